@@ -1,0 +1,85 @@
+# Everything a person or CI does here is a target of this file; `make help` lists them.
+# The environment lives in .venv, is made by the first target that needs it, and is made again only
+# when pyproject.toml or the pinned versions change.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+BENCH_READY := .venv-bench/.ready
+PINS := .ci/constraints.txt
+BENCH_PINS := .ci/constraints-bench.txt
+
+# Every Python program of ours reads and writes UTF-8, whatever the machine's locale says.
+export PYTHONUTF8 := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# What ordinary runs leave out: long forms, and tests that need a machine of their own.
+EVERYWHERE := not (nightly or gpu or systemd)
+QUICK := not (nightly or gpu or systemd or model or slow)
+
+.PHONY: help setup demo run check test lint type arch proto bench accept nightly fmt pins clean
+
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## make .venv with everything that is needed here (quick when it is there)
+
+demo: $(READY) ## start a daemon, ask it something real, watch it work, stop it again
+	@$(BIN)/aeond demo
+
+run: $(READY) ## run the daemon in the foreground, with its state in your home
+	@$(BIN)/aeond serve
+
+check: lint type ## everything that must hold before a change lands, a small real model included
+	@$(BIN)/python -m pytest -m "$(EVERYWHERE)"
+
+test: $(READY) ## the tests that take seconds and need no model
+	@$(BIN)/python -m pytest -m "$(QUICK)"
+
+lint: $(READY) ## ruff: rules and format
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check --quiet || { echo "run 'make fmt'" >&2; exit 1; }
+
+type: $(READY) ## mypy, strict
+	@$(BIN)/mypy
+
+arch: $(READY) ## the rules of the house: imports, sizes, words, generated code
+	@$(BIN)/python -m pytest tests/architecture
+
+proto: $(READY) ## generate aeond/api from protos/
+	@$(BIN)/python protos/generate.py
+
+bench: $(READY) $(BENCH_READY) ## measure us, others and the machine; write docs/performance.md
+	@$(BIN)/python -m benchmarks
+
+accept: $(READY) ## the real program with a small real model
+	@$(BIN)/python -m pytest tests/acceptance -m "$(EVERYWHERE)"
+
+nightly: $(READY) ## the long forms: many more examples, seeds, kills and cuts
+	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "not (gpu or systemd)"
+
+fmt: $(READY) ## let ruff format and mend what it can
+	@$(BIN)/ruff check --fix --quiet || true
+	@$(BIN)/ruff format
+
+# Resolved without the pins, so that this is the one place where versions move.
+pins: ## resolve .ci/constraints.txt anew from pyproject.toml
+	@.ci/pins
+
+clean: ## remove the environments and every cache
+	@rm -rf .venv .venv-bench .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml $(PINS) .ci/environment
+	@.ci/environment $(VENV) $(PINS) --editable '.[daemon,cli,dev]'
+	@touch $@
+
+$(BENCH_READY): $(BENCH_PINS) .ci/environment
+	@.ci/environment .venv-bench $(BENCH_PINS) --requirement $(BENCH_PINS)
+	@touch $@

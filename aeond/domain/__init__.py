@@ -1,0 +1,1 @@
+"""Frozen data, and the rules that need nothing but data."""

@@ -1,0 +1,123 @@
+"""Every bound of a run in one ledger: reserved before use, settled after, never overshot."""
+
+from dataclasses import dataclass, field, fields
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """How much of each consumable dimension. `ttl` counts step executions."""
+
+    ttl: int = 0
+    llm_calls: int = 0
+    tokens: int = 0
+    tool_calls: int = 0
+    passes: int = 0
+
+    def __add__(self, other: "Amounts") -> "Amounts":
+        return Amounts(
+            self.ttl + other.ttl,
+            self.llm_calls + other.llm_calls,
+            self.tokens + other.tokens,
+            self.tool_calls + other.tool_calls,
+            self.passes + other.passes,
+        )
+
+    def __sub__(self, other: "Amounts") -> "Amounts":
+        return Amounts(
+            self.ttl - other.ttl,
+            self.llm_calls - other.llm_calls,
+            self.tokens - other.tokens,
+            self.tool_calls - other.tool_calls,
+            self.passes - other.passes,
+        )
+
+    def at_most(self, other: "Amounts") -> "Amounts":
+        """The smaller of the two in each dimension."""
+        return Amounts(*(min(getattr(self, d), getattr(other, d)) for d in DIMENSIONS))
+
+    def exceeding(self, other: "Amounts") -> str:
+        """The first dimension in which this is more than `other`, or ""."""
+        for dimension in DIMENSIONS:
+            if getattr(self, dimension) > getattr(other, dimension):
+                return dimension
+        return ""
+
+
+DIMENSIONS: tuple[str, ...] = tuple(f.name for f in fields(Amounts))
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The bounds of one run. `wall_seconds` is time spent working, not waiting for a daemon that is down;
+    `depth` is how deep child runs may nest below this one."""
+
+    ttl: int = 50
+    llm_calls: int = 40
+    tokens: int = 100_000
+    tool_calls: int = 50
+    passes: int = 8
+    wall_seconds: float = 900.0
+    depth: int = 3
+
+    @property
+    def amounts(self) -> Amounts:
+        return Amounts(self.ttl, self.llm_calls, self.tokens, self.tool_calls, self.passes)
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetLedger:
+    """What is used, what is reserved for work in flight, what is left. Used + reserved <= limit, always."""
+
+    limit: Budget = field(default_factory=Budget)
+    used: Amounts = field(default_factory=Amounts)
+    reserved: Amounts = field(default_factory=Amounts)
+
+    @property
+    def left(self) -> Amounts:
+        """What may still be reserved."""
+        return self.limit.amounts - self.used - self.reserved
+
+    def reserve(self, amounts: Amounts) -> "BudgetLedger":
+        """Sets amounts aside. ValueError when a dimension has not that much left."""
+        over = amounts.exceeding(self.left)
+        if over:
+            raise ValueError(f"the budget's {over} has {getattr(self.left, over)} left, not {getattr(amounts, over)}")
+        return BudgetLedger(self.limit, self.used, self.reserved + amounts)
+
+    def settle(self, reservation: Amounts, used: Amounts) -> "BudgetLedger":
+        """Turns a reservation into what was really used. ValueError when more was used than reserved."""
+        over = used.exceeding(reservation)
+        if over:
+            raise ValueError(f"more {over} used ({getattr(used, over)}) than reserved ({getattr(reservation, over)})")
+        return BudgetLedger(self.limit, self.used + used, self.reserved - reservation)
+
+
+class Grant:
+    """A reservation in use: the one mutable counter, owned by the operation it was reserved for.
+
+    `take` before each use; it refuses instead of overshooting, so that `used` never exceeds the
+    reservation whatever a model does.
+    """
+
+    __slots__ = ("reservation", "used")
+
+    def __init__(self, reservation: Amounts) -> None:
+        self.reservation = reservation
+        self.used = Amounts()
+
+    @property
+    def left(self) -> Amounts:
+        return self.reservation - self.used
+
+    def take(self, amounts: Amounts) -> bool:
+        """Counts the amounts as used if they fit, and says whether they did."""
+        if amounts.exceeding(self.left):
+            return False
+        self.used = self.used + amounts
+        return True
+
+    def give_back(self, amounts: Amounts) -> None:
+        """Returns what was taken and then not needed (the tokens that an answer did not fill)."""
+        if amounts.exceeding(self.used):
+            raise ValueError("more given back than was taken")
+        self.used = self.used - amounts

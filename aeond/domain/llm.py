@@ -1,0 +1,119 @@
+"""What is asked of a model and what it answers."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from aeond.domain.messages import Message
+from aeond.domain.values import JsonObject
+
+
+class FinishReason(StrEnum):
+    STOP = "stop"  # the model ended, or a stop text came
+    LENGTH = "length"  # max_tokens came first: the text is cut
+
+
+class Priority(StrEnum):
+    INTERACTIVE = "interactive"
+    BACKGROUND = "background"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens of one or more calls; `cached_tokens` is the part of the prompt that cost nothing."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class LLMRequest:
+    """One question to a model.
+
+    With `schema` (JSON Schema) the text is JSON that satisfies it, unless cut by `max_tokens`. `stop`
+    texts end the answer and are not part of it. `deadline_seconds` bounds the whole call, the wait for
+    the engine included.
+    """
+
+    messages: tuple[Message, ...]
+    max_tokens: int = 512
+    temperature: float = 0.0
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    schema: JsonObject | None = None
+    priority: Priority = Priority.INTERACTIVE
+    deadline_seconds: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class LLMResponse:
+    """The whole answer, with exact token counts."""
+
+    text: str
+    usage: TokenUsage
+    model: str
+    finish_reason: FinishReason
+
+
+@dataclass(frozen=True, slots=True)
+class LLMChunk:
+    """A piece of an answer; the last one has `finish_reason` and `usage` set and may have no text."""
+
+    text: str
+    finish_reason: FinishReason | None = None
+    usage: TokenUsage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LLMCapabilities:
+    """What an adapter can do. `context_length` is in tokens, prompt and answer together."""
+
+    streaming: bool
+    schema: bool
+    context_length: int
+    tokenizer: bool = True
+    embeddings: bool = False
+    sleep: bool = False
+    priority: bool = False
+
+
+class EngineState(StrEnum):
+    """The place of an engine in its life."""
+
+    COLD = "cold"
+    STARTING = "starting"
+    READY = "ready"
+    ASLEEP = "asleep"
+    DEAD = "dead"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSnapshot:
+    """What clients see of the engine: its state, how far (0..1) and with what, and the last error."""
+
+    state: EngineState
+    model: str = ""
+    activity: str = ""  # what STARTING is doing: "downloading", "verifying", "loading"
+    progress: float = 0.0
+    error: str = ""
+    restarts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A model of the catalogue. `size_bytes` is its file on disk, `digest` the sha256 of its content."""
+
+    name: str
+    digest: str
+    size_bytes: int
+    licence: str
+    description: str
+    context_length: int
+    present: bool = False
+    loaded: bool = False
+    default: bool = False
+    metadata: JsonObject = field(default_factory=dict)

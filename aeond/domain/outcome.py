@@ -1,0 +1,48 @@
+"""What orchestration returns: a value or a problem, never an exception."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong, where, and whether trying again can help.
+
+    `reason` is a stable UPPER_SNAKE word for programs, `message` plain words for people, `path` the
+    place in the checked value as a JSON pointer ("" for the whole).
+    """
+
+    reason: str
+    message: str
+    path: str = ""
+    retryable: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """The result of an orchestration step: unpacks as `ok, value, problem`.
+
+    When `ok` is false, `problem` says why and `value` may still hold a fallback worth using.
+    """
+
+    ok: bool
+    value: T
+    problem: Problem | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.ok, self.value, self.problem))
+
+
+def success(value: T) -> Outcome[T]:
+    return Outcome(True, value)
+
+
+def failure(problem: Problem, fallback: T) -> Outcome[T]:
+    """A failure with the value to go on with."""
+    return Outcome(False, fallback, problem)

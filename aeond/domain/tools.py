@@ -1,0 +1,87 @@
+"""Tools as data: what they are called, what they take and give, what they do to the world."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue
+
+
+class Effect(StrEnum):
+    """What a call does to the world, declared by the tool, never by the model."""
+
+    PURE = "pure"  # computes; same arguments, same result
+    READ = "read"  # looks at the world
+    WRITE_CONTAINED = "write_contained"  # changes the run's workspace or the user's memory
+    WRITE_OUTSIDE = "write_outside"  # changes other files
+    EXEC_CONTAINED = "exec_contained"  # runs a command, sandboxed, without network
+    EXEC_HOST = "exec_host"  # runs a command on the host
+    NET = "net"  # talks to the network; a GET is egress
+    SECRET = "secret"  # touches secrets
+
+
+class Recovery(StrEnum):
+    """What a restart does with a call that was started and has no recorded outcome."""
+
+    RERUN = "rerun"  # harmless: run it again
+    RECONCILE = "reconcile"  # idempotent: ask the tool what happened, else run it again
+    ASK = "ask"  # at most once: a person decides
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """What a model and a client are told about a tool.
+
+    Schemas are JSON Schema objects. `example` is one valid arguments object, shown to the model.
+    `timeout_seconds` bounds one call, `max_output_bytes` its result as JSON text.
+    """
+
+    name: str
+    description: str
+    input_schema: JsonObject
+    output_schema: JsonObject
+    effect: Effect
+    idempotent: bool = False
+    example: JsonObject | None = None
+    timeout_seconds: float = 30.0
+    max_output_bytes: int = 1 << 20
+
+    @property
+    def recovery(self) -> Recovery:
+        """The restart rule that follows from effect class and idempotence."""
+        if self.effect in (Effect.PURE, Effect.READ):
+            return Recovery.RERUN
+        return Recovery.RECONCILE if self.idempotent else Recovery.ASK
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A request to run a tool: name, arguments, and an id that tells calls apart."""
+
+    tool: str
+    arguments: JsonObject = field(default_factory=lambda: NO_ARGUMENTS)
+    call_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """How a call went: errors are data.
+
+    `metadata` holds at least `duration_seconds`; on failure `error` says why in plain words and
+    `reason` names it for programs.
+    """
+
+    success: bool
+    data: JsonValue = None
+    error: str = ""
+    reason: str = ""
+    metadata: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a call may know of its run: identity and the folder it may write to, nothing else."""
+
+    run_id: str
+    step_id: str
+    call_id: str
+    workspace: str

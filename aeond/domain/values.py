@@ -1,0 +1,27 @@
+"""JSON values: the only shape in which data crosses a seam without a class of its own."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from typing_extensions import TypeAliasType
+
+# A recursive alias that pydantic can read too; `type` statements need Python 3.12.
+JsonValue = TypeAliasType(
+    "JsonValue",
+    "None | bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue]",
+)
+JsonObject = Mapping[str, JsonValue]
+
+NO_ARGUMENTS: JsonObject = {}
+
+
+def canonical_json(value: JsonValue) -> str:
+    """One text per value: sorted keys, no spaces, no NaN. Raises ValueError for NaN and infinities."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def display_json(value: JsonValue) -> str:
+    """A value as people and models read it: a text as it is, anything else as compact JSON."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))

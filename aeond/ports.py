@@ -1,0 +1,379 @@
+"""Every seam of aeond in one place: the file to read first.
+
+Kernel, orchestration and capabilities meet here and never import each other. Whatever waits is async;
+whatever computes is a plain function. Capabilities raise CapabilityError; orchestration returns Outcome
+and never raises. `daemon/compose.py` chooses the implementations.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from aeond.domain.budgets import Grant
+from aeond.domain.events import Event, LiveUpdate
+from aeond.domain.llm import (
+    EngineSnapshot,
+    LLMCapabilities,
+    LLMChunk,
+    LLMRequest,
+    LLMResponse,
+    ModelInfo,
+)
+from aeond.domain.messages import Message
+from aeond.domain.outcome import Outcome, Problem
+from aeond.domain.plans import Plan, PlanStep
+from aeond.domain.runs import Answer, RunSnapshot, RunState
+from aeond.domain.tools import ToolCall, ToolContext, ToolResult, ToolSpec
+from aeond.domain.values import JsonObject, JsonValue
+
+# ---------------------------------------------------------------- time and names
+
+
+class Clock(Protocol):
+    """The only source of time."""
+
+    def time(self) -> float:
+        """Unix time in seconds, for people."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds that never jump, for bounds."""
+        ...
+
+    async def sleep_until(self, monotonic_seconds: float) -> None:
+        """Returns once `monotonic()` has reached the given value; at once if it has."""
+        ...
+
+
+class Ids(Protocol):
+    """The only source of new names."""
+
+    def new_id(self) -> str:
+        """A unique id that sorts by creation time."""
+        ...
+
+
+# ---------------------------------------------------------------- the journal
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A line of a list of runs."""
+
+    run_id: str
+    state: RunState
+    text: str  # the first 200 characters of the request
+    created_time: float
+    changed_time: float
+    last_seq: int
+    uid: int
+
+
+class Journal(Protocol):
+    """Append-only store of events; the only truth.
+
+    Guarantees: `append` returns after the events are durable, all or none of them; the events of a run
+    are gapless from 1; readers never see an event that could still be lost.
+    """
+
+    async def append(self, events: Sequence[Event]) -> None:
+        """Makes the events durable in one transaction; they may belong to several runs.
+
+        Raises AlreadyExistsError (reason SEQ_TAKEN) when a run already has that seq, StoreError with
+        reason DISK_FULL or JOURNAL_FAILED; after JOURNAL_FAILED nothing more is acknowledged.
+        """
+        ...
+
+    async def find_request(self, uid: int, request_id: str) -> str | None:
+        """The run that this user created under this request id, if any. `append` of a RunCreated with a
+        request id that is taken raises AlreadyExistsError (reason REQUEST_ID_TAKEN)."""
+        ...
+
+    async def read(self, run_id: str, after_seq: int = 0, limit: int = 256) -> Sequence[Event]:
+        """Events after `after_seq` in order, at most `limit` and about 256 KiB (but at least one)."""
+        ...
+
+    async def summary(self, run_id: str) -> RunSummary | None: ...
+
+    async def list_runs(
+        self, *, states: frozenset[RunState] = frozenset(), before: str = "", limit: int = 50
+    ) -> Sequence[RunSummary]:
+        """Newest first; `before` is the run id that the page comes after; no states means all."""
+        ...
+
+    async def probe(self) -> None:
+        """One empty durable commit through the writer; raises StoreError when it is stuck or broken."""
+        ...
+
+
+class Feed(Protocol):
+    """Tells those who watch what just happened. Never blocks, never grows: a slow watcher loses its
+    queue and goes back to the journal."""
+
+    def publish(self, events: Sequence[Event]) -> None:
+        """To be called only with events that are durable."""
+        ...
+
+    def update(self, update: LiveUpdate) -> None:
+        """Shows text or progress that is not journaled."""
+        ...
+
+
+# ---------------------------------------------------------------- model
+
+
+class LLMAdapter(Protocol):
+    """Generates text, optionally under a JSON schema.
+
+    All implementations: the same usage numbers; 3 attempts with backoff inside for what is retryable;
+    LLMError when they fail, LLMGoneError when the engine died; InvalidInputError (reason
+    CONTEXT_TOO_LONG) when prompt and max_tokens exceed the context: nothing is truncated silently;
+    cancelling the call frees the engine within 100 ms. Calls wait, within the request's deadline, for an
+    engine that is starting, asleep or restarting.
+    """
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def capabilities(self) -> LLMCapabilities: ...
+
+    async def generate(self, request: LLMRequest) -> LLMResponse: ...
+
+    def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
+        """Chunks as they come, the last with finish reason and usage. Not retried once text was given."""
+        ...
+
+    async def count_tokens(self, messages: Sequence[Message]) -> int:
+        """Exactly what a prompt of these messages costs, by the model's own template and tokenizer."""
+        ...
+
+
+class Engine(Protocol):
+    """The process behind an LLMAdapter."""
+
+    def snapshot(self) -> EngineSnapshot: ...
+
+    async def load(self, model: str) -> None:
+        """Begins to make this model of the catalogue the resident one ("" for the default); returns at
+        once; the state tells the progress. NotFoundError for a name the catalogue lacks."""
+        ...
+
+    async def unload(self) -> None:
+        """Stops the process and gives its memory back; the next request starts it again."""
+        ...
+
+    async def list_models(self) -> Sequence[ModelInfo]: ...
+
+
+# ---------------------------------------------------------------- tools, agents, memory
+
+
+class Tool(Protocol):
+    """What a model may call. Authors implement `execute` and may raise ToolError."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    async def execute(self, arguments: JsonObject, context: ToolContext) -> JsonValue:
+        """Runs with arguments that satisfy the input schema; returns data that satisfies the output schema."""
+        ...
+
+    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
+        """After a crash: the result, if the earlier call with the same call id did its work, else None."""
+        ...
+
+
+class ToolRegistry(Protocol):
+    """The names of all tools."""
+
+    def register(self, tool: Tool) -> None:
+        """AlreadyExistsError when the name is taken, InvalidInputError when the spec is unusable (name,
+        schemas, or an example that does not satisfy its own schema)."""
+        ...
+
+    def unregister(self, name: str) -> None:
+        """NotFoundError when there is no such tool."""
+        ...
+
+    def get(self, name: str) -> Tool | None: ...
+
+    def list_names(self) -> Sequence[str]: ...
+
+    def specs(self) -> Sequence[ToolSpec]:
+        """Everything a model needs to know of each tool, sorted by name."""
+        ...
+
+
+class ToolInvoker(Protocol):
+    """The one guarded way to call a tool: looks up, validates, times, runs, validates the output, and
+    always returns a ToolResult (cancellation passes through)."""
+
+    async def invoke(self, call: ToolCall, context: ToolContext) -> ToolResult: ...
+
+    async def reconcile(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
+        """The result of an earlier, cut call if the tool can tell that it did its work, else None."""
+        ...
+
+
+class Agent(Protocol):
+    """A named thing that answers a message."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def capabilities(self) -> Sequence[str]:
+        """What this agent can do, as plain words; "stream" when `stream` gives pieces as they come."""
+        ...
+
+    async def process(self, message: Message) -> Message:
+        """The answer, role `agent`. Its metadata may carry `used` token counts, `clarity` and `handoff`."""
+        ...
+
+    def stream(self, message: Message) -> AsyncIterator[Message]:
+        """The answer in pieces; the last message is the whole one with the metadata of `process`.
+        An agent that cannot stream yields only that one."""
+        ...
+
+
+class Memory(Protocol):
+    """Key/value store. Keys are non-empty strings, values JSON; each operation is all or nothing.
+
+    Raises InvalidInputError (reason EMPTY_KEY, KEY_TOO_LONG, VALUE_NOT_JSON, VALUE_TOO_LARGE), StoreError.
+    """
+
+    async def write(self, key: str, value: JsonValue) -> None: ...
+
+    async def read(self, key: str) -> JsonValue | None:
+        """None when there is no such key."""
+        ...
+
+    async def search(self, prefix: str, limit: int = 100) -> Sequence[tuple[str, JsonValue]]:
+        """Keys that start with `prefix` (case-sensitive; "" is all), sorted, with their values."""
+        ...
+
+    async def delete(self, key: str) -> bool:
+        """Whether there was such a key."""
+        ...
+
+
+# ---------------------------------------------------------------- orchestration, as the kernel sees it
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDraft:
+    """A plan that validated, and what was mended to get it."""
+
+    plan: Plan
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutput:
+    """What an agent step gave."""
+
+    output: JsonValue
+    clarity: str = "clear"
+    handoff: str = ""
+
+
+TextSink = Callable[[str], None]  # takes pieces of text in order
+ProgressSink = Callable[[str, float], None]  # takes an activity and a fraction (-1: unknown)
+
+
+class Planner(Protocol):
+    """Turns a request into a plan with one constrained model call; repairs only form."""
+
+    async def draft(
+        self, snapshot: RunSnapshot, grant: Grant, on_progress: ProgressSink
+    ) -> Outcome[PlanDraft | None]: ...
+
+
+class Answerer(Protocol):
+    """Phase E: always answers, also when the model is gone or the budget spent."""
+
+    async def compose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Answer: ...
+
+
+class Reasoner(Protocol):
+    """Executes an agent step: builds its message from the step and hands it to the named agent."""
+
+    def has_agent(self, name: str) -> bool: ...
+
+    async def reason(
+        self, step: PlanStep, snapshot: RunSnapshot, grant: Grant, on_text: TextSink
+    ) -> Outcome[StepOutput | None]: ...
+
+
+class Supervisor(Protocol):
+    """Repairs form, never adds meaning: a well-kept library first, then the same model with a reduced
+    prompt, at most `max_attempts` calls, each taken from the grant before it is made."""
+
+    async def repair_json(
+        self, text: str, schema: JsonObject | None, grant: Grant, max_attempts: int = 2
+    ) -> Outcome[JsonValue]: ...
+
+    async def repair_tool_call(
+        self, call: JsonValue, spec: ToolSpec, grant: Grant, max_attempts: int = 2
+    ) -> Outcome[ToolCall | None]: ...
+
+    async def repair_plan(
+        self, plan: JsonValue, specs: Sequence[ToolSpec], grant: Grant, max_attempts: int = 2
+    ) -> Outcome[Plan | None]: ...
+
+    async def repair_missing_tool_step(
+        self, step: PlanStep, specs: Sequence[ToolSpec], goal: str, grant: Grant, max_attempts: int = 2
+    ) -> Outcome[PlanStep]:
+        """The step with a registered tool and cleared errors; on failure the step as it was."""
+        ...
+
+
+class Validator(Protocol):
+    """Names every problem with its path; an empty tuple means valid."""
+
+    def validate_plan(self, plan: Plan) -> tuple[Problem, ...]:
+        """Ids, dependencies, cycles, references, size. Unknown tools are the step's own problem."""
+        ...
+
+    def validate_output(self, output: JsonValue, schema: JsonObject) -> tuple[Problem, ...]: ...
+
+    def validate_tool_call(self, call: ToolCall, spec: ToolSpec) -> tuple[Problem, ...]: ...
+
+    def validate_step_tool(self, step: PlanStep) -> PlanStep:
+        """The step with `errors` filled if its tool or agent is not registered, cleared if it is."""
+        ...
+
+
+class Readiness(Protocol):
+    """Prepares a step for execution from the outputs of its dependencies."""
+
+    def prepare(self, step: PlanStep, snapshot: RunSnapshot) -> PlanStep:
+        """The step with incoming context and indices."""
+        ...
+
+    def bind(self, step: PlanStep, snapshot: RunSnapshot, spec: ToolSpec) -> Outcome[JsonObject]:
+        """The step's arguments with references such as `$s1` or `$s1.result` replaced by outputs."""
+        ...
+
+
+# ---------------------------------------------------------------- a run in progress
+
+
+class RunLoop(Protocol):
+    """One run being worked on (the kernel's Orchestrator)."""
+
+    @property
+    def snapshot(self) -> RunSnapshot: ...
+
+    async def execute(self) -> RunSnapshot:
+        """Works until the run has ended or waits for a person; cancelling it leaves a run that resumes."""
+        ...
+
+
+RunLoopFactory = Callable[[RunSnapshot], RunLoop]
+"""Makes the loop that continues from a snapshot."""
+
+TokenCounts = Mapping[str, int]
+Lifespan = AbstractAsyncContextManager[None]

@@ -121,3 +121,25 @@ class Grant:
         if amounts.exceeding(self.used):
             raise ValueError("more given back than was taken")
         self.used = self.used - amounts
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRequest:
+    """The bounds a client asks for; None leaves a bound to the daemon."""
+
+    ttl: int | None = None
+    llm_calls: int | None = None
+    tokens: int | None = None
+    tool_calls: int | None = None
+    passes: int | None = None
+    wall_seconds: float | None = None
+    depth: int | None = None
+
+    def within(self, limit: Budget, default: Budget) -> Budget:
+        """What was asked for, the default where nothing was, and nowhere more than the limit."""
+        chosen = {}
+        for dimension in fields(Budget):
+            asked = getattr(self, dimension.name)
+            wanted = getattr(default, dimension.name) if asked is None else asked
+            chosen[dimension.name] = min(wanted, getattr(limit, dimension.name))
+        return Budget(**chosen)

@@ -1,0 +1,1 @@
+"""The API: door, gRPC shims, errors as status codes."""

@@ -1,0 +1,140 @@
+"""What the server asks of the service layer, in domain types: the seam between the two.
+
+The service implements these structurally and imports nothing from here. All of them raise the classes
+of `aeond.errors` and nothing else on purpose; the server turns each class into one gRPC code. Arguments
+arrive checked for form (lengths, known enum values, JSON within bounds); whether they make sense is the
+service's to judge. While the daemon starts or drains, calls that begin work raise UnavailableError
+(reason STARTING or DRAINING); those that only read are answered as long as they can be.
+
+Lists are paged by the key of the last item of the page before ("" for the first page): what comes after
+it, at most `limit` items, fewer only at the end. The server asks for one more than it shows, to know
+whether there is a next page, and makes the opaque token.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from aeond.domain.budgets import BudgetRequest
+from aeond.domain.daemons import DaemonSnapshot
+from aeond.domain.events import Event, LiveUpdate
+from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
+from aeond.domain.plans import Plan
+from aeond.domain.runs import Owner, Resolution, RunRequest, RunSnapshot, RunState
+from aeond.domain.tools import ToolCall, ToolResult, ToolSpec
+from aeond.domain.values import JsonValue
+from aeond.ports import RunSummary
+
+
+class RunCalls(Protocol):
+    """Runs: create, look, watch, stop, decide."""
+
+    async def create(self, request: RunRequest, plan: Plan | None, budget: BudgetRequest) -> RunSnapshot:
+        """Returns once the run's RunCreated is durable; the work goes on by itself.
+
+        With a request id that this owner used before, the run of that time, unchanged and as it is now.
+        InvalidInputError: a plan that does not validate (`field` is the path in it, such as
+        `plan.steps[2].depends_on`), a workspace that is no usable folder. OverloadedError: too many runs
+        wait (reason TOO_MANY_RUNS).
+        """
+        ...
+
+    async def get(self, run_id: str) -> RunSnapshot:
+        """NotFoundError (reason RUN_NOT_FOUND) when there is no such run."""
+        ...
+
+    async def list_runs(
+        self, *, states: frozenset[RunState], session_id: str, before: str, limit: int
+    ) -> Sequence[RunSummary]:
+        """Newest first; `before` is the run id that the page comes after; no states means all; a session
+        id keeps the runs of that session only.
+        """
+        ...
+
+    async def cancel(self, run_id: str, owner: Owner, reason: str) -> RunSnapshot:
+        """Returns once the wish is durable; a run that has ended is returned as it is."""
+        ...
+
+    async def decide(self, run_id: str, step_id: str, resolution: Resolution, owner: Owner) -> RunSnapshot:
+        """Resolves an UNKNOWN step (or, with no step id, a run suspended after crashes); returns once
+        that is durable. WrongStateError (reason NOTHING_TO_DECIDE) when nothing waits for this decision.
+        """
+        ...
+
+    def watch(self, run_id: str, after_seq: int) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
+        """The run's events after `after_seq`, gapless and each once, in batches of what is at hand (never
+        empty, at most 256 items); in between, live, the text and progress of the moment. To a watcher who
+        comes late the text so far is given first. Ends after RunEnded. NotFoundError as `get`;
+        InvalidInputError (reason SEQ_AHEAD, field `after_seq`) for a seq that the run has not reached.
+
+        The server closes the iterator (`aclose`) when the client goes or the daemon drains.
+        """
+        ...
+
+
+class ToolCalls(Protocol):
+    """Tools: look, and one guarded call."""
+
+    async def list_tools(self, *, after: str, limit: int) -> Sequence[ToolSpec]:
+        """Sorted by name."""
+        ...
+
+    async def get(self, name: str) -> ToolSpec:
+        """NotFoundError (reason TOOL_NOT_FOUND) when there is no such tool."""
+        ...
+
+    async def invoke(self, call: ToolCall, workspace: str, owner: Owner) -> ToolResult:
+        """Runs the tool under the same guard as a step's call. A tool that fails is a result, not an
+        error; NotFoundError as `get`. `workspace` as in RunRequest.
+        """
+        ...
+
+
+class MemoryCalls(Protocol):
+    """Memory: keys and JSON values. Errors as the Memory port states them."""
+
+    async def write(self, key: str, value: JsonValue) -> None: ...
+
+    async def read(self, key: str) -> JsonValue:
+        """NotFoundError (reason KEY_NOT_FOUND) when there is no such key."""
+        ...
+
+    async def search(self, prefix: str, *, after: str, limit: int) -> Sequence[tuple[str, JsonValue]]:
+        """Keys that start with `prefix`, sorted, with their values."""
+        ...
+
+    async def delete(self, key: str) -> bool:
+        """Whether there was such a key."""
+        ...
+
+
+class ModelCalls(Protocol):
+    """Models: text from the resident one, and which one that is."""
+
+    def generate(self, request: LLMRequest, model: str) -> AsyncIterator[LLMChunk]:
+        """Chunks as they come, the last with finish reason and usage. `model` is "" for the resident one;
+        another name raises WrongStateError (reason MODEL_NOT_LOADED), NotFoundError (MODEL_NOT_FOUND) for
+        one the catalogue lacks.
+        """
+        ...
+
+    async def list_models(self, *, after: str, limit: int) -> Sequence[ModelInfo]:
+        """Sorted by name."""
+        ...
+
+    async def load(self, model: str) -> EngineSnapshot:
+        """Begins to make this model ("" for the default) the resident one and returns at once.
+        NotFoundError (reason MODEL_NOT_FOUND) for a name the catalogue lacks.
+        """
+        ...
+
+    async def unload(self) -> EngineSnapshot:
+        """Gives the engine's memory back; the next request loads it again."""
+        ...
+
+
+class DaemonCalls(Protocol):
+    """The daemon itself."""
+
+    async def status(self) -> DaemonSnapshot:
+        """Always answers, also while starting and draining."""
+        ...

@@ -68,16 +68,19 @@ fmt: $(READY) ## let ruff format and mend what it can
 	@$(BIN)/ruff check --fix --quiet || true
 	@$(BIN)/ruff format
 
-# Resolved without the pins, so that this is the one place where versions move.
-pins: ## resolve .ci/constraints.txt anew from pyproject.toml
+# Resolved without the pins: this is the one place where versions move.
+pins: ## resolve the pinned versions anew, here and for the benchmarks
 	@.ci/pins
 
 clean: ## remove the environments and every cache
 	@rm -rf .venv .venv-bench .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# The build tool first, at its pinned version, and then no build isolation: an isolated build would
+# fetch whatever version of it is newest today.
 $(READY): pyproject.toml $(PINS) .ci/environment
-	@.ci/environment $(VENV) $(PINS) --editable '.[daemon,cli,dev]'
+	@.ci/environment $(VENV) $(PINS) hatchling editables
+	@.ci/environment $(VENV) $(PINS) --no-build-isolation --editable '.[daemon,cli,dev]'
 	@touch $@
 
 $(BENCH_READY): $(BENCH_PINS) .ci/environment

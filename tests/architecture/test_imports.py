@@ -1,0 +1,59 @@
+"""Who may import whom."""
+
+import ast
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+from tests.support.dependencies import EXTRAS, canonical_name
+from tests.support.repository import python_files, tree_of
+
+
+def third_party_modules(paths: list[Path]) -> set[str]:
+    """Every module outside the standard library and ourselves that the files name in an import."""
+    names: set[str] = set()
+    for path in paths:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names.add(node.module)
+    ours = {"aeond", "aeond_client", "aeon_cli", "tests", "benchmarks"}
+    known = set(sys.stdlib_module_names) | ours
+    return {name for name in names if name.split(".")[0] not in known}
+
+
+def distributions_of(module: str) -> set[str]:
+    """The installed distributions that bring a module (google is shared by several: the longest wins)."""
+    if module.startswith("google.protobuf"):
+        return {"protobuf"}
+    return {canonical_name(name) for name in packages_distributions().get(module.partition(".")[0], [module])}
+
+
+def undeclared(folder: str, *extras: str) -> list[str]:
+    declared = {name for extra in ("", *extras) for name in EXTRAS[extra]}
+    modules = third_party_modules(python_files(folder))
+    return sorted(module for module in modules if not distributions_of(module) & declared)
+
+
+def test_imports_point_down() -> None:
+    """The contracts between layers, siblings, wire types and clients hold for every import."""
+    linter = Path(sys.executable).with_name("lint-imports")
+    outcome = subprocess.run([linter, "--no-cache"], capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stdout[-6000:] + outcome.stderr
+
+
+def test_the_daemon_imports_only_what_its_extra_installs() -> None:
+    """Installing aeond[daemon] brings every library that the daemon imports."""
+    assert undeclared("aeond", "daemon") == []
+
+
+def test_the_client_imports_only_what_the_bare_package_installs() -> None:
+    """Installing aeond with no extra brings every library that the client library imports."""
+    assert undeclared("clients/aeond_client") == []
+
+
+def test_the_command_line_imports_only_what_its_extra_installs() -> None:
+    """Installing aeond[cli] brings every library that aeonctl imports."""
+    assert undeclared("clients/aeon_cli", "cli") == []

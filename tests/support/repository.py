@@ -1,0 +1,79 @@
+"""What stands in the repository, for the tests that hold the rules of the house."""
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+GENERATED = ROOT / "aeond" / "api"
+BINARIES = {".png", ".ico", ".gz", ".binpb", ".db"}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def tracked_files() -> list[Path]:
+    """Every file that is, or would be, committed."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    paths = (ROOT / name for name in listing.split("\0") if name)
+    return sorted(path for path in paths if path.is_file())
+
+
+def text_files() -> list[Path]:
+    """Every tracked file that a person can read."""
+    return [path for path in tracked_files() if path.suffix not in BINARIES]
+
+
+def python_files(*folders: str) -> list[Path]:
+    """Every hand-written Python file, or those below the named folders."""
+    roots = [ROOT / folder for folder in folders] or [ROOT]
+    return [
+        path
+        for path in tracked_files()
+        if path.suffix == ".py"
+        and not path.is_relative_to(GENERATED)
+        and any(path.is_relative_to(root) for root in roots)
+    ]
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def every_test() -> Iterator[tuple[str, Function]]:
+    """Every test as (where, definition)."""
+    for path in python_files("tests"):
+        if not path.name.startswith("test_"):
+            continue
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, Function) and node.name.startswith("test_"):
+                yield place(path, node.lineno), node
+
+
+def place(path: Path, line: int) -> str:
+    """Where something stands, in the form that terminals and editors link."""
+    return f"{path.relative_to(ROOT)}:{line}"
+
+
+def occurrences(pattern: re.Pattern[str], paths: list[Path]) -> list[str]:
+    """Every line that matches, with its place."""
+    found = []
+    for path in paths:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if pattern.search(line):
+                found.append(f"{place(path, number)}: {line.strip()[:120]}")
+    return found
+
+
+def markdown_rows(path: Path, heading: str) -> list[list[str]]:
+    """The cells of the first table under a heading, header and rule left out."""
+    section = path.read_text(encoding="utf-8").split(f"\n## {heading}\n", maxsplit=1)[1].split("\n## ")[0]
+    table = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]

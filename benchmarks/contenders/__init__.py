@@ -1,0 +1,1 @@
+"""Scripts that each do the same thing, each in a process of its own."""

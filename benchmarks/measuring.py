@@ -1,0 +1,72 @@
+"""Samples, and how they are taken: each contender in a process of its own, in turns."""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CONTENDERS = ROOT / "benchmarks" / "contenders"
+OURS = Path(sys.executable)
+THEIRS = ROOT / ".venv-bench" / "bin" / "python"
+LIMIT_SECONDS = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Durations in seconds of the same thing done many times."""
+
+    seconds: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+    @property
+    def fastest_tenth(self) -> float:
+        """What it costs when nothing disturbs: the tenth percentile."""
+        return statistics.quantiles(self.seconds, n=10)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A script that prints a JSON list of durations, and how it is called."""
+
+    name: str
+    python: Path
+    script: str
+    arguments: tuple[str, ...] = ()  # before FOLDER and COUNT
+    count: int = 12  # how often a turn does the thing
+    warm_up: int = 2  # how many of the first are thrown away
+
+    def turn(self, folder: Path) -> list[float]:
+        """Runs once in a folder of its own on the disk that is measured."""
+        with tempfile.TemporaryDirectory(dir=folder) as own:
+            outcome = subprocess.run(
+                [self.python, CONTENDERS / self.script, *self.arguments, own, str(self.count)],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=LIMIT_SECONDS,
+                cwd=ROOT,
+                env={"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "PATH": "/usr/bin:/bin", "HOME": own},
+            )
+        if outcome.returncode != 0:
+            message = f"{self.name}: exit {outcome.returncode}\n{outcome.stderr[-2000:]}"
+            raise RuntimeError(message)
+        durations: list[float] = json.loads(outcome.stdout.splitlines()[-1])
+        return durations[self.warm_up :]
+
+
+def in_turns(contenders: Sequence[Contender], rounds: int, folder: Path) -> dict[str, Sample]:
+    """Every contender once a round, so that a busy minute falls on all of them alike."""
+    durations: dict[str, list[float]] = {contender.name: [] for contender in contenders}
+    for number in range(1, rounds + 1):
+        for contender in contenders:
+            print(f"  round {number} of {rounds}: {contender.name}", flush=True)
+            durations[contender.name] += contender.turn(folder)
+    return {name: Sample(tuple(seconds)) for name, seconds in durations.items()}

@@ -1,0 +1,56 @@
+"""docs/performance.md: every figure with the machine's floor beside it."""
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+INTRODUCTION = """Written by `make bench`, all in one run; do not edit. The machine: {machine}.
+Contenders take turns, each in a process of its own on the same disk; figures are medians. Absolute times
+are this machine's; the ratios travel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading, what was done, and a table."""
+
+    title: str
+    text: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def microseconds(seconds: float) -> str:
+    return f"{seconds * 1e6:,.0f} us"
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{seconds * 1e3:,.0f} ms"
+
+
+def megabytes(size: float) -> str:
+    return f"{size / 1e6:.1f} MB"
+
+
+def verdict(value: float, *, at_most: float | None = None, at_least: float | None = None) -> str:
+    """The aim and whether it was reached, in words."""
+    if at_most is not None:
+        return f"<= {at_most:g}: {'reached' if value <= at_most else 'missed'}"
+    assert at_least is not None
+    return f">= {at_least:g}: {'reached' if value >= at_least else 'missed'}"
+
+
+def render(sections: Sequence[Section]) -> str:
+    """The whole page."""
+    machine = f"{os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}"
+    parts = ["# Performance", "", INTRODUCTION.format(machine=machine)]
+    for section in sections:
+        parts += ["", f"## {section.title}", "", section.text, ""]
+        parts += ["| " + " | ".join(section.columns) + " |", "| --- " * len(section.columns) + "|"]
+        parts += ["| " + " | ".join(row) + " |" for row in section.rows]
+    return "\n".join(parts) + "\n"
+
+
+def write(path: Path, sections: Sequence[Section]) -> None:
+    path.write_text(render(sections), encoding="utf-8")

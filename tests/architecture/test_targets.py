@@ -1,0 +1,29 @@
+"""What a newcomer can type."""
+
+import re
+import subprocess
+
+import pytest
+
+from tests.support.repository import ROOT
+
+PROMISED = (
+    "setup", "demo", "run", "check", "test", "lint", "type", "arch", "proto", "bench", "accept", "nightly",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def help_text() -> str:
+    return subprocess.run(["make", "help"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("target", PROMISED)
+def test_help_explains_the_target(help_text: str, target: str) -> None:
+    """`make help` has a line for each thing that can be made, and says what it does."""
+    assert re.search(rf"^  make {target} +\S.{{10,}}$", help_text, re.MULTILINE)
+
+
+def test_every_target_of_the_makefile_is_in_help(help_text: str) -> None:
+    """Nothing can be made that `make help` does not tell of."""
+    (names,) = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert [name for name in names.split() if f"make {name} " not in help_text] == []

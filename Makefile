@@ -29,6 +29,7 @@ help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## make .venv with everything that is needed here (quick when it is there)
+	@echo "$(VENV) is ready: make help lists what it can do"
 
 demo: $(READY) ## start a daemon, ask it something real, watch it work, stop it again
 	@$(BIN)/aeond demo
@@ -76,11 +77,11 @@ clean: ## remove the environments and every cache
 	@rm -rf .venv .venv-bench .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The build tool first, at its pinned version, and then no build isolation: an isolated build would
-# fetch whatever version of it is newest today.
+# The build tools first, at their pinned versions, and then no build isolation: an isolated build would
+# fetch whatever versions of them are newest today.
 $(READY): pyproject.toml $(PINS) .ci/environment
-	@.ci/environment $(VENV) $(PINS) hatchling editables
-	@.ci/environment $(VENV) $(PINS) --no-build-isolation --editable '.[daemon,cli,dev]'
+	@.ci/environment $(VENV) $(PINS) hatchling editables setuptools
+	@.ci/environment $(VENV) $(PINS) --no-build-isolation --use-pep517 --editable '.[daemon,cli,dev]'
 	@touch $@
 
 $(BENCH_READY): $(BENCH_PINS) .ci/environment

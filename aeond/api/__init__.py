@@ -1,0 +1,1 @@
+"""The generated contract: needs grpcio and protobuf, and nothing of aeond."""

@@ -1,0 +1,1 @@
+"""Generated from protos/aeond/api/v1 by `make proto`; never edited."""

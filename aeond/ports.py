@@ -5,13 +5,12 @@ whatever computes is a plain function. Capabilities raise CapabilityError; orche
 and never raises. `daemon/compose.py` chooses the implementations.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from aeond.domain.budgets import Grant
-from aeond.domain.events import Event, LiveUpdate
+from aeond.domain.budgets import Amounts, Grant
+from aeond.domain.events import Event, EventKind, LiveUpdate, StepStarted
 from aeond.domain.llm import (
     EngineSnapshot,
     LLMCapabilities,
@@ -97,9 +96,15 @@ class Journal(Protocol):
     async def summary(self, run_id: str) -> RunSummary | None: ...
 
     async def list_runs(
-        self, *, states: frozenset[RunState] = frozenset(), before: str = "", limit: int = 50
+        self,
+        *,
+        states: frozenset[RunState] = frozenset(),
+        session_id: str = "",
+        before: str = "",
+        limit: int = 50,
     ) -> Sequence[RunSummary]:
-        """Newest first; `before` is the run id that the page comes after; no states means all."""
+        """Newest first; `before` is the run id that the page comes after; no states means all, no session
+        id means those of all sessions and of none."""
         ...
 
     async def probe(self) -> None:
@@ -206,6 +211,14 @@ class ToolRegistry(Protocol):
         ...
 
 
+class Authoriser(Protocol):
+    """Decides, outside the model's reach, whether a well-formed call may be made."""
+
+    async def authorise(self, call: ToolCall, spec: ToolSpec, context: ToolContext) -> Problem | None:
+        """Why the call is refused, for programs and people; None when it may be made."""
+        ...
+
+
 class ToolInvoker(Protocol):
     """The one guarded way to call a tool: looks up, validates, times, runs, validates the output, and
     always returns a ToolResult (cancellation passes through)."""
@@ -250,8 +263,9 @@ class Memory(Protocol):
         """None when there is no such key."""
         ...
 
-    async def search(self, prefix: str, limit: int = 100) -> Sequence[tuple[str, JsonValue]]:
-        """Keys that start with `prefix` (case-sensitive; "" is all), sorted, with their values."""
+    async def search(self, prefix: str, limit: int = 100, after: str = "") -> Sequence[tuple[str, JsonValue]]:
+        """Keys that start with `prefix` (case-sensitive; "" is all) and come after `after`, sorted by code
+        point, with their values."""
         ...
 
     async def delete(self, key: str) -> bool:
@@ -279,7 +293,7 @@ class StepOutput:
     handoff: str = ""
 
 
-TextSink = Callable[[str], None]  # takes pieces of text in order
+TextSink = Callable[[str], None]  # takes pieces of text in order; "" starts the text anew (asked again)
 ProgressSink = Callable[[str, float], None]  # takes an activity and a fraction (-1: unknown)
 
 
@@ -330,6 +344,24 @@ class Supervisor(Protocol):
         ...
 
 
+class StepIntents(Protocol):
+    """Settles what a step will do before it is journaled."""
+
+    def prepare(self, run: RunSnapshot, step_id: str, reservation: Amounts) -> StepStarted:
+        """The intent: mode, arguments bound, and what a crash would mean. With mode TOOL and errors, the
+        step's references cannot be resolved and it fails without running."""
+        ...
+
+
+class Mender(Protocol):
+    """Mends the form of a step: another registered tool for a missing one, or arguments that fit."""
+
+    async def mend(self, step: PlanStep, run: RunSnapshot, grant: Grant) -> Outcome[PlanStep]:
+        """The step with a registered tool, valid arguments and cleared errors; else the step as it was
+        and a problem, whose reason is ARGUMENTS_INVALID when the tool is there and its arguments are not."""
+        ...
+
+
 class Validator(Protocol):
     """Names every problem with its path; an empty tuple means valid."""
 
@@ -365,15 +397,28 @@ class RunLoop(Protocol):
     """One run being worked on (the kernel's Orchestrator)."""
 
     @property
-    def snapshot(self) -> RunSnapshot: ...
+    def snapshot(self) -> RunSnapshot:
+        """What is known of the run and durable."""
+        ...
 
     async def execute(self) -> RunSnapshot:
-        """Works until the run has ended or waits for a person; cancelling it leaves a run that resumes."""
+        """Works until the run has ended, waits for a person or is parked; to be called once.
+
+        Cancelling it leaves a run that resumes. Raises StoreError when the journal fails.
+        """
+        ...
+
+    def deliver(self, kind: EventKind) -> None:
+        """Hands in what happened outside: CancelRequested, StepResolved, RunResumed. Before `execute` or
+        during it. WrongStateError when the run's state does not admit it, OverloadedError when too many
+        wait. Durable once `execute` has journaled it."""
+        ...
+
+    def park(self) -> None:
+        """Asks for an orderly stop: nothing new starts, what is harmless to cut is cut, steps with
+        effects end, RunParked is journaled, `execute` returns."""
         ...
 
 
 RunLoopFactory = Callable[[RunSnapshot], RunLoop]
 """Makes the loop that continues from a snapshot."""
-
-TokenCounts = Mapping[str, int]
-Lifespan = AbstractAsyncContextManager[None]

@@ -81,14 +81,18 @@ class BudgetLedger:
         """Sets amounts aside. ValueError when a dimension has not that much left."""
         over = amounts.exceeding(self.left)
         if over:
-            raise ValueError(f"the budget's {over} has {getattr(self.left, over)} left, not {getattr(amounts, over)}")
+            raise ValueError(
+                f"the budget's {over} has {getattr(self.left, over)} left, not {getattr(amounts, over)}"
+            )
         return BudgetLedger(self.limit, self.used, self.reserved + amounts)
 
     def settle(self, reservation: Amounts, used: Amounts) -> "BudgetLedger":
         """Turns a reservation into what was really used. ValueError when more was used than reserved."""
         over = used.exceeding(reservation)
         if over:
-            raise ValueError(f"more {over} used ({getattr(used, over)}) than reserved ({getattr(reservation, over)})")
+            raise ValueError(
+                f"more {over} used ({getattr(used, over)}) than reserved ({getattr(reservation, over)})"
+            )
         return BudgetLedger(self.limit, self.used + used, self.reserved - reservation)
 
 

@@ -17,9 +17,9 @@ from aeond.domain.runs import (
     Resolution,
     RunRequest,
     RunState,
-    StepMode,
     SuspendReason,
 )
+from aeond.domain.steps import StepMode
 from aeond.domain.tools import Recovery
 from aeond.domain.values import JsonValue
 

@@ -24,4 +24,4 @@ class Message:
     role: Role
     content: JsonValue
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
-    timestamp: datetime = field(default_factory=lambda: datetime.now(UTC))
+    timestamp: datetime = field(default_factory=lambda: datetime.now(UTC))  # noqa: TID251 - a label for people, no bound rests on it

@@ -6,9 +6,8 @@ from enum import StrEnum
 
 from aeond.domain.budgets import Amounts, BudgetLedger
 from aeond.domain.outcome import Problem
-from aeond.domain.plans import Clarity, Plan, PlanStep, StepState
-from aeond.domain.tools import Recovery
-from aeond.domain.values import JsonValue
+from aeond.domain.plans import Plan, StepState
+from aeond.domain.steps import Steps, StepSnapshot
 
 MAX_REQUEST_CHARS = 100_000
 
@@ -38,15 +37,6 @@ class Phase(StrEnum):
     EXECUTE = "execute"  # C
     ADAPT = "adapt"  # D
     ANSWER = "answer"  # E
-
-
-class StepMode(StrEnum):
-    """How a step is executed."""
-
-    TOOL = "tool"
-    AGENT = "agent"
-    REPAIR = "repair"  # the tool is missing: another registered one is looked for
-    FALLBACK = "fallback"  # none was found: the model answers the step's description
 
 
 class PlanSource(StrEnum):
@@ -109,27 +99,6 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class StepSnapshot:
-    """A step and how it went so far. `attempt` counts its starts; 0 means never started."""
-
-    step: PlanStep
-    state: StepState = StepState.PENDING
-    attempt: int = 0
-    mode: StepMode | None = None
-    recovery: Recovery = Recovery.RERUN
-    reservation: Amounts = field(default_factory=Amounts)
-    output: JsonValue = None
-    error: str = ""
-    reason: str = ""
-    clarity: Clarity | None = None
-    duration_seconds: float = 0.0
-
-    @property
-    def step_id(self) -> str:
-        return self.step.step_id
-
-
-@dataclass(frozen=True, slots=True)
 class RunSnapshot:
     """All that is known of a run, folded from its events.
 
@@ -145,8 +114,9 @@ class RunSnapshot:
     ledger: BudgetLedger = field(default_factory=BudgetLedger)
     plan: Plan | None = None
     plan_source: PlanSource | None = None
-    steps: Mapping[str, StepSnapshot] = field(default_factory=dict)
+    steps: Steps = field(default_factory=dict)
     pass_index: int = 0
+    pass_open: bool = False
     operation: Amounts | None = None
     answer: Answer | None = None
     problem: Problem | None = None

@@ -8,7 +8,7 @@ from typing_extensions import TypeAliasType
 # A recursive alias that pydantic can read too; `type` statements need Python 3.12.
 JsonValue = TypeAliasType(
     "JsonValue",
-    "None | bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue]",
+    "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None",
 )
 JsonObject = Mapping[str, JsonValue]
 

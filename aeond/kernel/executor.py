@@ -1,0 +1,129 @@
+"""Executes one step in one of its modes; what goes wrong in a step ends as its event, never as an exception."""
+
+import logging
+from dataclasses import dataclass, replace
+
+from aeond.domain.budgets import Amounts, Grant
+from aeond.domain.events import StepEnded, StepRepaired, StepStarted
+from aeond.domain.outcome import Problem
+from aeond.domain.plans import Clarity, StepState
+from aeond.domain.runs import RunSnapshot
+from aeond.domain.steps import StepMode
+from aeond.domain.tools import Recovery, ToolContext
+from aeond.ports import (
+    Clock,
+    Memory,
+    Mender,
+    Reasoner,
+    StepOutput,
+    TextSink,
+    ToolInvoker,
+)
+
+log = logging.getLogger(__name__)
+
+LLM_AGENT = "llm"
+
+
+@dataclass(frozen=True, slots=True)
+class StepExecutor:
+    """Tool if the step names a registered one; else its agent; else repair, and then the model as fallback."""
+
+    invoker: ToolInvoker
+    reasoner: Reasoner
+    mender: Mender
+    memory: Memory
+    clock: Clock
+
+    async def execute(
+        self, run: RunSnapshot, started: StepStarted, grant: Grant, on_text: TextSink
+    ) -> StepEnded | StepRepaired:
+        """Performs the intent. The step boundary: whatever fails in here is the outcome of this step alone."""
+        begun = self.clock.monotonic()
+        try:
+            match started.mode:
+                case StepMode.TOOL:
+                    ended: StepEnded | StepRepaired = await self._call_tool(run, started, grant)
+                case StepMode.REPAIR:
+                    ended = await self._repair(run, started, grant)
+                case _:
+                    ended = await self._reason(run, started, grant, on_text)
+            if isinstance(ended, StepRepaired):
+                return ended
+            if ended.state is StepState.SUCCEEDED:
+                await self.memory.write(f"{run.run_id}/{ended.step_id}", ended.output)
+        except Exception as error:  # step boundary: a bug in one step ends that step, not the run
+            log.exception("step failed on an unexpected error", extra=_where(run, started))
+            ended = _failed(started, "INTERNAL", f"unexpected {type(error).__name__}; see the daemon's log")
+        return replace(ended, used=grant.used, duration_seconds=self.clock.monotonic() - begun)
+
+    async def recall(self, run: RunSnapshot) -> None:
+        """Fills the working memory with what the run's steps gave before a restart."""
+        for step in run.steps_in(StepState.SUCCEEDED):
+            await self.memory.write(f"{run.run_id}/{step.step_id}", step.output)
+
+    async def forget(self, run: RunSnapshot) -> None:
+        """Empties the working memory of this run; the journal has it all."""
+        for step_id in run.steps:
+            await self.memory.delete(f"{run.run_id}/{step_id}")
+
+    async def _call_tool(self, run: RunSnapshot, started: StepStarted, grant: Grant) -> StepEnded:
+        step = started.step
+        grant.take(Amounts(ttl=1))
+        if step.errors or step.tool_call is None:
+            return _failed(started, "UNRESOLVED_REFERENCE", "; ".join(step.errors))
+        if not grant.take(Amounts(tool_calls=1)):
+            return _failed(started, "BUDGET_SPENT", "the budget has no tool call left for this step")
+        context = ToolContext(run.run_id, step.step_id, step.tool_call.call_id, run.request.workspace)
+        result = None
+        if started.attempt > 1 and started.recovery is not Recovery.RERUN:
+            result = await self.invoker.reconcile(step.tool_call, context)
+        if result is None:
+            result = await self.invoker.invoke(step.tool_call, context)
+        if result.success:
+            return StepEnded(step.step_id, StepState.SUCCEEDED, started.mode, output=result.data)
+        if result.reason == "TIMED_OUT" and started.recovery is Recovery.ASK:
+            # It had begun, and nobody knows how far it came.
+            return replace(_failed(started, result.reason, result.error), state=StepState.UNKNOWN)
+        return _failed(started, result.reason, result.error)
+
+    async def _reason(
+        self, run: RunSnapshot, started: StepStarted, grant: Grant, on_text: TextSink
+    ) -> StepEnded:
+        step = started.step
+        grant.take(Amounts(ttl=1))
+        if started.mode is StepMode.FALLBACK:
+            step = replace(step, tool_call=None, agent=LLM_AGENT)
+        ok, value, problem = await self.reasoner.reason(step, run, grant, on_text)
+        if not ok or not isinstance(value, StepOutput):
+            return _failed(started, problem.reason, problem.message)
+        clarity = Clarity(value.clarity)
+        blocked = clarity is Clarity.BLOCKED
+        return StepEnded(
+            step.step_id,
+            StepState.INVALID if blocked else StepState.SUCCEEDED,
+            started.mode,
+            output=value.output,
+            error="the model says that it cannot do this step with what it has" if blocked else "",
+            reason="BLOCKED" if blocked else "",
+            clarity=clarity,
+            handoff=value.handoff,
+        )
+
+    async def _repair(self, run: RunSnapshot, started: StepStarted, grant: Grant) -> StepRepaired | StepEnded:
+        step, errors = started.step, "; ".join(started.step.errors)
+        ok, mended, problem = await self.mender.mend(step, run, grant)
+        if not ok and problem.reason == "ARGUMENTS_INVALID":
+            grant.take(Amounts(ttl=1))
+            return replace(_failed(started, "ARGUMENTS_INVALID", errors), mode=StepMode.TOOL)
+        if not ok:
+            mended = replace(step, tool_call=None, agent=None)  # the errors stay: the fallback answers
+        return StepRepaired(mended, Problem("STEP_MENDED" if ok else problem.reason, errors), grant.used)
+
+
+def _failed(started: StepStarted, reason: str, error: str) -> StepEnded:
+    return StepEnded(started.step.step_id, StepState.FAILED, started.mode, error=error, reason=reason)
+
+
+def _where(run: RunSnapshot, started: StepStarted) -> dict[str, str]:
+    return {"run_id": run.run_id, "step_id": started.step.step_id}

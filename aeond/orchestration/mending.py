@@ -1,0 +1,38 @@
+"""Mending a step before it runs: a registered tool for a missing one, or arguments that satisfy its schema."""
+
+from dataclasses import dataclass, replace
+
+from aeond.domain.budgets import Grant
+from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.plans import PlanStep
+from aeond.domain.runs import RunSnapshot
+from aeond.domain.tools import ToolCall
+from aeond.domain.values import JsonObject
+from aeond.ports import Supervisor, ToolRegistry, Validator
+
+
+@dataclass(frozen=True, slots=True)
+class StepMender:
+    """Asks the Supervisor for the form that is missing; what comes back is validated again."""
+
+    registry: ToolRegistry
+    supervisor: Supervisor
+    validator: Validator
+
+    async def mend(self, step: PlanStep, run: RunSnapshot, grant: Grant) -> Outcome[PlanStep]:
+        tool = None if step.tool_call is None else self.registry.get(step.tool_call.tool)
+        if step.tool_call is None or tool is None:
+            goal = run.plan.goal if run.plan else run.request.text
+            return await self.supervisor.repair_missing_tool_step(step, self.registry.specs(), goal, grant)
+        proposal: JsonObject = {"tool": step.tool_call.tool, "arguments": step.tool_call.arguments}
+        ok, call, problem = await self.supervisor.repair_tool_call(proposal, tool.spec, grant)
+        if not ok or not isinstance(call, ToolCall):
+            return failure(Problem("ARGUMENTS_INVALID", str(problem)), step)
+        if call.tool != step.tool_call.tool:
+            return failure(
+                Problem("ARGUMENTS_INVALID", f"the repair named another tool, '{call.tool}'"), step
+            )
+        problems = self.validator.validate_tool_call(call, tool.spec)
+        if problems:
+            return failure(Problem("ARGUMENTS_INVALID", str(problems[0])), step)
+        return success(replace(step, tool_call=replace(step.tool_call, arguments=call.arguments), errors=()))

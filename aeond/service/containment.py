@@ -1,0 +1,73 @@
+"""The run boundary: a bug ends the run it happened in, and nothing else."""
+
+import logging
+
+from aeond.domain.events import Event, RunEnded
+from aeond.domain.outcome import Problem
+from aeond.domain.runs import RunSnapshot, RunState
+from aeond.errors import AeondError, StoreError
+from aeond.ports import Clock, Feed, Ids, Journal, RunLoop
+
+log = logging.getLogger("aeond.runs")
+
+
+class RunBoundary:
+    """Executes loops such that only the journal's own failures get out."""
+
+    def __init__(self, *, journal: Journal, feed: Feed, clock: Clock, ids: Ids) -> None:
+        self._journal = journal
+        self._feed = feed
+        self._clock = clock
+        self._ids = ids
+
+    async def execute(self, loop: RunLoop) -> RunSnapshot | None:
+        """The run as its loop left it; None when a bug ended the run, which is FAILED then.
+
+        Raises StoreError (reason DISK_FULL) when the run could not even be suspended for want of room,
+        and StoreError (reason JOURNAL_FAILED) when nothing can be recorded any more.
+        """
+        try:
+            return await loop.execute()
+        except Exception as error:  # the run boundary: whatever a run's own code raises is that run's end
+            store_error = _store_error(error)
+            if store_error is not None and store_error.reason in {"DISK_FULL", "JOURNAL_FAILED"}:
+                raise store_error from error
+            error_id = self._ids.new_id()
+            fields = {"run_id": loop.snapshot.run_id, "error_id": error_id}
+            log.exception("a bug ended a run", extra=fields)
+            await self._end_as_failed(loop, error_id)
+            return None
+
+    async def _end_as_failed(self, loop: RunLoop, error_id: str) -> None:
+        run_id = loop.snapshot.run_id
+        # The loop may have died between the journal and its own snapshot: only the journal knows.
+        summary = await self._journal.summary(run_id)
+        if summary is None or summary.state.ended:
+            return
+        problem = Problem(
+            "INTERNAL", f"a bug in the daemon ended this run; its log says more under {error_id}"
+        )
+        ended = Event(
+            run_id,
+            summary.last_seq + 1,
+            self._clock.time(),
+            loop.snapshot.elapsed_seconds,
+            RunEnded(RunState.FAILED, problem),
+        )
+        try:
+            await self._journal.append([ended])
+        except AeondError as error:
+            if isinstance(error, StoreError) and error.reason == "JOURNAL_FAILED":
+                raise
+            log.warning("the end of a run could not be recorded: %s", error, extra={"run_id": run_id})
+        else:
+            self._feed.publish([ended])
+
+
+def _store_error(error: BaseException) -> StoreError | None:
+    """The store's error in what a loop raised, however deep in groups of tasks it happened."""
+    if isinstance(error, StoreError):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        return next((found for one in error.exceptions if (found := _store_error(one)) is not None), None)
+    return None

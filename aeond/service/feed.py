@@ -1,0 +1,172 @@
+"""The hot side of a stream: what just happened, for those who watch right now.
+
+A watcher is *cold* while it reads the journal and *hot* once it has reached its end. A cold one only
+remembers how far the run has come since; a hot one has a queue of at most 256 items. When the queue is
+full it is dropped and the watcher is cold again: the journal has everything that mattered. So neither
+a slow client nor a stopped one costs more than one queue, and publishing never waits for anybody.
+
+Text that a model is writing is in no journal. The newest part of it is kept while it is being written,
+so that whoever comes late, or fell behind, starts with the text so far.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import anyio
+
+from aeond.domain.events import (
+    AnswerComposed,
+    Event,
+    LiveUpdate,
+    RunEnded,
+    RunParked,
+    RunSuspended,
+    StepEnded,
+    TextDelta,
+)
+
+QUEUE_ITEMS = 256
+MAX_LIVE_CHARS = 64 * 1024
+
+
+class LiveText:
+    """The text that a step is writing: the newest `MAX_LIVE_CHARS` characters of it, and where they start."""
+
+    def __init__(self) -> None:
+        self._pieces: deque[str] = deque()
+        self._start = 0
+        self._length = 0
+
+    def add(self, delta: TextDelta) -> None:
+        if delta.offset != self._start + self._length:
+            self._pieces.clear()
+            self._start, self._length = delta.offset, 0
+        self._pieces.append(delta.text)
+        self._length += len(delta.text)
+        while self._length > MAX_LIVE_CHARS and len(self._pieces) > 1:
+            oldest = self._pieces.popleft()
+            self._start += len(oldest)
+            self._length -= len(oldest)
+
+    def so_far(self, run_id: str, step_id: str) -> TextDelta:
+        return TextDelta(run_id, step_id, "".join(self._pieces), self._start)
+
+
+class Watcher:
+    """One client's place at the hot side of one run. Made by `HotFeed.watch`; one task at a time waits on it."""
+
+    def __init__(self, run_id: str, feed: "HotFeed") -> None:
+        self._run_id = run_id
+        self._feed = feed
+        self._queue: deque[Event | LiveUpdate] = deque()
+        self._newest_seq = 0
+        self._hot = False
+        self._news = anyio.Event()
+
+    @property
+    def hot(self) -> bool:
+        """Whether everything that happens reaches the queue; if not, the journal is to be read first."""
+        return self._hot
+
+    def go_hot(self, cursor: int) -> bool:
+        """Starts the queue, with the text so far, unless events after `cursor` are in the journal already."""
+        if self._newest_seq > cursor:
+            return False
+        self._queue.clear()
+        self._queue.extend(self._feed.texts_so_far(self._run_id))
+        self._hot = True
+        return True
+
+    async def take(self) -> Sequence[Event | LiveUpdate]:
+        """All that is at hand, once there is something; empty when the watcher has fallen behind, was
+        nudged, or the feed has closed."""
+        if self._hot and not self._queue and not self._feed.closed:
+            await self._news.wait()
+        if self._news.is_set():
+            self._news = anyio.Event()
+        items = tuple(self._queue)
+        self._queue.clear()
+        return items
+
+    def push(self, item: Event | LiveUpdate) -> None:
+        """Queues an item if there is room; falls behind if there is not."""
+        if isinstance(item, Event):
+            self._newest_seq = item.seq
+        if not self._hot:
+            return
+        if len(self._queue) >= QUEUE_ITEMS:
+            self._queue.clear()
+            self._hot = False
+        else:
+            self._queue.append(item)
+        self._news.set()
+
+    def nudge(self) -> None:
+        """Ends the wait for items, whether there are any or not."""
+        self._news.set()
+
+
+class HotFeed:
+    """Implements the Feed port for any number of watchers within this process."""
+
+    def __init__(self) -> None:
+        self._watchers: dict[str, set[Watcher]] = {}
+        self._texts: dict[str, dict[str, LiveText]] = {}
+        self._closed = False
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def close(self) -> None:
+        """Wakes everyone who waits; from now on there is nothing to wait for."""
+        self._closed = True
+        for run_id in self._watchers:
+            self.nudge(run_id)
+
+    def nudge(self, run_id: str) -> None:
+        """Has everyone who waits for news of this run look again."""
+        for watcher in self._watchers.get(run_id, ()):
+            watcher.nudge()
+
+    @contextmanager
+    def watch(self, run_id: str) -> Iterator[Watcher]:
+        """A cold watcher of this run. It misses nothing that is published from now on."""
+        watcher = Watcher(run_id, self)
+        watchers = self._watchers.setdefault(run_id, set())
+        watchers.add(watcher)
+        try:
+            yield watcher
+        finally:
+            watchers.discard(watcher)
+            if not watchers:
+                self._watchers.pop(run_id, None)
+
+    def publish(self, events: Sequence[Event]) -> None:
+        for event in events:
+            for watcher in self._watchers.get(event.run_id, ()):
+                watcher.push(event)
+            self._forget_finished_text(event)
+
+    def update(self, update: LiveUpdate) -> None:
+        if isinstance(update, TextDelta):
+            texts = self._texts.setdefault(update.run_id, {})
+            texts.setdefault(update.step_id, LiveText()).add(update)
+        for watcher in self._watchers.get(update.run_id, ()):
+            watcher.push(update)
+
+    def texts_so_far(self, run_id: str) -> list[TextDelta]:
+        """What the steps of this run have written up to now, one piece for each that is still writing."""
+        return [text.so_far(run_id, step_id) for step_id, text in self._texts.get(run_id, {}).items()]
+
+    def _forget_finished_text(self, event: Event) -> None:
+        match event.kind:
+            case StepEnded(step_id=step_id):
+                self._texts.get(event.run_id, {}).pop(step_id, None)
+            case AnswerComposed():
+                self._texts.get(event.run_id, {}).pop("", None)
+            case RunEnded() | RunParked() | RunSuspended():
+                self._texts.pop(event.run_id, None)
+            case _:
+                pass

@@ -1,0 +1,35 @@
+"""What is known of a run, from the journal alone."""
+
+from collections.abc import Callable
+
+from aeond.domain.events import Event
+from aeond.domain.runs import RunSnapshot
+from aeond.errors import NotFoundError
+from aeond.ports import Journal
+
+Fold = Callable[[RunSnapshot, Event], RunSnapshot]
+
+
+class RunFolding:
+    """Folds a run's events, page by page."""
+
+    def __init__(self, journal: Journal, fold: Fold) -> None:
+        self._journal = journal
+        self._fold = fold
+
+    async def snapshot(self, run_id: str) -> RunSnapshot:
+        """The run as its durable events tell it. NotFoundError when there is no such run, ReplayError
+        when its events do not fit together."""
+        snapshot = RunSnapshot(run_id)
+        while page := await self._journal.read(run_id, snapshot.seq):
+            for event in page:
+                snapshot = self._fold(snapshot, event)
+        if snapshot.seq == 0:
+            raise run_not_found(run_id)
+        return snapshot
+
+
+def run_not_found(run_id: str) -> NotFoundError:
+    return NotFoundError(
+        f"there is no run {run_id!r}: list the runs to see which there are", reason="RUN_NOT_FOUND"
+    )

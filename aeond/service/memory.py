@@ -1,0 +1,35 @@
+"""Memory as clients see it."""
+
+from collections.abc import Sequence
+
+from aeond.domain.values import JsonValue
+from aeond.errors import NotFoundError
+from aeond.ports import Memory
+from aeond.service.admission import Admission
+
+
+class MemoryKeys:
+    """Keys and values; errors as the Memory port states them."""
+
+    def __init__(self, memory: Memory, admission: Admission) -> None:
+        self._memory = memory
+        self._admission = admission
+
+    async def write(self, key: str, value: JsonValue) -> None:
+        self._admission.check()
+        await self._memory.write(key, value)
+
+    async def read(self, key: str) -> JsonValue:
+        """NotFoundError (reason KEY_NOT_FOUND) when there is no such key; null is a value."""
+        value = await self._memory.read(key)
+        if value is None and [key] != [k for k, _ in await self._memory.search(key, limit=1)]:
+            raise NotFoundError(f"nothing is remembered under {key!r}", reason="KEY_NOT_FOUND", field="key")
+        return value
+
+    async def search(self, prefix: str, *, after: str, limit: int) -> Sequence[tuple[str, JsonValue]]:
+        """Keys that start with the prefix and come after the given one, sorted, with their values."""
+        return await self._memory.search(prefix, limit=limit, after=after)
+
+    async def delete(self, key: str) -> bool:
+        self._admission.check()
+        return await self._memory.delete(key)

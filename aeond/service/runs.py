@@ -1,0 +1,168 @@
+"""Runs: what clients may ask about them."""
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from aeond.domain.budgets import Budget, BudgetRequest
+from aeond.domain.events import CancelRequested, Event, RunCreated, StepResolved
+from aeond.domain.outcome import Problem
+from aeond.domain.plans import Plan
+from aeond.domain.runs import Owner, Resolution, RunRequest, RunSnapshot, RunState
+from aeond.domain.values import canonical_json
+from aeond.errors import AlreadyExistsError, InvalidInputError, WrongStateError
+from aeond.ports import Clock, Ids, Journal, RunSummary, Validator
+from aeond.service.folding import RunFolding
+from aeond.service.scheduling import RunScheduler
+from aeond.service.watching import Batch, RunWatching
+from aeond.service.workspaces import Workspaces
+
+SHOWN_PROBLEMS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a run gets when it asks for nothing, and what it gets at most."""
+
+    default: Budget
+    limit: Budget
+
+
+class Runs:
+    """Create, look, watch, stop, decide. Raises the classes of `aeond.errors`."""
+
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        folding: RunFolding,
+        scheduler: RunScheduler,
+        watching: RunWatching,
+        validator: Validator,
+        workspaces: Workspaces,
+        clock: Clock,
+        ids: Ids,
+        bounds: Bounds,
+    ) -> None:
+        self._journal = journal
+        self._folding = folding
+        self._scheduler = scheduler
+        self._watching = watching
+        self._validator = validator
+        self._workspaces = workspaces
+        self._clock = clock
+        self._ids = ids
+        self._bounds = bounds
+
+    async def create(self, request: RunRequest, plan: Plan | None, budget: BudgetRequest) -> RunSnapshot:
+        """The new run, durable; or the one that this owner created under this request id before.
+
+        AlreadyExistsError (reason REQUEST_ID_REUSED) when that one was asked for differently.
+        """
+        if (earlier := await self._earlier(request, plan)) is not None:
+            return earlier
+        self._check_text(request)
+        if plan is not None:
+            self._check_plan(plan)
+        run_id = self._ids.new_id()
+        workspace = await self._workspaces.resolve(request.workspace, run_id)
+        kind = RunCreated(
+            replace(request, workspace=workspace),
+            budget.within(self._bounds.limit, self._bounds.default),
+            plan,
+        )
+        try:
+            await self._scheduler.admit(Event(run_id, 1, self._clock.time(), 0.0, kind))
+        except AlreadyExistsError:
+            # Two creations with one request id raced, and the other one won.
+            if (earlier := await self._earlier(request, plan)) is not None:
+                return earlier
+            raise
+        return await self._folding.snapshot(run_id)
+
+    async def get(self, run_id: str) -> RunSnapshot:
+        return await self._folding.snapshot(run_id)
+
+    async def list_runs(
+        self, *, states: frozenset[RunState], session_id: str, before: str, limit: int
+    ) -> Sequence[RunSummary]:
+        return await self._journal.list_runs(states=states, session_id=session_id, before=before, limit=limit)
+
+    async def cancel(self, run_id: str, owner: Owner, reason: str) -> RunSnapshot:
+        """The run once the wish is durable; a run that has ended, or has the wish already, as it is."""
+        snapshot = await self._folding.snapshot(run_id)
+        if snapshot.state.ended or snapshot.cancel_requested:
+            return snapshot
+        try:
+            await self._scheduler.deliver(run_id, CancelRequested(owner, reason))
+        except WrongStateError:
+            # It ended, or somebody else asked, between the look and the wish.
+            snapshot = await self._folding.snapshot(run_id)
+            if not (snapshot.state.ended or snapshot.cancel_requested):
+                raise
+            return snapshot
+        return await self._folding.snapshot(run_id)
+
+    async def decide(self, run_id: str, step_id: str, resolution: Resolution, owner: Owner) -> RunSnapshot:
+        """The run once the decision is durable. WrongStateError (reason NOTHING_TO_DECIDE) when nothing
+        waits for it."""
+        try:
+            await self._scheduler.deliver(run_id, StepResolved(resolution, owner, step_id))
+        except WrongStateError as error:
+            subject = f"step {step_id!r} of run {run_id}" if step_id else f"run {run_id}"
+            raise WrongStateError(
+                f"{subject} waits for no such decision: look at the run first", reason="NOTHING_TO_DECIDE"
+            ) from error
+        return await self._folding.snapshot(run_id)
+
+    def watch(self, run_id: str, after_seq: int) -> AsyncIterator[Batch]:
+        return self._watching.watch(run_id, after_seq)
+
+    async def _earlier(self, request: RunRequest, plan: Plan | None) -> RunSnapshot | None:
+        """The run that this owner created under this request id."""
+        if not request.request_id:
+            return None
+        run_id = await self._journal.find_request(request.owner.uid, request.request_id)
+        if run_id is None:
+            return None
+        created = (await self._journal.read(run_id, 0, 1))[0].kind
+        workspace = await self._workspaces.resolve(request.workspace, run_id)
+        asked = replace(request, workspace=workspace)
+        if not isinstance(created, RunCreated) or _asked(created.request, created.plan) != _asked(
+            asked, plan
+        ):
+            raise AlreadyExistsError(
+                f"request id {request.request_id!r} stands for another request (run {run_id}): "
+                "use a new id for a new request",
+                reason="REQUEST_ID_REUSED",
+                field="request_id",
+            )
+        return await self._folding.snapshot(run_id)
+
+    def _check_text(self, request: RunRequest) -> None:
+        if not request.text.strip():
+            raise InvalidInputError(
+                "the request is empty: say what is to be done", reason="TEXT_EMPTY", field="text"
+            )
+
+    def _check_plan(self, plan: Plan) -> None:
+        problems = self._validator.validate_plan(plan)
+        if problems:
+            more = len(problems) - SHOWN_PROBLEMS
+            said = "; ".join(f"{_field(p)}: {p.message}" for p in problems[:SHOWN_PROBLEMS])
+            raise InvalidInputError(
+                f"the plan cannot be executed: {said}" + (f"; and {more} more" if more > 0 else ""),
+                reason=problems[0].reason,
+                field=_field(problems[0]),
+            )
+
+
+def _asked(request: RunRequest, plan: Plan | None) -> str:
+    """What a client asked for, without who it was this time, as one text to compare."""
+    asked = asdict(replace(request, owner=Owner()))
+    return canonical_json({"request": asked, "plan": None if plan is None else asdict(plan)})
+
+
+def _field(problem: Problem) -> str:
+    """The place of a problem in the request: `/steps/2/depends_on` is `plan.steps[2].depends_on`."""
+    return "plan" + re.sub(r"/(\d+)(?=/|$)", r"[\1]", problem.path).replace("/", ".")

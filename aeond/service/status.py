@@ -1,0 +1,84 @@
+"""The daemon's own state, in one look."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from aeond.domain.daemons import DaemonLoad, DaemonSnapshot, DaemonState
+from aeond.domain.llm import EngineState
+from aeond.ports import Clock, Engine, ToolRegistry
+from aeond.service.admission import Admission, AdmissionState
+from aeond.service.scheduling import RunScheduler
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What does not change while the daemon runs, and a look at its memory (resident bytes, 0: unknown)."""
+
+    version: str
+    pid: int
+    resident_bytes: Callable[[], int]
+
+
+class Status:
+    """Answers in every state of the daemon's life."""
+
+    def __init__(
+        self,
+        *,
+        process: Process,
+        admission: Admission,
+        scheduler: RunScheduler,
+        engine: Engine,
+        registry: ToolRegistry,
+        clock: Clock,
+    ) -> None:
+        self._process = process
+        self._admission = admission
+        self._scheduler = scheduler
+        self._engine = engine
+        self._registry = registry
+        self._clock = clock
+        self._started_time = clock.time()
+        self._started_monotonic = clock.monotonic()
+
+    async def status(self) -> DaemonSnapshot:
+        messages = self._messages()
+        return DaemonSnapshot(
+            version=self._process.version,
+            state=self._state(messages),
+            pid=self._process.pid,
+            started_time=self._started_time,
+            uptime_seconds=self._clock.monotonic() - self._started_monotonic,
+            engine=self._engine.snapshot(),
+            load=DaemonLoad(
+                running_runs=self._scheduler.running_count,
+                waiting_runs=self._scheduler.waiting_count,
+                attention_runs=self._scheduler.attention_count,
+                max_running_runs=self._scheduler.limits.running,
+                max_waiting_runs=self._scheduler.limits.waiting,
+            ),
+            tool_count=len(self._registry.list_names()),
+            resident_bytes=self._process.resident_bytes(),
+            messages=messages,
+        )
+
+    def _state(self, messages: tuple[str, ...]) -> DaemonState:
+        match self._admission.state:
+            case AdmissionState.STARTING:
+                return DaemonState.STARTING
+            case AdmissionState.DRAINING:
+                return DaemonState.DRAINING
+            case AdmissionState.OPEN:
+                return DaemonState.DEGRADED if messages else DaemonState.READY
+
+    def _messages(self) -> tuple[str, ...]:
+        """What is wrong and what to do about it."""
+        messages = list(self._scheduler.refused)
+        engine = self._engine.snapshot()
+        if engine.state is EngineState.DEAD:
+            messages.append(
+                f"the engine does not run: {engine.error or 'no reason is known'}; see `aeond doctor`"
+            )
+        if self._scheduler.out_of_room:
+            messages.append("the disk is full: free some room, and the suspended runs go on by themselves")
+        return tuple(messages)

@@ -7,7 +7,7 @@ from tests.support.repository import ROOT, place, python_files, tree_of
 
 # Where our own bugs and other people's code are turned into a recorded failure or an error id.
 BROAD_CATCHES = {
-    "aeond/capabilities/tools/invoker.py",
+    "aeond/capabilities/tools/invoking.py",
     "aeond/daemon/main.py",
     "aeond/kernel/executor.py",
     "aeond/server/errors.py",

@@ -1,0 +1,396 @@
+"""The kernel as transcripts: what happened on the right of `>>`, what it asks for on the right of `<<`."""
+
+import pytest
+
+from aeond.domain import events as e
+from aeond.domain.budgets import Amounts, Budget
+from aeond.domain.outcome import Problem
+from aeond.domain.plans import Plan, PlanStep, StepState
+from aeond.domain.runs import (
+    Answer,
+    Owner,
+    Phase,
+    PlanSource,
+    Resolution,
+    RunRequest,
+    RunState,
+    SuspendReason,
+)
+from aeond.domain.steps import StepMode
+from aeond.domain.tools import Recovery, ToolCall
+from aeond.errors import ReplayError
+from aeond.kernel.commands import ComposeAnswer, DraftPlan, ExecuteStep, Interrupt, Record
+from aeond.kernel.decide import AGENT_STEP, ANSWERING, NOTHING, PLANNING, TOOL_STEP
+from aeond.kernel.fold import fold
+from tests.support.playbook import WAIT, Playbook
+
+ONE_STEP = Amounts(ttl=1, tool_calls=1)
+
+
+def tool_step(step_id: str, *depends_on: str) -> PlanStep:
+    return PlanStep(step_id, f"do {step_id}", tool_call=ToolCall("echo"), depends_on=depends_on)
+
+
+def plan(*steps: PlanStep) -> Plan:
+    return Plan("a goal", steps)
+
+
+CHAIN = plan(tool_step("s1"), tool_step("s2", "s1"))
+
+
+def created(given: Plan | None = None, budget: Budget | None = None, parallel_steps: int = 4) -> e.RunCreated:
+    return e.RunCreated(RunRequest("a request", parallel_steps=parallel_steps), budget or Budget(), given)
+
+
+def started(
+    step: PlanStep, recovery: Recovery = Recovery.RERUN, attempt: int = 1, reservation: Amounts = TOOL_STEP
+) -> e.StepStarted:
+    return e.StepStarted(step, attempt, StepMode.TOOL, recovery, reservation)
+
+
+def ended(step_id: str, state: StepState = StepState.SUCCEEDED) -> e.StepEnded:
+    return e.StepEnded(step_id, state, StepMode.TOOL, output="x", used=ONE_STEP)
+
+
+def executing(given: Plan, parallel_steps: int = 4) -> Playbook:
+    """A run whose given plan is being executed and whose first pass is open."""
+    return Playbook() >> created(given, None, parallel_steps) >> e.RunStarted() >> e.PassStarted(1)
+
+
+def test_a_request_is_planned_executed_and_answered() -> None:
+    """A request without a plan goes through planning, its steps in order, and an answer to its end."""
+    s1, s2 = CHAIN
+    (
+        Playbook()
+        >> created()
+        << Record(e.RunStarted())
+        >> e.RunStarted()
+        << DraftPlan(PLANNING)
+        >> e.PlanningStarted(PLANNING)
+        << WAIT
+        >> e.PlanAdopted(CHAIN, PlanSource.MODEL, Amounts(llm_calls=1, tokens=500))
+        << Record(e.PassStarted(1))
+        >> e.PassStarted(1)
+        << ExecuteStep("s1", TOOL_STEP)
+        >> started(s1)
+        << WAIT
+        >> ended("s1")
+        << ExecuteStep("s2", TOOL_STEP)
+        >> started(s2)
+        >> ended("s2")
+        << Record(e.PassEnded(1))
+        >> e.PassEnded(1)
+        << ComposeAnswer(ANSWERING)
+        >> e.AnswerStarted(ANSWERING)
+        << WAIT
+        >> e.AnswerComposed(Answer("done"))
+        << Record(e.RunEnded(RunState.SUCCEEDED))
+        >> e.RunEnded(RunState.SUCCEEDED)
+        << WAIT
+    )
+
+
+def test_a_given_plan_is_neither_planned_nor_polished() -> None:
+    """A plan from the client starts at once and is answered without a model."""
+    (
+        executing(plan(tool_step("s1")))
+        << ExecuteStep("s1", TOOL_STEP)
+        >> started(tool_step("s1"))
+        >> ended("s1")
+        >> e.PassEnded(1)
+        << ComposeAnswer(NOTHING)
+    )
+
+
+def test_ready_steps_start_together_up_to_the_limit() -> None:
+    """Independent steps are asked for together, and never more at once than the run's limit."""
+    wide = plan(tool_step("s1"), tool_step("s2"), tool_step("s3"))
+    (
+        executing(wide, parallel_steps=2)
+        << (ExecuteStep("s1", TOOL_STEP), ExecuteStep("s2", TOOL_STEP))
+        >> started(tool_step("s1"))
+        << ExecuteStep("s2", TOOL_STEP)
+        >> started(tool_step("s2"))
+        << WAIT
+        >> ended("s2")
+        << ExecuteStep("s3", TOOL_STEP)
+    )
+
+
+def test_a_failed_step_skips_what_needs_it_and_nothing_else() -> None:
+    """The dependents of a failed step are skipped all the way down while independent steps go on."""
+    steps = plan(tool_step("s1"), tool_step("s2", "s1"), tool_step("s3", "s2"), tool_step("s4"))
+    book = executing(steps) >> started(tool_step("s1")) >> ended("s1", StepState.FAILED)
+    book << ExecuteStep("s4", TOOL_STEP)
+    assert [s.state for s in book.run.steps.values()] == [
+        StepState.FAILED,
+        StepState.SKIPPED,
+        StepState.SKIPPED,
+        StepState.READY,
+    ]
+
+
+def test_a_run_with_a_failed_step_still_answers_and_says_what_is_missing() -> None:
+    """A run that lost a step composes an answer and ends FAILED with the names of the steps."""
+    (
+        executing(plan(tool_step("s1")))
+        >> started(tool_step("s1"))
+        >> ended("s1", StepState.FAILED)
+        >> e.PassEnded(1)
+        >> e.AnswerStarted(NOTHING)
+        >> e.AnswerComposed(Answer("what there is"))
+        << Record(e.RunEnded(RunState.FAILED, Problem("STEPS_FAILED", "these steps gave no result: s1")))
+    )
+
+
+def test_failed_planning_is_answered_without_a_model() -> None:
+    """A run that could not be planned answers from nothing and ends with the planner's problem."""
+    problem = Problem("NO_PLAN", "there is no plan")
+    (
+        Playbook()
+        >> created()
+        >> e.RunStarted()
+        >> e.PlanningStarted(PLANNING)
+        >> e.PlanningFailed(problem)
+        << ComposeAnswer(NOTHING)
+        >> e.AnswerStarted(NOTHING)
+        >> e.AnswerComposed(Answer("sorry"))
+        << Record(e.RunEnded(RunState.FAILED, problem))
+    )
+
+
+def test_a_repaired_step_is_executed_again_under_its_new_form() -> None:
+    """A step that comes back repaired is ready again, its ttl untouched, and runs as repaired."""
+    mended = PlanStep("s1", "do s1", tool_call=ToolCall("now"))
+    book = (
+        executing(plan(tool_step("s1")))
+        >> e.StepStarted(tool_step("s1"), 1, StepMode.REPAIR, Recovery.RERUN, TOOL_STEP)
+        >> e.StepRepaired(mended, Problem("STEP_MENDED", "no such tool"), Amounts(llm_calls=1, tokens=9))
+        << ExecuteStep("s1", TOOL_STEP)
+    )
+    assert book.run.plan == plan(mended)
+    assert book.run.ledger.used == Amounts(llm_calls=1, tokens=9, passes=1)
+
+
+def test_cancelling_cuts_what_is_harmless_and_waits_for_effects() -> None:
+    """A cancelled run interrupts harmless steps, lets a step with effects end, and then is CANCELLED."""
+    pair = plan(tool_step("s1"), tool_step("s2"))
+    (
+        executing(pair)
+        >> started(tool_step("s1"))
+        >> started(tool_step("s2"), Recovery.ASK)
+        >> e.CancelRequested(Owner(1, 2))
+        << Interrupt(("s1",), operation=False)
+        >> ended("s1", StepState.SKIPPED)
+        << Interrupt((), operation=False)
+        >> ended("s2")
+        << Record(e.RunEnded(RunState.CANCELLED))
+    )
+
+
+def test_cancelling_while_planning_cuts_the_planning() -> None:
+    """A run that is cancelled while it is planned interrupts the planning and ends."""
+    (
+        Playbook()
+        >> created()
+        >> e.RunStarted()
+        >> e.PlanningStarted(PLANNING)
+        >> e.CancelRequested(Owner())
+        << Interrupt((), operation=True)
+        >> e.PlanningFailed(Problem("INTERRUPTED", "cut"))
+        << Record(e.RunEnded(RunState.CANCELLED))
+    )
+
+
+def test_a_pending_run_can_be_cancelled() -> None:
+    """A run that has not begun is cancelled without doing anything."""
+    Playbook() >> created() >> e.CancelRequested(Owner()) << Record(e.RunEnded(RunState.CANCELLED))
+
+
+def test_the_last_step_that_the_budget_allows_is_the_last() -> None:
+    """With one step execution left, the second step is not started and the run expires with an answer."""
+    short = Playbook() >> created(CHAIN, Budget(ttl=1)) >> e.RunStarted() >> e.PassStarted(1)
+    (
+        short
+        << ExecuteStep("s1", TOOL_STEP)
+        >> started(tool_step("s1"))
+        >> ended("s1")
+        << Record(e.BudgetExhausted("ttl"))
+        >> e.BudgetExhausted("ttl")
+        << ComposeAnswer(NOTHING)
+        >> e.AnswerStarted(NOTHING)
+        >> e.AnswerComposed(Answer("half"))
+        << Record(
+            e.RunEnded(RunState.EXPIRED, Problem("BUDGET_EXHAUSTED", "the run's budget of ttl ran out"))
+        )
+    )
+    assert short.run.steps["s2"].state is StepState.SKIPPED
+
+
+def test_a_reservation_is_waited_for_before_the_budget_counts_as_spent() -> None:
+    """While a step in flight still holds a reservation, the next one waits instead of giving up."""
+    pair = plan(PlanStep("s1", "think", agent="llm"), PlanStep("s2", "think", agent="llm"))
+    reservation = Amounts(ttl=1, llm_calls=3, tokens=100)
+    (
+        Playbook()
+        >> created(pair, Budget(tokens=100))
+        >> e.RunStarted()
+        >> e.PassStarted(1)
+        << ExecuteStep("s1", reservation)
+        >> e.StepStarted(pair.step("s1"), 1, StepMode.AGENT, Recovery.RERUN, reservation)
+        << WAIT
+        >> e.StepEnded("s1", StepState.SUCCEEDED, StepMode.AGENT, used=Amounts(ttl=1, llm_calls=1, tokens=40))
+        << ExecuteStep("s2", Amounts(ttl=1, llm_calls=3, tokens=60))
+    )
+
+
+def test_out_of_time_cuts_reasoning_and_answers() -> None:
+    """When the wall time is over, what is harmless is interrupted and the answer is made without a model."""
+    (
+        executing(CHAIN)
+        >> started(tool_step("s1"))
+        >> e.BudgetExhausted("wall_seconds")
+        << Interrupt(("s1",), operation=False)
+        >> ended("s1", StepState.SKIPPED)
+        << ComposeAnswer(NOTHING)
+    )
+
+
+def test_a_crash_runs_harmless_steps_again() -> None:
+    """A step without effects that a crash cut is ready again and all that it had reserved counts as used."""
+    book = executing(CHAIN) >> started(tool_step("s1")) >> e.RunResumed() << ExecuteStep("s1", TOOL_STEP)
+    assert book.run.ledger.used == TOOL_STEP + Amounts(passes=1)
+    assert book.run.crashes == 1
+
+
+def test_a_crash_inside_an_effect_asks_a_person() -> None:
+    """A step with effects that a crash cut is UNKNOWN, the run is suspended, and a person's word moves it on."""
+    (
+        executing(plan(tool_step("s1")))
+        >> started(tool_step("s1"), Recovery.ASK)
+        >> e.RunResumed()
+        << Record(
+            e.RunSuspended(
+                SuspendReason.UNKNOWN_STEP, "it is not known whether these steps did their work: s1"
+            )
+        )
+        >> e.RunSuspended(SuspendReason.UNKNOWN_STEP)
+        << WAIT
+        >> e.StepResolved(Resolution.RETRY, Owner(), "s1")
+        << ExecuteStep("s1", TOOL_STEP)
+    )
+
+
+@pytest.mark.parametrize(
+    ("resolution", "state"), [(Resolution.DONE, StepState.SUCCEEDED), (Resolution.ABORT, StepState.FAILED)]
+)
+def test_an_unknown_step_ends_as_a_person_says(resolution: Resolution, state: StepState) -> None:
+    """An UNKNOWN step that is marked done counts as succeeded, one that is given up as failed."""
+    book = (
+        executing(plan(tool_step("s1")))
+        >> started(tool_step("s1"), Recovery.ASK)
+        >> e.RunResumed()
+        >> e.RunSuspended(SuspendReason.UNKNOWN_STEP)
+        >> e.StepResolved(resolution, Owner(), "s1")
+        << Record(e.PassEnded(1))
+    )
+    assert book.run.steps["s1"].state is state
+
+
+def test_an_orderly_stop_is_no_crash() -> None:
+    """A parked run that is resumed has no crash counted."""
+    book = executing(CHAIN) >> started(tool_step("s1")) >> e.RunParked() >> e.RunResumed()
+    assert book.run.crashes == 0
+    book << ExecuteStep("s1", TOOL_STEP)
+
+
+def test_a_run_that_was_live_in_three_crashes_is_not_resumed_by_itself() -> None:
+    """The third crash suspends the run, and a person may let it go on."""
+    book = executing(CHAIN) >> e.RunResumed() >> e.RunResumed() << ExecuteStep("s1", TOOL_STEP)
+    message = "the daemon crashed 3 times while this run was live"
+    (
+        book
+        >> e.RunResumed()
+        << Record(e.RunSuspended(SuspendReason.REPEATED_CRASHES, message))
+        >> e.RunSuspended(SuspendReason.REPEATED_CRASHES, message)
+        << WAIT
+        >> e.StepResolved(Resolution.RETRY, Owner())
+        << ExecuteStep("s1", TOOL_STEP)
+    )
+
+
+def test_a_run_stopped_by_a_full_disk_goes_on_once_there_is_room() -> None:
+    """A run suspended for the disk is taken up again without a crash counted or a person asked."""
+    book = (
+        executing(CHAIN)
+        >> started(tool_step("s1"))
+        >> e.RunSuspended(SuspendReason.DISK_FULL)
+        << WAIT
+        >> e.RunResumed()
+        << ExecuteStep("s1", TOOL_STEP)
+    )
+    assert book.run.crashes == 0
+
+
+def test_a_suspended_run_can_be_cancelled() -> None:
+    """A run that waits for a person ends when it is cancelled instead."""
+    (
+        executing(plan(tool_step("s1")))
+        >> started(tool_step("s1"), Recovery.ASK)
+        >> e.RunResumed()
+        >> e.RunSuspended(SuspendReason.UNKNOWN_STEP)
+        >> e.CancelRequested(Owner())
+        << Record(e.RunEnded(RunState.CANCELLED))
+    )
+
+
+def test_an_agent_step_reserves_no_tool_call() -> None:
+    """A reasoning step reserves model calls and tokens but no tool call."""
+    executing(plan(PlanStep("s1", "think", agent="llm"))) << ExecuteStep("s1", AGENT_STEP)
+
+
+@pytest.mark.parametrize(
+    "impossible",
+    [
+        e.RunCreated(RunRequest("again"), Budget()),
+        e.StepEnded("s1", StepState.SUCCEEDED, StepMode.TOOL),
+        e.StepStarted(tool_step("s2", "s1"), 1, StepMode.TOOL, Recovery.RERUN, TOOL_STEP),
+        e.StepStarted(tool_step("s9"), 1, StepMode.TOOL, Recovery.RERUN, TOOL_STEP),
+        e.StepStarted(tool_step("s1"), 1, StepMode.TOOL, Recovery.RERUN, Amounts(ttl=51)),
+        e.StepResolved(Resolution.DONE, Owner(), "s1"),
+        e.RunEnded(RunState.RUNNING),
+        e.RunStarted(),
+    ],
+    ids=lambda kind: type(kind).__name__,
+)
+def test_what_cannot_have_happened_is_refused(impossible: e.EventKind) -> None:
+    """An event that the run's state, its steps or its ledger do not admit is a ReplayError."""
+    book = executing(CHAIN)
+    with pytest.raises(ReplayError):
+        book >> impossible
+
+
+def test_using_more_than_was_reserved_is_refused() -> None:
+    """A step that claims more than its reservation is a ReplayError, not an overshot budget."""
+    book = executing(CHAIN) >> started(tool_step("s1"))
+    with pytest.raises(ReplayError):
+        book >> e.StepEnded("s1", StepState.SUCCEEDED, StepMode.TOOL, used=Amounts(ttl=2))
+
+
+def test_events_of_a_run_have_no_gaps() -> None:
+    """An event that does not follow the last one in number is refused."""
+    book = executing(CHAIN)
+    with pytest.raises(ReplayError):
+        fold(book.run, e.Event("run", book.run.seq + 2, 0.0, 0.0, e.PassEnded(1)))
+
+
+def test_the_phase_follows_the_work() -> None:
+    """A run is in its plan phase first, then executes, then answers, and is in none when it has ended."""
+    book = Playbook() >> created() >> e.RunStarted()
+    phases = [book.run.phase]
+    book >> e.PlanningStarted(PLANNING) >> e.PlanAdopted(plan(tool_step("s1")), PlanSource.MODEL)
+    phases.append(book.run.phase)
+    book >> e.PassStarted(1) >> started(tool_step("s1")) >> ended("s1") >> e.PassEnded(1)
+    phases.append(book.run.phase)
+    book >> e.AnswerStarted(NOTHING) >> e.AnswerComposed(Answer("x")) >> e.RunEnded(RunState.SUCCEEDED)
+    assert [*phases, book.run.phase] == [Phase.PLAN, Phase.EXECUTE, Phase.ANSWER, None]

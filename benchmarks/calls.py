@@ -1,0 +1,71 @@
+"""What the guarded way to call a tool, and the agent's way to ask a model, add to a direct call."""
+
+from collections.abc import Awaitable, Callable
+from time import perf_counter
+
+import anyio.lowlevel
+
+from aeond.capabilities.tools.invoking import AcceptAll, GuardedInvoker
+from aeond.capabilities.tools.registry import Registry
+from aeond.daemon.clocks import SystemClock
+from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolSpec
+from aeond.domain.values import JsonObject, JsonValue
+from benchmarks.measuring import Sample
+
+CALLS_A_TURN = 500
+TURNS = 41
+
+_TEXT_SCHEMA = {
+    "type": "object",
+    "properties": {"text": {"type": "string", "maxLength": 1000}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+_CALL = ToolCall("same", {"text": "hello"}, "call")
+_CONTEXT = ToolContext(run_id="run", step_id="s1", call_id="call", workspace="")
+
+
+class Same:
+    """A tool that gives back what it was given: all that is measured is the way to it."""
+
+    spec = ToolSpec(
+        name="same",
+        description="Gives back the text.",
+        input_schema=_TEXT_SCHEMA,
+        output_schema=_TEXT_SCHEMA,
+        effect=Effect.PURE,
+    )
+
+    async def execute(self, arguments: JsonObject, context: ToolContext) -> JsonValue:
+        return {"text": arguments["text"]}
+
+    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
+        return None
+
+
+async def tool_path() -> tuple[Sample, Sample]:
+    """A direct call of a tool, and the same through lookup, both schemas, leave, slot, time and size."""
+    tool, registry = Same(), Registry()
+    registry.register(tool)
+    invoker = GuardedInvoker(registry, SystemClock(), AcceptAll())
+    result = await invoker.invoke(_CALL, _CONTEXT)
+    if not result.success or result.data != _CALL.arguments:
+        message = f"the guarded call failed: {result.error}"
+        raise RuntimeError(message)
+    return await _in_turns(
+        lambda: tool.execute(_CALL.arguments, _CONTEXT), lambda: invoker.invoke(_CALL, _CONTEXT)
+    )
+
+
+async def _in_turns(
+    direct: Callable[[], Awaitable[object]], ours: Callable[[], Awaitable[object]]
+) -> tuple[Sample, Sample]:
+    durations: tuple[list[float], list[float]] = ([], [])
+    for _ in range(TURNS):
+        for call, seconds in zip((direct, ours), durations, strict=True):
+            begun = perf_counter()
+            for _ in range(CALLS_A_TURN):
+                await call()
+            seconds.append((perf_counter() - begun) / CALLS_A_TURN)
+            await anyio.lowlevel.checkpoint()
+    return Sample(tuple(durations[0])), Sample(tuple(durations[1]))

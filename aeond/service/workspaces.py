@@ -33,7 +33,7 @@ class Workspaces:
         path = Path(folder)
         if not path.is_absolute() or "\0" in folder:
             raise InvalidInputError(
-                f"{folder!r} is no absolute path: give the workspace as one, such as /home/me/project",
+                f"{folder!r} is no absolute path: give the workspace as one, such as /srv/project",
                 reason="WORKSPACE_NOT_ABSOLUTE",
                 field="workspace",
             )

@@ -1,0 +1,1 @@
+"""The program: configuration, composition, lifecycle and the commands of `aeond`."""

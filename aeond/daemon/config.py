@@ -1,0 +1,188 @@
+"""Configuration: every key with its type, default, bounds and meaning.
+
+The descriptions are the documentation: `systemd/aeond.toml` is generated from them, and errors quote
+them.
+"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from aeond.daemon.logs import LogFormat, LogLevel
+
+
+def _absolute(text: str) -> str:
+    if text and not Path(text).expanduser().is_absolute():
+        raise ValueError("it must be an absolute path, or start with ~, or be empty")
+    return text
+
+
+def _permissions(text: str) -> str:
+    if not (len(text) == 4 and text[0] == "0" and all(digit in "01234567" for digit in text)):
+        raise ValueError('it must be file permissions in octal, such as "0660"')
+    return text
+
+
+PathText = Annotated[str, AfterValidator(_absolute)]
+Permissions = Annotated[str, AfterValidator(_permissions)]
+
+
+class Section(BaseModel):
+    """A part of the configuration: unknown keys are errors, and types are not guessed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DaemonSection(Section):
+    """The process itself."""
+
+    state_dir: PathText = Field(
+        "",
+        description="Folder of the journal, the memory and the runs' own workspaces. Empty: /var/lib/aeond "
+        "for root and system services, ~/.local/state/aeond for everybody else.",
+    )
+    stop_seconds: float = Field(
+        30.0,
+        ge=0,
+        le=3600,
+        description="How long a stop waits for steps with effects to end before it cuts them off.",
+    )
+
+
+class LogSection(Section):
+    """What is logged to standard error, and how."""
+
+    level: LogLevel = Field(LogLevel.INFO, description="The least important thing that is said.")
+    format: LogFormat = Field(
+        LogFormat.AUTO,
+        description="How a line looks; auto is text at a terminal, journal under journald, else json.",
+    )
+
+
+class SocketSection(Section):
+    """The Unix socket that clients connect to."""
+
+    path: PathText = Field(
+        "",
+        description="Where the socket is. Empty: /run/aeond/aeond.sock for root and system services, "
+        "$XDG_RUNTIME_DIR/aeond/aeond.sock for everybody else.",
+    )
+    mode: Permissions = Field("0660", description="Permissions of the socket, in octal.")
+    group: str = Field("", max_length=64, description="Group of the socket. Empty: the daemon's own.")
+    max_connections: int = Field(64, ge=1, le=4096, description="How many clients may be connected at once.")
+    max_streams: int = Field(
+        128, ge=1, le=4096, description="How many calls one connection may have open at once."
+    )
+
+
+class BudgetSection(Section):
+    """What a run gets when its client asks for nothing."""
+
+    ttl: int = Field(50, ge=1, description="Step executions.")
+    llm_calls: int = Field(40, ge=0, description="Model calls.")
+    tokens: int = Field(100_000, ge=0, description="Tokens, prompts and answers together.")
+    tool_calls: int = Field(50, ge=0, description="Tool calls.")
+    passes: int = Field(8, ge=1, description="Rounds of executing what is ready.")
+    wall_seconds: float = Field(
+        900.0, gt=0, description="Seconds of work; waiting for a stopped daemon does not count."
+    )
+    depth: int = Field(3, ge=0, description="How deep runs may start runs of their own.")
+
+
+class BudgetLimitSection(Section):
+    """What a run gets at most, whatever its client asks for."""
+
+    ttl: int = Field(500, ge=1, description="Step executions.")
+    llm_calls: int = Field(400, ge=0, description="Model calls.")
+    tokens: int = Field(2_000_000, ge=0, description="Tokens, prompts and answers together.")
+    tool_calls: int = Field(500, ge=0, description="Tool calls.")
+    passes: int = Field(50, ge=1, description="Rounds of executing what is ready.")
+    wall_seconds: float = Field(86_400.0, gt=0, description="Seconds of work.")
+    depth: int = Field(5, ge=0, description="How deep runs may start runs of their own.")
+
+
+class RunsSection(Section):
+    """How much is worked on at once."""
+
+    max_running: int = Field(4, ge=1, le=256, description="How many runs are worked on at once.")
+    max_waiting: int = Field(
+        64, ge=1, le=10_000, description="How many more may wait; beyond that, new ones are refused."
+    )
+    budget: BudgetSection = Field(
+        default_factory=BudgetSection, description="What a run gets when its client asks for nothing."
+    )
+    budget_limit: BudgetLimitSection = Field(
+        default_factory=BudgetLimitSection,
+        description="What a run gets at most, whatever its client asks for.",
+    )
+
+
+class WorkspacesSection(Section):
+    """Where tools may work."""
+
+    roots: tuple[PathText, ...] = Field(
+        ("/",),
+        description="A client may name any folder below one of these as a run's workspace; the daemon's own "
+        "state and configuration are never allowed.",
+    )
+
+
+class EngineKind(StrEnum):
+    """What generates text."""
+
+    LLAMA_CPP = "llama_cpp"  # the embedded engine, in a process of its own
+    SCRIPTED = "scripted"  # answers from a file, for tests
+
+
+class ModelSection(Section):
+    """The model and the engine that runs it."""
+
+    engine: EngineKind = Field(
+        EngineKind.LLAMA_CPP,
+        description="What generates text: llama_cpp is the embedded engine in a process of its own; scripted "
+        "answers from a file and is for tests.",
+    )
+    name: str = Field("", max_length=200, description="A model of the catalogue. Empty: its default.")
+    models_dir: PathText = Field(
+        "",
+        description="Folder where models are kept. Empty: /var/lib/aeond/models for root and system services, "
+        "~/.cache/aeond/models for everybody else.",
+    )
+    load_at_start: bool = Field(
+        True, description="Whether the model is loaded when the daemon starts, or with the first request."
+    )
+    context_tokens: int = Field(
+        8192,
+        ge=512,
+        le=1_048_576,
+        description="Tokens of context for each request, prompt and answer together.",
+    )
+    parallel_requests: int = Field(
+        4, ge=1, le=64, description="How many requests the engine answers at once; each has its own context."
+    )
+    threads: int = Field(0, ge=0, le=1024, description="Threads of the engine. 0: one per core.")
+    script: PathText = Field("", description="File of answers of the scripted engine.")
+
+
+class ToolsSection(Section):
+    """Tools beyond those that are built in."""
+
+    modules: tuple[str, ...] = Field(
+        (),
+        description="Python modules with a function tools() that returns tools to register. They run inside "
+        "the daemon with all of its rights: name only what you would run yourself.",
+    )
+
+
+class Config(Section):
+    """The whole configuration of a daemon."""
+
+    daemon: DaemonSection = Field(default_factory=DaemonSection)
+    log: LogSection = Field(default_factory=LogSection)
+    socket: SocketSection = Field(default_factory=SocketSection)
+    runs: RunsSection = Field(default_factory=RunsSection)
+    workspaces: WorkspacesSection = Field(default_factory=WorkspacesSection)
+    model: ModelSection = Field(default_factory=ModelSection)
+    tools: ToolsSection = Field(default_factory=ToolsSection)

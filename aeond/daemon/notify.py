@@ -1,0 +1,89 @@
+"""What systemd is told: one method per notification."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Notifier(Protocol):
+    """Tells the service manager where the daemon is in its life."""
+
+    @property
+    def watchdog_seconds(self) -> float:
+        """How long the manager waits for a sign of life before it acts; 0 when it does not watch."""
+        ...
+
+    def ready(self) -> None: ...
+
+    def say(self, text: str, **fields: str) -> None:
+        """One line for people; fields are for programs, each sent under its name after `X_AEOND_`."""
+        ...
+
+    def alive(self) -> None: ...
+
+    def stopping(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """Nobody listens."""
+
+    watchdog_seconds: float = 0.0
+
+    def ready(self) -> None: ...
+
+    def say(self, text: str, **fields: str) -> None: ...
+
+    def alive(self) -> None: ...
+
+    def stopping(self) -> None: ...
+
+
+class SystemdNotifier:
+    """Speaks sd_notify over a channel that takes one message at a time."""
+
+    def __init__(self, send: Callable[[str], None], watchdog_seconds: float) -> None:
+        self._channel = send
+        self._watchdog_seconds = watchdog_seconds
+        self._last = ""
+
+    @property
+    def watchdog_seconds(self) -> float:
+        return self._watchdog_seconds
+
+    def ready(self) -> None:
+        self._send("READY=1")
+
+    def say(self, text: str, **fields: str) -> None:
+        lines = [f"STATUS={text}", *(f"X_AEOND_{name.upper()}={value}" for name, value in fields.items())]
+        message = "\n".join(line.replace("\n", " ") for line in lines)
+        if message != self._last:
+            self._last = message
+            self._send(message)
+
+    def alive(self) -> None:
+        self._send("WATCHDOG=1")
+
+    def stopping(self) -> None:
+        self._send("STOPPING=1")
+
+    def _send(self, message: str) -> None:
+        # The library writes Latin-1, systemd reads UTF-8: hand it the bytes of the one as the other.
+        self._channel(message.encode("utf-8", "replace").decode("latin-1"))
+
+
+def notifier_from_environment() -> Notifier:
+    """Takes what the service manager put into the environment out of it: children must not speak for
+    the daemon."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    microseconds = os.environ.pop("WATCHDOG_USEC", "")
+    watched = os.environ.pop("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
+    seconds = int(microseconds) / 1e6 if microseconds.isdecimal() and watched else 0.0
+    if not address:
+        return Silence()
+    import sdnotify  # type: ignore[import-untyped]  # the library has no types
+
+    channel = sdnotify.SystemdNotifier()  # connects to what NOTIFY_SOCKET names, now and once
+    del os.environ["NOTIFY_SOCKET"]
+    return SystemdNotifier(channel.notify, seconds)

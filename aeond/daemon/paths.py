@@ -1,0 +1,75 @@
+"""Where things are when the configuration does not say: a system service's places, or a user's own."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from aeond.daemon.config import Config
+
+SYSTEM_CONFIG = Path("/etc/aeond/aeond.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Every place that a daemon uses."""
+
+    state_dir: Path
+    socket: Path
+    models_dir: Path
+
+    @property
+    def journal(self) -> Path:
+        return self.state_dir / "journal.db"
+
+    @property
+    def memory(self) -> Path:
+        return self.state_dir / "memory.db"
+
+    @property
+    def lock(self) -> Path:
+        return self.state_dir / "aeond.lock"
+
+    @property
+    def workspaces(self) -> Path:
+        return self.state_dir / "workspaces"
+
+    @property
+    def engine_dir(self) -> Path:
+        """Sockets of engines: private to the daemon."""
+        return self.state_dir / "engine"
+
+
+def is_system() -> bool:
+    """Whether this process serves the whole machine: root, or a service that systemd gave a state folder
+    outside of a home."""
+    return os.geteuid() == 0 or os.environ.get("STATE_DIRECTORY", "").startswith("/var/lib/")
+
+
+def default_config_file() -> Path:
+    return SYSTEM_CONFIG if is_system() else _home("XDG_CONFIG_HOME", ".config") / "aeond" / "aeond.toml"
+
+
+def paths_of(config: Config) -> Paths:
+    """The places that the configuration names, and the usual ones for what it leaves open."""
+    if is_system():
+        state = Path(os.environ.get("STATE_DIRECTORY", "/var/lib/aeond").split(":")[0])
+        runtime, models = Path("/run/aeond"), state / "models"
+    else:
+        state = _home("XDG_STATE_HOME", ".local/state") / "aeond"
+        models = _home("XDG_CACHE_HOME", ".cache") / "aeond" / "models"
+        given = os.environ.get("XDG_RUNTIME_DIR", "")
+        runtime = Path(given) / "aeond" if given else state / "run"
+    return Paths(
+        state_dir=_chosen(config.daemon.state_dir, state),
+        socket=_chosen(config.socket.path, runtime / "aeond.sock"),
+        models_dir=_chosen(config.model.models_dir, models),
+    )
+
+
+def _home(variable: str, below: str) -> Path:
+    given = os.environ.get(variable, "")
+    return Path(given) if given.startswith("/") else Path.home() / below
+
+
+def _chosen(text: str, usual: Path) -> Path:
+    return Path(text).expanduser() if text else usual

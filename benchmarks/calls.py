@@ -15,7 +15,7 @@ from benchmarks.measuring import Sample
 CALLS_A_TURN = 500
 TURNS = 41
 
-_TEXT_SCHEMA = {
+_TEXT_SCHEMA: JsonObject = {
     "type": "object",
     "properties": {"text": {"type": "string", "maxLength": 1000}},
     "required": ["text"],

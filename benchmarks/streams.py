@@ -21,7 +21,14 @@ WATCH_SECONDS = 120.0
 def bare_server(folder: Path, events: int, batch: int) -> Iterator[Path]:
     """The socket of grpc.aio with nothing behind it."""
     socket = folder / f"bare-{batch}.sock"
-    command: list[str | Path] = [sys.executable, "-m", "benchmarks.contenders.bare_server", socket, str(events), str(batch)]
+    command: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "benchmarks.contenders.bare_server",
+        socket,
+        str(events),
+        str(batch),
+    ]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

@@ -1,0 +1,1 @@
+"""aeonctl: aeond on the command line."""

@@ -1,0 +1,133 @@
+"""A checklist as rows of cells that fit a width: what both views draw.
+
+A row is a list of (text, style); the plain view drops the styles. Styles are names that rich knows.
+"""
+
+from aeon_cli import marks
+from aeon_cli.checklist import Checklist, Line
+from aeon_cli.printable import fit, one_line, width_of
+from aeon_cli.titles import counted, duration_in_words
+from aeond_client.runs import StepState
+
+Row = list[tuple[str, str]]
+
+# Wider lines are hard to read: the eye loses the duration at the far end.
+_WIDEST = 100
+_DURATION_CELLS = 6
+_TIMED = {StepState.RUNNING, StepState.SUCCEEDED, StepState.FAILED, StepState.INVALID, StepState.UNKNOWN}
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_ASCII_SPINNER = "|/-\\"
+
+
+def step_row(line: Line, *, columns: int, unicode: bool, now: float, frame: int = -1) -> Row:
+    """One step on one line. `frame` turns the sign of a running step; -1 draws its still sign."""
+    mark = marks.OF_STEP[line.state]
+    running = line.state is StepState.RUNNING
+    sign = _turning(frame, unicode=unicode) if running and frame >= 0 else mark.shown(unicode=unicode)
+    room = min(columns, _WIDEST) - 2 - _DURATION_CELLS - 1
+    detail = _detail(line)
+    title, detail = _share(line.title, detail, room, unicode=unicode, failed=line.state is StepState.FAILED)
+    row: Row = [(f"{sign} ", mark.colour), (title, _title_style(line))]
+    if detail:
+        row.append((_arrow(unicode=unicode) + detail, "red" if mark is marks.FAILED else "bright_black"))
+    if line.state in _TIMED:
+        seconds = now - line.started_time if running else line.duration_seconds
+        used = sum(width_of(text) for text, _ in row) - 2
+        row.append(
+            (" " * (room - used + 1) + duration_in_words(seconds).rjust(_DURATION_CELLS), "bright_black")
+        )
+    return row
+
+
+def activity_row(shown: Checklist, *, columns: int, unicode: bool, now: float, frame: int) -> Row:
+    """What goes on beside the steps, with a bar where it is known how far it is."""
+    sign = _turning(frame, unicode=unicode)
+    room = min(columns, _WIDEST) - 2 - _DURATION_CELLS - 1
+    percent = "" if shown.fraction < 0 else f" {shown.fraction:.0%}"
+    words = fit(one_line(shown.activity), room - len(percent), ellipsis=_ellipsis(unicode=unicode)) + percent
+    row: Row = [(f"{sign} ", "cyan"), (words, "")]
+    bar_cells = min(room - width_of(words) - 2, 24)
+    gap = room - width_of(words)
+    if shown.fraction >= 0 and bar_cells >= 8:
+        row += [("  ", ""), *_bar(shown.fraction, bar_cells, unicode=unicode)]
+        gap -= bar_cells + 2
+    seconds = duration_in_words(now - shown.activity_time) if shown.activity_time else ""
+    row.append((" " * (gap + 1) + seconds.rjust(_DURATION_CELLS), "bright_black"))
+    return row
+
+
+def rows_of(
+    shown: Checklist, *, columns: int, lines: int, unicode: bool, now: float, frame: int
+) -> list[Row]:
+    """The whole checklist in at most `lines` rows: where steps do not fit, those in work stay in sight."""
+    tail = (
+        [activity_row(shown, columns=columns, unicode=unicode, now=now, frame=frame)]
+        if shown.activity
+        else []
+    )
+    first, last = _window(shown, max(lines - len(tail) - 2, 1))
+    rows = [
+        step_row(line, columns=columns, unicode=unicode, now=now, frame=frame)
+        for line in shown.lines[first:last]
+    ]
+    if first:
+        rows.insert(0, [(f"  {counted(first, 'step')} above", "bright_black")])
+    if last < len(shown.lines):
+        rows.append([(f"  {counted(len(shown.lines) - last, 'step')} below", "bright_black")])
+    return rows + tail
+
+
+def _window(shown: Checklist, room: int) -> tuple[int, int]:
+    """Which steps are in sight: all, or those around the first that has not ended."""
+    count = len(shown.lines)
+    if count <= room:
+        return 0, count
+    open_states = {StepState.PENDING, StepState.READY, StepState.RUNNING, StepState.UNKNOWN}
+    current = next((i for i, line in enumerate(shown.lines) if line.state in open_states), count - 1)
+    first = min(max(current - 1, 0), count - room)
+    return first, first + room
+
+
+def _detail(line: Line) -> str:
+    if line.state is not StepState.RUNNING:
+        return line.detail
+    if line.text:
+        return one_line(line.text[-200:])
+    return line.activity
+
+
+def _share(title: str, detail: str, room: int, *, unicode: bool, failed: bool) -> tuple[str, str]:
+    """Title and detail cut so that both fit; the detail of a failure matters more than its title."""
+    ellipsis = _ellipsis(unicode=unicode)
+    arrow = width_of(_arrow(unicode=unicode))
+    if not detail or room < 24:
+        return fit(title, room, ellipsis=ellipsis), ""
+    wanted = width_of(title) + arrow + width_of(detail)
+    if wanted > room:
+        least = room * 2 // 5 if failed else room * 3 // 5
+        title = fit(title, max(least, room - arrow - width_of(detail)), ellipsis=ellipsis)
+    left = room - width_of(title) - arrow
+    return title, fit(detail, left, ellipsis=ellipsis) if left >= 3 else ""
+
+
+def _title_style(line: Line) -> str:
+    return "bright_black" if line.state in {StepState.PENDING, StepState.READY, StepState.SKIPPED} else ""
+
+
+def _bar(fraction: float, cells: int, *, unicode: bool) -> Row:
+    full = round(max(0.0, min(fraction, 1.0)) * cells)
+    done, left = ("━", "─") if unicode else ("#", ".")
+    return [(done * full, "cyan"), (left * (cells - full), "bright_black")]
+
+
+def _turning(frame: int, *, unicode: bool) -> str:
+    frames = _SPINNER if unicode else _ASCII_SPINNER
+    return frames[frame % len(frames)]
+
+
+def _arrow(*, unicode: bool) -> str:
+    return " → " if unicode else " -> "
+
+
+def _ellipsis(*, unicode: bool) -> str:
+    return "…" if unicode else "..."

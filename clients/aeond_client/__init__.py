@@ -1,0 +1,62 @@
+"""The Python client of aeond: the same surface for asyncio programs (AsyncClient) and others (Client)."""
+
+from aeond_client.async_client import AsyncClient
+from aeond_client.async_watch import AsyncWatch
+from aeond_client.calls import RunOptions
+from aeond_client.client import Client
+from aeond_client.daemon import DaemonStatus
+from aeond_client.errors import AeondError, NoAnswerError, NoDaemonError
+from aeond_client.events import Event
+from aeond_client.following import Outage
+from aeond_client.models import Engine, ModelInfo, TextPiece
+from aeond_client.retries import Retries
+from aeond_client.runs import (
+    Amounts,
+    Answer,
+    Budget,
+    Plan,
+    PlanStep,
+    Problem,
+    Resolution,
+    Run,
+    RunState,
+    RunSummary,
+    Step,
+    StepState,
+)
+from aeond_client.sockets import SocketAddress
+from aeond_client.tools import ToolResult, ToolSpec
+from aeond_client.watch import Watch
+
+__all__ = [
+    "AeondError",
+    "Amounts",
+    "Answer",
+    "AsyncClient",
+    "AsyncWatch",
+    "Budget",
+    "Client",
+    "DaemonStatus",
+    "Engine",
+    "Event",
+    "ModelInfo",
+    "NoAnswerError",
+    "NoDaemonError",
+    "Outage",
+    "Plan",
+    "PlanStep",
+    "Problem",
+    "Resolution",
+    "Retries",
+    "Run",
+    "RunOptions",
+    "RunState",
+    "RunSummary",
+    "SocketAddress",
+    "Step",
+    "StepState",
+    "TextPiece",
+    "ToolResult",
+    "ToolSpec",
+    "Watch",
+]

@@ -1,0 +1,280 @@
+"""The daemon for programs that run an asyncio event loop."""
+
+import asyncio
+import os
+import uuid
+from collections.abc import AsyncIterator, Iterable
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import grpc.aio
+
+from aeond_client import calls
+from aeond_client.async_watch import AsyncWatch
+from aeond_client.calls import Call, PageCall, RunOptions
+from aeond_client.channels import OPTIONS, StreamChannels
+from aeond_client.daemon import DaemonStatus
+from aeond_client.errors import AeondError, CallCancelledError
+from aeond_client.events import Event
+from aeond_client.failures import error_of, may_repeat
+from aeond_client.following import PATIENCE_SECONDS, Follower, OutageListener, unheard
+from aeond_client.models import Engine, ModelInfo, TextPiece
+from aeond_client.retries import Retries
+from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary
+from aeond_client.sockets import SocketAddress, find_socket
+from aeond_client.tools import ToolResult, ToolSpec
+from aeond_client.waiting import answer_of, may_need_a_person, waits
+
+T = TypeVar("T")
+
+
+class AsyncClient:
+    """A connection to the daemon: `async with AsyncClient() as client: ...`.
+
+    The socket is `socket` if given, else AEOND_SOCKET, else the user's, else the system's; entering fails
+    with NoDaemonError, which names those tried, when nobody listens. Every call has a deadline; what is
+    safe to repeat is repeated while the daemon is away. Every method raises the classes of
+    `aeond_client.errors` and no other on purpose.
+    """
+
+    def __init__(self, socket: str | os.PathLike[str] = "", *, retries: Retries | None = None) -> None:
+        self._wanted_socket = socket
+        self._retries = retries or Retries()
+        self._socket: SocketAddress | None = None
+        self._control: grpc.aio.Channel | None = None
+        self._streams = StreamChannels(self._open_channel)
+
+    async def __aenter__(self) -> Self:
+        self._socket = find_socket(self._wanted_socket)
+        self._control = self._open_channel()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        control, self._control = self._control, None
+        if control is not None:
+            await control.close()
+        for channel in self._streams.take_all():
+            await channel.close()
+
+    @property
+    def socket(self) -> SocketAddress:
+        """The socket in use, and who named it."""
+        if self._socket is None:
+            raise _not_open()
+        return self._socket
+
+    # ------------------------------------------------------------ one-liners
+
+    async def ask(
+        self,
+        text: str,
+        options: RunOptions | None = None,
+        *,
+        patience_seconds: float = PATIENCE_SECONDS,
+        on_outage: OutageListener = unheard,
+    ) -> AsyncIterator[Event]:
+        """Creates a run and gives its events as they come, until its last; leaving does not stop it."""
+        run = await self.create_run(text, options)
+        async with self.watch(run.run_id, patience_seconds=patience_seconds, on_outage=on_outage) as events:
+            async for event in events:
+                yield event
+
+    async def run(
+        self, text: str, options: RunOptions | None = None, *, patience_seconds: float = PATIENCE_SECONDS
+    ) -> Answer:
+        """Creates a run, waits for its end and returns its answer.
+
+        Raises NoAnswerError when it ends without one, or waits for a person.
+        """
+        run = await self.create_run(text, options)
+        async with self.watch(run.run_id, patience_seconds=patience_seconds) as events:
+            async for event in events:
+                if may_need_a_person(event) and waits(await self.get_run(run.run_id)):
+                    break
+        return answer_of(await self.get_run(run.run_id))
+
+    # ------------------------------------------------------------ runs
+
+    async def create_run(self, text: str, options: RunOptions | None = None, *, request_id: str = "") -> Run:
+        """Returns once the run is durable. A repeat with the same request id returns the same run; without
+        one a new id is made, so that our own repeats are safe."""
+        return await self._make(
+            calls.create_run(text, request_id or str(uuid.uuid4()), options or RunOptions())
+        )
+
+    async def get_run(self, run_id: str) -> Run:
+        return await self._make(calls.get_run(run_id))
+
+    async def list_runs(
+        self, *, states: Iterable[RunState] = (), session_id: str = "", limit: int = 50
+    ) -> tuple[RunSummary, ...]:
+        """Newest first; no states means all."""
+        return await self._list(calls.list_runs(states, session_id), limit)
+
+    async def cancel_run(self, run_id: str, reason: str = "") -> Run:
+        """Returns once the wish is durable; a run that has ended is returned as it is."""
+        return await self._make(calls.cancel_run(run_id, reason))
+
+    async def decide_run(self, run_id: str, resolution: Resolution, step_id: str = "") -> Run:
+        """Resolves an UNKNOWN step or, without a step, a run suspended after crashes."""
+        return await self._make(calls.decide_run(run_id, resolution, step_id))
+
+    def watch(
+        self,
+        run_id: str,
+        after_seq: int = 0,
+        *,
+        patience_seconds: float = PATIENCE_SECONDS,
+        on_outage: OutageListener = unheard,
+    ) -> AsyncWatch:
+        """The events after `after_seq`: those that were, then those that come. See AsyncWatch.
+
+        `patience_seconds` bounds how long a lost daemon is waited for; `on_outage` is told of each try.
+        """
+        follower = Follower(
+            run_id, after_seq=after_seq, patience_seconds=patience_seconds, on_outage=on_outage
+        )
+        return AsyncWatch(follower, self._streams, self.socket.path, lambda: self._control is not None)
+
+    # ------------------------------------------------------------ tools, memory, models, daemon
+
+    async def list_tools(self, limit: int = 1_000) -> tuple[ToolSpec, ...]:
+        """Sorted by name."""
+        return await self._list(calls.list_tools(), limit)
+
+    async def get_tool(self, name: str) -> ToolSpec:
+        return await self._make(calls.get_tool(name))
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        *,
+        workspace: str = "",
+        timeout_seconds: float = 120.0,
+    ) -> ToolResult:
+        """One guarded call. A tool that fails is a result; never repeated by itself."""
+        return await self._make(calls.call_tool(name, arguments or {}, workspace, timeout_seconds))
+
+    async def write_memory(self, key: str, value: Any) -> None:
+        await self._make(calls.write_memory(key, value))
+
+    async def read_memory(self, key: str) -> Any:
+        """NotFoundError when there is no such key."""
+        return await self._make(calls.read_memory(key))
+
+    async def search_memory(self, prefix: str = "", limit: int = 1_000) -> tuple[tuple[str, Any], ...]:
+        """Keys that start with the prefix, sorted, with their values."""
+        return await self._list(calls.search_memory(prefix), limit)
+
+    async def delete_memory(self, key: str) -> bool:
+        """Whether there was such a key."""
+        return await self._make(calls.delete_memory(key))
+
+    async def list_models(self, limit: int = 1_000) -> tuple[ModelInfo, ...]:
+        """Sorted by name."""
+        return await self._list(calls.list_models(), limit)
+
+    async def load_model(self, name: str = "") -> Engine:
+        """Begins to load and returns at once; "" is the default model."""
+        return await self._make(calls.load_model(name))
+
+    async def unload_model(self) -> Engine:
+        return await self._make(calls.unload_model())
+
+    async def generate(
+        self,
+        text: str,
+        *,
+        system: str = "",
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: dict[str, Any] | None = None,
+        timeout_seconds: float = 300.0,
+    ) -> AsyncIterator[TextPiece]:
+        """Asks the resident model directly: no plan, no tools, no journal."""
+        call = calls.generate(
+            text,
+            system=system,
+            max_tokens=max_tokens,
+            temperature=temperature,
+            schema=schema,
+            seconds=timeout_seconds,
+        )
+        channel = self._streams.take()
+        stream: Any = channel.unary_stream(
+            call.path,
+            request_serializer=type(call.request).SerializeToString,
+            response_deserializer=call.reply.FromString,
+        )
+        pieces = stream(call.request, timeout=call.seconds)
+        try:
+            while (message := await pieces.read()) is not grpc.aio.EOF:
+                yield call.read(message)
+        except grpc.aio.AioRpcError as error:
+            raise error_of(error) from error
+        finally:
+            pieces.cancel()
+            self._streams.give_back(channel)
+
+    async def get_status(self) -> DaemonStatus:
+        return await self._make(calls.get_status())
+
+    # ------------------------------------------------------------ how calls are made
+
+    def _open_channel(self) -> grpc.aio.Channel:
+        return grpc.aio.insecure_channel(self.socket.target, options=OPTIONS)
+
+    async def _make(self, call: Call[T]) -> T:
+        """Makes a call, again where that is safe, and reads its reply."""
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                return call.read(await self._once(call))
+            except AeondError as error:
+                if attempt >= self._retries.attempts or not may_repeat(error, repeatable=call.repeatable):
+                    raise
+                wait = self._retries.wait_seconds(attempt, asked_seconds=error.retry_after_seconds)
+            await asyncio.sleep(wait)
+
+    async def _once(self, call: Call[T]) -> Any:
+        if self._control is None:
+            raise _not_open()
+        method: Any = self._control.unary_unary(
+            call.path,
+            request_serializer=type(call.request).SerializeToString,
+            response_deserializer=call.reply.FromString,
+        )
+        pending = method(call.request, timeout=call.seconds)
+        try:
+            return await pending
+        except grpc.aio.AioRpcError as error:
+            raise error_of(error) from error
+        except asyncio.CancelledError:
+            pending.cancel()
+            # grpc.aio raises this also when the other side, or closing the client, ended the call.
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            raise CallCancelledError("The call was cut short.", reason="CONNECTION_LOST") from None
+
+    async def _list(self, page_call: PageCall[T], limit: int) -> tuple[T, ...]:
+        items: list[T] = []
+        token = ""
+        while len(items) < limit:
+            page = await self._make(page_call(token))
+            items += page.items
+            token = page.next_page_token
+            if not token:
+                break
+        return tuple(items[:limit])
+
+
+def _not_open() -> CallCancelledError:
+    return CallCancelledError("The client is not open: use it inside `async with`.", reason="CLIENT_CLOSED")

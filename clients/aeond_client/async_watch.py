@@ -1,0 +1,140 @@
+"""A run's events as an async iterator that outlives the daemon's restarts."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+import grpc
+import grpc.aio
+
+from aeond.api.v1 import runs_pb2
+from aeond_client import calls, reading_events
+from aeond_client.channels import StreamChannels
+from aeond_client.errors import AeondError, CallCancelledError, UnavailableError
+from aeond_client.events import Event
+from aeond_client.failures import error_of, may_follow_on
+from aeond_client.following import STREAM_SECONDS, Follower
+from aeond_client.sockets import SocketState, probe
+
+_Call = grpc.aio.UnaryStreamCall[runs_pb2.WatchRunRequest, runs_pb2.WatchRunResponse]
+
+
+class AsyncWatch:
+    """The events of one run, each numbered one once and in order, until its last.
+
+    Attaches again by itself when the daemon goes away, for as long as the patience lasts; then raises the
+    error that it met. Leaving it, by `aclose`, by the end of `async with` or by dropping it, ends the call
+    and not the run. One task at a time may ask for the next event.
+    """
+
+    def __init__(
+        self,
+        follower: Follower,
+        channels: "StreamChannels[grpc.aio.Channel]",
+        socket_path: str,
+        is_open: Callable[[], bool],
+    ) -> None:
+        self._follower = follower
+        self._channels = channels
+        self._socket_path = socket_path
+        self._is_open = is_open
+        self._channel: grpc.aio.Channel | None = None
+        self._call: _Call | None = None
+        self._waiting: deque[Event] = deque()
+        self._closed = False
+
+    @property
+    def run_id(self) -> str:
+        return self._follower.run_id
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event that was handed out: where another watch would go on."""
+        return self._follower.last_seq
+
+    def __aiter__(self) -> "AsyncWatch":
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._follower.ended and not self._closed:
+            try:
+                event = await self._next_event()
+                if self._follower.accept(event):
+                    return event
+            except AeondError as error:
+                self._drop(lost=True)
+                if not may_follow_on(error) or not self._is_open():
+                    self._closed = True
+                    raise
+                await asyncio.sleep(self._follower.lost(error))
+        self._drop()
+        raise StopAsyncIteration
+
+    async def _next_event(self) -> Event:
+        """The next event of this stream; opens one where there is none."""
+        while not self._waiting:
+            try:
+                call = self._call or await self._open()
+                message: Any = await call.read()
+            except grpc.aio.AioRpcError as error:
+                raise error_of(error) from error
+            except asyncio.CancelledError:
+                self._drop()
+                # grpc.aio raises this also when the other side, or close(), ended the call.
+                task = asyncio.current_task()
+                if task is None or task.cancelling():
+                    raise
+                raise CallCancelledError("The stream was cut short.") from None
+            if message is grpc.aio.EOF:
+                raise UnavailableError("The stream ended before the run did.", reason="STREAM_ENDED")
+            self._waiting.extend(reading_events.event(event) for event in message.events)
+        return self._waiting.popleft()
+
+    async def _open(self) -> _Call:
+        state = probe(self._socket_path)
+        if state is not SocketState.LISTENING:
+            raise UnavailableError(f"{self._socket_path}: {state}.", reason="NO_DAEMON")
+        for finished in self._channels.take_finished():
+            await finished.close()
+        self._channel = self._channels.take()
+        stream: Any = self._channel.unary_stream(
+            calls.path_of(calls.WATCH_RUN),
+            request_serializer=runs_pb2.WatchRunRequest.SerializeToString,
+            response_deserializer=runs_pb2.WatchRunResponse.FromString,
+        )
+        call: _Call = stream(calls.watch_run(self.run_id, self.last_seq), timeout=STREAM_SECONDS)
+        self._call = call
+        await call.initial_metadata()
+        self._follower.attached()
+        return call
+
+    def _drop(self, *, lost: bool = False) -> None:
+        """Ends the call, explicitly: a call that is only forgotten lives on."""
+        call, self._call = self._call, None
+        channel, self._channel = self._channel, None
+        self._waiting.clear()
+        if call is not None:
+            call.cancel()
+        if channel is not None:
+            self._channels.give_back(channel, lost=lost)
+
+    async def aclose(self) -> None:
+        """Ends the watch; the run goes on."""
+        self._closed = True
+        self._drop()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    def __del__(self) -> None:
+        self._drop()

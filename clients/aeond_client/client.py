@@ -1,0 +1,271 @@
+"""The daemon for programs that run no event loop."""
+
+import os
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import grpc
+
+from aeond_client import calls
+from aeond_client.calls import Call, PageCall, RunOptions
+from aeond_client.channels import OPTIONS, StreamChannels
+from aeond_client.daemon import DaemonStatus
+from aeond_client.errors import AeondError, CallCancelledError
+from aeond_client.events import Event
+from aeond_client.failures import error_of, may_repeat
+from aeond_client.following import PATIENCE_SECONDS, Follower, OutageListener, unheard
+from aeond_client.models import Engine, ModelInfo, TextPiece
+from aeond_client.retries import Retries
+from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary
+from aeond_client.sockets import SocketAddress, find_socket
+from aeond_client.tools import ToolResult, ToolSpec
+from aeond_client.waiting import answer_of, may_need_a_person, waits
+from aeond_client.watch import Watch
+
+T = TypeVar("T")
+
+
+class Client:
+    """A connection to the daemon: `with Client() as client: ...`. Several threads may use it.
+
+    The socket is `socket` if given, else AEOND_SOCKET, else the user's, else the system's; entering fails
+    with NoDaemonError, which names those tried, when nobody listens. Every call has a deadline; what is
+    safe to repeat is repeated while the daemon is away. Every method raises the classes of
+    `aeond_client.errors` and no other on purpose.
+    """
+
+    def __init__(self, socket: str | os.PathLike[str] = "", *, retries: Retries | None = None) -> None:
+        self._wanted_socket = socket
+        self._retries = retries or Retries()
+        self._socket: SocketAddress | None = None
+        self._control: grpc.Channel | None = None
+        self._streams = StreamChannels(self._open_channel)
+
+    def __enter__(self) -> Self:
+        self._socket = find_socket(self._wanted_socket)
+        self._control = self._open_channel()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        control, self._control = self._control, None
+        if control is not None:
+            control.close()
+        for channel in self._streams.take_all():
+            channel.close()
+
+    @property
+    def socket(self) -> SocketAddress:
+        """The socket in use, and who named it."""
+        if self._socket is None:
+            raise _not_open()
+        return self._socket
+
+    # ------------------------------------------------------------ one-liners
+
+    def ask(
+        self,
+        text: str,
+        options: RunOptions | None = None,
+        *,
+        patience_seconds: float = PATIENCE_SECONDS,
+        on_outage: OutageListener = unheard,
+    ) -> Iterator[Event]:
+        """Creates a run and gives its events as they come, until its last; leaving does not stop it."""
+        run = self.create_run(text, options)
+        with self.watch(run.run_id, patience_seconds=patience_seconds, on_outage=on_outage) as events:
+            yield from events
+
+    def run(
+        self, text: str, options: RunOptions | None = None, *, patience_seconds: float = PATIENCE_SECONDS
+    ) -> Answer:
+        """Creates a run, waits for its end and returns its answer.
+
+        Raises NoAnswerError when it ends without one, or waits for a person.
+        """
+        run = self.create_run(text, options)
+        with self.watch(run.run_id, patience_seconds=patience_seconds) as events:
+            for event in events:
+                if may_need_a_person(event) and waits(self.get_run(run.run_id)):
+                    break
+        return answer_of(self.get_run(run.run_id))
+
+    # ------------------------------------------------------------ runs
+
+    def create_run(self, text: str, options: RunOptions | None = None, *, request_id: str = "") -> Run:
+        """Returns once the run is durable. A repeat with the same request id returns the same run; without
+        one a new id is made, so that our own repeats are safe."""
+        return self._make(calls.create_run(text, request_id or str(uuid.uuid4()), options or RunOptions()))
+
+    def get_run(self, run_id: str) -> Run:
+        return self._make(calls.get_run(run_id))
+
+    def list_runs(
+        self, *, states: Iterable[RunState] = (), session_id: str = "", limit: int = 50
+    ) -> tuple[RunSummary, ...]:
+        """Newest first; no states means all."""
+        return self._list(calls.list_runs(states, session_id), limit)
+
+    def cancel_run(self, run_id: str, reason: str = "") -> Run:
+        """Returns once the wish is durable; a run that has ended is returned as it is."""
+        return self._make(calls.cancel_run(run_id, reason))
+
+    def decide_run(self, run_id: str, resolution: Resolution, step_id: str = "") -> Run:
+        """Resolves an UNKNOWN step or, without a step, a run suspended after crashes."""
+        return self._make(calls.decide_run(run_id, resolution, step_id))
+
+    def watch(
+        self,
+        run_id: str,
+        after_seq: int = 0,
+        *,
+        patience_seconds: float = PATIENCE_SECONDS,
+        on_outage: OutageListener = unheard,
+    ) -> Watch:
+        """The events after `after_seq`: those that were, then those that come. See Watch.
+
+        `patience_seconds` bounds how long a lost daemon is waited for; `on_outage` is told of each try.
+        """
+        follower = Follower(
+            run_id, after_seq=after_seq, patience_seconds=patience_seconds, on_outage=on_outage
+        )
+        return Watch(follower, self._streams, self.socket.path, lambda: self._control is not None)
+
+    # ------------------------------------------------------------ tools, memory, models, daemon
+
+    def list_tools(self, limit: int = 1_000) -> tuple[ToolSpec, ...]:
+        """Sorted by name."""
+        return self._list(calls.list_tools(), limit)
+
+    def get_tool(self, name: str) -> ToolSpec:
+        return self._make(calls.get_tool(name))
+
+    def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        *,
+        workspace: str = "",
+        timeout_seconds: float = 120.0,
+    ) -> ToolResult:
+        """One guarded call. A tool that fails is a result; never repeated by itself."""
+        return self._make(calls.call_tool(name, arguments or {}, workspace, timeout_seconds))
+
+    def write_memory(self, key: str, value: Any) -> None:
+        self._make(calls.write_memory(key, value))
+
+    def read_memory(self, key: str) -> Any:
+        """NotFoundError when there is no such key."""
+        return self._make(calls.read_memory(key))
+
+    def search_memory(self, prefix: str = "", limit: int = 1_000) -> tuple[tuple[str, Any], ...]:
+        """Keys that start with the prefix, sorted, with their values."""
+        return self._list(calls.search_memory(prefix), limit)
+
+    def delete_memory(self, key: str) -> bool:
+        """Whether there was such a key."""
+        return self._make(calls.delete_memory(key))
+
+    def list_models(self, limit: int = 1_000) -> tuple[ModelInfo, ...]:
+        """Sorted by name."""
+        return self._list(calls.list_models(), limit)
+
+    def load_model(self, name: str = "") -> Engine:
+        """Begins to load and returns at once; "" is the default model."""
+        return self._make(calls.load_model(name))
+
+    def unload_model(self) -> Engine:
+        return self._make(calls.unload_model())
+
+    def generate(
+        self,
+        text: str,
+        *,
+        system: str = "",
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: dict[str, Any] | None = None,
+        timeout_seconds: float = 300.0,
+    ) -> Iterator[TextPiece]:
+        """Asks the resident model directly: no plan, no tools, no journal."""
+        call = calls.generate(
+            text,
+            system=system,
+            max_tokens=max_tokens,
+            temperature=temperature,
+            schema=schema,
+            seconds=timeout_seconds,
+        )
+        channel = self._streams.take()
+        stream = channel.unary_stream(
+            call.path,
+            request_serializer=type(call.request).SerializeToString,
+            response_deserializer=call.reply.FromString,
+        )
+        pieces = stream(call.request, timeout=call.seconds)
+        try:
+            for message in pieces:
+                yield call.read(message)
+        except grpc.RpcError as error:
+            failed: Any = error  # a failed call is its own error
+            raise error_of(failed) from error
+        finally:
+            pieces.cancel()
+            self._streams.give_back(channel)
+
+    def get_status(self) -> DaemonStatus:
+        return self._make(calls.get_status())
+
+    # ------------------------------------------------------------ how calls are made
+
+    def _open_channel(self) -> grpc.Channel:
+        return grpc.insecure_channel(self.socket.target, options=OPTIONS)
+
+    def _make(self, call: Call[T]) -> T:
+        """Makes a call, again where that is safe, and reads its reply."""
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                return call.read(self._once(call))
+            except AeondError as error:
+                if attempt >= self._retries.attempts or not may_repeat(error, repeatable=call.repeatable):
+                    raise
+                wait = self._retries.wait_seconds(attempt, asked_seconds=error.retry_after_seconds)
+            time.sleep(wait)
+
+    def _once(self, call: Call[T]) -> Any:
+        if self._control is None:
+            raise _not_open()
+        method = self._control.unary_unary(
+            call.path,
+            request_serializer=type(call.request).SerializeToString,
+            response_deserializer=call.reply.FromString,
+        )
+        try:
+            return method(call.request, timeout=call.seconds)
+        except grpc.RpcError as error:
+            failed: Any = error  # a failed call is its own error
+            raise error_of(failed) from error
+
+    def _list(self, page_call: PageCall[T], limit: int) -> tuple[T, ...]:
+        items: list[T] = []
+        token = ""
+        while len(items) < limit:
+            page = self._make(page_call(token))
+            items += page.items
+            token = page.next_page_token
+            if not token:
+                break
+        return tuple(items[:limit])
+
+
+def _not_open() -> CallCancelledError:
+    return CallCancelledError("The client is not open: use it inside `with`.", reason="CLIENT_CLOSED")

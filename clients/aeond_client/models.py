@@ -1,0 +1,41 @@
+"""Models and the engine that runs one of them."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A model of the catalogue; `digest` is the sha256 of its content, `size_bytes` its file on disk."""
+
+    name: str
+    description: str
+    licence: str
+    size_bytes: int
+    context_length: int
+    digest: str
+    present: bool = False
+    loaded: bool = False
+    default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The engine: its state, what it does (`activity`) and how far it is (`progress`, 0..1)."""
+
+    state: str
+    model: str = ""
+    activity: str = ""
+    progress: float = 0.0
+    error: str = ""
+    restarts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TextPiece:
+    """A piece of generated text; the last one has `finish_reason` set and counts the tokens."""
+
+    text: str
+    finish_reason: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0

@@ -1,0 +1,244 @@
+"""From the wire to records. What a newer daemon says and we do not know becomes `unspecified`."""
+
+import json
+from dataclasses import fields
+from typing import Any
+
+from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, parts_pb2, runs_pb2, tools_pb2
+from aeond_client.daemon import DaemonStatus
+from aeond_client.models import Engine, ModelInfo, TextPiece
+from aeond_client.runs import (
+    Amounts,
+    Answer,
+    Budget,
+    Plan,
+    PlanStep,
+    Problem,
+    Run,
+    RunState,
+    RunSummary,
+    Step,
+    StepState,
+)
+from aeond_client.tools import ToolResult, ToolSpec
+
+
+def word(enum: Any, number: int) -> str:
+    """The name of an enum's value in our words: RUN_STATE_SUCCEEDED is `succeeded`."""
+    wrapper: EnumTypeWrapper = enum
+    if number not in wrapper.values():
+        return "unspecified"
+    prefix = wrapper.Name(0).removesuffix("UNSPECIFIED")
+    return wrapper.Name(number).removeprefix(prefix).lower()
+
+
+def chosen(enum: Any, number: int) -> str:
+    """The same for a value that need not be there: "" where it is not."""
+    name = word(enum, number)
+    return "" if name == "unspecified" else name
+
+
+def value(text: str) -> Any:
+    """A JSON value from its text; None where there is no text."""
+    return json.loads(text) if text else None
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """A JSON object from its text; empty where there is no text."""
+    return dict(json.loads(text)) if text else {}
+
+
+def seconds(timestamp: Timestamp) -> float:
+    """Unix time in seconds."""
+    return timestamp.seconds + timestamp.nanos / 1e9
+
+
+def run_state(number: int) -> RunState:
+    return RunState(word(parts_pb2.RunState, number))
+
+
+def step_state(number: int) -> StepState:
+    return StepState(word(parts_pb2.StepState, number))
+
+
+def amounts(wire: parts_pb2.Amounts) -> Amounts:
+    return Amounts(wire.ttl, wire.llm_calls, wire.tokens, wire.tool_calls, wire.passes)
+
+
+def budget(wire: parts_pb2.Budget) -> Budget:
+    def bound(name: str) -> Any:
+        return getattr(wire, name) if wire.HasField(name) else None  # type: ignore[arg-type]  # all are fields
+
+    return Budget(*(bound(field.name) for field in fields(Budget)))
+
+
+def problem(wire: parts_pb2.Problem) -> Problem:
+    return Problem(wire.reason, wire.message, wire.path, wire.retryable)
+
+
+def answer(wire: parts_pb2.Answer) -> Answer:
+    return Answer(
+        text=wire.text,
+        step_ids=tuple(wire.step_ids),
+        confidence=wire.confidence,
+        notes=tuple(wire.notes),
+        budget_exhausted=wire.budget_exhausted,
+        synthesized=wire.synthesized,
+    )
+
+
+def plan_step(wire: parts_pb2.PlanStep) -> PlanStep:
+    return PlanStep(
+        step_id=wire.step_id,
+        description=wire.description,
+        tool=wire.tool_call.tool,
+        arguments=json_object(wire.tool_call.arguments_json),
+        agent=wire.agent,
+        depends_on=tuple(wire.depends_on),
+        provides=tuple(wire.provides),
+        handoff_to_next=wire.handoff_to_next,
+        errors=tuple(wire.errors),
+    )
+
+
+def plan(wire: parts_pb2.Plan) -> Plan:
+    return Plan(wire.goal, tuple(plan_step(step) for step in wire.steps))
+
+
+def step(wire: runs_pb2.Step) -> Step:
+    return Step(
+        plan_step=plan_step(wire.step),
+        state=step_state(wire.state),
+        attempt=wire.attempt,
+        mode=chosen(parts_pb2.StepMode, wire.mode),
+        output=value(wire.output_json),
+        output_bytes=wire.output_bytes,
+        error=wire.error,
+        reason=wire.reason,
+        clarity=chosen(parts_pb2.Clarity, wire.clarity),
+        duration_seconds=wire.duration_seconds,
+    )
+
+
+def run(wire: runs_pb2.Run) -> Run:
+    return Run(
+        run_id=wire.run_id,
+        state=run_state(wire.state),
+        text=wire.request.text,
+        request_id=wire.request.request_id,
+        session_id=wire.request.session_id,
+        workspace=wire.request.workspace,
+        labels=dict(wire.request.labels),
+        uid=wire.owner.uid,
+        last_seq=wire.last_seq,
+        phase=chosen(parts_pb2.Phase, wire.phase),
+        goal=wire.goal,
+        steps=tuple(step(each) for each in wire.steps),
+        answer=answer(wire.answer) if wire.HasField("answer") else None,
+        problem=problem(wire.problem) if wire.HasField("problem") else None,
+        limit=budget(wire.budget),
+        used=amounts(wire.used),
+        exhausted=wire.exhausted,
+        suspend_reason=chosen(parts_pb2.SuspendReason, wire.suspend_reason),
+        cancel_requested=wire.cancel_requested,
+        created_time=seconds(wire.created_time),
+        changed_time=seconds(wire.changed_time),
+        elapsed_seconds=wire.elapsed_seconds,
+    )
+
+
+def run_summary(wire: runs_pb2.RunSummary) -> RunSummary:
+    return RunSummary(
+        run_id=wire.run_id,
+        state=run_state(wire.state),
+        text=wire.text,
+        created_time=seconds(wire.created_time),
+        changed_time=seconds(wire.changed_time),
+        last_seq=wire.last_seq,
+        uid=wire.uid,
+    )
+
+
+def tool_spec(wire: tools_pb2.ToolSpec) -> ToolSpec:
+    return ToolSpec(
+        name=wire.name,
+        description=wire.description,
+        effect=word(tools_pb2.Effect, wire.effect),
+        input_schema=json_object(wire.input_schema_json),
+        output_schema=json_object(wire.output_schema_json),
+        example=json_object(wire.example_json) if wire.example_json else None,
+        idempotent=wire.idempotent,
+        timeout_seconds=wire.timeout_seconds,
+        max_output_bytes=wire.max_output_bytes,
+        source=wire.source,
+    )
+
+
+def tool_result(wire: tools_pb2.ToolResult) -> ToolResult:
+    return ToolResult(
+        wire.success, value(wire.data_json), wire.error, wire.reason, json_object(wire.metadata_json)
+    )
+
+
+def memory_entry(wire: memory_pb2.MemoryEntry) -> tuple[str, Any]:
+    return wire.key, value(wire.value_json)
+
+
+def model(wire: models_pb2.Model) -> ModelInfo:
+    return ModelInfo(
+        name=wire.name,
+        description=wire.description,
+        licence=wire.licence,
+        size_bytes=wire.size_bytes,
+        context_length=wire.context_length,
+        digest=wire.digest,
+        present=wire.present,
+        loaded=wire.loaded,
+        default=wire.default,
+    )
+
+
+def engine(wire: models_pb2.Engine) -> Engine:
+    return Engine(
+        state=word(models_pb2.EngineState, wire.state),
+        model=wire.model,
+        activity=wire.activity,
+        progress=wire.progress,
+        error=wire.error,
+        restarts=wire.restarts,
+    )
+
+
+def text_piece(wire: models_pb2.GenerateResponse) -> TextPiece:
+    return TextPiece(
+        text=wire.text,
+        finish_reason=chosen(models_pb2.FinishReason, wire.finish_reason),
+        prompt_tokens=wire.usage.prompt_tokens,
+        completion_tokens=wire.usage.completion_tokens,
+        cached_tokens=wire.usage.cached_tokens,
+    )
+
+
+def daemon_status(wire: daemon_pb2.GetStatusResponse) -> DaemonStatus:
+    load = wire.load
+    return DaemonStatus(
+        version=wire.version,
+        state=word(daemon_pb2.DaemonState, wire.state),
+        pid=wire.pid,
+        started_time=seconds(wire.started_time),
+        uptime_seconds=wire.uptime_seconds,
+        engine=engine(wire.engine),
+        running_runs=load.running_runs,
+        waiting_runs=load.waiting_runs,
+        attention_runs=load.attention_runs,
+        max_running_runs=load.max_running_runs,
+        max_waiting_runs=load.max_waiting_runs,
+        connections=load.connections,
+        streams=load.streams,
+        tool_count=wire.tool_count,
+        resident_bytes=wire.resident_bytes,
+        messages=tuple(wire.messages),
+    )

@@ -1,0 +1,138 @@
+"""A run's events as an iterator that outlives the daemon's restarts."""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+import grpc
+
+from aeond.api.v1 import runs_pb2
+from aeond_client import calls, reading_events
+from aeond_client.channels import StreamChannels
+from aeond_client.errors import AeondError, UnavailableError
+from aeond_client.events import Event
+from aeond_client.failures import error_of, may_follow_on
+from aeond_client.following import STREAM_SECONDS, Follower
+from aeond_client.sockets import SocketState, probe
+
+
+class Watch:
+    """The events of one run, each numbered one once and in order, until its last.
+
+    Attaches again by itself when the daemon goes away, for as long as the patience lasts; then raises the
+    error that it met. Leaving it, by `close`, by the end of `with` or by dropping it, ends the call and
+    not the run. One thread at a time may ask for the next event; any may close.
+    """
+
+    def __init__(
+        self,
+        follower: Follower,
+        channels: "StreamChannels[grpc.Channel]",
+        socket_path: str,
+        is_open: Callable[[], bool],
+    ) -> None:
+        self._follower = follower
+        self._channels = channels
+        self._socket_path = socket_path
+        self._is_open = is_open
+        self._channel: grpc.Channel | None = None
+        self._call: Any = None
+        self._waiting: deque[Event] = deque()
+        self._closed = False
+
+    @property
+    def run_id(self) -> str:
+        return self._follower.run_id
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event that was handed out: where another watch would go on."""
+        return self._follower.last_seq
+
+    def _left(self) -> bool:
+        """Whether another thread, or this one, has closed the watch."""
+        return self._closed
+
+    def __iter__(self) -> "Watch":
+        return self
+
+    def __next__(self) -> Event:
+        while not self._follower.ended and not self._left():
+            try:
+                event = self._next_event()
+                if self._follower.accept(event):
+                    return event
+            except AeondError as error:
+                self._drop(lost=True)
+                if self._left():
+                    break
+                if not may_follow_on(error) or not self._is_open():
+                    self._closed = True
+                    raise
+                time.sleep(self._follower.lost(error))
+        self._drop()
+        raise StopIteration
+
+    def _next_event(self) -> Event:
+        """The next event of this stream; opens one where there is none."""
+        while not self._waiting:
+            try:
+                call = self._call or self._open()
+                message = next(call)
+            except grpc.RpcError as error:
+                failed: Any = error  # a failed call is its own error
+                raise error_of(failed) from error
+            except StopIteration:
+                raise UnavailableError(
+                    "The stream ended before the run did.", reason="STREAM_ENDED"
+                ) from None
+            self._waiting.extend(reading_events.event(event) for event in message.events)
+        return self._waiting.popleft()
+
+    def _open(self) -> Any:
+        state = probe(self._socket_path)
+        if state is not SocketState.LISTENING:
+            raise UnavailableError(f"{self._socket_path}: {state}.", reason="NO_DAEMON")
+        for finished in self._channels.take_finished():
+            finished.close()
+        self._channel = self._channels.take()
+        stream = self._channel.unary_stream(
+            calls.path_of(calls.WATCH_RUN),
+            request_serializer=runs_pb2.WatchRunRequest.SerializeToString,
+            response_deserializer=runs_pb2.WatchRunResponse.FromString,
+        )
+        self._call = stream(calls.watch_run(self.run_id, self.last_seq), timeout=STREAM_SECONDS)
+        self._call.initial_metadata()
+        self._follower.attached()
+        return self._call
+
+    def _drop(self, *, lost: bool = False) -> None:
+        """Ends the call, explicitly: a call that is only forgotten lives on."""
+        call, self._call = self._call, None
+        channel, self._channel = self._channel, None
+        self._waiting.clear()
+        if call is not None:
+            call.cancel()
+        if channel is not None:
+            self._channels.give_back(channel, lost=lost)
+
+    def close(self) -> None:
+        """Ends the watch; the run goes on."""
+        self._closed = True
+        self._drop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self._drop()

@@ -110,7 +110,7 @@ class Orchestrator:
                 workers.cancel_scope.cancel()
             if failure is not None:
                 await self._suspend_for_disk(failure)
-        await self._ports.executor.forget(self._run)
+            await self._ports.executor.forget(self._run)
         return self._run
 
     async def _turn(self, happened: list[e.EventKind], workers: TaskGroup) -> bool:

@@ -10,6 +10,11 @@ class Notifier(Protocol):
     """Tells the service manager where the daemon is in its life."""
 
     @property
+    def listens(self) -> bool:
+        """Whether anybody is told at all."""
+        ...
+
+    @property
     def watchdog_seconds(self) -> float:
         """How long the manager waits for a sign of life before it acts; 0 when it does not watch."""
         ...
@@ -29,6 +34,7 @@ class Notifier(Protocol):
 class Silence:
     """Nobody listens."""
 
+    listens: bool = False
     watchdog_seconds: float = 0.0
 
     def ready(self) -> None: ...
@@ -47,6 +53,10 @@ class SystemdNotifier:
         self._channel = send
         self._watchdog_seconds = watchdog_seconds
         self._last = ""
+
+    @property
+    def listens(self) -> bool:
+        return True
 
     @property
     def watchdog_seconds(self) -> float:
@@ -82,7 +92,7 @@ def notifier_from_environment() -> Notifier:
     seconds = int(microseconds) / 1e6 if microseconds.isdecimal() and watched else 0.0
     if not address:
         return Silence()
-    import sdnotify  # type: ignore[import-untyped]  # the library has no types
+    import sdnotify
 
     channel = sdnotify.SystemdNotifier()  # connects to what NOTIFY_SOCKET names, now and once
     del os.environ["NOTIFY_SOCKET"]

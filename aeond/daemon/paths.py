@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aeond.daemon.config import Config
+from aeond.errors import RefusedError
 
 SYSTEM_CONFIG = Path("/etc/aeond/aeond.toml")
 
@@ -32,6 +33,20 @@ class Paths:
     @property
     def workspaces(self) -> Path:
         return self.state_dir / "workspaces"
+
+    def make(self) -> None:
+        """Makes the folders that a daemon needs before anything else, for its own user alone.
+
+        RefusedError (reason FOLDER_REFUSED) when that is not possible.
+        """
+        for folder, mode in ((self.state_dir, 0o700), (self.socket.parent, 0o700 if not is_system() else 0o755)):
+            try:
+                folder.mkdir(mode=mode, parents=True, exist_ok=True)
+            except OSError as error:
+                raise RefusedError(
+                    f"{folder} cannot be made ({error.strerror}): make it for this user, or configure another",
+                    reason="FOLDER_REFUSED",
+                ) from error
 
     @property
     def engine_dir(self) -> Path:

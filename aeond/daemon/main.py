@@ -1,0 +1,127 @@
+"""The command `aeond`. What a command needs is imported by that command alone."""
+
+import argparse
+import faulthandler
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from aeond import __version__
+from aeond.daemon.exits import Exit, errors_in, exit_for
+from aeond.errors import AeondError
+
+EXITS = "\n".join(f"  {code.value:<3} {words}" for code, words in (
+    (Exit.OK, "it worked; `serve` was told to stop and did"),
+    (Exit.PROBLEM, "`doctor` found a problem, or `demo` did not get through"),
+    (Exit.CONFIG, "the command line or the configuration is wrong"),
+    (Exit.ANOTHER_INSTANCE, "another daemon uses this state folder or this socket"),
+    (Exit.JOURNAL, "the journal or the memory cannot be used; it was left as it is"),
+    (Exit.SOCKET, "the socket cannot be made"),
+    (Exit.BUG, "a bug: the log has the trace"),
+))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; the exit codes are those of daemon/exits.py."""
+    faulthandler.enable()
+    # gRPC's fork handlers are of no use to a program that never forks, and cost children their lives.
+    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+    options = _parser().parse_args(arguments)
+    command: Callable[[argparse.Namespace], int] = options.command
+    try:
+        return command(options)
+    except KeyboardInterrupt:
+        return Exit.OK
+    except Exception as error:  # noqa: BLE001 - the last place: known errors become an exit code, others a trace
+        known = [one for one in errors_in(error) if isinstance(one, AeondError)]
+        if not known:
+            import traceback
+
+            traceback.print_exc()
+            print("aeond: this is a bug; please report it with the lines above", file=sys.stderr)
+            return Exit.BUG
+        print(f"aeond: {known[0].message}", file=sys.stderr)
+        return exit_for(known[0])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="aeond",
+        description="A local AI daemon: requests in plain words, bounded, journaled, over a Unix socket.",
+        epilog=f"exit codes:\n{EXITS}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"aeond {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    serve = commands.add_parser("serve", help="run the daemon in the foreground")
+    _add_config(serve)
+    serve.set_defaults(command=_serve)
+
+    check = commands.add_parser("check-config", help="say whether a configuration file is right")
+    check.add_argument("file", nargs="?", type=Path, help="the file (the usual place if left out)")
+    check.add_argument("--defaults", action="store_true", help="print a file with every key at its default")
+    check.set_defaults(command=_check_config)
+
+    doctor = commands.add_parser("doctor", help="look for what keeps the daemon from working")
+    _add_config(doctor)
+    doctor.add_argument("--json", action="store_true", help="one JSON object instead of lines")
+    doctor.set_defaults(command=_doctor)
+
+    demo = commands.add_parser("demo", help="start a daemon of its own, ask it three things, stop it")
+    demo.add_argument("--model", default="", metavar="NAME", help="a model of the catalogue (its default)")
+    demo.add_argument("--keep", action="store_true", help="keep the folder with the journal and the files")
+    demo.set_defaults(command=_demo)
+    return parser
+
+
+def _add_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", type=Path, metavar="FILE", help="configuration file (the usual place)")
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from aeond.daemon.config_files import load_config
+    from aeond.daemon.logs import start_logging
+    from aeond.daemon.notify import notifier_from_environment
+    from aeond.daemon.paths import default_config_file, paths_of
+
+    notifier = notifier_from_environment()
+    config = load_config(options.config or default_config_file(), required=options.config is not None)
+    start_logging(config.log.level, config.log.format, sys.stderr)
+
+    import anyio
+
+    from aeond.daemon.lifecycle import serve
+
+    anyio.run(serve, config, paths_of(config), notifier)
+    return Exit.OK
+
+
+def _check_config(options: argparse.Namespace) -> int:
+    from aeond.daemon.config_files import documented_defaults, load_config
+    from aeond.daemon.paths import default_config_file
+
+    if options.defaults:
+        print(documented_defaults(), end="")
+        return Exit.OK
+    path = options.file or default_config_file()
+    load_config(path, required=True)
+    print(f"{path} is right")
+    return Exit.OK
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from aeond.daemon.doctor import examine
+
+    return examine(options.config, as_json=options.json)
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from aeond.daemon.demo import show
+
+    return show(model=options.model, keep=options.keep)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

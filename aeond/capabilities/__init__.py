@@ -1,0 +1,1 @@
+"""Implementations of ports: tools, models, memory and journal. They do not know each other."""

@@ -1,0 +1,107 @@
+"""Finding a file below a folder so that no path, link or race leads out of it.
+
+The kernel of Linux does it in one step (openat2, since 5.6): a path that leaves the folder at any moment of
+its resolution fails. Where the call is missing or forbidden, a slower walk takes its place that follows no
+links at all.
+"""
+
+import errno
+import functools
+import logging
+import os
+import stat
+from collections.abc import Callable
+from typing import Any, Final
+
+_OPENAT2: Final = 437  # the same number on every architecture
+_RESOLVE_NO_MAGICLINKS: Final = 0x02
+_RESOLVE_BENEATH: Final = 0x08
+_ATTEMPTS: Final = 32
+
+Resolver = Callable[[int, str], int]
+"""Takes a descriptor of a folder and a path below it; returns an O_PATH descriptor of what is there.
+
+Raises OSError: EXDEV when the path leaves the folder, ELOOP for links that are not followed, EAGAIN when
+the folders changed under every attempt, ENOENT and the like as `open` does.
+"""
+
+log = logging.getLogger(__name__)
+
+
+def best_resolver() -> Resolver:
+    """`resolve_in_kernel` where this machine has it; else `resolve_by_steps`, with a warning in the log."""
+    try:
+        here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.close(resolve_in_kernel(here, "."))
+        finally:
+            os.close(here)
+    except OSError as error:
+        if error.errno not in (errno.ENOSYS, errno.EPERM):
+            raise
+        log.warning(
+            "this kernel does not offer openat2 (%s): file tools follow no symbolic links at all",
+            errno.errorcode.get(error.errno, "unknown"),
+        )
+        return resolve_by_steps
+    return resolve_in_kernel
+
+
+def resolve_in_kernel(root: int, path: str) -> int:
+    """Follows links as long as they stay below `root`; never those of /proc that name open files."""
+    name = os.fsencode(path)
+    for _ in range(_ATTEMPTS):
+        found, code = _openat2(root, name)
+        if found >= 0:
+            return found
+        if code not in (errno.EAGAIN, errno.EINTR):  # a folder moved while its path was looked at
+            raise OSError(code, os.strerror(code), path)
+    raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN), path)
+
+
+def _openat2(root: int, name: bytes) -> tuple[int, int]:
+    """The descriptor or -1, and errno."""
+    import ctypes
+
+    how = (ctypes.c_uint64 * 3)(os.O_PATH | os.O_CLOEXEC, 0, _RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS)
+    found: int = _syscall()(
+        ctypes.c_long(_OPENAT2),
+        ctypes.c_long(root),
+        ctypes.c_char_p(name),
+        ctypes.byref(how),
+        ctypes.c_size_t(ctypes.sizeof(how)),
+    )
+    return found, ctypes.get_errno()
+
+
+@functools.cache
+def _syscall() -> Any:
+    import ctypes  # costs memory: only for those who touch files
+
+    return ctypes.CDLL(None, use_errno=True).syscall
+
+
+def resolve_by_steps(root: int, path: str) -> int:
+    """Opens one folder after the other and refuses every link and every `..`."""
+    if path.startswith("/"):
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), path)
+    at = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=root)
+    for part in path.split("/"):
+        if part in ("", "."):
+            continue
+        try:
+            below = _step(at, part)
+        finally:
+            os.close(at)
+        at = below
+    return at
+
+
+def _step(at: int, part: str) -> int:
+    if part == "..":
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), part)
+    below = os.open(part, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+    if stat.S_ISLNK(os.fstat(below).st_mode):
+        os.close(below)
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), part)
+    return below

@@ -1,0 +1,31 @@
+"""The echo tool: gives a text back, for trying out and for plans that need a fixed text."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from aeond.capabilities.tools.function_tool import FunctionTool, tool
+from aeond.domain.tools import Effect, ToolContext
+
+MAX_CHARS = 4_000
+
+
+class EchoArguments(BaseModel):
+    """What to give back."""
+
+    text: Annotated[str, Field(max_length=MAX_CHARS, description="The text to give back")]
+
+
+class EchoResult(BaseModel):
+    """The same text."""
+
+    text: Annotated[str, Field(max_length=MAX_CHARS)]
+
+
+def echo_tool() -> FunctionTool:
+    @tool(effect=Effect.PURE, example={"text": "Good morning, Lena!"}, timeout_seconds=5.0)
+    def echo(arguments: EchoArguments, _context: ToolContext) -> EchoResult:
+        """Gives a text back unchanged."""
+        return EchoResult(text=arguments.text)
+
+    return echo

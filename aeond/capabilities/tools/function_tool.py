@@ -1,0 +1,149 @@
+"""A tool from a typed function: pydantic models say what it takes and gives, its docstring what it does."""
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Protocol, TypeVar, get_type_hints
+
+from pydantic import BaseModel, ValidationError
+
+from aeond.capabilities.tools.measuring import pointer_token
+from aeond.capabilities.tools.model_schemas import model_schema
+from aeond.capabilities.tools.threads import WorkerThreads
+from aeond.domain.outcome import Problem
+from aeond.domain.tools import Effect, ToolContext, ToolSpec
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.errors import InvalidInputError
+
+Arguments = TypeVar("Arguments", bound=BaseModel)
+Result = TypeVar("Result", bound=BaseModel)
+
+Function = Callable[[Arguments, ToolContext], Result | Awaitable[Result]]
+Probe = Callable[[Arguments, ToolContext], Awaitable[Result | None]]
+
+_THREADS_PER_TOOL: Final = 4
+
+
+class FunctionTool:
+    """A Tool around a function; made by `tool`. `call` runs the function on a validated model."""
+
+    def __init__(
+        self,
+        spec: ToolSpec,
+        arguments: type[BaseModel],
+        call: Callable[[Any, ToolContext], Awaitable[object]],
+        probe: Probe[Any, Any] | None,
+    ) -> None:
+        self._spec = spec
+        self._arguments = arguments
+        self._call = call
+        self._probe = probe
+
+    @property
+    def spec(self) -> ToolSpec:
+        return self._spec
+
+    async def execute(self, arguments: JsonObject, context: ToolContext) -> JsonValue:
+        """What the function returns, as JSON. Raises InvalidInputError (ARGUMENTS_INVALID) where the
+        model is stricter than its schema, and whatever the function raises."""
+        return _as_json(await self._call(self._read(arguments), context))
+
+    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
+        if self._probe is None:
+            return None
+        return _as_json(await self._probe(self._read(arguments), context))
+
+    def _read(self, arguments: JsonObject) -> BaseModel:
+        try:
+            return self._arguments.model_validate(arguments)
+        except ValidationError as error:
+            problems = [
+                Problem(part["type"], part["msg"], "".join(pointer_token(step) for step in part["loc"]))
+                for part in error.errors(include_url=False, include_context=False, include_input=False)
+            ]
+            raise InvalidInputError(
+                f"the arguments of {self._spec.name} are not valid: " + "; ".join(map(str, problems)),
+                reason="ARGUMENTS_INVALID",
+                field=f"arguments{problems[0].path}",
+            ) from error
+
+
+class _Decorator(Protocol):
+    def __call__(self, function: Function[Arguments, Result]) -> FunctionTool: ...
+
+
+def tool(
+    *,
+    effect: Effect,
+    example: JsonObject | None = None,
+    idempotent: bool = False,
+    blocking: bool = False,
+    reconcile: Probe[Any, Any] | None = None,
+    threads: WorkerThreads | None = None,
+    timeout_seconds: float = 30.0,
+    max_output_bytes: int = 1 << 20,
+) -> _Decorator:
+    """Makes a tool of `def f(arguments: SomeModel, context: ToolContext) -> OtherModel`.
+
+    Its name is the function's, its description the docstring. An `async def` is awaited; a `def` runs at
+    once and so must be quick, unless it is `blocking`: then it runs in a thread (one of `threads`) and is
+    let go of when its time is up. `reconcile` tells the result of an earlier call that was cut short, or
+    None. Raises TypeError when the function has another shape.
+    """
+
+    def decorate(function: Function[Arguments, Result]) -> FunctionTool:
+        arguments, result = _models_of(function)
+        spec = ToolSpec(
+            name=function.__name__,
+            description=inspect.cleandoc(function.__doc__ or ""),
+            input_schema=model_schema(arguments),
+            output_schema=model_schema(result),
+            effect=effect,
+            idempotent=idempotent,
+            example=example,
+            timeout_seconds=timeout_seconds,
+            max_output_bytes=max_output_bytes,
+        )
+        return FunctionTool(spec, arguments, _awaitable(function, blocking, threads), reconcile)
+
+    return decorate
+
+
+def _models_of(function: Callable[..., object]) -> tuple[type[BaseModel], type[BaseModel]]:
+    hints = get_type_hints(function)
+    names = list(inspect.signature(function).parameters)
+    models = hints.get(names[0]) if names else None, hints.get("return")
+    if len(names) != 2 or not all(isinstance(m, type) and issubclass(m, BaseModel) for m in models):
+        raise TypeError(
+            f"{function.__name__} must take a pydantic model and a ToolContext and return a pydantic model, "
+            "all three annotated"
+        )
+    return models[0], models[1]  # type: ignore[return-value]  # issubclass in all() narrows nothing
+
+
+def _awaitable(
+    function: Callable[[Any, ToolContext], Any], blocking: bool, threads: WorkerThreads | None
+) -> Callable[[Any, ToolContext], Awaitable[object]]:
+    if inspect.iscoroutinefunction(function):
+        if blocking:
+            raise TypeError(f"{function.__name__} is async: only a plain def can be blocking")
+        return function
+    if not blocking:
+
+        async def at_once(arguments: Any, context: ToolContext) -> object:
+            return function(arguments, context)
+
+        return at_once
+    workers = threads or WorkerThreads(_THREADS_PER_TOOL)
+
+    async def in_thread(arguments: Any, context: ToolContext) -> object:
+        return await workers.run(lambda _stopped: function(arguments, context))
+
+    return in_thread
+
+
+def _as_json(result: object) -> JsonValue:
+    """A model as JSON; anything else as it is, for the invoker to judge."""
+    if isinstance(result, BaseModel):
+        dumped: JsonValue = result.model_dump(mode="json")
+        return dumped
+    return result  # type: ignore[return-value]  # foreign: the output schema decides

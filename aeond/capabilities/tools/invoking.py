@@ -1,0 +1,204 @@
+"""The one guarded way to call a tool: whatever a tool does, a ToolResult comes back.
+
+Look up, check the arguments, ask for leave, wait for a slot, run within the time, check the output. Each
+stage that says no raises; the only broad catch of this package turns that, and whatever the tool raised,
+into a failed result. What a tool cannot be kept from in its own process is to hold the event loop by
+computing without end: blocking work belongs into a thread (see `WorkerThreads`).
+"""
+
+import asyncio
+import inspect
+import re
+import traceback
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from typing import Final
+
+import anyio
+
+from aeond.capabilities.tools.measuring import json_size
+from aeond.capabilities.tools.registry import RegisteredTool, Registry
+from aeond.domain.outcome import Problem
+from aeond.domain.tools import ToolCall, ToolContext, ToolResult, ToolSpec
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.errors import AeondError, InvalidInputError, OverloadedError, ToolError
+from aeond.ports import Authoriser, Clock
+
+MAX_ARGUMENT_BYTES: Final = 1 << 20
+MAX_ERROR_CHARS: Final = 2_000
+
+_REASON: Final = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+
+
+class AcceptAll:
+    """Allows every call that is well formed."""
+
+    async def authorise(self, call: ToolCall, spec: ToolSpec, context: ToolContext) -> Problem | None:
+        return None
+
+
+class GuardedInvoker:
+    """Calls registered tools, at most `max_parallel` at once.
+
+    Up to `max_waiting` more calls wait, each at most `max_wait_seconds`; beyond that a call fails with
+    reason TOOLS_BUSY.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        clock: Clock,
+        authoriser: Authoriser,
+        *,
+        max_parallel: int = 16,
+        max_waiting: int = 256,
+        max_wait_seconds: float = 30.0,
+    ) -> None:
+        self._registry = registry
+        self._clock = clock
+        self._authoriser = authoriser
+        self._slots = anyio.Semaphore(max_parallel, fast_acquire=True)
+        self._max_waiting = max_waiting
+        self._max_wait_seconds = max_wait_seconds
+
+    async def invoke(self, call: ToolCall, context: ToolContext) -> ToolResult:
+        """Runs the call; fails with the reason of the stage that stopped it.
+
+        TOOL_NOT_FOUND, ARGUMENTS_INVALID (every problem with its path), the authoriser's own, TOOLS_BUSY,
+        TOOL_TIMEOUT, TOOL_RAISED (unless the tool gave a reason of its own), OUTPUT_INVALID,
+        OUTPUT_TOO_LARGE. Raises nothing but cancellation. `metadata` has `duration_seconds`, on success
+        `output_bytes`, and `retryable` where the tool said that trying again can help.
+        """
+        return await self._guard(self._perform(call, context))
+
+    async def reconcile(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
+        """What the tool says of an earlier call; None when it cannot tell, for whatever reason."""
+        result = await self._guard(self._recall(call, context))
+        return result if result.success and result.data is not None else None
+
+    async def _guard(self, work: Awaitable[tuple[JsonValue, int]]) -> ToolResult:
+        started = self._clock.monotonic()
+        try:
+            output, size = await work
+        except BaseException as error:
+            if _is_ending(error):
+                raise
+            return _failure(error, self._clock.monotonic() - started)
+        duration = self._clock.monotonic() - started
+        return ToolResult(True, output, metadata={"duration_seconds": duration, "output_bytes": size})
+
+    async def _perform(self, call: ToolCall, context: ToolContext) -> tuple[JsonValue, int]:
+        registered = self._registry.find(call.tool)
+        _check_arguments(registered, call.arguments)
+        refusal = await self._authoriser.authorise(call, registered.spec, context)
+        if refusal is not None:
+            raise ToolError(refusal.message, reason=refusal.reason, retryable=refusal.retryable)
+        async with self._slot():
+            output = await _within_time(registered, registered.tool.execute(call.arguments, context))
+        return output, _check_output(registered, output)
+
+    async def _recall(self, call: ToolCall, context: ToolContext) -> tuple[JsonValue, int]:
+        registered = self._registry.find(call.tool)
+        _check_arguments(registered, call.arguments)
+        async with self._slot():
+            output = await _within_time(registered, registered.tool.reconcile(call.arguments, context))
+        return output, 0 if output is None else _check_output(registered, output)
+
+    @asynccontextmanager
+    async def _slot(self) -> AsyncIterator[None]:
+        try:
+            self._slots.acquire_nowait()
+        except anyio.WouldBlock:
+            await self._wait_for_slot()
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+    async def _wait_for_slot(self) -> None:
+        if self._slots.statistics().tasks_waiting < self._max_waiting:
+            with anyio.move_on_after(self._max_wait_seconds):
+                await self._slots.acquire()
+                return
+        raise OverloadedError(
+            "too many tool calls at once: try again when some have ended", reason="TOOLS_BUSY"
+        )
+
+
+def _check_arguments(registered: RegisteredTool, arguments: JsonObject) -> None:
+    try:
+        json_size(arguments, MAX_ARGUMENT_BYTES)
+    except InvalidInputError as error:
+        problem = Problem(error.reason, error.message, error.field)
+        raise _arguments_invalid(registered, (problem,)) from error
+    if problems := registered.arguments.problems(arguments):
+        raise _arguments_invalid(registered, problems)
+
+
+def _arguments_invalid(registered: RegisteredTool, problems: tuple[Problem, ...]) -> InvalidInputError:
+    return InvalidInputError(
+        f"the arguments of {registered.spec.name} are not valid: " + "; ".join(map(str, problems)),
+        reason="ARGUMENTS_INVALID",
+        field=f"arguments{problems[0].path}",
+    )
+
+
+async def _within_time(registered: RegisteredTool, work: Awaitable[JsonValue]) -> JsonValue:
+    limit = registered.spec.timeout_seconds
+    with anyio.move_on_after(limit):
+        return await work
+    raise ToolError(
+        f"{registered.spec.name} did not end within {limit:g} seconds and was stopped", reason="TOOL_TIMEOUT"
+    )
+
+
+def _check_output(registered: RegisteredTool, output: object) -> int:
+    """The size of a valid output. Closes what was returned in place of a value and never awaited."""
+    spec = registered.spec
+    if inspect.iscoroutine(output):
+        output.close()
+    try:
+        size = json_size(output, spec.max_output_bytes)
+    except InvalidInputError as error:
+        if error.reason == "TOO_LARGE":
+            raise ToolError(
+                f"{spec.name} returned more than {spec.max_output_bytes} bytes: ask for less at once",
+                reason="OUTPUT_TOO_LARGE",
+            ) from error
+        raise _output_invalid(spec, (Problem(error.reason, error.message, error.field),)) from error
+    if problems := registered.output.problems(output):
+        raise _output_invalid(spec, problems)
+    return size
+
+
+def _output_invalid(spec: ToolSpec, problems: tuple[Problem, ...]) -> ToolError:
+    return ToolError(
+        f"{spec.name} returned what its output schema does not allow: " + "; ".join(map(str, problems)),
+        reason="OUTPUT_INVALID",
+    )
+
+
+def _is_ending(error: BaseException) -> bool:
+    """Whether the caller is being cancelled or the program stopped.
+
+    A tool can raise CancelledError with nobody cancelling it (by awaiting what others cancelled); let
+    through, it would end the run's task without a word.
+    """
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is None or task.cancelling() > 0
+    return isinstance(error, KeyboardInterrupt | GeneratorExit)
+
+
+def _failure(error: BaseException, duration_seconds: float) -> ToolResult:
+    # What a tool raises may have a broken __str__ or constructor; the traceback module copes with both.
+    said = "".join(traceback.format_exception_only(error)).strip()
+    reason = "TOOL_RAISED"
+    metadata: dict[str, JsonValue] = {"duration_seconds": duration_seconds}
+    if isinstance(error, AeondError) and _REASON.fullmatch(str(error.reason)):
+        reason = error.reason
+        said = said.partition(": ")[2] or said
+        if isinstance(error, OverloadedError) or getattr(error, "retryable", False) is True:
+            metadata["retryable"] = True
+    plain = said[:MAX_ERROR_CHARS].encode("utf-8", "backslashreplace").decode()
+    return ToolResult(False, error=plain, reason=reason, metadata=metadata)

@@ -1,0 +1,131 @@
+"""The names of all tools, each with its checked spec and compiled schemas."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from aeond.capabilities.tools.schemas import CompiledSchema
+from aeond.domain.tools import ToolSpec
+from aeond.domain.values import JsonObject
+from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from aeond.ports import Tool
+
+MAX_DESCRIPTION_CHARS: Final = 1_000
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredTool:
+    """A tool as it was when it was registered: what it says of itself later is not believed."""
+
+    tool: Tool
+    spec: ToolSpec
+    arguments: CompiledSchema
+    output: CompiledSchema
+
+
+class Registry:
+    """Tools by name, in memory. Schemas that say nothing of unknown fields are closed against them."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, RegisteredTool] = {}
+
+    def register(self, tool: Tool) -> None:
+        """Takes a tool in after checking its spec.
+
+        Raises AlreadyExistsError (TOOL_EXISTS) and InvalidInputError (NAME_INVALID, DESCRIPTION_INVALID,
+        BOUND_INVALID, SCHEMA_INVALID, EXAMPLE_INVALID) with the part of the spec at fault in `field`.
+        """
+        registered = check(tool)
+        name = registered.spec.name
+        if name in self._tools:
+            raise AlreadyExistsError(
+                f"there is a tool named {name} already: unregister it first, or choose another name",
+                reason="TOOL_EXISTS",
+                field="name",
+            )
+        self._tools[name] = registered
+
+    def unregister(self, name: str) -> None:
+        """Forgets a tool; calls in progress end as they would. NotFoundError (TOOL_NOT_FOUND)."""
+        if self._tools.pop(name, None) is None:
+            raise not_found(name, self.list_names())
+
+    def get(self, name: str) -> Tool | None:
+        registered = self._tools.get(name)
+        return registered.tool if registered else None
+
+    def find(self, name: str) -> RegisteredTool:
+        """The tool with its compiled schemas. Raises NotFoundError (TOOL_NOT_FOUND)."""
+        registered = self._tools.get(name)
+        if registered is None:
+            raise not_found(name, self.list_names())
+        return registered
+
+    def list_names(self) -> Sequence[str]:
+        return sorted(self._tools)
+
+    def specs(self) -> Sequence[ToolSpec]:
+        return tuple(self._tools[name].spec for name in sorted(self._tools))
+
+
+def check(tool: Tool) -> RegisteredTool:
+    """Reads the spec of a tool once and compiles it. Raises InvalidInputError as `register` does."""
+    spec = tool.spec
+    if not _NAME.fullmatch(spec.name):
+        raise InvalidInputError(
+            f"{spec.name!r:.80} cannot name a tool: use 1 to 64 of a-z, 0-9 and _, beginning with a letter",
+            reason="NAME_INVALID",
+            field="name",
+        )
+    if not 0 < len(spec.description.strip()) <= MAX_DESCRIPTION_CHARS:
+        raise InvalidInputError(
+            f"tool {spec.name} needs a description of 1 to {MAX_DESCRIPTION_CHARS} characters",
+            reason="DESCRIPTION_INVALID",
+            field="description",
+        )
+    if not (0 < spec.timeout_seconds < math.inf and spec.max_output_bytes > 0):
+        raise InvalidInputError(
+            f"tool {spec.name} needs a finite time and a size greater than zero",
+            reason="BOUND_INVALID",
+            field="max_output_bytes" if spec.max_output_bytes <= 0 else "timeout_seconds",
+        )
+    arguments = _compile(spec.name, spec.input_schema, "input_schema")
+    output = _compile(spec.name, spec.output_schema, "output_schema")
+    _require_object(spec.name, arguments.schema)
+    if spec.example is not None and (problems := arguments.problems(spec.example)):
+        raise InvalidInputError(
+            f"the example of tool {spec.name} is not valid: " + "; ".join(map(str, problems)),
+            reason="EXAMPLE_INVALID",
+            field="example",
+        )
+    checked = replace(spec, input_schema=arguments.schema, output_schema=output.schema)
+    return RegisteredTool(tool, checked, arguments, output)
+
+
+def _compile(name: str, schema: JsonObject, field: str) -> CompiledSchema:
+    try:
+        return CompiledSchema(schema)
+    except InvalidInputError as error:
+        raise InvalidInputError(
+            f"{field} of tool {name}: {error.message}", reason=error.reason, field=field
+        ) from error
+
+
+def _require_object(name: str, schema: JsonObject) -> None:
+    if schema.get("type") != "object" or schema.get("additionalProperties") is not False:
+        raise InvalidInputError(
+            f"the arguments of tool {name} must be an object without additional properties",
+            reason="SCHEMA_INVALID",
+            field="input_schema",
+        )
+
+
+def not_found(name: str, known: Sequence[str]) -> NotFoundError:
+    return NotFoundError(
+        f"there is no tool named {name!r:.80}; registered: {', '.join(known) or 'none'}"[:1_000],
+        reason="TOOL_NOT_FOUND",
+        field="tool",
+    )

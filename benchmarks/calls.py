@@ -1,8 +1,10 @@
 """What the guarded way to call a tool, and the agent's way to ask a model, add to a direct call."""
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from time import perf_counter
 
+import anyio
 import anyio.lowlevel
 
 from aeond.capabilities.tools.invoking import AcceptAll, GuardedInvoker
@@ -11,9 +13,11 @@ from aeond.daemon.clocks import SystemClock
 from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from benchmarks.measuring import Sample
+from benchmarks.page import Section, microseconds, verdict
 
 CALLS_A_TURN = 500
 TURNS = 41
+TOOL_SECONDS = 0.001
 
 _TEXT_SCHEMA: JsonObject = {
     "type": "object",
@@ -41,6 +45,32 @@ class Same:
 
     async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
         return None
+
+
+def measure(_folder: Path) -> Section:
+    """The price of each way, and what it is of a tool or model that works for a millisecond."""
+    rows = []
+    for name, path in (("a tool, through the invoker", tool_path),):
+        direct, ours = anyio.run(path)
+        added = ours.median - direct.median
+        share = added / TOOL_SECONDS
+        rows.append(
+            (
+                name,
+                microseconds(ours.median),
+                microseconds(direct.median),
+                microseconds(added),
+                f"{share:.1%}",
+                verdict(share * 100, at_most=5, unit=" %"),
+            )
+        )
+    return Section(
+        "The guarded way",
+        f"{TURNS} turns of {CALLS_A_TURN} calls each, direct and guarded in alternation. The floor is the same "
+        "work called directly.",
+        ("what", "aeond", "floor", "added", "of a call of 1 ms", "aim"),
+        tuple(rows),
+    )
 
 
 async def tool_path() -> tuple[Sample, Sample]:

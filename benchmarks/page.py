@@ -4,7 +4,6 @@ import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 INTRODUCTION = """Written by `make bench`, all in one run; do not edit. The machine: {machine}.
 Contenders take turns, each in a process of its own on the same disk; figures are medians. Absolute times
@@ -33,12 +32,14 @@ def megabytes(size: float) -> str:
     return f"{size / 1e6:.1f} MB"
 
 
-def verdict(value: float, *, at_most: float | None = None, at_least: float | None = None) -> str:
+def verdict(
+    value: float, *, at_most: float | None = None, at_least: float | None = None, unit: str = ""
+) -> str:
     """The aim and whether it was reached, in words."""
     if at_most is not None:
-        return f"<= {at_most:g}: {'reached' if value <= at_most else 'missed'}"
+        return f"<= {at_most:.3g}{unit}: {'reached' if value <= at_most else 'missed'}"
     assert at_least is not None
-    return f">= {at_least:g}: {'reached' if value >= at_least else 'missed'}"
+    return f">= {at_least:.3g}{unit}: {'reached' if value >= at_least else 'missed'}"
 
 
 def render(sections: Sequence[Section]) -> str:
@@ -50,7 +51,3 @@ def render(sections: Sequence[Section]) -> str:
         parts += ["| " + " | ".join(section.columns) + " |", "| --- " * len(section.columns) + "|"]
         parts += ["| " + " | ".join(row) + " |" for row in section.rows]
     return "\n".join(parts) + "\n"
-
-
-def write(path: Path, sections: Sequence[Section]) -> None:
-    path.write_text(render(sections), encoding="utf-8")

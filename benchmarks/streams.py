@@ -1,9 +1,11 @@
 """How many events a second one client gets over one stream."""
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
@@ -11,15 +13,37 @@ import anyio
 import grpc.aio
 
 from aeond.api.v1 import runs_pb2, runs_pb2_grpc
-from benchmarks.measuring import ROOT
+from aeond.capabilities.journal.sqlite_journal import SqliteJournal
+from aeond.domain.budgets import Amounts, Budget
+from aeond.domain.events import Event, EventKind, RunCreated, RunEnded, StepEnded, StepStarted
+from aeond.domain.plans import PlanStep, StepState
+from aeond.domain.runs import RunRequest, RunState
+from aeond.domain.steps import StepMode
+from aeond.domain.tools import Recovery, ToolCall
+from benchmarks.daemon import running_daemon
+from benchmarks.measuring import ROOT, Sample
+from benchmarks.page import Section, verdict
 
+EVENTS = 20_480
+PAGE_EVENTS = 256
+ROUNDS = 7
+RUN_ID = "01900000-0000-7000-8000-000000000000"
+BEGUN = 1_750_000_000.0
 READY_SECONDS = 30.0
 WATCH_SECONDS = 120.0
 
 
+@dataclass(frozen=True, slots=True)
+class BareServer:
+    """Where it listens and which process it is."""
+
+    socket: Path
+    pid: int
+
+
 @contextmanager
-def bare_server(folder: Path, events: int, batch: int) -> Iterator[Path]:
-    """The socket of grpc.aio with nothing behind it."""
+def bare_server(folder: Path, events: int, batch: int) -> Iterator[BareServer]:
+    """grpc.aio with nothing behind it."""
     socket = folder / f"bare-{batch}.sock"
     command: list[str | Path] = [
         sys.executable,
@@ -35,7 +59,7 @@ def bare_server(folder: Path, events: int, batch: int) -> Iterator[Path]:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         try:
-            yield socket
+            yield BareServer(socket, process.pid)
         finally:
             process.communicate(timeout=READY_SECONDS)
 
@@ -61,3 +85,58 @@ async def _watch(socket: Path, run_id: str, events: int) -> float:
         message = f"{received} events arrived, {events} were asked for"
         raise RuntimeError(message)
     return seconds
+
+
+def measure(folder: Path) -> Section:
+    """The same client, the same number of events, in turns: ours from its journal, the floor from memory."""
+    state = folder / "state"
+    state.mkdir()
+    anyio.run(_write_run, state / "journal.db")
+    seconds: dict[str, list[float]] = {"aeond": [], "one": [], "batch": []}
+    with (
+        running_daemon(folder) as daemon,
+        bare_server(folder, EVENTS, 1) as one,
+        bare_server(folder, EVENTS, PAGE_EVENTS) as batch,
+    ):
+        for _ in range(ROUNDS):
+            for name, socket in (("aeond", daemon.socket), ("one", one.socket), ("batch", batch.socket)):
+                seconds[name].append(watch_seconds(socket, RUN_ID, EVENTS))
+    rates = {name: EVENTS / Sample(tuple(durations)).median for name, durations in seconds.items()}
+    ratio = rates["aeond"] / rates["one"]
+    return Section(
+        "A stream",
+        f"One client receives {EVENTS:,} events over one stream, {ROUNDS} times. aeond reads each from its "
+        "journal, checks and translates it, and sends what is at hand together; the floor is grpc.aio alone "
+        "with an event a message, all of them made beforehand. Beside it the same with aeond's page size, "
+        "where next to nothing is left to do.",
+        ("who", "events a second", "of the floor", "aim"),
+        (
+            ("grpc.aio, an event a message", f"{rates['one']:,.0f}", "1.0", ""),
+            ("aeond", f"{rates['aeond']:,.0f}", f"{ratio:.1f}", verdict(ratio, at_least=0.8)),
+            (
+                f"grpc.aio, {PAGE_EVENTS} events a message",
+                f"{rates['batch']:,.0f}",
+                f"{rates['batch'] / rates['one']:.1f}",
+                "",
+            ),
+        ),
+    )
+
+
+async def _write_run(path: Path) -> None:
+    """A run that has ended, with this many events after its beginning."""
+    call = ToolCall("echo", {"text": "hello"}, f"{RUN_ID}/s1")
+    step = PlanStep("s1", "Say it again.", tool_call=call)
+    pair: tuple[EventKind, EventKind] = (
+        StepStarted(step, 1, StepMode.TOOL, Recovery.RERUN, Amounts(ttl=1, tool_calls=1)),
+        StepEnded("s1", StepState.SUCCEEDED, StepMode.TOOL, output={"text": "hello"}, duration_seconds=0.001),
+    )
+    kinds: list[EventKind] = [
+        RunCreated(RunRequest("stream"), Budget()),
+        *itertools.islice(itertools.cycle(pair), EVENTS - 2),
+    ]
+    kinds.append(RunEnded(RunState.SUCCEEDED))
+    events = [Event(RUN_ID, seq, BEGUN, seq * 0.001, kind) for seq, kind in enumerate(kinds, start=1)]
+    async with SqliteJournal(path) as journal:
+        for first in range(0, EVENTS, PAGE_EVENTS):
+            await journal.append(events[first : first + PAGE_EVENTS])

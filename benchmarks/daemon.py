@@ -1,0 +1,76 @@
+"""The real daemon in a folder of its own, as a user would run it but with a scripted model."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from benchmarks.measuring import ROOT
+
+READY_SECONDS = 30.0
+STOP_SECONDS = 60.0
+
+CONFIG = """
+[daemon]
+state_dir = {state}
+stop_seconds = 5.0
+
+[log]
+level = "warning"
+
+[socket]
+path = {socket}
+
+[runs.budget]
+ttl = 100
+
+[model]
+engine = "scripted"
+script = {script}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningDaemon:
+    """Where it listens, which process it is, and how long it took from exec to READY."""
+
+    socket: Path
+    pid: int
+    ready_seconds: float
+
+
+AEOND = (str(Path(sys.executable).with_name("aeond")),)
+
+
+@contextmanager
+def running_daemon(folder: Path, program: Sequence[str] = AEOND) -> Iterator[RunningDaemon]:
+    """Starts `aeond serve`, waits for READY as systemd would, stops it in order at the end."""
+    script = folder / "script.json"
+    script.write_text("[]", encoding="utf-8")
+    address = folder / "aeond.sock"
+    config = folder / "aeond.toml"
+    places = {"state": folder / "state", "socket": address, "script": script}
+    quoted = {key: json.dumps(str(path)) for key, path in places.items()}
+    config.write_text(CONFIG.format(**quoted), encoding="utf-8")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notices:
+        notices.bind(str(folder / "notify.sock"))
+        notices.settimeout(READY_SECONDS)
+        begun = perf_counter()
+        process = subprocess.Popen(
+            [*program, "serve", "--config", str(config)],
+            cwd=ROOT,
+            env={**os.environ, "NOTIFY_SOCKET": str(folder / "notify.sock")},
+        )
+        try:
+            while b"READY=1" not in notices.recv(4096).splitlines():
+                continue
+            yield RunningDaemon(address, process.pid, perf_counter() - begun)
+        finally:
+            process.terminate()
+            process.wait(STOP_SECONDS)

@@ -1,5 +1,6 @@
 """The journaling loop of one run: fold, decide, journal, perform."""
 
+from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -67,9 +68,11 @@ class Orchestrator:
     def __init__(self, snapshot: RunSnapshot, ports: RunPorts) -> None:
         self._run = snapshot
         self._ports = ports
-        self._send, self._receive = anyio.create_memory_object_stream[e.EventKind | None](INBOX_SIZE)
+        self._inbox: deque[e.EventKind] = deque()
+        self._news = anyio.Event()
         self._scopes: dict[str, anyio.CancelScope] = {}
         self._parking = False
+        self._closed = False
         self._elapsed_before = snapshot.elapsed_seconds
         self._began = 0.0
 
@@ -80,42 +83,39 @@ class Orchestrator:
     def deliver(self, kind: e.EventKind) -> None:
         if not admits(self._run, kind):
             raise WrongStateError(f"the run is {self._run.state}: that cannot be done to it now")
-        self._post(kind)
+        if self._closed:
+            raise WrongStateError(f"the run is {self._run.state} and no longer worked on")
+        if len(self._inbox) >= INBOX_SIZE:
+            raise OverloadedError("too many requests for this run are waiting", reason="RUN_BUSY")
+        self._inbox.append(kind)
+        self._news.set()
 
     def park(self) -> None:
         self._parking = True
-        self._post(None)
-
-    def _post(self, kind: e.EventKind | None) -> None:
-        try:
-            self._send.send_nowait(kind)
-        except anyio.WouldBlock:
-            raise OverloadedError("too many requests for this run are waiting", reason="RUN_BUSY") from None
-        except anyio.ClosedResourceError:
-            raise WrongStateError(f"the run is {self._run.state} and no longer worked on") from None
+        self._news.set()
 
     async def execute(self) -> RunSnapshot:
-        clock, failure = self._ports.clock, None
-        self._began = clock.monotonic()
+        self._began = self._ports.clock.monotonic()
+        failure: StoreError | None = None
         await self._ports.executor.recall(self._run)
-        with self._send, self._receive:
-            async with anyio.create_task_group() as workers:
-                workers.start_soon(self._watch_wall_time)
-                try:
-                    happened = self._drain([])
-                    while await self._turn(happened, workers):
-                        happened = self._drain([await self._receive.receive()])
-                except StoreError as error:
-                    failure = error
-                workers.cancel_scope.cancel()
-            if failure is not None:
-                await self._suspend_for_disk(failure)
-            await self._ports.executor.forget(self._run)
+        async with anyio.create_task_group() as workers:
+            workers.start_soon(self._watch_wall_time)
+            try:
+                while await self._turn(workers):
+                    await self._news.wait()
+                    self._news = anyio.Event()
+            except StoreError as error:
+                failure = error
+            workers.cancel_scope.cancel()
+        if failure is not None:
+            await self._suspend_for_disk(failure)
+        await self._ports.executor.forget(self._run)
+        self._closed = True
         return self._run
 
-    async def _turn(self, happened: list[e.EventKind], workers: TaskGroup) -> bool:
+    async def _turn(self, workers: TaskGroup) -> bool:
         """One round of the loop; false when there is nothing left to wait for."""
-        turn = self._advance(happened)
+        turn = self._advance()
         await self._commit(turn)
         for intent in turn.due:
             key = intent.step.step_id if isinstance(intent, e.StepStarted) else OPERATION
@@ -124,17 +124,18 @@ class Orchestrator:
         for key in turn.interrupt:
             if key in self._scopes:
                 self._scopes[key].cancel()
-        waiting = self._scopes or self._receive.statistics().current_buffer_used
-        return bool(waiting) and not self._run.state.ended and not self._run.parked
+        waiting = bool(self._scopes or self._inbox)
+        return waiting and not self._run.state.ended and not self._run.parked
 
     def _begin_turn(self) -> Turn:
         clock = self._ports.clock
         return Turn(self._run, clock.time(), self._elapsed_before + clock.monotonic() - self._began)
 
-    def _advance(self, happened: list[e.EventKind]) -> Turn:
+    def _advance(self) -> Turn:
         """What happened and what is due after it."""
         turn = self._begin_turn()
-        for kind in happened:
+        while self._inbox:
+            kind = self._inbox.popleft()
             if admits(turn.run, kind):  # else it came too late to matter: a cancellation after the end
                 turn.record(kind)
         if self._parking:
@@ -184,7 +185,9 @@ class Orchestrator:
         if scope.cancelled_caught and not self._parking:
             kind = await self._cut_short(intent, grant)
         del self._scopes[key]
-        await self._send.send(kind)
+        if kind is not None:
+            self._inbox.append(kind)
+        self._news.set()
 
     async def _perform(self, intent: Intent, grant: Grant) -> e.EventKind:
         match intent:
@@ -229,12 +232,8 @@ class Orchestrator:
     async def _watch_wall_time(self) -> None:
         wall_seconds = self._run.ledger.limit.wall_seconds
         await self._ports.clock.sleep_until(self._began + wall_seconds - self._elapsed_before)
-        await self._send.send(e.BudgetExhausted("wall_seconds"))
-
-    def _drain(self, first: list[e.EventKind | None]) -> list[e.EventKind]:
-        waiting = self._receive.statistics().current_buffer_used
-        kinds = [*first, *(self._receive.receive_nowait() for _ in range(waiting))]
-        return [kind for kind in kinds if kind is not None]
+        self._inbox.append(e.BudgetExhausted("wall_seconds"))
+        self._news.set()
 
     async def _suspend_for_disk(self, failure: StoreError) -> None:
         """The last event before there is no room; what was under way starts again by its recovery rule."""

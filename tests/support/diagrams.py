@@ -51,8 +51,9 @@ def step_diagram() -> str:
 def with_diagrams(page: str) -> str:
     """The page with both diagrams as the tables have them now."""
     for name, diagram in (("run", run_diagram()), ("step", step_diagram())):
-        pattern = rf"(<!-- {name} states -->\n).*?(\n<!-- end -->)"
-        page = re.sub(pattern, lambda found, d=diagram: found[1] + d + found[2], page, flags=re.DOTALL)
+        pattern = rf"(?<=<!-- {name} states -->\n).*?(?=\n<!-- end -->)"
+        before, after = re.split(pattern, page, maxsplit=1, flags=re.DOTALL)
+        page = before + diagram + after
     return page
 
 

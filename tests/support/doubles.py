@@ -1,0 +1,226 @@
+"""Doubles of ports that tests of the kernel and the service share: small, deterministic, told what to do."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import anyio
+
+from aeond.domain.budgets import Amounts, Grant
+from aeond.domain.events import Event, LiveUpdate, StepStarted, TextDelta
+from aeond.domain.messages import Message, Role
+from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.plans import Plan, PlanStep
+from aeond.domain.runs import Answer, RunSnapshot
+from aeond.domain.steps import StepMode
+from aeond.domain.tools import Effect, Recovery, ToolCall, ToolContext, ToolResult, ToolSpec
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.errors import ToolError
+from aeond.ports import PlanDraft, ProgressSink, StepOutput, TextSink
+
+
+class ManualClock:
+    """Time that passes when a test says so."""
+
+    def __init__(self, now: float = 1_000.0) -> None:
+        self.now = now
+        self._moved = anyio.Event()
+
+    def time(self) -> float:
+        return self.now
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep_until(self, monotonic_seconds: float) -> None:
+        while self.now < monotonic_seconds:
+            await self._moved.wait()
+
+    def advance(self, seconds: float) -> None:
+        self.now += seconds
+        self._moved.set()
+        self._moved = anyio.Event()
+
+
+@dataclass
+class RecordingFeed:
+    """Keeps what was published and shown."""
+
+    events: list[Event] = field(default_factory=list)
+    updates: list[LiveUpdate] = field(default_factory=list)
+
+    def publish(self, events: Sequence[Event]) -> None:
+        self.events.extend(events)
+
+    def update(self, update: LiveUpdate) -> None:
+        self.updates.append(update)
+
+    def text(self, step_id: str = "") -> str:
+        """The text shown for a step, as a client would put it together."""
+        text = ""
+        for update in self.updates:
+            if isinstance(update, TextDelta) and update.step_id == step_id:
+                text = text[: update.offset] + update.text
+        return text
+
+
+ANY_OBJECT: JsonObject = {"type": "object"}
+Execute = Callable[[JsonObject, ToolContext], Awaitable[JsonValue]]
+
+
+async def give_arguments_back(arguments: JsonObject, _: ToolContext) -> JsonValue:
+    return dict(arguments)
+
+
+@dataclass
+class ToldTool:
+    """A tool that does what the test says and counts its calls."""
+
+    name: str
+    run: Execute = give_arguments_back
+    effect: Effect = Effect.PURE
+    idempotent: bool = False
+    input_schema: JsonObject = field(default_factory=lambda: ANY_OBJECT)
+    done_before: JsonValue | None = None
+    calls: list[ToolContext] = field(default_factory=list)
+    timeout_seconds: float = 30.0
+
+    @property
+    def spec(self) -> ToolSpec:
+        return ToolSpec(
+            self.name,
+            f"the tool {self.name}",
+            self.input_schema,
+            ANY_OBJECT,
+            self.effect,
+            self.idempotent,
+            timeout_seconds=self.timeout_seconds,
+        )
+
+    async def execute(self, arguments: JsonObject, context: ToolContext) -> JsonValue:
+        self.calls.append(context)
+        return await self.run(arguments, context)
+
+    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
+        return self.done_before
+
+
+@dataclass
+class FixedPlanner:
+    """Gives the plan that it was told, at a price, after a gate has opened."""
+
+    plan: Plan | None
+    price: Amounts = field(default_factory=lambda: Amounts(llm_calls=1, tokens=100))
+    gate: anyio.Event | None = None
+    started: anyio.Event = field(default_factory=anyio.Event)
+
+    async def draft(
+        self, snapshot: RunSnapshot, grant: Grant, on_progress: ProgressSink
+    ) -> Outcome[PlanDraft | None]:
+        self.started.set()
+        on_progress("planning", 0.5)
+        grant.take(self.price)
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.plan is None:
+            return failure(Problem("NO_PLAN", "there is no plan"), None)
+        return success(PlanDraft(self.plan))
+
+
+@dataclass
+class PlainAnswerer:
+    """Answers with the outputs of the steps, in two pieces of text when it has a grant."""
+
+    gate: anyio.Event | None = None
+    started: anyio.Event = field(default_factory=anyio.Event)
+
+    async def compose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Answer:
+        text = "; ".join(str(s.output) for s in snapshot.steps.values() if s.output is not None)
+        if grant.take(Amounts(llm_calls=1, tokens=10)):
+            on_text(text[:3])
+            self.started.set()
+            if self.gate is not None:
+                await self.gate.wait()
+            on_text(text[3:])
+        return Answer(text, tuple(snapshot.steps), budget_exhausted=bool(snapshot.exhausted))
+
+
+@dataclass
+class ToldReasoner:
+    """Agents that give the outcome that they were told."""
+
+    outcomes: Mapping[str, Outcome[StepOutput | None]] = field(default_factory=dict)
+    reasoned: list[PlanStep] = field(default_factory=list)
+
+    def has_agent(self, name: str) -> bool:
+        return name in {"llm", *self.outcomes}
+
+    async def reason(
+        self, step: PlanStep, snapshot: RunSnapshot, grant: Grant, on_text: TextSink
+    ) -> Outcome[StepOutput | None]:
+        self.reasoned.append(step)
+        grant.take(Amounts(llm_calls=1, tokens=20))
+        on_text("thought about it")
+        return self.outcomes.get(step.agent or "", success(StepOutput("thought about it")))
+
+
+@dataclass
+class ToldMender:
+    """Mends a step as it was told, or not at all."""
+
+    mended: Callable[[PlanStep], Outcome[PlanStep]] = lambda step: failure(
+        Problem("REPAIR_FAILED", "nothing fits"), step
+    )
+
+    async def mend(self, step: PlanStep, run: RunSnapshot, grant: Grant) -> Outcome[PlanStep]:
+        grant.take(Amounts(llm_calls=1, tokens=5))
+        return self.mended(step)
+
+
+class EchoAgent:
+    """An agent that answers with what it was asked, word by word if it may stream."""
+
+    name = "parrot"
+    capabilities: Sequence[str] = ("repeats", "stream")
+
+    async def process(self, message: Message) -> Message:
+        return Message(Role.AGENT, message.content)
+
+    async def stream(self, message: Message) -> AsyncIterator[Message]:
+        for word in str(message.content).split():
+            yield Message(Role.AGENT, word)
+        yield await self.process(message)
+
+
+@dataclass
+class PlainIntents:
+    """Runs steps as planned: by their tool when it is there, else by their agent, else repair and fallback."""
+
+    tools: Mapping[str, ToldTool]
+
+    def prepare(self, run: RunSnapshot, step_id: str, reservation: Amounts) -> StepStarted:
+        assert run.plan is not None
+        current, step = run.steps[step_id], run.plan.step(step_id)
+        mode, recovery = StepMode.AGENT, Recovery.RERUN
+        if step.tool_call is not None and step.tool_call.tool in self.tools:
+            mode, recovery = StepMode.TOOL, self.tools[step.tool_call.tool].spec.recovery
+        elif step.agent is None:
+            mode = StepMode.FALLBACK if current.mode is StepMode.REPAIR else StepMode.REPAIR
+            step = replace(step, errors=("there is no such tool",))
+        return StepStarted(step, current.attempt + 1, mode, recovery, reservation)
+
+
+@dataclass
+class PlainInvoker:
+    """Calls a told tool; what it raises is the error of its result."""
+
+    tools: Mapping[str, ToldTool]
+
+    async def invoke(self, call: ToolCall, context: ToolContext) -> ToolResult:
+        try:
+            return ToolResult(True, await self.tools[call.tool].execute(call.arguments, context))
+        except ToolError as error:
+            return ToolResult(False, error=error.message, reason=error.reason)
+
+    async def reconcile(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
+        done = await self.tools[call.tool].reconcile(call.arguments, context)
+        return None if done is None else ToolResult(True, done)

@@ -119,6 +119,11 @@ class HotFeed:
     def closed(self) -> bool:
         return self._closed
 
+    @property
+    def watched_runs(self) -> int:
+        """How many runs are watched by anybody."""
+        return len(self._watchers)
+
     def close(self) -> None:
         """Wakes everyone who waits; from now on there is nothing to wait for."""
         self._closed = True

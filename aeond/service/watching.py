@@ -1,6 +1,6 @@
 """A stream of a run: a cursor over the journal that continues into what happens now."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 from aeond.domain.events import Event, LiveUpdate, RunEnded
 from aeond.errors import InvalidInputError, UnavailableError
@@ -18,7 +18,7 @@ class RunWatching:
         self._journal = journal
         self._feed = feed
 
-    async def watch(self, run_id: str, after_seq: int = 0) -> AsyncIterator[Batch]:
+    async def watch(self, run_id: str, after_seq: int = 0) -> AsyncGenerator[Batch, None]:
         """Every event after `after_seq`, each once and in order, in batches of what is at hand; live
         updates among them once the watcher has caught up.
 

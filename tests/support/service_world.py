@@ -1,0 +1,204 @@
+"""The service layer over the real kernel, an in-memory journal and doubles of everything that thinks."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
+from aeond.domain.budgets import Amounts, Budget
+from aeond.domain.events import Event, LiveUpdate, StepStarted
+from aeond.domain.outcome import Problem
+from aeond.domain.plans import Plan, PlanStep
+from aeond.domain.runs import Owner, RunRequest, RunSnapshot, RunState
+from aeond.domain.steps import StepMode
+from aeond.domain.tools import Recovery, ToolCall, ToolContext, ToolResult
+from aeond.domain.values import JsonObject
+from aeond.kernel.executor import StepExecutor
+from aeond.kernel.fold import fold
+from aeond.kernel.orchestrator import Orchestrator, RunPorts
+from aeond.ports import Journal, RunLoop
+from aeond.service.admission import Admission
+from aeond.service.containment import RunBoundary
+from aeond.service.feed import HotFeed
+from aeond.service.folding import RunFolding
+from aeond.service.runs import Bounds, Runs
+from aeond.service.scheduling import RunLimits, RunScheduler
+from aeond.service.watching import RunWatching
+from aeond.service.workspaces import Workspaces
+from tests.support.doubles import FixedPlanner, ManualClock, PlainAnswerer, ToldMender, ToldReasoner, ToldTool
+
+USER = Owner(uid=1000, pid=1)
+ONE_STEP = Plan("one step", (PlanStep("s1", "do it", ToolCall("work", {"n": 1})),))
+
+
+class NumberedIds:
+    """Ids that sort by creation: id-0001, id-0002, ..."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def new_id(self) -> str:
+        self.count += 1
+        return f"id-{self.count:04}"
+
+
+class NoMemory:
+    """A working memory that nothing here reads."""
+
+    async def write(self, key: str, value: object) -> None: ...
+
+    async def read(self, key: str) -> None: ...
+
+    async def search(self, prefix: str, limit: int = 100, after: str = "") -> Sequence[tuple[str, None]]:
+        return ()
+
+    async def delete(self, key: str) -> bool:
+        return False
+
+
+@dataclass
+class PlainInvoker:
+    """Calls tools as they are: what guards them is tested elsewhere."""
+
+    tools: Mapping[str, ToldTool]
+
+    async def invoke(self, call: ToolCall, context: ToolContext) -> ToolResult:
+        return ToolResult(True, await self.tools[call.tool].execute(call.arguments, context))
+
+    async def reconcile(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
+        done = await self.tools[call.tool].reconcile(call.arguments, context)
+        return None if done is None else ToolResult(True, done)
+
+
+@dataclass
+class PlainIntents:
+    """Steps run the tool that they name, by its recovery rule."""
+
+    tools: Mapping[str, ToldTool]
+
+    def prepare(self, run: RunSnapshot, step_id: str, reservation: Amounts) -> StepStarted:
+        current = run.steps[step_id]
+        tool_call = current.step.tool_call
+        recovery = Recovery.RERUN if tool_call is None else self.tools[tool_call.tool].spec.recovery
+        mode = StepMode.AGENT if tool_call is None else StepMode.TOOL
+        return StepStarted(current.step, current.attempt + 1, mode, recovery, reservation)
+
+
+@dataclass
+class ToldValidator:
+    """Finds the problems that it was told to find in plans."""
+
+    problems: tuple[Problem, ...] = ()
+
+    def validate_plan(self, plan: Plan) -> tuple[Problem, ...]:
+        return self.problems
+
+    def validate_output(self, output: object, schema: JsonObject) -> tuple[Problem, ...]:
+        return ()
+
+    def validate_tool_call(self, call: ToolCall, spec: object) -> tuple[Problem, ...]:
+        return ()
+
+    def validate_step_tool(self, step: PlanStep) -> PlanStep:
+        return step
+
+
+@dataclass
+class World:
+    """Everything that one daemon's service layer consists of; `reborn` gives the next daemon's."""
+
+    own_folder: Path
+    journal: Journal = field(default_factory=InMemoryJournal)
+    tools: dict[str, ToldTool] = field(default_factory=lambda: {"work": ToldTool("work")})
+    clock: ManualClock = field(default_factory=ManualClock)
+    ids: NumberedIds = field(default_factory=NumberedIds)
+    validator: ToldValidator = field(default_factory=ToldValidator)
+    limits: RunLimits = field(default_factory=RunLimits)
+    bounds: Bounds = field(default_factory=lambda: Bounds(Budget(), Budget(ttl=100)))
+    roots: tuple[Path, ...] = (Path("/"),)
+    protected: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.feed = HotFeed()
+        self.admission = Admission()
+        self.folding = RunFolding(self.journal, fold)
+        self.watching = RunWatching(self.journal, self.feed)
+        self.boundary = RunBoundary(journal=self.journal, feed=self.feed, clock=self.clock, ids=self.ids)
+        self.planner = FixedPlanner(ONE_STEP)
+        self.answerer = PlainAnswerer()
+        self.scheduler = RunScheduler(
+            journal=self.journal,
+            feed=self.feed,
+            folding=self.folding,
+            boundary=self.boundary,
+            admission=self.admission,
+            make_loop=self.make_loop,
+            clock=self.clock,
+            limits=self.limits,
+        )
+        self.workspaces = Workspaces(own=self.own_folder, roots=self.roots, protected=self.protected)
+        self.runs = Runs(
+            journal=self.journal,
+            folding=self.folding,
+            scheduler=self.scheduler,
+            watching=self.watching,
+            validator=self.validator,
+            workspaces=self.workspaces,
+            clock=self.clock,
+            ids=self.ids,
+            bounds=self.bounds,
+        )
+
+    def make_loop(self, snapshot: RunSnapshot) -> RunLoop:
+        executor = StepExecutor(
+            PlainInvoker(self.tools), ToldReasoner(), ToldMender(), NoMemory(), self.clock
+        )
+        return Orchestrator(
+            snapshot,
+            RunPorts(
+                self.journal,
+                self.feed,
+                self.planner,
+                self.answerer,
+                PlainIntents(self.tools),
+                executor,
+                self.clock,
+            ),
+        )
+
+    def reborn(self) -> "World":
+        """The next daemon: it has the journal and the tools, and nothing else of this one."""
+        return World(
+            self.own_folder, journal=self.journal, tools=self.tools, ids=self.ids, limits=self.limits
+        )
+
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator["World"]:
+        """Takes up what is in the journal and admits work, until the block ends."""
+        async with self.scheduler:
+            await self.scheduler.resume()
+            self.admission.open()
+            yield self
+
+    async def items(self, run_id: str, after_seq: int = 0) -> list[Event | LiveUpdate]:
+        """Everything that a watcher of the run gets until its end."""
+        return [item async for batch in self.watching.watch(run_id, after_seq) for item in batch]
+
+    async def ended(self, run_id: str) -> RunSnapshot:
+        """The run, once it has ended."""
+        await self.items(run_id)
+        return await self.runs.get(run_id)
+
+    async def reached(self, run_id: str, *states: RunState) -> RunSnapshot:
+        """The run, once an event has brought it into one of these states."""
+        with self.feed.watch(run_id) as watcher:
+            while (run := await self.runs.get(run_id)).state not in states:
+                if watcher.go_hot(run.seq):
+                    await watcher.take()
+        return run
+
+
+def asking(text: str = "do it", **fields: object) -> RunRequest:
+    """A request of the usual user."""
+    return RunRequest(text, owner=USER, **fields)  # type: ignore[arg-type]  # a test gives the right ones

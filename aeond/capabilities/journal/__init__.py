@@ -1,0 +1,1 @@
+"""The journal: events on disk before they are acted on, read back as they were."""

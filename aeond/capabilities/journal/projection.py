@@ -1,0 +1,143 @@
+"""What lists show of a run, kept in step with its events; and the rules that every append obeys."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from aeond.domain.events import Event, EventKind, RunCreated, RunEnded
+from aeond.domain.runs import RunState
+from aeond.domain.transitions import RUN_TRANSITIONS
+from aeond.errors import AlreadyExistsError, InvalidInputError
+from aeond.ports import RunSummary
+
+PREVIEW_CHARS = 200
+
+# A reader gets no more at once: more would be memory held for a client that reads slowly.
+MAX_PAGE_EVENTS = 256
+MAX_PAGE_RUNS = 500
+PAGE_BYTES = 256 << 10
+
+
+class RunLine(NamedTuple):
+    """A run as a row of `runs`, in the order of its columns."""
+
+    run_id: str
+    state: RunState
+    text: str
+    created_time: float
+    changed_time: float
+    last_seq: int
+    uid: int
+    session_id: str
+    request_id: str
+
+    @property
+    def summary(self) -> RunSummary:
+        return RunSummary(*self[:7])
+
+
+@dataclass(frozen=True, slots=True)
+class RunPart:
+    """The part of an append that belongs to one run: its seqs are gapless, and a RunCreated, if there is
+    one, is its first event and the run's."""
+
+    run_id: str
+    first_seq: int
+    last_seq: int
+    first_time: float
+    last_time: float
+    kinds: tuple[EventKind, ...]
+
+    @property
+    def created(self) -> RunCreated | None:
+        first = self.kinds[0]
+        return first if isinstance(first, RunCreated) else None
+
+    def check_follows(self, last_seq: int) -> None:
+        """Raises AlreadyExistsError (SEQ_TAKEN) or InvalidInputError (SEQ_GAP) unless this part is what
+        comes next in a run whose last event is `last_seq` (0: there is no such run)."""
+        if self.first_seq <= last_seq:
+            raise AlreadyExistsError(
+                f"run {self.run_id} has an event {self.first_seq} already: read on from there",
+                reason="SEQ_TAKEN",
+            )
+        if self.first_seq != last_seq + 1:
+            raise _gap(self.run_id, last_seq, self.first_seq)
+
+    def state_after(self, state: RunState) -> RunState:
+        """Where these events lead a run that was in `state`."""
+        for kind in self.kinds:
+            if isinstance(kind, RunEnded):
+                state = kind.state
+            else:
+                state = RUN_TRANSITIONS.get(state, {}).get(type(kind)) or state
+        return state
+
+    def begin(self, created: RunCreated) -> RunLine:
+        """The line of a run that begins with this part."""
+        request = created.request
+        return RunLine(
+            run_id=self.run_id,
+            state=self.state_after(RunState.PENDING),
+            text=request.text[:PREVIEW_CHARS],
+            created_time=self.first_time,
+            changed_time=self.last_time,
+            last_seq=self.last_seq,
+            uid=request.owner.uid,
+            session_id=request.session_id,
+            request_id=request.request_id,
+        )
+
+
+def parts_of(events: Sequence[Event]) -> tuple[RunPart, ...]:
+    """An append, by run. InvalidInputError (reason SEQ_GAP, RUN_NOT_CREATED, NO_EVENTS) when the events
+    of a run are not in order, or it does not begin with its creation."""
+    if not events:
+        raise InvalidInputError("an append has at least one event", reason="NO_EVENTS", field="events")
+    by_run: dict[str, list[Event]] = {}
+    for event in events:
+        by_run.setdefault(event.run_id, []).append(event)
+    parts = tuple(_part(run_id, own) for run_id, own in by_run.items())
+    if len(parts) > 1:
+        _check_requests_differ(parts)
+    return parts
+
+
+def request_id_taken(request_id: str, run_id: str) -> AlreadyExistsError:
+    return AlreadyExistsError(
+        f"the request {request_id!r} was made before: it is run {run_id}",
+        reason="REQUEST_ID_TAKEN",
+        field="request_id",
+    )
+
+
+def _check_requests_differ(parts: Sequence[RunPart]) -> None:
+    seen: dict[tuple[int, str], str] = {}
+    for part in parts:
+        request = part.created.request if part.created else None
+        if request is not None and request.request_id:
+            first = seen.setdefault((request.owner.uid, request.request_id), part.run_id)
+            if first != part.run_id:
+                raise request_id_taken(request.request_id, first)
+
+
+def _part(run_id: str, events: list[Event]) -> RunPart:
+    first = events[0].seq
+    for offset, event in enumerate(events):
+        if event.seq != first + offset:
+            raise _gap(run_id, first + offset - 1, event.seq)
+        if (event.seq == 1) != isinstance(event.kind, RunCreated):
+            raise InvalidInputError(
+                f"run {run_id}: the first event of a run, and no other, is its creation",
+                reason="RUN_NOT_CREATED",
+                field="kind",
+            )
+    return RunPart(
+        run_id, first, events[-1].seq, events[0].time, events[-1].time, tuple(event.kind for event in events)
+    )
+
+
+def _gap(run_id: str, last_seq: int, seq: int) -> InvalidInputError:
+    return InvalidInputError(
+        f"run {run_id} goes on with event {last_seq + 1}, not {seq}", reason="SEQ_GAP", field="seq"
+    )

@@ -1,0 +1,43 @@
+"""Room on the disk that is kept for the moment when there is none left."""
+
+import errno
+import os
+from pathlib import Path
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class Reserve:
+    """A file of `size` bytes beside the journal, allocated and never written to.
+
+    Freed when the disk is full, so that each run can still say that it was suspended; made anew once
+    there is room.
+    """
+
+    def __init__(self, path: Path, size: int) -> None:
+        self._path = path
+        self._size = size
+
+    def make(self) -> bool:
+        """Allocates the file unless it is there; False when the disk has no room for it."""
+        try:
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            if error.errno in _NO_ROOM:
+                return False
+            raise
+        try:
+            if os.fstat(file).st_blocks * 512 < self._size:
+                os.posix_fallocate(file, 0, self._size)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+            self.free()
+            return False
+        finally:
+            os.close(file)
+        return True
+
+    def free(self) -> None:
+        """Gives the room back."""
+        self._path.unlink(missing_ok=True)

@@ -1,0 +1,60 @@
+"""What a journal file holds.
+
+`events` only grows: SQL that changes an event is refused by the file itself, and an event can be deleted
+only once the run it belongs to has left `runs`, which retention alone does. `runs` has one line a run,
+written in the transaction of the events it sums up, so that lists need not fold. `probes` and `room` mean
+nothing: the one gives a probe something to commit, the other makes the log as long as it will be.
+"""
+
+from aeond.capabilities.sqlite_file import FileFormat
+
+JOURNAL = FileFormat(
+    name="journal",
+    application_id=0x61656A6C,  # "aejl"
+    version=1,
+    schema="""
+    CREATE TABLE events (
+        run_id TEXT NOT NULL,
+        seq INTEGER NOT NULL CHECK (seq > 0),
+        time REAL NOT NULL,
+        elapsed_seconds REAL NOT NULL,
+        kind TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        UNIQUE (run_id, seq)
+    ) STRICT;
+
+    CREATE TABLE runs (
+        run_id TEXT NOT NULL PRIMARY KEY,
+        state TEXT NOT NULL,
+        text TEXT NOT NULL,
+        created_time REAL NOT NULL,
+        changed_time REAL NOT NULL,
+        last_seq INTEGER NOT NULL,
+        uid INTEGER NOT NULL,
+        session_id TEXT NOT NULL,
+        request_id TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE UNIQUE INDEX runs_by_request ON runs (uid, request_id) WHERE request_id <> '';
+    CREATE INDEX runs_by_state ON runs (state);
+    CREATE INDEX runs_by_session ON runs (session_id) WHERE session_id <> '';
+
+    CREATE TABLE probes (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        count INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO probes VALUES (1, 0);
+
+    CREATE TABLE room (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        content BLOB NOT NULL
+    ) STRICT;
+    INSERT INTO room VALUES (1, x'');
+
+    CREATE TRIGGER events_are_never_changed BEFORE UPDATE ON events
+        BEGIN SELECT RAISE(ABORT, 'an event is never changed'); END;
+    CREATE TRIGGER events_go_with_their_run BEFORE DELETE ON events
+        WHEN EXISTS (SELECT 1 FROM runs WHERE run_id = OLD.run_id)
+        BEGIN SELECT RAISE(ABORT, 'an event is deleted only with its run'); END;
+    """,
+)

@@ -1,0 +1,118 @@
+"""The journal on disk."""
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from anyio.lowlevel import checkpoint_if_cancelled
+
+from aeond.capabilities.journal.changes import FIND_REQUEST, Append, Probe, Prune
+from aeond.capabilities.journal.committing import Committer
+from aeond.capabilities.journal.encoding import decode, encode
+from aeond.capabilities.journal.projection import MAX_PAGE_EVENTS, MAX_PAGE_RUNS, RunLine, parts_of
+from aeond.capabilities.journal.reading import Readers, read_ended_runs, read_page, read_run, read_runs
+from aeond.capabilities.journal.reserve import Reserve
+from aeond.capabilities.journal.writing import Writer
+from aeond.domain.events import Event
+from aeond.domain.runs import RunState
+from aeond.errors import StoreError
+from aeond.ports import RunSummary
+
+RESERVE_BYTES = 4 << 20
+_PRUNED_AT_ONCE = 32
+
+
+class SqliteJournal:
+    """A Journal in one SQLite file at `path`, made when there is none; its folder must exist.
+
+    Beside it stand its log (`-wal`, `-shm`) and `reserve_bytes` kept for a full disk (`-reserve`). Enter
+    it before use: that refuses a file that cannot be used (StoreError: JOURNAL_NEWER, _FOREIGN, _CORRUPT,
+    _READ_ONLY, _CANNOT_OPEN, _UNSAFE) and leaves it as it is. One process at a time may hold it. `vfs`
+    names a registered SQLite VFS; `deadline_seconds` bounds every wait for the disk.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        reserve_bytes: int = RESERVE_BYTES,
+        deadline_seconds: float = 30.0,
+        vfs: str | None = None,
+    ) -> None:
+        reserve = Reserve(path.with_name(path.name + "-reserve"), reserve_bytes)
+        self._writer = Writer(Committer(path, reserve, vfs), deadline_seconds)
+        self._readers = Readers(path, vfs, deadline_seconds)
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        await self._stack.enter_async_context(self._writer)
+        self._stack.callback(self._readers.close)  # first: the last to leave writes the log back
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+
+    @property
+    def failure(self) -> StoreError | None:
+        """Why nothing is written any more (JOURNAL_FAILED), if so: the daemon should restart."""
+        return self._writer.failure
+
+    async def append(self, events: Sequence[Event]) -> None:
+        """See ports.Journal. All that is wrong with the events is told before anything is written:
+        InvalidInputError with reason EVENT_NOT_JSON, EVENT_TOO_LARGE, RUN_ID_INVALID, SEQ_GAP,
+        RUN_NOT_CREATED, NO_EVENTS. A caller cancelled before the call writes nothing; one cancelled
+        during it waits until the events are durable or refused. OverloadedError when too much waits."""
+        await checkpoint_if_cancelled()
+        parts, rows = parts_of(events), [encode(event) for event in events]
+        await self._writer.perform(Append(parts, rows, sum(len(row.body) for row in rows)))
+
+    async def probe(self) -> None:
+        await checkpoint_if_cancelled()
+        await self._writer.perform(Probe())
+
+    async def find_request(self, uid: int, request_id: str) -> str | None:
+        return await self._readers.run(lambda cursor: cursor.execute(FIND_REQUEST, (uid, request_id)).get)
+
+    async def read(self, run_id: str, after_seq: int = 0, limit: int = MAX_PAGE_EVENTS) -> Sequence[Event]:
+        """See ports.Journal. ReplayError (EVENT_NEWER, EVENT_UNKNOWN, EVENT_UNREADABLE) when this version
+        cannot read what is there; a run that does not exist has no events."""
+        limit = max(1, min(limit, MAX_PAGE_EVENTS))
+        return await self._readers.run(
+            lambda cursor: [decode(stored) for stored in read_page(cursor, run_id, after_seq, limit)]
+        )
+
+    async def summary(self, run_id: str) -> RunSummary | None:
+        lines = await self._readers.run(partial(read_run, run_id=run_id))
+        return lines[0].summary if lines else None
+
+    async def list_runs(
+        self,
+        *,
+        states: frozenset[RunState] = frozenset(),
+        session_id: str = "",
+        before: str = "",
+        limit: int = 50,
+    ) -> Sequence[RunSummary]:
+        """See ports.Journal; at most 500 at once. Newest first is by run id, which sorts by creation."""
+        limit = max(1, min(limit, MAX_PAGE_RUNS))
+        lines: list[RunLine] = await self._readers.run(
+            lambda cursor: read_runs(cursor, states, session_id, before, limit)
+        )
+        return [line.summary for line in lines]
+
+    async def prune(self, before_time: float) -> int:
+        """Removes runs that ended before `before_time` (Unix seconds), events and all; how many.
+
+        A few at a time, so that appends need not wait for it; cancelled, it leaves whole runs.
+        """
+        removed = 0
+        while run_ids := await self._readers.run(
+            lambda cursor: read_ended_runs(cursor, before_time, _PRUNED_AT_ONCE)
+        ):
+            removed += await self._writer.perform(Prune(run_ids))
+        return removed

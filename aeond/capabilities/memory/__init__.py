@@ -1,0 +1,1 @@
+"""Memory: small JSON values under text keys, for as long as the user wants them."""

@@ -1,0 +1,90 @@
+"""What may be remembered: the rules for keys and values, the same for every store."""
+
+import json
+from collections.abc import Mapping
+
+from aeond.domain.values import JsonValue
+from aeond.errors import InvalidInputError
+
+MAX_KEY_CHARS = 512
+MAX_VALUE_BYTES = 256 << 10
+MAX_VALUE_DEPTH = 100
+
+# One search gives no more, however large the limit and the values.
+MAX_FOUND = 1_000
+MAX_FOUND_BYTES = 4 << 20
+
+_LAST_CHARACTER = 0x10FFFF
+_SURROGATES = range(0xD800, 0xE000)
+
+
+def check_key(key: str) -> str:
+    """The key; InvalidInputError with reason EMPTY_KEY, KEY_TOO_LONG or KEY_NOT_TEXT."""
+    if any(ord(character) in _SURROGATES for character in key):
+        raise InvalidInputError("a key is text", reason="KEY_NOT_TEXT", field="key")
+    if not key:
+        raise InvalidInputError("a key has at least one character", reason="EMPTY_KEY", field="key")
+    if len(key) > MAX_KEY_CHARS:
+        raise InvalidInputError(
+            f"a key has at most {MAX_KEY_CHARS} characters, this one {len(key)}",
+            reason="KEY_TOO_LONG",
+            field="key",
+        )
+    return key
+
+
+def encode_value(value: JsonValue) -> str:
+    """The value as JSON text; InvalidInputError with reason VALUE_NOT_JSON or VALUE_TOO_LARGE."""
+    _check_json(value)
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        size = len(text.encode())
+    except (TypeError, ValueError) as error:
+        raise _not_json(str(error)) from error
+    if size > MAX_VALUE_BYTES:
+        raise InvalidInputError(
+            f"a value has at most {MAX_VALUE_BYTES} bytes as JSON, this one {size}: remember less at once",
+            reason="VALUE_TOO_LARGE",
+            field="value",
+        )
+    return text
+
+
+def decode_value(text: str) -> JsonValue:
+    value: JsonValue = json.loads(text)
+    return value
+
+
+def check_prefix(prefix: str) -> str:
+    """The prefix ("" for all keys); InvalidInputError with reason KEY_TOO_LONG or KEY_NOT_TEXT."""
+    return check_key(prefix) if prefix != "" else prefix
+
+
+def end_of(prefix: str) -> str | None:
+    """The smallest text greater than every text that starts with the prefix; None when there is none."""
+    for place in range(len(prefix) - 1, -1, -1):
+        if ord(prefix[place]) < _LAST_CHARACTER:
+            following = ord(prefix[place]) + 1
+            return prefix[:place] + chr(_SURROGATES.stop if following in _SURROGATES else following)
+    return None
+
+
+def _check_json(value: JsonValue) -> None:
+    """Refuses what json.dumps would turn into something else, and what is nested too deep to read."""
+    waiting: list[tuple[JsonValue, int]] = [(value, 0)]
+    while waiting:
+        part, depth = waiting.pop()
+        if depth > MAX_VALUE_DEPTH:
+            raise _not_json(f"it is nested deeper than {MAX_VALUE_DEPTH} levels")
+        if isinstance(part, Mapping):
+            if not all(isinstance(name, str) for name in part):
+                raise _not_json("the names in an object are text")
+            waiting.extend((child, depth + 1) for child in part.values())
+        elif isinstance(part, list | tuple):
+            waiting.extend((child, depth + 1) for child in part)
+        elif part is not None and not isinstance(part, bool | int | float | str):
+            raise _not_json(f"{type(part).__name__} is not a JSON type")
+
+
+def _not_json(why: str) -> InvalidInputError:
+    return InvalidInputError(f"the value is not JSON: {why}", reason="VALUE_NOT_JSON", field="value")

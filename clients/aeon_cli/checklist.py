@@ -13,6 +13,7 @@ from aeond_client.events import (
     BudgetExhausted,
     CancelRequested,
     Event,
+    EventKind,
     PlanAdopted,
     PlanningFailed,
     PlanningStarted,
@@ -73,105 +74,126 @@ class Checklist:
         """The number of each step, from 1."""
         return {line.step_id: number for number, line in enumerate(self.lines, start=1)}
 
-    def after(self, event: Event) -> "Checklist":
-        """What is shown once this event has happened."""
-        kind, time = event.kind, event.time
+    def at_rest(self) -> "Checklist":
+        """The steps alone, with nothing that goes on beside them."""
+        return replace(self, activity="")
+
+    def line(self, step_id: str) -> Line:
+        """The line of a step; a bare one for a step that is not shown."""
+        return next(
+            (line for line in self.lines if line.step_id == step_id), Line(step_id, one_line(step_id))
+        )
+
+    def after(self, event: Event, now: float) -> "Checklist":
+        """What is shown once this event has happened; what is live only happened `now`."""
+        kind, time = event.kind, event.time or now
         match kind:
-            case RunCreated():
-                return replace(
-                    self,
-                    created_time=time,
-                    activity_time=time,
-                    lines=_lines(kind.plan.steps if kind.plan else ()),
-                )
-            case RunStarted() | RunResumed():
-                return replace(self._doing("", time), state=RunState.RUNNING, suspended="")
-            case PlanningStarted():
-                return self._doing("planning", time)
-            case PlanAdopted(plan=plan):
-                return replace(self._doing("", time), lines=_lines(plan.steps, self.lines))
-            case PlanningFailed():
-                return self._doing("no plan: answering without one", time)
-            case StepStarted(step=step):
-                return self._doing("", time)._with(
-                    step, state=StepState.RUNNING, started_time=time, detail="", text="", activity=""
-                )
-            case StepRepaired(step=step):
-                return self._with(step, title=title_of(step))
-            case StepEnded():
-                return self._ended(kind)
-            case AnswerStarted():
-                return replace(self._doing("writing the answer", time), answer_text="")
-            case AnswerComposed(answer=answer):
-                return replace(self._doing("", time), answer=answer)
-            case BudgetExhausted(dimension=dimension):
-                return replace(self, exhausted=dimension)
-            case CancelRequested():
-                return self._doing("cancelling", time)
-            case RunParked():
-                return self._doing("the daemon stops: the run goes on with the next one", time)
-            case RunSuspended():
-                return replace(
-                    self._doing("", time),
-                    state=RunState.SUSPENDED,
-                    suspended=kind.message or kind.reason.replace("_", " "),
-                )
-            case StepResolved():
-                return replace(self, suspended="", state=RunState.RUNNING)
-            case RunEnded(state=state, problem=problem):
-                return replace(self._doing("", time), state=state, problem=problem, ended_time=time)
             case TextDelta():
-                return self._written(kind)
+                return _written(self, kind)
             case Progress():
-                return self._progressed(kind, time)
+                return _progressed(self, kind, time)
+            case StepStarted() | StepRepaired() | StepEnded():
+                return _stepped(self, kind, time)
+            case RunSuspended() | StepResolved() | RunResumed() | RunParked() | CancelRequested():
+                return _interrupted(self, kind, time)
             case _:
-                return self
-
-    def _doing(self, activity: str, time: float) -> "Checklist":
-        return replace(self, activity=activity, activity_time=time, fraction=-1.0)
-
-    def _with(self, step: PlanStep, **changes: object) -> "Checklist":
-        """The list with one step changed; a step that no plan named is added."""
-        known = self if step.step_id in self.place else replace(self, lines=(*self.lines, *_lines((step,))))
-        return known._change(step.step_id, **changes)
-
-    def _change(self, step_id: str, **changes: object) -> "Checklist":
-        return replace(
-            self,
-            lines=tuple(
-                replace(line, **changes) if line.step_id == step_id else line  # type: ignore[arg-type]  # names are Line's
-                for line in self.lines
-            ),
-        )
-
-    def _ended(self, kind: StepEnded) -> "Checklist":
-        output = "" if kind.output is None else shown_value(kind.output)
-        detail = output if kind.state is StepState.SUCCEEDED else kind.error or output
-        return self._change(
-            kind.step_id,
-            state=kind.state,
-            detail=one_line(detail[: _PREVIEW_CHARACTERS * 2]),
-            duration_seconds=kind.duration_seconds,
-            text="",
-            activity="",
-        )
-
-    def _written(self, kind: TextDelta) -> "Checklist":
-        if not kind.step_id:
-            return replace(self, answer_text=self.answer_text[: kind.offset] + kind.text)
-        written = next((line.text for line in self.lines if line.step_id == kind.step_id), "")
-        return self._change(kind.step_id, text=written[: kind.offset] + kind.text)
-
-    def _progressed(self, kind: Progress, time: float) -> "Checklist":
-        if kind.step_id:
-            return self._change(kind.step_id, activity=_progress_in_words(kind))
-        started = self.activity_time if kind.activity == self.activity else time
-        return replace(self, activity=kind.activity, activity_time=started, fraction=kind.fraction)
+                return _advanced(self, kind, time)
 
 
-def _progress_in_words(kind: Progress) -> str:
-    activity = one_line(kind.activity)
-    return activity if kind.fraction < 0 else f"{activity} {kind.fraction:.0%}"
+def _advanced(shown: Checklist, kind: EventKind, time: float) -> Checklist:
+    """The run in its usual course."""
+    match kind:
+        case RunCreated(plan=plan):
+            lines = _lines(plan.steps) if plan else ()
+            return replace(shown, created_time=time, activity_time=time, lines=lines)
+        case RunStarted():
+            return replace(_doing(shown, "", time), state=RunState.RUNNING)
+        case PlanningStarted():
+            return _doing(shown, "planning", time)
+        case PlanAdopted(plan=plan):
+            return replace(_doing(shown, "", time), lines=_lines(plan.steps, shown.lines))
+        case PlanningFailed():
+            return _doing(shown, "no plan: answering without one", time)
+        case AnswerStarted():
+            return replace(_doing(shown, "writing the answer", time), answer_text="")
+        case AnswerComposed(answer=answer):
+            return replace(_doing(shown, "", time), answer=answer)
+        case BudgetExhausted(dimension=dimension):
+            return replace(shown, exhausted=dimension)
+        case RunEnded(state=state, problem=problem):
+            return replace(_doing(shown, "", time), state=state, problem=problem, ended_time=time)
+        case _:
+            return shown
+
+
+def _interrupted(
+    shown: Checklist,
+    kind: RunSuspended | StepResolved | RunResumed | RunParked | CancelRequested,
+    time: float,
+) -> Checklist:
+    match kind:
+        case RunSuspended(reason=reason, message=message):
+            why = one_line(message or reason.replace("_", " "))
+            return replace(_doing(shown, "", time), state=RunState.SUSPENDED, suspended=why)
+        case StepResolved() | RunResumed():
+            return replace(_doing(shown, "", time), state=RunState.RUNNING, suspended="")
+        case RunParked():
+            return _doing(shown, "the daemon stops: its successor goes on", time)
+        case CancelRequested():
+            return _doing(shown, "cancelling", time)
+
+
+def _stepped(shown: Checklist, kind: StepStarted | StepRepaired | StepEnded, time: float) -> Checklist:
+    match kind:
+        case StepStarted(step=step):
+            known = _with_line_for(_doing(shown, "", time), step)
+            return _change(
+                known, step.step_id, Line(step.step_id, title_of(step), StepState.RUNNING, started_time=time)
+            )
+        case StepRepaired(step=step):
+            known = _with_line_for(shown, step)
+            return _change(known, step.step_id, replace(known.line(step.step_id), title=title_of(step)))
+        case StepEnded(step_id=step_id, state=state):
+            output = "" if kind.output is None else shown_value(kind.output)
+            detail = output if state is StepState.SUCCEEDED else kind.error or output
+            ended = replace(
+                shown.line(step_id),
+                state=state,
+                detail=one_line(detail[:_PREVIEW_CHARACTERS]),
+                duration_seconds=kind.duration_seconds,
+                text="",
+                activity="",
+            )
+            return _change(shown, step_id, ended)
+
+
+def _written(shown: Checklist, kind: TextDelta) -> Checklist:
+    if not kind.step_id:
+        return replace(shown, answer_text=shown.answer_text[: kind.offset] + kind.text)
+    line = shown.line(kind.step_id)
+    return _change(shown, kind.step_id, replace(line, text=line.text[: kind.offset] + kind.text))
+
+
+def _progressed(shown: Checklist, kind: Progress, time: float) -> Checklist:
+    if kind.step_id:
+        activity = one_line(kind.activity)
+        words = activity if kind.fraction < 0 else f"{activity} {kind.fraction:.0%}"
+        return _change(shown, kind.step_id, replace(shown.line(kind.step_id), activity=words))
+    started = shown.activity_time if kind.activity == shown.activity else time
+    return replace(shown, activity=kind.activity, activity_time=started, fraction=kind.fraction)
+
+
+def _doing(shown: Checklist, activity: str, time: float) -> Checklist:
+    return replace(shown, activity=activity, activity_time=time, fraction=-1.0)
+
+
+def _with_line_for(shown: Checklist, step: PlanStep) -> Checklist:
+    """The list with a line for a step that no plan named."""
+    return shown if step.step_id in shown.place else replace(shown, lines=(*shown.lines, *_lines((step,))))
+
+
+def _change(shown: Checklist, step_id: str, changed: Line) -> Checklist:
+    return replace(shown, lines=tuple(changed if line.step_id == step_id else line for line in shown.lines))
 
 
 def _lines(steps: tuple[PlanStep, ...], before: tuple[Line, ...] = ()) -> tuple[Line, ...]:

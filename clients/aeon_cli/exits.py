@@ -16,6 +16,7 @@ class Exit(IntEnum):
     REFUSED = 7
     BUSY = 8
     INTERRUPTED = 130
+    PIPE_CLOSED = 141
 
 
 MEANINGS: dict[Exit, str] = {
@@ -29,4 +30,5 @@ MEANINGS: dict[Exit, str] = {
     Exit.REFUSED: "not allowed, for example on this socket",
     Exit.BUSY: "the daemon is at its limits: try again later",
     Exit.INTERRUPTED: "interrupted by Ctrl-C; a run that was begun goes on",
+    Exit.PIPE_CLOSED: "whoever read the output went away",
 }

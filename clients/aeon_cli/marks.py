@@ -20,7 +20,7 @@ class Mark:
 DONE = Mark("✓", "+", "green")
 RUNNING = Mark("•", "*", "cyan")
 FAILED = Mark("✗", "x", "red")
-SKIPPED = Mark("–", "-", "bright_black")
+SKIPPED = Mark("–", "-", "bright_black")  # noqa: RUF001 - an en dash is as wide as the other signs
 UNKNOWN = Mark("?", "?", "yellow")
 WAITING = Mark("·", ".", "bright_black")
 

@@ -29,7 +29,7 @@ def step_row(line: Line, *, columns: int, unicode: bool, now: float, frame: int 
     title, detail = _share(line.title, detail, room, unicode=unicode, failed=line.state is StepState.FAILED)
     row: Row = [(f"{sign} ", mark.colour), (title, _title_style(line))]
     if detail:
-        row.append((_arrow(unicode=unicode) + detail, "red" if mark is marks.FAILED else "bright_black"))
+        row.append((arrow(unicode=unicode) + detail, "red" if mark is marks.FAILED else "bright_black"))
     if line.state in _TIMED:
         seconds = now - line.started_time if running else line.duration_seconds
         used = sum(width_of(text) for text, _ in row) - 2
@@ -99,14 +99,14 @@ def _detail(line: Line) -> str:
 def _share(title: str, detail: str, room: int, *, unicode: bool, failed: bool) -> tuple[str, str]:
     """Title and detail cut so that both fit; the detail of a failure matters more than its title."""
     ellipsis = _ellipsis(unicode=unicode)
-    arrow = width_of(_arrow(unicode=unicode))
+    between = width_of(arrow(unicode=unicode))
     if not detail or room < 24:
         return fit(title, room, ellipsis=ellipsis), ""
-    wanted = width_of(title) + arrow + width_of(detail)
+    wanted = width_of(title) + between + width_of(detail)
     if wanted > room:
         least = room * 2 // 5 if failed else room * 3 // 5
-        title = fit(title, max(least, room - arrow - width_of(detail)), ellipsis=ellipsis)
-    left = room - width_of(title) - arrow
+        title = fit(title, max(least, room - between - width_of(detail)), ellipsis=ellipsis)
+    left = room - width_of(title) - between
     return title, fit(detail, left, ellipsis=ellipsis) if left >= 3 else ""
 
 
@@ -125,7 +125,7 @@ def _turning(frame: int, *, unicode: bool) -> str:
     return frames[frame % len(frames)]
 
 
-def _arrow(*, unicode: bool) -> str:
+def arrow(*, unicode: bool) -> str:
     return " → " if unicode else " -> "
 
 

@@ -1,32 +1,40 @@
-"""The Python client of aeond: the same surface for asyncio programs (AsyncClient) and others (Client)."""
+"""The Python client of aeond: the same surface for asyncio programs (AsyncClient) and others (Client).
 
-from aeond_client.async_client import AsyncClient
-from aeond_client.async_watch import AsyncWatch
-from aeond_client.calls import RunOptions
-from aeond_client.client import Client
-from aeond_client.daemon import DaemonStatus
-from aeond_client.errors import AeondError, NoAnswerError, NoDaemonError
-from aeond_client.events import Event
-from aeond_client.following import Outage
-from aeond_client.models import Engine, ModelInfo, TextPiece
-from aeond_client.retries import Retries
-from aeond_client.runs import (
-    Amounts,
-    Answer,
-    Budget,
-    Plan,
-    PlanStep,
-    Problem,
-    Resolution,
-    Run,
-    RunState,
-    RunSummary,
-    Step,
-    StepState,
-)
-from aeond_client.sockets import SocketAddress
-from aeond_client.tools import ToolResult, ToolSpec
-from aeond_client.watch import Watch
+Names are imported when they are first used: gRPC takes a tenth of a second, which a program that only
+needs the errors or the words of a run does not pay.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aeond_client.async_client import AsyncClient
+    from aeond_client.async_watch import AsyncWatch
+    from aeond_client.calls import RunOptions
+    from aeond_client.client import Client
+    from aeond_client.daemon import DaemonStatus
+    from aeond_client.errors import AeondError, NoAnswerError, NoDaemonError
+    from aeond_client.events import Event
+    from aeond_client.following import Outage
+    from aeond_client.models import Engine, ModelInfo, TextPiece
+    from aeond_client.retries import Retries
+    from aeond_client.runs import (
+        Amounts,
+        Answer,
+        Budget,
+        Plan,
+        PlanStep,
+        Problem,
+        Resolution,
+        Run,
+        RunState,
+        RunSummary,
+        Step,
+        StepState,
+    )
+    from aeond_client.sockets import SocketAddress
+    from aeond_client.tools import ToolResult, ToolSpec
+    from aeond_client.watch import Watch
 
 __all__ = [
     "AeondError",
@@ -60,3 +68,43 @@ __all__ = [
     "ToolSpec",
     "Watch",
 ]
+
+_HOMES = {
+    name: home
+    for home, names in {
+        "async_client": ("AsyncClient",),
+        "async_watch": ("AsyncWatch",),
+        "calls": ("RunOptions",),
+        "client": ("Client",),
+        "daemon": ("DaemonStatus",),
+        "errors": ("AeondError", "NoAnswerError", "NoDaemonError"),
+        "events": ("Event",),
+        "following": ("Outage",),
+        "models": ("Engine", "ModelInfo", "TextPiece"),
+        "retries": ("Retries",),
+        "runs": (
+            "Amounts",
+            "Answer",
+            "Budget",
+            "Plan",
+            "PlanStep",
+            "Problem",
+            "Resolution",
+            "Run",
+            "RunState",
+            "RunSummary",
+            "Step",
+            "StepState",
+        ),
+        "sockets": ("SocketAddress",),
+        "tools": ("ToolResult", "ToolSpec"),
+        "watch": ("Watch",),
+    }.items()
+    for name in names
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

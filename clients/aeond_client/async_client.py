@@ -1,6 +1,7 @@
 """The daemon for programs that run an asyncio event loop."""
 
 import asyncio
+import math
 import os
 import uuid
 from collections.abc import AsyncIterator, Iterable
@@ -32,14 +33,22 @@ class AsyncClient:
     """A connection to the daemon: `async with AsyncClient() as client: ...`.
 
     The socket is `socket` if given, else AEOND_SOCKET, else the user's, else the system's; entering fails
-    with NoDaemonError, which names those tried, when nobody listens. Every call has a deadline; what is
-    safe to repeat is repeated while the daemon is away. Every method raises the classes of
+    with NoDaemonError, which names those tried, when nobody listens. Every call has a deadline of
+    its own, and none waits longer than `most_seconds` at a time; what is safe to repeat is repeated while
+    the daemon is away, as `retries` says. Every method raises the classes of
     `aeond_client.errors` and no other on purpose.
     """
 
-    def __init__(self, socket: str | os.PathLike[str] = "", *, retries: Retries | None = None) -> None:
+    def __init__(
+        self,
+        socket: str | os.PathLike[str] = "",
+        *,
+        retries: Retries | None = None,
+        most_seconds: float = math.inf,
+    ) -> None:
         self._wanted_socket = socket
         self._retries = retries or Retries()
+        self._most_seconds = most_seconds
         self._socket: SocketAddress | None = None
         self._control: grpc.aio.Channel | None = None
         self._streams = StreamChannels(self._open_channel)
@@ -251,7 +260,7 @@ class AsyncClient:
             request_serializer=type(call.request).SerializeToString,
             response_deserializer=call.reply.FromString,
         )
-        pending = method(call.request, timeout=call.seconds)
+        pending = method(call.request, timeout=min(call.seconds, self._most_seconds))
         try:
             return await pending
         except grpc.aio.AioRpcError as error:

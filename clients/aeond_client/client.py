@@ -1,5 +1,6 @@
 """The daemon for programs that run no event loop."""
 
+import math
 import os
 import time
 import uuid
@@ -32,14 +33,22 @@ class Client:
     """A connection to the daemon: `with Client() as client: ...`. Several threads may use it.
 
     The socket is `socket` if given, else AEOND_SOCKET, else the user's, else the system's; entering fails
-    with NoDaemonError, which names those tried, when nobody listens. Every call has a deadline; what is
-    safe to repeat is repeated while the daemon is away. Every method raises the classes of
+    with NoDaemonError, which names those tried, when nobody listens. Every call has a deadline of
+    its own, and none waits longer than `most_seconds` at a time; what is safe to repeat is repeated while
+    the daemon is away, as `retries` says. Every method raises the classes of
     `aeond_client.errors` and no other on purpose.
     """
 
-    def __init__(self, socket: str | os.PathLike[str] = "", *, retries: Retries | None = None) -> None:
+    def __init__(
+        self,
+        socket: str | os.PathLike[str] = "",
+        *,
+        retries: Retries | None = None,
+        most_seconds: float = math.inf,
+    ) -> None:
         self._wanted_socket = socket
         self._retries = retries or Retries()
+        self._most_seconds = most_seconds
         self._socket: SocketAddress | None = None
         self._control: grpc.Channel | None = None
         self._streams = StreamChannels(self._open_channel)
@@ -250,7 +259,7 @@ class Client:
             response_deserializer=call.reply.FromString,
         )
         try:
-            return method(call.request, timeout=call.seconds)
+            return method(call.request, timeout=min(call.seconds, self._most_seconds))
         except grpc.RpcError as error:
             failed: Any = error  # a failed call is its own error
             raise error_of(failed) from error

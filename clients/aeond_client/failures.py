@@ -24,7 +24,7 @@ from aeond_client.errors import (
 REASON = "reason"
 FIELD = "field"
 ERROR_ID = "error-id"
-RETRY_AFTER = "retry-after-seconds"
+RETRY_AFTER = "retry-after-ms"
 
 _CLASSES: dict[grpc.StatusCode, type[AeondError]] = {
     grpc.StatusCode.INVALID_ARGUMENT: InvalidInputError,
@@ -79,7 +79,7 @@ def error_of(call: FailedCall) -> AeondError:
         words,
         reason=reason,
         field=metadata.get(FIELD, ""),
-        retry_after_seconds=_number(metadata.get(RETRY_AFTER, "")),
+        retry_after_seconds=_number(metadata.get(RETRY_AFTER, "")) / 1_000,
         error_id=metadata.get(ERROR_ID, ""),
     )
 

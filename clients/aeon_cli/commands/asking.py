@@ -1,0 +1,224 @@
+"""`ask` and `watch`: the commands that show a run while it goes on."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from aeon_cli.completing import complete_run
+from aeon_cli.connecting import connect, json_option, print_json
+
+# More than the daemon takes, so that it is the one to say what is too much.
+_MAX_TEXT_BYTES = 2 << 20
+
+_patience = click.option(
+    "--patience",
+    "patience_seconds",
+    type=click.FloatRange(min=0, max=86_400),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for a daemon that went away.",
+)
+_quiet = click.option("--quiet", "-q", is_flag=True, help="Print the answer and errors, no progress.")
+_stay = click.option("--stay", is_flag=True, help="Go on watching while the run waits for a person.")
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _bound(flag: str, name: str, what: str) -> Callable[[_F], _F]:
+    return click.option(flag, name, type=click.IntRange(min=0), metavar="N", help=f"At most N {what}.")
+
+
+@click.command()
+@click.argument("text", nargs=-1, metavar="[REQUEST]...")
+@click.option("--plan", "plan_file", metavar="FILE", help="Run this plan (JSON or TOML, - for stdin).")
+@click.option(
+    "--workspace",
+    metavar="FOLDER",
+    default=".",
+    show_default="the current folder",
+    help="The folder that file tools work in; '' for one of the daemon's own.",
+)
+@click.option("--detach", is_flag=True, help="Print the run's id and leave; the run goes on.")
+@json_option
+@_quiet
+@_stay
+@_patience
+@click.option("--cancel-on-interrupt", is_flag=True, help="Let Ctrl-C cancel the run, not only leave it.")
+@click.option(
+    "--session", "session_id", metavar="ID", default="", help="The session that the run belongs to."
+)
+@click.option(
+    "--parallel", "parallel_steps", type=click.IntRange(0, 16), default=0, metavar="N", help="Steps at once."
+)
+@_bound("--max-steps", "ttl", "step executions")
+@_bound("--max-llm-calls", "llm_calls", "calls of the model")
+@_bound("--max-tokens", "tokens", "tokens")
+@_bound("--max-tool-calls", "tool_calls", "calls of tools")
+@_bound("--max-passes", "passes", "rounds over the plan")
+@click.option(
+    "--max-seconds",
+    "wall_seconds",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="At most so long at work.",
+)
+@click.pass_context
+def ask(
+    context: click.Context,
+    /,
+    text: tuple[str, ...],
+    plan_file: str | None,
+    workspace: str,
+    detach: bool,
+    as_json: bool,
+    quiet: bool,
+    stay: bool,
+    patience_seconds: float,
+    cancel_on_interrupt: bool,
+    session_id: str,
+    parallel_steps: int,
+    **bounds: Any,
+) -> int:
+    r"""Ask for something and watch it happen.
+
+    The request is the words given; a word - stands for standard input, as does no word at all. The
+    answer goes to standard output, everything else to standard error. Ctrl-C leaves the run, which
+    goes on.
+
+    \b
+    aeonctl ask What is 17.5% of 2400?
+    git diff | aeonctl ask Summarise this change: -
+    answer=$(aeonctl ask -q Which file here is the largest?)
+    aeonctl ask --plan plan.toml
+    """
+    from aeon_cli.plans import read_plan
+    from aeond_client.calls import RunOptions
+    from aeond_client.runs import Budget
+
+    if plan_file == "-" and (not text or "-" in text):
+        text = tuple(word for word in text if word != "-")
+        request = " ".join(text)
+    else:
+        request = _request_of(text, needed=plan_file is None)
+    plan = read_plan(plan_file) if plan_file else None
+    request = request or (plan.goal if plan else "") or "Run the given plan."
+    options = RunOptions(
+        plan=plan,
+        budget=Budget(**bounds),
+        workspace=str(Path(workspace).absolute()) if workspace else "",
+        session_id=session_id,
+        parallel_steps=parallel_steps,
+    )
+    with connect(context) as client:
+        run = client.create_run(request, options)
+        if detach:
+            if as_json:
+                print_json(run)
+            else:
+                print(run.run_id)
+            return 0
+        from aeon_cli.exits import Exit
+        from aeon_cli.watching import follow
+
+        try:
+            return follow(
+                client,
+                run.run_id,
+                as_json=as_json,
+                quiet=quiet,
+                stay=stay,
+                patience_seconds=patience_seconds,
+            )
+        except KeyboardInterrupt:
+            if cancel_on_interrupt:
+                client.cancel_run(run.run_id, "interrupted")
+                print("\nCancelled.", file=sys.stderr)
+                return Exit.CANCELLED
+            _say_that_it_goes_on(run.run_id)
+            return Exit.INTERRUPTED
+
+
+@click.command()
+@click.argument("run_id", shell_complete=complete_run)
+@click.option(
+    "--after",
+    "after_seq",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="SEQ",
+    help="Events after this one.",
+)
+@json_option
+@_quiet
+@_stay
+@_patience
+@click.pass_context
+def watch(
+    context: click.Context,
+    /,
+    run_id: str,
+    after_seq: int,
+    as_json: bool,
+    quiet: bool,
+    stay: bool,
+    patience_seconds: float,
+) -> int:
+    """Watch a run: what happened so far, then what happens.
+
+    Ends with the run, or where it needs a person. Survives restarts of the daemon. Ctrl-C leaves the
+    run alone.
+    """
+    from aeon_cli.exits import Exit
+    from aeon_cli.watching import follow
+
+    with connect(context) as client:
+        try:
+            return follow(
+                client,
+                run_id,
+                after_seq=after_seq,
+                as_json=as_json,
+                quiet=quiet,
+                stay=stay,
+                patience_seconds=patience_seconds,
+            )
+        except KeyboardInterrupt:
+            _say_that_it_goes_on(run_id)
+            return Exit.INTERRUPTED
+
+
+def _say_that_it_goes_on(run_id: str) -> None:
+    print(
+        f"\nThe run goes on.\n  watch it again:  aeonctl watch {run_id}\n"
+        f"  stop it:         aeonctl cancel {run_id}",
+        file=sys.stderr,
+    )
+
+
+def _request_of(words: tuple[str, ...], *, needed: bool) -> str:
+    """The request from the words of the command line, with standard input in place of a `-`."""
+    if not words and needed:
+        if sys.stdin.isatty():
+            raise click.UsageError("What is to be done? Give the request as words, or on standard input.")
+        words = ("-",)
+    request = " ".join(_from_stdin() if word == "-" else word for word in words).strip()
+    if needed and not request:
+        raise click.UsageError("The request is empty.")
+    return request
+
+
+def _from_stdin() -> str:
+    data = sys.stdin.buffer.read(_MAX_TEXT_BYTES + 1)
+    if len(data) > _MAX_TEXT_BYTES:
+        raise click.UsageError("The request on standard input is too long: at most 100,000 characters.")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise click.UsageError(
+            f"The request on standard input is no UTF-8: see byte {error.start + 1}."
+        ) from error

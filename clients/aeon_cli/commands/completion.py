@@ -1,0 +1,21 @@
+"""`completion`: what a shell needs to complete our commands."""
+
+import click
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, /, shell: str) -> None:
+    r"""Print the script that completes aeonctl in a shell.
+
+    \b
+    bash  eval "$(aeonctl completion bash)"          in ~/.bashrc
+    zsh   eval "$(aeonctl completion zsh)"           in ~/.zshrc
+    fish  aeonctl completion fish | source           in config.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None  # the choice above allows only shells that click knows
+    print(kind(context.find_root().command, {}, "aeonctl", "_AEONCTL_COMPLETE").source())

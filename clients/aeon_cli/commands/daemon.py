@@ -1,0 +1,41 @@
+"""`status`: the daemon itself."""
+
+import click
+
+from aeon_cli.connecting import connect, json_option, print_json
+
+
+@click.command()
+@json_option
+@click.pass_context
+def status(context: click.Context, /, as_json: bool) -> int:
+    """Show how the daemon is.
+
+    Its state, its model, its load, and what is wrong, if anything is. Exits with 0 when it is ready, 1 when it is not.
+    """
+    from aeon_cli.commands.models import engine_in_words
+    from aeon_cli.exits import Exit
+    from aeon_cli.printable import one_line
+    from aeon_cli.titles import duration_in_words, size_in_words
+
+    with connect(context) as client:
+        found = client.get_status()
+        socket = client.socket
+    if as_json:
+        print_json(found)
+    else:
+        most = f" of {found.max_running_runs}" if found.max_running_runs else ""
+        print(f"daemon  {found.state}, version {one_line(found.version)}, process {found.pid}")
+        print(f"socket  {one_line(str(socket))}")
+        print(f"up      {duration_in_words(found.uptime_seconds)}")
+        print(f"model   {engine_in_words(found.engine)}")
+        print(
+            f"runs    {found.running_runs}{most} at work, {found.waiting_runs} waiting, "
+            f"{found.attention_runs} need a person"
+        )
+        print(f"tools   {found.tool_count}")
+        if found.resident_bytes:
+            print(f"memory  {size_in_words(found.resident_bytes)}")
+        for message in found.messages:
+            print(f"! {one_line(message)}")
+    return Exit.ANSWERED if found.state == "ready" else Exit.FAILED

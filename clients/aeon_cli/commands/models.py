@@ -1,0 +1,106 @@
+"""`models`: which there are, and which one is resident."""
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from aeon_cli.completing import complete_model
+from aeon_cli.connecting import connect, json_option, print_json
+
+if TYPE_CHECKING:
+    from aeond_client.client import Client
+    from aeond_client.models import Engine
+
+_POLL_SECONDS = 0.3
+
+
+@click.group()
+def models() -> None:
+    """The models that this daemon knows, and the one that is loaded."""
+
+
+@models.command("list")
+@json_option
+@click.pass_context
+def list_models(context: click.Context, /, as_json: bool) -> None:
+    """List the models of the catalogue. With --json one a line."""
+    from aeon_cli.tables import print_table
+    from aeon_cli.titles import size_in_words
+
+    with connect(context) as client:
+        found = client.list_models()
+    if as_json:
+        for model in found:
+            print_json(model)
+        return
+    print_table(
+        ("MODEL", "STATE", "SIZE", "LICENCE", "WHAT IT IS"),
+        [
+            (
+                model.name + (" (default)" if model.default else ""),
+                "loaded" if model.loaded else "here" if model.present else "not here",
+                size_in_words(model.size_bytes),
+                model.licence,
+                model.description,
+            )
+            for model in found
+        ],
+    )
+
+
+@models.command("load")
+@click.argument("name", default="", shell_complete=complete_model)
+@click.option("--wait", is_flag=True, help="Wait until it is ready, showing how far it is.")
+@json_option
+@click.pass_context
+def load(context: click.Context, /, name: str, wait: bool, as_json: bool) -> int:
+    """Load the model NAME (the default one without), fetching it first where it is not here."""
+    from aeon_cli.exits import Exit
+
+    with connect(context) as client:
+        engine = client.load_model(name)
+        if wait:
+            engine = _wait_for(client, engine)
+    if as_json:
+        print_json(engine)
+    else:
+        print(engine_in_words(engine))
+    return Exit.FAILED if engine.state == "dead" else Exit.ANSWERED
+
+
+@models.command("unload")
+@json_option
+@click.pass_context
+def unload(context: click.Context, /, as_json: bool) -> None:
+    """Unload the model and give its memory back; the next request loads it again."""
+    with connect(context) as client:
+        engine = client.unload_model()
+    if as_json:
+        print_json(engine)
+    else:
+        print(engine_in_words(engine))
+
+
+def engine_in_words(engine: "Engine") -> str:
+    """The engine's state on one line."""
+    from aeon_cli.printable import one_line
+
+    words = one_line(f"{engine.model} {engine.state}".strip())
+    if engine.activity:
+        words += f": {one_line(engine.activity)} {engine.progress:.0%}"
+    return f"{words}: {one_line(engine.error)}" if engine.error else words
+
+
+def _wait_for(client: "Client", engine: "Engine") -> "Engine":
+    """The engine once it is ready or dead; each new thing that it does is said on standard error."""
+    said = ""
+    while engine.state not in {"ready", "dead"}:
+        words = f"{engine.activity or engine.state} {int(engine.progress * 10) * 10}%"
+        if words != said:
+            print(words, file=sys.stderr)
+            said = words
+        time.sleep(_POLL_SECONDS)
+        engine = client.get_status().engine
+    return engine

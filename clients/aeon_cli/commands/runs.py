@@ -1,0 +1,129 @@
+"""`runs`, `show`, `cancel`, `decide`: runs that were asked for before."""
+
+import sys
+
+import click
+
+from aeon_cli.completing import complete_run
+from aeon_cli.connecting import connect, json_option, print_json
+
+_STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "failed", "cancelled", "expired"]
+
+
+@click.command()
+@click.option("--state", "states", multiple=True, type=click.Choice(_STATES), help="Only runs in this state.")
+@click.option("--session", "session_id", default="", metavar="ID", help="Only runs of this session.")
+@click.option(
+    "--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="How many at most."
+)
+@json_option
+@click.pass_context
+def runs(
+    context: click.Context, /, states: tuple[str, ...], session_id: str, limit: int, as_json: bool
+) -> None:
+    """List runs, newest first. With --json one run a line."""
+    from aeon_cli import marks
+    from aeon_cli.moments import how_long_ago
+    from aeon_cli.tables import print_table
+    from aeon_cli.terminals import look_at
+    from aeond_client.runs import RunState
+
+    with connect(context) as client:
+        found = client.list_runs(
+            states=[RunState(state) for state in states], session_id=session_id, limit=limit
+        )
+    if as_json:
+        for run in found:
+            print_json(run)
+        return
+    unicode = look_at(sys.stdout).unicode
+    print_table(
+        ("RUN", "STATE", "WHEN", "REQUEST"),
+        [
+            (
+                run.run_id,
+                f"{marks.OF_RUN[run.state].shown(unicode=unicode)} {run.state.replace('_', ' ')}",
+                how_long_ago(run.created_time),
+                run.text,
+            )
+            for run in found
+        ],
+    )
+    if not found:
+        print("There are no such runs.", file=sys.stderr)
+
+
+@click.command()
+@click.argument("run_id", shell_complete=complete_run)
+@click.option("--events", is_flag=True, help="Also every event so far.")
+@json_option
+@click.pass_context
+def show(context: click.Context, /, run_id: str, events: bool, as_json: bool) -> None:
+    """Show a run: its request, its steps, its answer.
+
+    Each step comes with its output.
+    With --json the run as one object; with --events --json one event a line.
+    """
+    from aeon_cli.showing import events_so_far, print_events, print_run
+
+    with connect(context) as client:
+        run = client.get_run(run_id)
+        so_far = events_so_far(client, run) if events else ()
+    if as_json and events:
+        for event in so_far:
+            print_json(event)
+    elif as_json:
+        print_json(run)
+    else:
+        print_run(run)
+        print_events(so_far)
+
+
+@click.command()
+@click.argument("run_id", shell_complete=complete_run)
+@click.option("--reason", default="", metavar="TEXT", help="Why, for the record.")
+@json_option
+@click.pass_context
+def cancel(context: click.Context, /, run_id: str, reason: str, as_json: bool) -> None:
+    """Stop a run. A tool with effects that is at work is let finish."""
+    with connect(context) as client:
+        run = client.cancel_run(run_id, reason)
+    if as_json:
+        print_json(run)
+    elif run.state.ended:
+        print(f"The run has ended: {run.state}.")
+    else:
+        print("The run is being cancelled.")
+
+
+@click.command()
+@click.argument("run_id", shell_complete=complete_run)
+@click.argument("resolution", type=click.Choice(["retry", "done", "abort"]))
+@click.option(
+    "--step", "step_id", default="", metavar="ID", help="Which step; needed where several are unknown."
+)
+@json_option
+@click.pass_context
+def decide(context: click.Context, /, run_id: str, resolution: str, step_id: str, as_json: bool) -> None:
+    """Decide about a step or run that a crash cut short.
+
+    retry runs the step again, done counts it as done, abort counts it as failed. For a run that is
+    suspended after crashes, retry takes it up again and abort ends it.
+    """
+    from aeond_client.runs import Resolution, StepState
+
+    with connect(context) as client:
+        if not step_id:
+            unknown = [
+                step.step_id for step in client.get_run(run_id).steps if step.state is StepState.UNKNOWN
+            ]
+            if len(unknown) > 1:
+                raise click.UsageError(
+                    f"Several steps are unknown: name one with --step: {', '.join(unknown)}."
+                )
+            step_id = unknown[0] if unknown else ""
+        run = client.decide_run(run_id, Resolution(resolution), step_id)
+    if as_json:
+        print_json(run)
+    else:
+        print(f"Decided: {resolution}{f' for step {step_id}' if step_id else ''}. The run is {run.state}.")

@@ -1,0 +1,138 @@
+"""Plans and arguments that a person writes: JSON or TOML, from a file or from standard input."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aeond_client.runs import Plan, PlanStep
+
+_PLAN_KEYS = {"goal", "steps"}
+_STEP_KEYS = {
+    "step_id",
+    "description",
+    "tool",
+    "arguments",
+    "agent",
+    "depends_on",
+    "provides",
+    "handoff_to_next",
+}
+_LISTS = {"depends_on", "provides"}
+
+
+def read_plan(name: str) -> Plan:
+    """The plan in a file, `-` for standard input. UsageError, with the place, for what is none."""
+    where = "standard input" if name == "-" else name
+    try:
+        text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        return plan_of(_parsed(text.decode(), toml=name.endswith(".toml")))
+    except OSError as error:
+        raise click.UsageError(f"Cannot read the plan {where}: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"The plan in {where} is no UTF-8 text.") from error
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"The plan in {where} cannot be used: {error}.") from error
+
+
+def _parsed(text: str, *, toml: bool) -> Any:
+    """JSON or TOML; a text whose name does not say which is JSON when it begins like JSON."""
+    import tomllib
+
+    if toml or not text.lstrip().startswith("{"):
+        return tomllib.loads(text)
+    return json.loads(text)
+
+
+def plan_of(value: Any) -> Plan:
+    """A plan from its JSON form; ValueError names what is wrong. The daemon judges whether it makes sense."""
+    _check_keys(value, _PLAN_KEYS, "the plan")
+    steps = value.get("steps")
+    if not isinstance(steps, list):
+        raise _wrong("`steps` must be a list")
+    return Plan(
+        _text(value, "goal", "the plan"), tuple(_step(step, f"steps[{i}]") for i, step in enumerate(steps))
+    )
+
+
+def _step(value: Any, where: str) -> PlanStep:
+    _check_keys(value, _STEP_KEYS, where)
+    arguments = value.get("arguments", {})
+    if not isinstance(arguments, dict):
+        raise _wrong(f"{where}.arguments must be a table of names and values")
+    lists = {name: value.get(name, []) for name in _LISTS}
+    for name, items in lists.items():
+        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+            raise _wrong(f"{where}.{name} must be a list of texts")
+    return PlanStep(
+        step_id=_text(value, "step_id", where),
+        description=_text(value, "description", where),
+        tool=_text(value, "tool", where),
+        arguments=arguments,
+        agent=_text(value, "agent", where),
+        depends_on=tuple(lists["depends_on"]),
+        provides=tuple(lists["provides"]),
+        handoff_to_next=_text(value, "handoff_to_next", where),
+    )
+
+
+def _check_keys(value: Any, known: set[str], where: str) -> None:
+    if not isinstance(value, dict):
+        raise _wrong(f"{where} must be a table of names and values")
+    unknown = sorted(set(value) - known)
+    if unknown:
+        raise _wrong(f"{where} has no `{unknown[0]}`; known are {', '.join(sorted(known))}")
+
+
+def _wrong(words: str) -> ValueError:
+    return ValueError(words)
+
+
+def _text(value: dict[str, Any], name: str, where: str) -> str:
+    text = value.get(name, "")
+    if not isinstance(text, str):
+        raise _wrong(f"{where}.{name} must be a text")
+    return text
+
+
+def arguments_of(words: tuple[str, ...]) -> dict[str, Any]:
+    """A tool's arguments: one JSON object, or words `key=value`.
+
+    A value that is JSON is that value, anything else the text as it stands; `key:=value` insists on JSON.
+    """
+    if len(words) == 1 and words[0].lstrip().startswith("{"):
+        return _json_object(words[0])
+    arguments: dict[str, Any] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or not name:
+            raise click.UsageError(f"Arguments are one JSON object or words like key=value, not {word!r}.")
+        strict = name.endswith(":")
+        arguments[name.removesuffix(":")] = json_value(text, strict=strict)
+    return arguments
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"The arguments are no JSON: {error}.") from error
+    if not isinstance(value, dict):
+        raise click.UsageError("The arguments must be a JSON object.")
+    return value
+
+
+def json_value(text: str, *, strict: bool = False) -> Any:
+    """A value from the command line: JSON where it is JSON, else the text itself (or a UsageError)."""
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        if strict:
+            raise click.UsageError(f"{text!r} is no JSON: {error}.") from error
+        return text
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")

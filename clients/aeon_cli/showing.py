@@ -1,0 +1,100 @@
+"""One run in full, as text."""
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from aeon_cli import marks
+from aeon_cli.encoding import kind_of, plain
+from aeon_cli.moments import when
+from aeon_cli.printable import json_line, one_line, printable, shown_value
+from aeon_cli.terminals import look_at
+from aeon_cli.titles import counted, duration_in_words, size_in_words, title_of
+from aeond_client.events import Event
+from aeond_client.runs import Run, Step, StepState
+
+if TYPE_CHECKING:
+    from aeond_client.client import Client
+
+_LABEL_CELLS = 10
+_TIMED = {StepState.SUCCEEDED, StepState.FAILED, StepState.INVALID}
+
+
+def events_so_far(client: "Client", run: Run) -> list[Event]:
+    """The journaled events up to what the run had reached when it was looked at."""
+    events: list[Event] = []
+    if not run.last_seq:
+        return events
+    with client.watch(run.run_id) as watch:
+        for event in watch:
+            if event.seq:
+                events.append(event)
+            if event.seq >= run.last_seq:
+                break
+    return events
+
+
+def print_run(run: Run) -> None:
+    """Prints what was asked, what it took, each step with its output, and the answer."""
+    unicode = look_at(sys.stdout).unicode
+    sign = marks.OF_RUN[run.state].shown(unicode=unicode)
+    _field("run", run.run_id)
+    _field("state", f"{sign} {run.state.replace('_', ' ')}{_why(run)}")
+    _field("asked", run.text)
+    _field("created", f"{when(run.created_time)}, at work {duration_in_words(run.elapsed_seconds)}")
+    _field("used", _used(run))
+    _field("workspace", run.workspace)
+    _field("session", run.session_id)
+    for step in run.steps:
+        _print_step(step, unicode=unicode)
+    if run.answer is not None:
+        print(f"\n{printable(run.answer.text).rstrip()}")
+        for note in run.answer.notes:
+            print(f"note: {one_line(note)}")
+
+
+def _why(run: Run) -> str:
+    if run.problem is not None:
+        return f": {one_line(run.problem.message)} ({one_line(run.problem.reason)})"
+    why = run.suspend_reason or run.exhausted
+    return f": {why.replace('_', ' ')}" if why else ""
+
+
+def _used(run: Run) -> str:
+    used = run.used
+    parts = [
+        counted(used.ttl, "step"),
+        counted(used.llm_calls, "model call"),
+        counted(used.tokens, "token"),
+        counted(used.tool_calls, "tool call"),
+    ]
+    return ", ".join(parts)
+
+
+def _field(label: str, words: str) -> None:
+    if words:
+        print(f"{label.ljust(_LABEL_CELLS)}{one_line(words)}")
+
+
+def _print_step(step: Step, *, unicode: bool) -> None:
+    sign = marks.OF_STEP[step.state].shown(unicode=unicode)
+    took = f" ({duration_in_words(step.duration_seconds)})" if step.state in _TIMED else ""
+    print(f"\n{sign} {one_line(step.step_id)}  {title_of(step.plan_step)}{took}")
+    if step.mode in {"repair", "fallback"}:
+        print(f"    by {step.mode}")
+    if step.error:
+        print(f"    {one_line(step.error)} ({one_line(step.reason)})")
+    if step.output is not None:
+        for line in printable(shown_value(step.output)).rstrip("\n").split("\n"):
+            print(f"    {line}".rstrip())
+    elif step.output_bytes:
+        print(f"    {size_in_words(step.output_bytes)} of output: see --events")
+
+
+def print_events(events: Iterable[Event]) -> None:
+    """One event a line: its number, its time into the run, its kind, what it says."""
+    for number, event in enumerate(events):
+        if not number:
+            print()
+        data = json_line(plain(event.kind))
+        print(f"{event.seq:>5} {event.elapsed_seconds:>9.3f}s  {kind_of(event)}  {data}")

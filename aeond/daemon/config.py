@@ -169,10 +169,10 @@ class ModelSection(Section):
 class ToolsSection(Section):
     """Tools beyond those that are built in."""
 
-    modules: tuple[str, ...] = Field(
+    files: tuple[PathText, ...] = Field(
         (),
-        description="Python modules with a function tools() that returns tools to register. They run inside "
-        "the daemon with all of its rights: name only what you would run yourself.",
+        description="Python files with a list TOOLS of tools to register. They run inside the daemon with all "
+        "of its rights: name only what you would run yourself.",
     )
 
 

@@ -80,7 +80,9 @@ async def _drain(daemon: Daemon, limit_seconds: float, stop: Stop) -> None:
         group.start_soon(_cancel_when_hurried, stop, group.cancel_scope)
         cut = await daemon.scheduler.drain(limit_seconds)
         if cut:
-            log.warning("stopped without waiting for %d runs: steps that were cut are shown when they resume", cut)
+            log.warning(
+                "stopped without waiting for %d runs: steps that were cut are shown when they resume", cut
+            )
         group.cancel_scope.cancel()
 
 

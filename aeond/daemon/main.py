@@ -11,15 +11,18 @@ from aeond import __version__
 from aeond.daemon.exits import Exit, errors_in, exit_for
 from aeond.errors import AeondError
 
-EXITS = "\n".join(f"  {code.value:<3} {words}" for code, words in (
-    (Exit.OK, "it worked; `serve` was told to stop and did"),
-    (Exit.PROBLEM, "`doctor` found a problem, or `demo` did not get through"),
-    (Exit.CONFIG, "the command line or the configuration is wrong"),
-    (Exit.ANOTHER_INSTANCE, "another daemon uses this state folder or this socket"),
-    (Exit.JOURNAL, "the journal or the memory cannot be used; it was left as it is"),
-    (Exit.SOCKET, "the socket cannot be made"),
-    (Exit.BUG, "a bug: the log has the trace"),
-))
+EXITS = "\n".join(
+    f"  {code.value:<3} {words}"
+    for code, words in (
+        (Exit.OK, "it worked; `serve` was told to stop and did"),
+        (Exit.PROBLEM, "`doctor` found a problem, or `demo` did not get through"),
+        (Exit.CONFIG, "the command line or the configuration is wrong"),
+        (Exit.ANOTHER_INSTANCE, "another daemon uses this state folder or this socket"),
+        (Exit.JOURNAL, "the journal or the memory cannot be used; it was left as it is"),
+        (Exit.SOCKET, "the socket cannot be made"),
+        (Exit.BUG, "a bug: the log has the trace"),
+    )
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -39,7 +39,10 @@ class Paths:
 
         RefusedError (reason FOLDER_REFUSED) when that is not possible.
         """
-        for folder, mode in ((self.state_dir, 0o700), (self.socket.parent, 0o700 if not is_system() else 0o755)):
+        for folder, mode in (
+            (self.state_dir, 0o700),
+            (self.socket.parent, 0o700 if not is_system() else 0o755),
+        ):
             try:
                 folder.mkdir(mode=mode, parents=True, exist_ok=True)
             except OSError as error:
@@ -51,7 +54,7 @@ class Paths:
     @property
     def engine_dir(self) -> Path:
         """Sockets of engines: private to the daemon."""
-        return self.state_dir / "engine"
+        return self.socket.parent / "engine"
 
 
 def is_system() -> bool:

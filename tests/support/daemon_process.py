@@ -1,0 +1,173 @@
+"""The real daemon as a process of its own: started, waited for, killed, started again on the same state."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic
+from typing import Any, Self
+
+READY_SECONDS = 30.0
+STOP_SECONDS = 60.0
+COMMAND = (sys.executable, "-m", "aeond.daemon.main")
+
+Overrides = Mapping[str, Mapping[str, Any]]
+
+
+class DaemonProcess:
+    """`aeond serve` in a folder of its own, by default with the scripted model and no answers in its script.
+
+    `overrides` are configuration sections; what is not overridden is the default. The state, the socket
+    and the log stay when the process is killed or stopped, so that `start` goes on where it was.
+    """
+
+    def __init__(self, folder: Path, overrides: Overrides | None = None) -> None:
+        self.folder = folder
+        self.state_dir = folder / "state"
+        self.socket = folder / "aeond.sock"
+        self.config_file = folder / "aeond.toml"
+        self.log_file = folder / "daemon.log"
+        self.script = folder / "script.json"
+        self.environment: dict[str, str] = {}
+        self._overrides = overrides or {}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        """What gRPC calls the socket."""
+        return f"unix:{self.socket}"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def log(self) -> str:
+        """Everything that the daemon has said so far."""
+        return self.log_file.read_text(encoding="utf-8") if self.log_file.exists() else ""
+
+    def write_config(self) -> None:
+        """The configuration file as the next start will read it."""
+        sections: dict[str, dict[str, Any]] = {
+            "daemon": {"state_dir": str(self.state_dir)},
+            "socket": {"path": str(self.socket)},
+            "log": {"format": "text", "level": "debug"},
+            "model": {"engine": "scripted", "script": str(self.script)},
+        }
+        for name, values in self._overrides.items():
+            sections[name] = {**sections.get(name, {}), **values}
+        lines = []
+        for name, values in sections.items():
+            lines.append(f"[{name}]")
+            # A JSON text, number, bool or list of these is written the same in TOML.
+            lines += [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+        self.config_file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        if not self.script.exists():
+            self.script.write_text("[]\n", encoding="utf-8")
+
+    def start(self, deadline_seconds: float = READY_SECONDS) -> Self:
+        """Starts the daemon and returns once it is READY; AssertionError with its log when it ends first."""
+        self.write_config()
+        with _notify_socket(self.folder / "notify.sock") as notified:
+            self.spawn({"NOTIFY_SOCKET": str(self.folder / "notify.sock")})
+            deadline = monotonic() + deadline_seconds
+            while b"READY=1" not in _received(notified):
+                code = self._process.poll() if self._process else None
+                assert code is None, f"the daemon ended with {code} before it was ready:\n{self.log}"
+                assert monotonic() < deadline, f"not ready in {deadline_seconds} s:\n{self.log}"
+        return self
+
+    def spawn(self, environment: Mapping[str, str] | None = None, arguments: Sequence[str] = ()) -> None:
+        """Starts the daemon and does not wait for it."""
+        assert self._process is None or self._process.poll() is not None, "it runs already"
+        with self.log_file.open("ab") as log:
+            self._process = subprocess.Popen(
+                [*COMMAND, "serve", "--config", str(self.config_file), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, **self.environment, **(environment or {})},
+            )
+
+    def kill(self) -> None:
+        """SIGKILL, as a power cut or the OOM killer would."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait(STOP_SECONDS)
+
+    def terminate(self) -> None:
+        """Asks for an orderly stop and does not wait for it."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+
+    def wait(self, deadline_seconds: float = STOP_SECONDS) -> int:
+        """The exit code, once the daemon has ended by itself."""
+        assert self._process is not None
+        return self._process.wait(deadline_seconds)
+
+    def stop(self) -> int:
+        """An orderly stop; its exit code."""
+        self.terminate()
+        return self.wait()
+
+    def restart(self) -> Self:
+        """SIGKILL and a new start on the same state."""
+        self.kill()
+        return self.start()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Leaves no process behind, whatever happened."""
+        if self._process is not None and self._process.poll() is None:
+            self.terminate()
+            try:
+                self._process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+
+@contextmanager
+def daemon_folder() -> Iterator[Path]:
+    """A folder with a path short enough for sockets, gone at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="aeond-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def running_daemon(overrides: Overrides | None = None) -> Iterator[DaemonProcess]:
+    """A daemon that is READY, in a folder that is gone at the end."""
+    with daemon_folder() as folder, DaemonProcess(folder, overrides) as daemon:
+        yield daemon
+
+
+@contextmanager
+def _notify_socket(path: Path) -> Iterator[socket.socket]:
+    with suppress(FileNotFoundError):
+        path.unlink()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(str(path))
+        receiver.settimeout(0.05)
+        yield receiver
+
+
+def _received(receiver: socket.socket) -> bytes:
+    try:
+        return receiver.recv(65_536)
+    except TimeoutError:
+        return b""

@@ -92,7 +92,7 @@ def check(tool: Tool) -> RegisteredTool:
             reason="BOUND_INVALID",
             field="max_output_bytes" if spec.max_output_bytes <= 0 else "timeout_seconds",
         )
-    arguments = _compile(spec.name, spec.input_schema, "input_schema")
+    arguments = _compile(spec.name, {"additionalProperties": False, **spec.input_schema}, "input_schema")
     output = _compile(spec.name, spec.output_schema, "output_schema")
     _require_object(spec.name, arguments.schema)
     if spec.example is not None and (problems := arguments.problems(spec.example)):

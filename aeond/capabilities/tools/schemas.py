@@ -72,9 +72,9 @@ def with_subschemas(schema: Schema, change: Callable[[Schema], Schema]) -> dict[
 
 
 def closed(schema: Schema) -> dict[str, Any]:
-    """The schema with every object closed against unknown fields, except where it says otherwise."""
+    """The schema with every object that names its fields closed against others, unless it says otherwise."""
     copy = with_subschemas(schema, closed)
-    if copy.get("type") == "object" and "patternProperties" not in copy:
+    if "properties" in copy and "patternProperties" not in copy:
         copy.setdefault("additionalProperties", False)
     return copy
 

@@ -1,0 +1,83 @@
+"""Schemas from pydantic models."""
+
+import json
+from enum import StrEnum
+from typing import Annotated, Literal, Optional
+
+import pytest
+from pydantic import BaseModel, Field
+
+from aeond.capabilities.tools.model_schemas import model_schema
+from aeond.errors import InvalidInputError
+
+
+class Colour(StrEnum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Wheel(BaseModel):
+    """One of several."""
+
+    title: str
+    inches: Annotated[int, Field(ge=10, le=30)] = 26
+
+
+class Bicycle(BaseModel):
+    """Not shown: the tool has a description of its own."""
+
+    colour: Annotated[Colour, Field(description="Paint")] = Colour.RED
+    wheels: Annotated[list[Wheel], Field(max_length=2)]
+    spare: Wheel | None = None
+    kind: Literal["city", "race"] = "city"
+    note: str = ""
+
+
+class Tree(BaseModel):
+    branches: list["Tree"]
+
+
+def test_schema_is_plain() -> None:
+    """References are written out and titles and defaults are gone, while fields named so stay."""
+    schema = model_schema(Bicycle)
+    text = json.dumps(schema)
+    assert "$ref" not in text
+    assert "$defs" not in text
+    assert '"default"' not in text
+    assert "description" not in schema
+    wheel = schema["properties"]["wheels"]["items"]  # type: ignore[index,call-overload]
+    assert wheel["properties"]["title"] == {"type": "string"}
+    assert wheel["additionalProperties"] is False
+
+
+def test_defaults_are_told_in_words() -> None:
+    """A default that says something becomes part of the field's description."""
+    properties = model_schema(Bicycle)["properties"]
+    assert isinstance(properties, dict)
+    assert properties["colour"]["description"] == "Paint (default: red)"
+    assert properties["kind"]["description"] == "(default: city)"
+    assert "description" not in properties["note"]
+    assert "description" not in properties["spare"] or "null" not in properties["spare"]["description"]
+
+
+def test_only_fields_without_default_are_required() -> None:
+    """A field with a default may be left out."""
+    assert model_schema(Bicycle)["required"] == ["wheels"]
+
+
+def test_model_that_contains_itself_is_refused() -> None:
+    """A recursive model cannot be written out and is refused with a reason."""
+    with pytest.raises(InvalidInputError) as refusal:
+        model_schema(Tree)
+    assert refusal.value.reason == "SCHEMA_INVALID"
+
+
+def test_optional_keeps_its_alternatives() -> None:
+    """A field that may be null says so."""
+
+    class Box(BaseModel):
+        size: Optional[int]  # noqa: UP045  the older spelling gives the same
+
+    properties = model_schema(Box)["properties"]
+    assert isinstance(properties, dict)
+    assert properties["size"] == {"anyOf": [{"type": "integer"}, {"type": "null"}]}

@@ -1,0 +1,36 @@
+"""The registry's own ways; what every registry promises is in the contract suite."""
+
+import pytest
+
+from aeond.capabilities.tools.registry import Registry
+from aeond.errors import NotFoundError
+from tests.support.tools import FreeTool
+
+
+def test_find_gives_compiled_schemas() -> None:
+    """Finding a tool gives the very schemas that were compiled when it was registered."""
+    registry = Registry()
+    registry.register(FreeTool("one"))
+    found = registry.find("one")
+    assert found is registry.find("one")
+    assert found.arguments.problems({"text": "hi"}) == ()
+    assert found.output.problems({})
+
+
+def test_find_tells_what_there_is() -> None:
+    """Looking for an unknown tool names the known ones, in a message of bounded length."""
+    registry = Registry()
+    for number in range(200):
+        registry.register(FreeTool(f"tool_{number:03}"))
+    with pytest.raises(NotFoundError, match="tool_000") as refusal:
+        registry.find("x" * 10_000)
+    assert len(refusal.value.message) <= 1_000
+
+
+def test_tool_without_arguments_takes_none() -> None:
+    """A schema that names no argument is closed: an empty object passes and nothing else."""
+    registry = Registry()
+    registry.register(FreeTool("one", input_schema={"type": "object"}))
+    arguments = registry.find("one").arguments
+    assert arguments.problems({}) == ()
+    assert arguments.problems({"a": 1})

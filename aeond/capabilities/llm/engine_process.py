@@ -1,0 +1,172 @@
+"""An engine's server program as a child process that cannot outlive us."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+from collections import deque
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+
+import anyio
+from anyio.abc import ByteReceiveStream, Process, TaskGroup
+
+from aeond.errors import LLMError, LLMGoneError
+
+MAX_LINE_BYTES = 1 << 16
+MAX_LOG_LINES = 40
+PID_FILE = "engine.json"
+
+
+class EngineProcess:
+    """A running server program: its last log lines, its end, and the way to end it.
+
+    `pid` is also the id of its process group, for it is started as the leader of a session of its own.
+    """
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._log: deque[str] = deque(maxlen=MAX_LOG_LINES)
+        self._log_ended = anyio.Event()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def log(self) -> str:
+        """The last lines it wrote to standard error."""
+        return "\n".join(self._log)
+
+    async def wait_ready(self) -> None:
+        """Returns when the program says that it is ready.
+
+        Raises LLMError (reason MODEL_UNUSABLE) with the program's own words when it says why it cannot be,
+        LLMGoneError when it ends without a word.
+        """
+        assert self._process.stdout is not None
+        async for line in lines_of(self._process.stdout):
+            try:
+                said = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(said, dict) and said.get("ready") is True:
+                return
+            if isinstance(said, dict) and "error" in said:
+                causes = "; ".join([str(said["error"]), *await self._errors_logged()])
+                raise LLMError(f"The engine cannot load this model: {causes}", reason="MODEL_UNUSABLE")
+        code = await self._process.wait()
+        raise LLMGoneError(f"The engine ended while it loaded ({describe_exit(code)}).", retryable=True)
+
+    async def wait(self) -> int:
+        """Its exit code, once it has ended by whatever cause; negative for a signal."""
+        return await self._process.wait()
+
+    async def keep_log(self) -> None:
+        """Reads standard error until the program ends; keeps the last lines."""
+        assert self._process.stderr is not None
+        try:
+            async for line in lines_of(self._process.stderr):
+                self._log.append(line)
+        finally:
+            self._log_ended.set()
+
+    def kill(self) -> None:
+        """Kills the whole process group at once; nothing happens if it has ended."""
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+
+    async def _errors_logged(self) -> list[str]:
+        """What the engine logged as errors, once its log is complete."""
+        with anyio.move_on_after(5):
+            await self._log_ended.wait()
+        return [line.split(" E ", 1)[1].strip() for line in self._log if " E " in line][-3:]
+
+
+@contextlib.asynccontextmanager
+async def engine_process(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], tasks: TaskGroup
+) -> AsyncIterator[EngineProcess]:
+    """Starts the command in `folder` and kills its whole process group at the end of the block.
+
+    A pid file in `folder` lets the next daemon find what this one could not kill. `tasks` takes the reader
+    of the log, which ends with the process.
+    """
+    process = await anyio.open_process(
+        list(command),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=dict(environment),
+        start_new_session=True,
+    )
+    engine = EngineProcess(process)
+    pid_file = folder / PID_FILE
+    try:
+        pid_file.write_text(json.dumps({"pid": engine.pid, "start_ticks": start_ticks(engine.pid)}))
+        tasks.start_soon(engine.keep_log)
+        yield engine
+    finally:
+        engine.kill()
+        with anyio.CancelScope(shield=True):
+            await process.wait()
+            await process.aclose()
+        pid_file.unlink(missing_ok=True)
+
+
+async def lines_of(stream: ByteReceiveStream) -> AsyncIterator[str]:
+    """The stream's lines; what is longer than 64 KiB is cut. Ends also when the stream is closed here."""
+    rest = b""
+    with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+        async for piece in stream:
+            *complete, rest = (rest + piece).split(b"\n")
+            rest = rest[:MAX_LINE_BYTES]
+            for line in complete:
+                yield line[:MAX_LINE_BYTES].decode(errors="replace")
+    if rest:
+        yield rest.decode(errors="replace")
+
+
+def describe_exit(code: int) -> str:
+    """An exit code in words."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"killed by signal {-code}"
+
+
+def start_ticks(pid: int) -> int | None:
+    """When the process started, in the kernel's ticks since boot; None when there is no such process."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    return int(stat.rpartition(")")[2].split()[19])
+
+
+def sweep(folder: Path, mark: str) -> int | None:
+    """Kills the engine that a crashed daemon left in `folder`; returns its pid, None if there was none.
+
+    Only a process that is provably that one is killed: the pid from the pid file, the same start time, and
+    `mark` as well as the folder in its command line.
+    """
+    pid_file = folder / PID_FILE
+    try:
+        left = json.loads(pid_file.read_text())
+        pid, ticks = int(left["pid"]), int(left["start_ticks"])
+    except (OSError, ValueError, TypeError, KeyError):
+        pid_file.unlink(missing_ok=True)
+        return None
+    swept = None
+    with contextlib.suppress(OSError):
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+        if start_ticks(pid) == ticks and mark in command and str(folder) in command:
+            os.killpg(pid, signal.SIGKILL)
+            swept = pid
+    pid_file.unlink(missing_ok=True)
+    return swept

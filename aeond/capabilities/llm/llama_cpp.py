@@ -1,0 +1,181 @@
+"""LLMAdapter over the embedded llama.cpp engine."""
+
+import contextlib
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from typing import Any
+
+import anyio
+
+from aeond.capabilities.llm.llama_engine import LlamaEngine
+from aeond.capabilities.llm.openai_client import OpenAIClient
+from aeond.capabilities.llm.requests import (
+    chat_messages,
+    check_length,
+    check_messages,
+    check_request,
+    out_of_time,
+    within,
+)
+from aeond.capabilities.llm.retrying import Retries
+from aeond.capabilities.llm.schema_compiling import compile_schema
+from aeond.domain.llm import (
+    FinishReason,
+    LLMCapabilities,
+    LLMChunk,
+    LLMRequest,
+    LLMResponse,
+    TokenUsage,
+)
+from aeond.domain.messages import Message
+from aeond.domain.values import JsonObject
+from aeond.errors import LLMError, LLMGoneError, OverloadedError
+
+COUNT_SECONDS = 120.0  # a count may have to wait for the engine to load
+
+# JSON without a space: fewer tokens, and small models cannot fill their budget with newlines.
+COMPACT = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
+
+
+class LlamaCppAdapter:
+    """The LLMAdapter port over a LlamaEngine, which starts with the first request.
+
+    Requests run at the same time in the engine's slots and share its prompt cache: put stable text first.
+    """
+
+    def __init__(self, engine: LlamaEngine, retries: Retries) -> None:
+        self._engine = engine
+        self._retries = retries
+
+    @property
+    def model(self) -> str:
+        return self._engine.model
+
+    @property
+    def capabilities(self) -> LLMCapabilities:
+        return LLMCapabilities(streaming=True, schema=True, context_length=self._engine.context_length)
+
+    async def generate(self, request: LLMRequest) -> LLMResponse:
+        check_request(request)
+        with anyio.move_on_after(request.deadline_seconds):
+            return await self._generate(request)
+        raise out_of_time(request.deadline_seconds)
+
+    def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
+        check_request(request)
+        return within(request.deadline_seconds, self._stream(request))
+
+    async def count_tokens(self, messages: Sequence[Message]) -> int:
+        check_messages(messages)
+        with anyio.move_on_after(COUNT_SECONDS):
+            attempt = 0
+            while True:
+                attempt += 1
+                try:
+                    async with self._engine.session() as client:
+                        return await count_prompt(client, messages)
+                except (LLMError, OverloadedError) as error:
+                    await self._retries.pause(error, attempt)
+        raise out_of_time(COUNT_SECONDS)
+
+    async def _generate(self, request: LLMRequest) -> LLMResponse:
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                async with contextlib.aclosing(self._attempt(request)) as attempted:
+                    chunks = [chunk async for chunk in attempted]
+            except (LLMError, OverloadedError) as error:
+                await self._retries.pause(error, attempt)
+            else:
+                last = chunks[-1]
+                assert last.usage is not None
+                assert last.finish_reason is not None
+                text = "".join(chunk.text for chunk in chunks)
+                return LLMResponse(text, last.usage, self.model, last.finish_reason)
+
+    async def _stream(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
+        attempt = 0
+        given = False
+        while True:
+            attempt += 1
+            try:
+                async with contextlib.aclosing(self._attempt(request)) as chunks:
+                    async for chunk in chunks:
+                        given = True
+                        yield chunk
+            except (LLMError, OverloadedError) as error:
+                if given:
+                    raise
+                await self._retries.pause(error, attempt)
+            else:
+                return
+
+    async def _attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
+        """One try; the last chunk has finish reason and usage."""
+        body = chat_body(request)
+        finish: FinishReason | None = None
+        usage: TokenUsage | None = None
+        text = ""
+        async with self._engine.session() as client:
+            prompt_tokens = await count_prompt(client, request.messages)
+            check_length(prompt_tokens, request.max_tokens, self._engine.context_length)
+            async with contextlib.aclosing(client.stream_chat(body)) as pieces:
+                async for piece in pieces:
+                    finish = piece.finish_reason or finish
+                    usage = piece.usage or usage
+                    if piece.text:
+                        text += piece.text
+                        yield LLMChunk(piece.text)
+        if finish is None or usage is None:
+            raise LLMGoneError("The engine's answer ended without its token counts.", retryable=True)
+        if request.schema is not None and finish is FinishReason.STOP and not request.stop:
+            check_json(text)
+        yield LLMChunk("", finish, usage)
+
+
+def chat_body(request: LLMRequest) -> dict[str, Any]:
+    """The request as llama.cpp's chat endpoint takes it."""
+    body: dict[str, Any] = {
+        "messages": chat_messages(request.messages),
+        "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
+        "cache_prompt": True,
+        # Without it the server looks at the connection only after the whole prompt is read.
+        "return_progress": True,
+    }
+    if request.seed is not None:
+        body["seed"] = request.seed
+    if request.stop:
+        body["stop"] = list(request.stop)
+    if request.schema is not None:
+        body["grammar"] = grammar(request.schema)
+    return body
+
+
+def grammar(schema: JsonObject) -> str:
+    """A schema as the grammar of llguidance, the engine's constraint backend: compact JSON only."""
+    compiled = {**compile_schema(schema), "x-guidance": COMPACT}
+    return "%llguidance {}\nstart: %json " + json.dumps(compiled, ensure_ascii=False)
+
+
+async def count_prompt(client: OpenAIClient, messages: Sequence[Message]) -> int:
+    """What the messages cost as a prompt, by the model's own template and tokenizer."""
+    rendered = await client.post("/apply-template", {"messages": chat_messages(messages)})
+    tokens = await client.post(
+        "/tokenize", {"content": rendered.get("prompt"), "add_special": True, "parse_special": True}
+    )
+    counted = tokens.get("tokens")
+    if not isinstance(counted, list):
+        raise LLMError("The engine counted tokens in an unexpected way.", reason="BAD_ANSWER")
+    return len(counted)
+
+
+def check_json(text: str) -> None:
+    """A complete answer under a schema is JSON; anything else means that the engine did not enforce it."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise LLMError(
+            "The engine did not keep to the schema: use a simpler one.", reason="SCHEMA_NOT_ENFORCED"
+        ) from error

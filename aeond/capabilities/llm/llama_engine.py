@@ -1,0 +1,322 @@
+"""Keeps a llama.cpp engine alive: loads on demand, restarts after a death, gives memory back.
+
+One task owns the engine's life. Everybody else states a wish (`load`, `unload`, the first request) and
+reads the snapshot. A life is: get the model's file, start the host process, serve until it ends. An end
+that nobody asked for is a death, whatever the exit code; so is a silence: requests in flight and not a byte
+from the engine within the stall limit (its health page says OK even when its core stands still).
+"""
+
+import contextlib
+import os
+import sys
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import anyio
+
+from aeond.capabilities.llm.catalogue import Catalogue, CatalogueEntry
+from aeond.capabilities.llm.downloading import ModelStore
+from aeond.capabilities.llm.engine_process import EngineProcess, describe_exit, engine_process, sweep
+from aeond.capabilities.llm.openai_client import OpenAIClient
+from aeond.capabilities.llm.watching import Watch
+from aeond.domain.llm import EngineSnapshot, EngineState, ModelInfo
+from aeond.errors import LLMError, LLMGoneError, OverloadedError
+from aeond.ports import Clock
+
+HOST_MODULE = "aeond.capabilities.llm.llama_host"
+MAX_SOCKET_PATH = 107  # bytes, a limit of Linux
+
+
+@dataclass(frozen=True, slots=True)
+class LlamaSettings:
+    """How the engine runs and when it counts as dead.
+
+    `context_length` is tokens per request; memory is set aside for `slots` times as many. A prompt is read
+    `batch` tokens at a time and a cancelled request ends between two batches: fewer end sooner, more read
+    faster. After `max_deaths` within `death_window_seconds` the engine stays down for
+    `rest_seconds`, then the next request tries again; `load` tries at once.
+    """
+
+    slots: int = 4
+    context_length: int = 8192
+    threads: int = 0  # 0: one per core
+    batch: int = 16
+    prompt_cache_mib: int = 256
+    max_requests: int = 64
+    load_seconds: float = 180.0
+    stall_seconds: float = 60.0
+    max_deaths: int = 5
+    death_window_seconds: float = 300.0
+    rest_seconds: float = 60.0
+    first_backoff_seconds: float = 0.2
+    longest_backoff_seconds: float = 10.0
+
+
+class LlamaEngine:
+    """The Engine port over a supervised llama.cpp host; `async with` sweeps, supervises and ends it.
+
+    `folder` is for the socket and the pid file and is made private to this user. Only one daemon may use it.
+    """
+
+    def __init__(
+        self, catalogue: Catalogue, store: ModelStore, folder: Path, clock: Clock, settings: LlamaSettings
+    ) -> None:
+        self._catalogue = catalogue
+        self._store = store
+        self._folder = folder
+        self._clock = clock
+        self.settings = settings
+        self._snapshot = EngineSnapshot(EngineState.COLD)
+        self._changed = anyio.Event()
+        self._wish: CatalogueEntry | None = None
+        self._last_model = catalogue.default
+        self._life = anyio.CancelScope()
+        self._client: OpenAIClient | None = None
+        self._failure: LLMError | None = None
+        self._failure_until = 0.0
+        self._deaths: deque[float] = deque()
+        self._requests = 0
+        self._watch = Watch(clock)
+        self._tasks = anyio.create_task_group()
+
+    async def __aenter__(self) -> Self:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder.chmod(0o700)
+        if len(os.fsencode(self._socket)) > MAX_SOCKET_PATH:
+            raise LLMError(
+                f"The path of the engine's socket is too long ({self._socket}): choose a shorter runtime folder.",
+                reason="PATH_TOO_LONG",
+            )
+        sweep(self._folder, HOST_MODULE)
+        await self._tasks.__aenter__()
+        self._tasks.start_soon(self._live)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._tasks.cancel_scope.cancel()
+        # The block's own error passes by the task group, which would wrap it.
+        await self._tasks.__aexit__(None, None, None)
+
+    @property
+    def model(self) -> str:
+        """The name of the model that answers, or would answer the next request."""
+        return self._last_model
+
+    @property
+    def context_length(self) -> int:
+        """Tokens per request, prompt and answer together."""
+        trained = self._catalogue.get(self._last_model).context_length
+        return min(self.settings.context_length, trained) if trained else self.settings.context_length
+
+    # ------------------------------------------------------------------ the Engine port
+
+    def snapshot(self) -> EngineSnapshot:
+        return self._snapshot
+
+    async def load(self, model: str) -> None:
+        entry = self._catalogue.get(model)
+        self._failure = None
+        self._deaths.clear()
+        if self._wish is entry and self._snapshot.state in (EngineState.STARTING, EngineState.READY):
+            return
+        self._wish_for(entry)
+
+    async def unload(self) -> None:
+        self._failure = None
+        self._wish = None
+        self._life.cancel()
+        self._wake()
+        while self._snapshot.state is not EngineState.COLD:
+            await self._changed.wait()
+
+    async def list_models(self) -> Sequence[ModelInfo]:
+        ready = self._snapshot.state is EngineState.READY
+        return [
+            ModelInfo(
+                name=entry.name,
+                digest=entry.digest,
+                size_bytes=entry.size_bytes,
+                licence=entry.licence,
+                description=entry.description,
+                context_length=entry.context_length,
+                present=self._store.find(entry) is not None,
+                loaded=ready and entry.name == self._snapshot.model,
+                default=entry.name == self._catalogue.default,
+            )
+            for entry in self._catalogue
+        ]
+
+    # ------------------------------------------------------------------ for the adapter
+
+    @contextlib.asynccontextmanager
+    async def session(self) -> AsyncIterator[OpenAIClient]:
+        """A client of the engine, once it is ready; starts it if need be. Waits without a bound of its own.
+
+        Raises OverloadedError when too many wait already, LLMError when the engine cannot be started.
+        """
+        if self._requests >= self.settings.max_requests:
+            raise OverloadedError(
+                f"{self._requests} requests wait for the model already: try again later.",
+                reason="ENGINE_BUSY",
+            )
+        self._requests += 1
+        try:
+            yield await self._ready()
+        finally:
+            self._requests -= 1
+
+    async def _ready(self) -> OpenAIClient:
+        while self._client is None:
+            if self._failure is not None:
+                if self._clock.monotonic() < self._failure_until:
+                    raise self._failure
+                self._failure = None
+            if self._wish is None:
+                self._wish_for(self._catalogue.get(self._last_model))
+            await self._changed.wait()
+        return self._client
+
+    def _wish_for(self, entry: CatalogueEntry) -> None:
+        self._wish = entry
+        self._last_model = entry.name
+        self._life.cancel()
+        self._show(EngineState.STARTING)
+
+    # ------------------------------------------------------------------ the one task that owns the life
+
+    async def _live(self) -> None:
+        while True:
+            entry = self._wish
+            if entry is None:
+                if self._failure is None and self._snapshot.state is not EngineState.COLD:
+                    self._show(EngineState.COLD)
+                await self._changed.wait()
+                continue
+            with anyio.CancelScope() as self._life:
+                try:
+                    await self._serve_again_and_again(entry)
+                except LLMError as error:
+                    self._give_up(error)
+                except OSError as error:
+                    self._give_up(LLMError(f"The engine cannot be started: {error}.", reason="ENGINE_DEAD"))
+
+    def _give_up(self, failure: LLMError) -> None:
+        """Requests fail with this error until the engine has rested, or somebody loads a model."""
+        self._failure = failure
+        self._failure_until = self._clock.monotonic() + self.settings.rest_seconds
+        self._wish = None
+        self._show(EngineState.DEAD, error=failure.message)
+
+    async def _serve_again_and_again(self, entry: CatalogueEntry) -> None:
+        """Ends only by an error: the model cannot be had or used, or the engine died too often."""
+        while True:
+            path = await self._store.fetch(
+                entry, lambda activity, done: self._show(EngineState.STARTING, activity, done)
+            )
+            self._show(EngineState.STARTING, "loading")
+            try:
+                await self._serve(entry, path)
+            except LLMGoneError as death:
+                await self._mourn(death)
+
+    async def _mourn(self, death: LLMGoneError) -> None:
+        """Waits before the next life; raises when there were too many deaths lately."""
+        now = self._clock.monotonic()
+        self._deaths.append(now)
+        while self._deaths[0] < now - self.settings.death_window_seconds:
+            self._deaths.popleft()
+        count = len(self._deaths)
+        self._snapshot = replace(self._snapshot, restarts=self._snapshot.restarts + 1)
+        if count >= self.settings.max_deaths:
+            raise LLMError(
+                f"The engine died {count} times in a row and stays down; the last time: {death.message} "
+                "Look at the memory it needs and at its log, then load the model again.",
+                reason="ENGINE_DEAD",
+            )
+        self._show(EngineState.DEAD, error=death.message)
+        backoff = min(
+            self.settings.first_backoff_seconds * 2 ** (count - 1), self.settings.longest_backoff_seconds
+        )
+        await self._clock.sleep_until(now + backoff)
+
+    async def _serve(self, entry: CatalogueEntry, path: Path) -> None:
+        """One life of the host process; ends by LLMGoneError or LLMError."""
+        self._socket.unlink(missing_ok=True)
+        async with engine_process(
+            self._command(entry, path), self._folder, clean_environment(), self._tasks
+        ) as process:
+            with anyio.move_on_after(self.settings.load_seconds) as loading:
+                await process.wait_ready()
+            if loading.cancelled_caught:
+                raise LLMGoneError(
+                    f"The engine was not ready after {self.settings.load_seconds:g} seconds.", retryable=True
+                )
+            async with OpenAIClient(self._socket, self._watch) as client:
+                try:
+                    self._client = client
+                    self._show(EngineState.READY)
+                    raise await self._death_of(process)
+                finally:
+                    self._client = None
+
+    async def _death_of(self, process: EngineProcess) -> LLMGoneError:
+        """Waits for the end of the process or for its silence, and kills it if it was silence."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._kill_when_silent, process)
+            code = await process.wait()
+            tasks.cancel_scope.cancel()
+        return LLMGoneError(f"The engine died ({describe_exit(code)}). {process.log}".strip(), retryable=True)
+
+    async def _kill_when_silent(self, process: EngineProcess) -> None:
+        await self._watch.silence(self.settings.stall_seconds)
+        process.kill()
+
+    def _show(self, state: EngineState, activity: str = "", progress: float = 0.0, error: str = "") -> None:
+        model = "" if state is EngineState.COLD else self._last_model
+        self._snapshot = replace(
+            self._snapshot, state=state, model=model, activity=activity, progress=progress, error=error
+        )
+        self._wake()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    # ------------------------------------------------------------------ the program
+
+    @property
+    def _socket(self) -> Path:
+        return self._folder / "engine.sock"
+
+    def _command(self, entry: CatalogueEntry, path: Path) -> list[str]:
+        settings = self.settings
+        options = {
+            "--parent": os.getpid(),
+            "--socket": self._socket,
+            "--model": path,
+            "--name": entry.name,
+            "--slots": settings.slots,
+            "--context-length": self.context_length,
+            "--threads": settings.threads or len(os.sched_getaffinity(0)),
+            "--batch": settings.batch,
+            "--prompt-cache-mib": settings.prompt_cache_mib,
+        }
+        flat = [str(part) for option in options.items() for part in option]
+        # -P: the folder that it runs in is not a place to import from.
+        return [sys.executable, "-P", "-m", HOST_MODULE, *flat]
+
+
+def clean_environment() -> dict[str, str]:
+    """What an engine may know: nothing of ours, and not to spin while it waits."""
+    return {
+        "LANG": "C.UTF-8",
+        "PYTHONUTF8": "1",
+        "OMP_WAIT_POLICY": "passive",
+        "GOMP_SPINCOUNT": "0",
+    }

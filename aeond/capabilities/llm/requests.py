@@ -1,0 +1,85 @@
+"""What every adapter does with a request before and after the model sees it."""
+
+import contextlib
+import math
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from typing import TypeVar
+
+import anyio
+
+from aeond.domain.llm import LLMRequest
+from aeond.domain.messages import Message, Role
+from aeond.domain.values import display_json
+from aeond.errors import InvalidInputError, LLMError
+
+MAX_MESSAGES = 1_000
+MAX_STOPS = 16
+
+ROLES = {Role.USER: "user", Role.AGENT: "assistant", Role.SYSTEM: "system", Role.TOOL: "tool"}
+
+T = TypeVar("T")
+
+
+def check_request(request: LLMRequest) -> None:
+    """Raises InvalidInputError that names the field at fault."""
+    check_messages(request.messages)
+    if request.max_tokens < 1:
+        raise InvalidInputError("max_tokens must be at least 1.", field="max_tokens")
+    if not (math.isfinite(request.temperature) and 0 <= request.temperature <= 10):
+        raise InvalidInputError("temperature must be between 0 and 10.", field="temperature")
+    if len(request.stop) > MAX_STOPS or not all(request.stop):
+        raise InvalidInputError(f"stop must be at most {MAX_STOPS} texts, none empty.", field="stop")
+    if not request.deadline_seconds > 0:
+        raise InvalidInputError("deadline_seconds must be above 0.", field="deadline_seconds")
+
+
+def check_messages(messages: Sequence[Message]) -> None:
+    if not 1 <= len(messages) <= MAX_MESSAGES:
+        raise InvalidInputError(f"There must be 1 to {MAX_MESSAGES} messages.", field="messages")
+    try:
+        for message in messages:
+            display_json(message.content).encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInputError(
+            "A message holds a lone surrogate, which is no text: remove it.",
+            reason="TEXT_NOT_UNICODE",
+            field="messages",
+        ) from error
+
+
+def check_length(prompt_tokens: int, max_tokens: int, context_length: int) -> None:
+    """Nothing is truncated: a prompt and an answer that do not fit together are refused."""
+    if prompt_tokens + max_tokens > context_length:
+        raise InvalidInputError(
+            f"The prompt has {prompt_tokens} tokens and max_tokens is {max_tokens}, but the model's context "
+            f"holds {context_length}: shorten one of them by {prompt_tokens + max_tokens - context_length}.",
+            reason="CONTEXT_TOO_LONG",
+            field="messages",
+        )
+
+
+def chat_messages(messages: Sequence[Message]) -> list[dict[str, str]]:
+    """The messages as chat templates know them."""
+    return [{"role": ROLES[message.role], "content": display_json(message.content)} for message in messages]
+
+
+def out_of_time(seconds: float) -> LLMError:
+    return LLMError(f"The model did not answer within {seconds:g} seconds.", reason="DEADLINE_EXCEEDED")
+
+
+async def within(seconds: float, pieces: AsyncGenerator[T, None]) -> AsyncIterator[T]:
+    """The pieces, all of them within that time; LLMError (reason DEADLINE_EXCEEDED) when it runs out.
+
+    The time runs only inside each wait, never over a yield, so the iterator may be left at any point.
+    """
+    end = anyio.current_time() + seconds
+    async with contextlib.aclosing(pieces):
+        while True:
+            with anyio.CancelScope(deadline=end) as scope:
+                try:
+                    piece = await anext(pieces)
+                except StopAsyncIteration:
+                    return
+            if scope.cancelled_caught:
+                raise out_of_time(seconds)
+            yield piece

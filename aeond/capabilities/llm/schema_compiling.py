@@ -1,0 +1,130 @@
+"""Compiles a JSON Schema down to what llama.cpp enforces, so that nothing is ignored silently.
+
+The engine answers a schema that it cannot compile with unconstrained text and no error. Therefore every
+keyword is on one of three lists: kept, left out (it only narrows what the rest allows, and the Validator
+behind the engine checks it), or refused. Keywords that describe and do not constrain are left out too.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from aeond.domain.values import JsonObject
+from aeond.errors import InvalidInputError
+
+MAX_DEPTH = 32
+MAX_NODES = 20_000
+
+TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
+AS_THEY_ARE = frozenset({"enum", "const", "minLength", "maxLength", "minItems", "maxItems", "required"})
+INTEGER_RANGES = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
+ONLY_NARROW = frozenset({
+    "uniqueItems", "multipleOf", "not", "if", "then", "else", "propertyNames", "minProperties",
+    "maxProperties", "contains", "minContains", "maxContains", "dependentRequired", "dependentSchemas",
+    "unevaluatedProperties", "unevaluatedItems", "patternProperties", "format",
+})  # fmt: skip
+DESCRIBE = frozenset({
+    "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly",
+    "$schema", "$id", "$comment", "contentMediaType", "contentEncoding", "discriminator",
+})  # fmt: skip
+
+# Lookaround, back references and possessive or lazy tricks that the engine's regular expressions lack.
+BEYOND_REGULAR = re.compile(r"\(\?(?!:)|\\[1-9bBAZzpPk]|[*+?}][+]")
+
+
+def compile_schema(schema: JsonObject) -> dict[str, Any]:
+    """The schema in the engine's core; objects that name properties allow no others.
+
+    Raises InvalidInputError (reason SCHEMA_UNSUPPORTED, with the place as a JSON pointer) for what the
+    core cannot say: references outside the schema, `allOf` of several, tuples, patterns beyond regular
+    expressions, unknown keywords, depth over 32.
+    """
+    try:
+        return _Compiler(schema).root()
+    except (AttributeError, TypeError, ValueError) as error:
+        raise refused("", f"is malformed ({error})") from error
+
+
+class _Compiler:
+    def __init__(self, schema: JsonObject) -> None:
+        self._schema = schema
+        self._nodes = 0
+
+    def root(self) -> dict[str, Any]:
+        definitions: dict[str, dict[str, Any]] = {}
+        for group in ("$defs", "definitions"):
+            found = self._schema.get(group)
+            if isinstance(found, Mapping):
+                definitions[group] = {
+                    str(name): self._node(part, f"/{group}/{name}", 1) for name, part in found.items()
+                }
+        return {**self._node(self._schema, "", 0), **definitions}
+
+    def _node(self, node: Any, path: str, depth: int) -> dict[str, Any]:
+        self._nodes += 1
+        if depth > MAX_DEPTH or self._nodes > MAX_NODES:
+            raise refused(path, f"is too deep or too large (limits: depth {MAX_DEPTH}, {MAX_NODES} parts)")
+        if node is True:
+            return {}
+        if not isinstance(node, Mapping):
+            raise refused(path, "allows nothing or is no schema")
+        kept: dict[str, Any] = {}
+        for keyword, value in node.items():
+            place = f"{path}/{keyword}"
+            if keyword in AS_THEY_ARE:
+                kept[keyword] = value
+            elif keyword == "type":
+                kept[keyword] = self._type(value, place)
+            elif keyword in INTEGER_RANGES:
+                if node.get("type") == "integer":
+                    kept[keyword] = value
+            elif keyword in ("anyOf", "oneOf"):
+                kept["anyOf"] = [self._node(part, f"{place}/{n}", depth + 1) for n, part in enumerate(value)]
+            elif keyword == "properties":
+                kept[keyword] = {
+                    name: self._node(part, f"{place}/{name}", depth + 1) for name, part in value.items()
+                }
+            elif keyword in ("items", "additionalProperties"):
+                kept[keyword] = False if value is False else self._node(value, place, depth + 1)
+            elif keyword == "$ref":
+                kept[keyword] = self._reference(value, place)
+            elif keyword == "pattern":
+                kept[keyword] = self._pattern(value, place)
+            elif keyword == "allOf" and len(value) == 1:
+                kept.update(self._node(value[0], f"{place}/0", depth + 1))
+            elif keyword not in ONLY_NARROW | DESCRIBE and keyword not in ("$defs", "definitions"):
+                raise refused(place, "is a keyword that the engine cannot enforce")
+        if "properties" in kept:
+            kept.setdefault("additionalProperties", False)
+        return kept
+
+    def _type(self, value: Any, place: str) -> Any:
+        names = value if isinstance(value, list) else [value]
+        if not names or any(name not in TYPES for name in names):
+            raise refused(place, f"{value!r} is no JSON type")
+        return value
+
+    def _reference(self, value: Any, place: str) -> str:
+        target: Any = self._schema
+        for part in str(value).removeprefix("#").strip("/").split("/"):
+            target = target.get(part) if isinstance(target, Mapping) else None
+        if not str(value).startswith(("#/$defs/", "#/definitions/")) or target is None:
+            raise refused(place, f"{value!r} is not defined in this schema")
+        return str(value)
+
+    def _pattern(self, value: Any, place: str) -> str:
+        try:
+            re.compile(value)
+        except (re.error, TypeError) as error:
+            raise refused(place, f"{value!r} is no regular expression") from error
+        if BEYOND_REGULAR.search(value):
+            raise refused(place, f"{value!r} looks around or back, which the engine cannot")
+        return str(value)
+
+
+def refused(path: str, why: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"The schema cannot be enforced: {path or '/'} {why}. Say it more simply.",
+        reason="SCHEMA_UNSUPPORTED",
+        field="schema",
+    )

@@ -1,0 +1,83 @@
+"""Binds the services of the contract to the objects that answer them.
+
+A method of the contract is answered by the method of the same name in snake case, from the request and
+the caller: `async def get_run(request, caller) -> response`, or for a stream an async generator of Parts.
+A method of the contract that nobody answers is UNIMPLEMENTED, with a reason.
+"""
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+from aeond.domain.runs import Owner
+from aeond.errors import NotImplementedYetError
+from aeond.server.streaming import Part, Streams
+
+Context = grpc.aio.ServicerContext[Any, bytes]
+Handler = grpc.RpcMethodHandler[Any, Any]
+Answer = Callable[[Any, Owner], Awaitable[Message]]
+StreamAnswer = Callable[[Any, Owner], AsyncIterator[Part]]
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service of the contract and what answers its methods."""
+
+    descriptor: ServiceDescriptor
+    shim: object
+
+
+class Binding:
+    """Makes gRPC's handlers; knows who calls and which streams are open."""
+
+    def __init__(self, owner_of: Callable[[str], Owner], streams: Streams) -> None:
+        self._owner_of = owner_of
+        self._streams = streams
+
+    def handlers(self, service: Service) -> grpc.GenericRpcHandler:
+        methods = {method.name: self._handler(method, service.shim) for method in service.descriptor.methods}
+        return grpc.method_handlers_generic_handler(service.descriptor.full_name, methods)
+
+    def _handler(self, method: MethodDescriptor, shim: object) -> Handler:
+        answer = getattr(shim, snake_case(method.name), None)
+        decode = GetMessageClass(method.input_type).FromString
+        if method.client_streaming:
+            return grpc.stream_stream_rpc_method_handler(_unimplemented(method), decode)
+        if method.server_streaming:
+            behaviour = self._streaming(answer) if answer else _unimplemented(method)
+            return grpc.unary_stream_rpc_method_handler(behaviour, decode)
+        behaviour = self._unary(answer) if answer else _unimplemented(method)
+        return grpc.unary_unary_rpc_method_handler(behaviour, decode)
+
+    def _unary(self, answer: Answer) -> Callable[[Any, Context], Awaitable[bytes]]:
+        async def behave(request: Message, context: Context) -> bytes:
+            response = await answer(request, self._owner_of(context.peer()))
+            return response.SerializeToString()
+
+        return behave
+
+    def _streaming(self, answer: StreamAnswer) -> Callable[[Any, Context], Awaitable[None]]:
+        async def behave(request: Message, context: Context) -> None:
+            parts = answer(request, self._owner_of(context.peer()))
+            await self._streams.carry(parts, context.write)
+
+        return behave
+
+
+def snake_case(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def _unimplemented(method: MethodDescriptor) -> Callable[[Any, Context], Awaitable[Any]]:
+    async def behave(_request: Any, _context: Context) -> None:
+        raise NotImplementedYetError(
+            f"This version of aeond does not answer {method.full_name}: a newer one may."
+        )
+
+    return behave

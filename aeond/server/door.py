@@ -1,0 +1,151 @@
+"""The door: the one way in to the gRPC server, and the only place that knows who came.
+
+grpcio can neither take over a socket that systemd listens on nor tell who connects. So the door accepts
+on the listening socket, reads the peer's identity from the kernel, judges it, and splices the bytes to
+the gRPC server on a socket in a folder of ours alone. The upstream end of each splice is bound to an
+abstract name, which gRPC shows as the peer of a call. The name is made anew for each connection, cannot
+be guessed beforehand and cannot be bound twice, so whoever is in the door's table under it is who called.
+"""
+
+import asyncio
+import errno
+import logging
+import secrets
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import anyio
+import anyio.abc
+
+from aeond.domain.runs import Owner
+from aeond.errors import AeondError, RefusedError
+from aeond.server.admitting import Admission, Peer, peer_of
+from aeond.server.refusing import PREFACE, receive_exactly, refuse
+from aeond.server.splicing import Scratch, splice
+from aeond.server.statuses import status_of
+
+log = logging.getLogger("aeond.door")
+
+MAX_REFUSALS = 16  # connections that are being told no at the same time; more are closed without a word
+REFUSAL_SECONDS = 5.0
+FULL_PAUSE_SECONDS = 0.5
+
+_OUT_OF_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+class Door:
+    """Admits connections for as long as `opened` lasts, from `begin` on."""
+
+    def __init__(self, listener: socket.socket, inner_path: Path, admission: Admission) -> None:
+        self._listener = listener
+        self._inner_path = str(inner_path)
+        self._admission = admission
+        self._scratch = Scratch()
+        self._owners: dict[str, Owner] = {}
+        self._admitted = 0
+        self._refusals = 0
+        self._begun = anyio.Event()
+
+    @property
+    def connections(self) -> int:
+        """How many are open, those that have not said a word yet included."""
+        return self._admitted
+
+    def owner_of(self, peer: str) -> Owner:
+        """Who made a call, from what gRPC shows as its peer.
+
+        RefusedError (reason NOT_THROUGH_DOOR) for a peer that did not come through this door.
+        """
+        owner = self._owners.get(peer)
+        if owner is None:
+            raise RefusedError("Calls are taken through the daemon's socket only.", reason="NOT_THROUGH_DOOR")
+        return owner
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        """Holds connections meanwhile; at the end those still open are cut."""
+        async with anyio.create_task_group() as connections:
+            connections.start_soon(self._accept, connections)
+            yield
+            connections.cancel_scope.cancel()
+
+    def begin(self) -> None:
+        """The inner server answers: connections are accepted from now; until now they waited."""
+        self._begun.set()
+
+    async def _accept(self, connections: anyio.abc.TaskGroup) -> None:
+        loop = asyncio.get_running_loop()
+        await self._begun.wait()
+        while True:
+            try:
+                connection, _ = await loop.sock_accept(self._listener)
+            except ConnectionError:
+                continue
+            except OSError as error:
+                if error.errno not in _OUT_OF_ROOM:
+                    raise
+                log.warning("cannot accept connections for now: %s", error.strerror)
+                await anyio.sleep(FULL_PAUSE_SECONDS)
+            else:
+                connections.start_soon(self._welcome, connection)
+
+    async def _welcome(self, connection: socket.socket) -> None:
+        """Judges one connection and serves it to its end."""
+        with connection:
+            try:
+                peer = peer_of(connection)
+                objection = self._admission.objection(peer, self._admitted)
+                if objection is None:
+                    await self._let_in(connection, peer)
+                else:
+                    await self._turn_away(connection, peer, objection)
+            except OSError as error:
+                log.debug("a connection broke off: %s", error)
+
+    async def _let_in(self, connection: socket.socket, peer: Peer) -> None:
+        self._admitted += 1
+        try:
+            if not await self._says_hello(connection):
+                log.info("closed a connection of user %d that does not speak HTTP/2", peer.uid)
+                return
+            name = f"aeond/{secrets.token_hex(16)}/{peer.uid}/{peer.pid}"
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as upstream:
+                upstream.setblocking(False)
+                upstream.bind(f"\0{name}")
+                shown = f"unix-abstract:{quote(name)}"
+                self._owners[shown] = peer.owner
+                try:
+                    loop = asyncio.get_running_loop()
+                    await loop.sock_connect(upstream, self._inner_path)
+                    await loop.sock_sendall(upstream, PREFACE)
+                    await splice(connection, upstream, self._scratch)
+                finally:
+                    del self._owners[shown]
+        finally:
+            self._admitted -= 1
+
+    async def _turn_away(self, connection: socket.socket, peer: Peer, objection: AeondError) -> None:
+        log.warning("turned away a connection of user %d: %s", peer.uid, objection.reason)
+        if self._refusals >= MAX_REFUSALS:
+            return
+        self._refusals += 1
+        try:
+            status = status_of(objection)
+            answer = [
+                ("grpc-status", str(status.code.value[0])),
+                ("grpc-message", quote(status.message, " ")),
+            ]
+            with anyio.move_on_after(REFUSAL_SECONDS):
+                if await self._says_hello(connection):
+                    await refuse(connection, [*answer, *status.metadata])
+        finally:
+            self._refusals -= 1
+
+    async def _says_hello(self, connection: socket.socket) -> bool:
+        """Whether the peer begins as an HTTP/2 client does, in time."""
+        with anyio.move_on_after(self._admission.handshake_seconds):
+            return await receive_exactly(connection, len(PREFACE)) == PREFACE
+        return False

@@ -1,0 +1,126 @@
+"""The boundary of the API: whatever goes wrong behind it leaves as a status, never as a traceback.
+
+Requests are decoded here and not by grpcio, which would answer bytes that are no message with a
+traceback in the log and UNKNOWN.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from inspect import isawaitable
+from typing import Any, cast
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from aeond.errors import AeondError, InvalidInputError, NotImplementedYetError
+from aeond.ports import Ids
+from aeond.server.binding import Context, Handler
+from aeond.server.statuses import Status, bug_status, status_of
+from aeond.server.streaming import StreamCutError
+
+log = logging.getLogger("aeond.server")
+
+Decode = Callable[[bytes], Any]
+Behaviour = Callable[[Any, Context], Any]  # grpcio's types know the handlers of its synchronous server only
+
+
+class ErrorInterceptor(grpc.aio.ServerInterceptor):
+    """Stands between gRPC and every handler, those of health and reflection included."""
+
+    def __init__(self, ids: Ids) -> None:
+        self._ids = ids
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Handler:
+        method = str(handler_call_details.method)
+        handler = await continuation(handler_call_details)
+        if handler is None:
+            return grpc.stream_stream_rpc_method_handler(self._unknown(method))
+        if handler.request_streaming and handler.response_streaming:
+            return self._stream_stream(handler, method)
+        if handler.response_streaming:
+            return self._unary_stream(handler, method)
+        return self._unary_unary(handler, method)
+
+    def _unknown(self, method: str) -> Callable[[Any, Context], Awaitable[None]]:
+        async def behave(_requests: Any, context: Context) -> None:
+            async with self._translated(context, method):
+                raise NotImplementedYetError(
+                    f"There is no method {method}: is the client newer than the daemon?",
+                    reason="UNKNOWN_METHOD",
+                )
+
+        return behave
+
+    def _unary_unary(self, handler: Handler, method: str) -> Handler:
+        inner, decode = cast("Behaviour", handler.unary_unary), handler.request_deserializer
+
+        async def behave(raw: bytes, context: Context) -> Any:
+            async with self._translated(context, method):
+                return await inner(_decoded(raw, decode), context)
+
+        return grpc.unary_unary_rpc_method_handler(behave, None, handler.response_serializer)
+
+    def _unary_stream(self, handler: Handler, method: str) -> Handler:
+        inner, decode = cast("Behaviour", handler.unary_stream), handler.request_deserializer
+
+        async def behave(raw: bytes, context: Context) -> None:
+            async with self._translated(context, method):
+                await _relay(inner(_decoded(raw, decode), context), context)
+
+        return grpc.unary_stream_rpc_method_handler(behave, None, handler.response_serializer)
+
+    def _stream_stream(self, handler: Handler, method: str) -> Handler:
+        inner, decode = cast("Behaviour", handler.stream_stream), handler.request_deserializer
+
+        async def behave(raws: AsyncIterator[bytes], context: Context) -> None:
+            requests = (_decoded(raw, decode) async for raw in raws)
+            async with self._translated(context, method):
+                await _relay(inner(requests, context), context)
+
+        return grpc.stream_stream_rpc_method_handler(behave, None, handler.response_serializer)
+
+    @asynccontextmanager
+    async def _translated(self, context: Context, method: str) -> AsyncIterator[None]:
+        """Ends the call with the status of whatever is raised inside; cancellation passes through."""
+        try:
+            yield
+        except grpc.aio.AbortError:
+            raise  # the handler has given its status itself
+        except AeondError as error:
+            await _abort(context, status_of(error))
+        except StreamCutError as cut:
+            seq = (("last-seq", str(cut.last_seq)),) if cut.last_seq >= 0 else ()
+            await _abort(context, status_of(cut.error), seq)
+        except Exception:  # the boundary of the API: a bug of ours must not reach a client as a traceback
+            error_id = self._ids.new_id()
+            log.exception("%s failed (error id %s)", method, error_id, extra={"error_id": error_id})
+            await _abort(context, bug_status(error_id))
+
+
+async def _abort(context: Context, status: Status, more: tuple[tuple[str, str], ...] = ()) -> None:
+    await context.abort(status.code, status.message, (*status.metadata, *more))
+
+
+async def _relay(answer: Any, context: Context) -> None:
+    """Lets a handler of a stream run, whether it writes itself or gives its messages one by one."""
+    if isawaitable(answer):
+        await answer
+        return
+    async for message in answer:
+        await context.write(message)
+
+
+def _decoded(raw: bytes, decode: Decode | None) -> Any:
+    if decode is None:
+        return raw
+    try:
+        return decode(raw)
+    except DecodeError as error:
+        raise InvalidInputError(
+            "The request is no valid message of this method; texts must be UTF-8.", reason="MALFORMED_MESSAGE"
+        ) from error

@@ -1,0 +1,107 @@
+"""A splice: bytes go both ways between two sockets, no faster than the receiving end takes them."""
+
+import asyncio
+import socket
+from typing import cast
+
+import anyio
+
+SCRATCH_BYTES = 64 * 1024
+LINGER_SECONDS = 5.0
+
+
+class Scratch:
+    """The one buffer that every splice of a door reads into.
+
+    Sharing it is safe: the loop fills it and hands it over in one go, and what is handed on is a copy.
+    """
+
+    def __init__(self) -> None:
+        self.view = memoryview(bytearray(SCRATCH_BYTES))
+
+
+async def splice(client: socket.socket, server: socket.socket, scratch: Scratch) -> None:
+    """Carries bytes until either end closes; what is then still on its way gets a few seconds to arrive.
+
+    Holds at most one scratch buffer and the transports' write buffers (64 KiB each, and one read more) in
+    memory, however slowly an end reads. Cancelling it drops both ends at once.
+    """
+    loop = asyncio.get_running_loop()
+    ended = anyio.Event()
+    upstream, downstream = _Half(scratch, ended), _Half(scratch, ended)
+    upstream.other, downstream.other = downstream, upstream
+    try:
+        await loop.connect_accepted_socket(lambda: upstream, server)
+        await loop.connect_accepted_socket(lambda: downstream, client)
+        upstream.begin()
+        downstream.begin()
+        await ended.wait()
+        upstream.finish()
+        downstream.finish()
+        with anyio.move_on_after(LINGER_SECONDS):
+            await upstream.gone.wait()
+            await downstream.gone.wait()
+    finally:
+        upstream.drop()
+        downstream.drop()
+
+
+class _Half(asyncio.BufferedProtocol):
+    """One end: what it reads it writes to the other. `ended` is set when either reads no more."""
+
+    other: "_Half"
+
+    def __init__(self, scratch: Scratch, ended: anyio.Event) -> None:
+        self.gone = anyio.Event()
+        self._scratch = scratch
+        self._ended = ended
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._transport.pause_reading()  # until both ends are there
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._scratch.view
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.other.send(bytes(self._scratch.view[:nbytes]))
+
+    def eof_received(self) -> bool:
+        self._ended.set()
+        return True  # not closed yet: what was read still has to go out, see `finish`
+
+    def pause_writing(self) -> None:
+        self.other.hold()
+
+    def resume_writing(self) -> None:
+        self.other.begin()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._ended.set()
+        self.gone.set()
+
+    def begin(self) -> None:
+        """Reads, or reads again."""
+        if self._transport is not None:
+            self._transport.resume_reading()
+
+    def hold(self) -> None:
+        """Reads no more for now."""
+        if self._transport is not None:
+            self._transport.pause_reading()
+
+    def send(self, data: bytes) -> None:
+        if self._transport is not None:
+            self._transport.write(data)
+
+    def finish(self) -> None:
+        """Closes once what was written has gone out."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def drop(self) -> None:
+        """Closes at once."""
+        if self._transport is not None:
+            self._transport.abort()

@@ -1,0 +1,74 @@
+"""Batches of events, encoded: each event once, however many watch.
+
+A response whose events are `repeated Event events` is, on the wire, its events one after another, each
+with its field number and length before it. So the bytes of an event are made once and put together for
+every watcher.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+
+from google.protobuf.descriptor import Descriptor
+
+from aeond.domain.events import Event, LiveUpdate
+from aeond.server.streaming import Part
+from aeond.server.wire.events import event_to_wire, live_update_to_wire
+
+MAX_BATCH_BYTES = 256 * 1024  # about: a batch ends with the event that crosses it
+MAX_KEPT_BYTES = 1 << 20
+MAX_KEPT_EVENT_BYTES = 16 * 1024
+
+_LENGTH_DELIMITED = 2
+
+
+class EventBytes:
+    """Encoded events, the newest kept for whoever asks for them next."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, int], bytes] = OrderedDict()
+        self._kept_bytes = 0
+
+    def encode(self, item: Event | LiveUpdate) -> bytes:
+        if not isinstance(item, Event):
+            return live_update_to_wire(item).SerializeToString()
+        key = (item.run_id, item.seq)
+        encoded = self._kept.get(key)
+        if encoded is None:
+            encoded = event_to_wire(item).SerializeToString()
+            if len(encoded) <= MAX_KEPT_EVENT_BYTES:
+                self._keep(key, encoded)
+        return encoded
+
+    def _keep(self, key: tuple[str, int], encoded: bytes) -> None:
+        self._kept[key] = encoded
+        self._kept_bytes += len(encoded)
+        while self._kept_bytes > MAX_KEPT_BYTES:
+            _, oldest = self._kept.popitem(last=False)
+            self._kept_bytes -= len(oldest)
+
+
+def batches(items: Sequence[Event | LiveUpdate], response: Descriptor, encoded: EventBytes) -> Iterator[Part]:
+    """The items as messages of this type, as few as their size allows."""
+    tag = _varint(response.fields_by_name["events"].number << 3 | _LENGTH_DELIMITED)
+    pieces: list[bytes] = []
+    size, last_seq = 0, -1
+    for item in items:
+        event = encoded.encode(item)
+        pieces += (tag, _varint(len(event)), event)
+        size += len(event)
+        if isinstance(item, Event):
+            last_seq = item.seq
+        if size >= MAX_BATCH_BYTES:
+            yield Part(b"".join(pieces), last_seq)
+            pieces, size = [], 0
+    if pieces:
+        yield Part(b"".join(pieces), last_seq)
+
+
+def _varint(number: int) -> bytes:
+    groups = bytearray()
+    while number > 0x7F:
+        groups.append(number & 0x7F | 0x80)
+        number >>= 7
+    groups.append(number)
+    return bytes(groups)

@@ -1,0 +1,94 @@
+"""Checks of form: lengths, numbers, characters. What a request means is judged by the service.
+
+Each raises InvalidInputError with one of a few reasons and the path of the field, such as
+`plan.steps[3].description`: EMPTY, TOO_LONG, TOO_MANY, OUT_OF_RANGE, UNPRINTABLE, RELATIVE_PATH, REQUIRED.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sized
+
+from google.protobuf.message import Message
+
+from aeond.errors import InvalidInputError
+
+MAX_ID_CHARS = 128
+MAX_NAME_CHARS = 128
+MAX_PATH_CHARS = 4_096
+MAX_LABELS = 32
+MAX_LABEL_CHARS = 512
+
+
+def required(message: Message, field: str, path: str = "") -> None:
+    """The sub-message is set."""
+    if not message.HasField(field):
+        _refuse(path or field, "must be set", "REQUIRED")
+
+
+def bounded_text(text: str, field: str, most: int, *, least: int = 0) -> str:
+    """`least` to `most` characters."""
+    if len(text) < least or (least and not text.strip()):
+        _refuse(field, "must not be empty", "EMPTY")
+    if len(text) > most:
+        _refuse(field, f"has {len(text)} characters; {most} are allowed", "TOO_LONG")
+    return text
+
+
+def word(text: str, field: str, most: int = MAX_ID_CHARS, *, optional: bool = False) -> str:
+    """An id or name: printable, without a line break, at most `most` characters."""
+    if not text and optional:
+        return text
+    bounded_text(text, field, most, least=1)
+    if not text.isprintable():
+        _refuse(field, "must be printable characters only", "UNPRINTABLE")
+    return text
+
+
+def words(texts: Iterable[str], field: str, most: int, *, chars: int = MAX_ID_CHARS) -> tuple[str, ...]:
+    """At most `most` ids or names."""
+    checked = tuple(word(text, f"{field}[{index}]", chars) for index, text in enumerate(texts))
+    at_most(checked, field, most)
+    return checked
+
+
+def at_most(items: Sized, field: str, most: int) -> None:
+    if len(items) > most:
+        _refuse(field, f"has {len(items)} entries; {most} are allowed", "TOO_MANY")
+
+
+def at_least_one(items: Sized, field: str) -> None:
+    if not items:
+        _refuse(field, "must not be empty", "EMPTY")
+
+
+def whole(number: int, field: str, least: int, most: int) -> int:
+    if not least <= number <= most:
+        _refuse(field, f"must be from {least} to {most}, not {number}", "OUT_OF_RANGE")
+    return number
+
+
+def real(number: float, field: str, least: float, most: float) -> float:
+    """A finite number within bounds."""
+    if not math.isfinite(number) or not least <= number <= most:
+        _refuse(field, f"must be from {least:g} to {most:g}, not {number}", "OUT_OF_RANGE")
+    return number
+
+
+def folder_path(text: str, field: str) -> str:
+    """The absolute path of a folder, or "" for none. Whether there is such a folder is not looked at."""
+    if text:
+        word(text, field, MAX_PATH_CHARS)
+        if not text.startswith("/"):
+            _refuse(field, "must be an absolute path", "RELATIVE_PATH")
+    return text
+
+
+def labels(given: Mapping[str, str], field: str) -> dict[str, str]:
+    at_most(given, field, MAX_LABELS)
+    return {
+        word(name, field, MAX_NAME_CHARS): bounded_text(text, field, MAX_LABEL_CHARS)
+        for name, text in given.items()
+    }
+
+
+def _refuse(field: str, what: str, reason: str) -> None:
+    raise InvalidInputError(f"{field} {what}.", reason=reason, field=field)

@@ -1,0 +1,64 @@
+"""JSON values as the text they travel in.
+
+Text and not google.protobuf.Value: integers stay exact at any size, nobody pays for a conversion that
+they do not need, and what a client sends can be bounded before it is built.
+"""
+
+import json
+from collections.abc import Mapping
+
+from pydantic_core import from_json
+
+from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue
+from aeond.errors import InvalidInputError
+
+MAX_JSON_BYTES = 1 << 20
+
+
+def json_text(value: JsonValue) -> str:
+    """A value as compact JSON text, keys in their own order. Never fails: a lone surrogate is escaped."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text if _encodable(text) else json.dumps(value, separators=(",", ":"))
+
+
+def plain_text(text: str) -> str:
+    """The text as the wire can carry it: each lone surrogate becomes a question mark."""
+    return text if _encodable(text) else text.encode("utf-8", "replace").decode()
+
+
+def json_value(text: str, field: str, max_bytes: int = MAX_JSON_BYTES) -> JsonValue:
+    """The value of a JSON text. `field` names its place in the request.
+
+    InvalidInputError (reason INVALID_JSON) for anything that is not JSON by the book: NaN and infinities,
+    numbers beyond a double, lone surrogates, more than 200 levels; TOO_LONG above `max_bytes`.
+    """
+    if len(text) > max_bytes or len(encoded := text.encode()) > max_bytes:
+        raise InvalidInputError(
+            f"{field} may hold at most {max_bytes} bytes of JSON.", reason="TOO_LONG", field=field
+        )
+    try:
+        value: JsonValue = from_json(encoded, allow_inf_nan=False)
+        json.dumps(value, allow_nan=False)  # the parser takes 1e999 for infinity
+    except ValueError as error:
+        raise InvalidInputError(
+            f"{field} is not valid JSON: {error}.", reason="INVALID_JSON", field=field
+        ) from None
+    return value
+
+
+def json_object(text: str, field: str, max_bytes: int = MAX_JSON_BYTES) -> JsonObject:
+    """As `json_value`, of an object; an empty text is an empty object. Else reason NOT_AN_OBJECT."""
+    if not text:
+        return NO_ARGUMENTS
+    value = json_value(text, field, max_bytes)
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(f"{field} must be a JSON object.", reason="NOT_AN_OBJECT", field=field)
+    return value
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

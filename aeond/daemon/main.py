@@ -5,6 +5,7 @@ import faulthandler
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from aeond import __version__
@@ -89,7 +90,6 @@ def _serve(options: argparse.Namespace) -> int:
     from aeond.daemon.notify import notifier_from_environment
     from aeond.daemon.paths import default_config_file, paths_of
 
-    notifier = notifier_from_environment()
     config = load_config(options.config or default_config_file(), required=options.config is not None)
     start_logging(config.log.level, config.log.format, sys.stderr)
 
@@ -97,7 +97,8 @@ def _serve(options: argparse.Namespace) -> int:
 
     from aeond.daemon.lifecycle import serve
 
-    anyio.run(serve, config, paths_of(config), notifier)
+    with closing(notifier_from_environment()) as notifier:
+        anyio.run(serve, config, paths_of(config), notifier)
     return Exit.OK
 
 

@@ -1,7 +1,7 @@
 """What systemd is told: one method per notification."""
 
 import os
-from collections.abc import Callable
+import socket
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,6 +29,8 @@ class Notifier(Protocol):
 
     def stopping(self) -> None: ...
 
+    def close(self) -> None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Silence:
@@ -45,12 +47,22 @@ class Silence:
 
     def stopping(self) -> None: ...
 
+    def close(self) -> None: ...
+
+
+class Channel(Protocol):
+    """What the library gives: a connected socket, or None where that failed."""
+
+    socket: socket.socket | None
+
+    def notify(self, state: str) -> None: ...
+
 
 class SystemdNotifier:
-    """Speaks sd_notify over a channel that takes one message at a time."""
+    """Speaks sd_notify over a channel."""
 
-    def __init__(self, send: Callable[[str], None], watchdog_seconds: float) -> None:
-        self._channel = send
+    def __init__(self, channel: Channel, watchdog_seconds: float) -> None:
+        self._channel = channel
         self._watchdog_seconds = watchdog_seconds
         self._last = ""
 
@@ -78,9 +90,13 @@ class SystemdNotifier:
     def stopping(self) -> None:
         self._send("STOPPING=1")
 
+    def close(self) -> None:
+        if self._channel.socket is not None:
+            self._channel.socket.close()
+
     def _send(self, message: str) -> None:
         # The library writes Latin-1, systemd reads UTF-8: hand it the bytes of the one as the other.
-        self._channel(message.encode("utf-8", "replace").decode("latin-1"))
+        self._channel.notify(message.encode("utf-8", "replace").decode("latin-1"))
 
 
 def notifier_from_environment() -> Notifier:
@@ -96,4 +112,4 @@ def notifier_from_environment() -> Notifier:
 
     channel = sdnotify.SystemdNotifier()  # connects to what NOTIFY_SOCKET names, now and once
     del os.environ["NOTIFY_SOCKET"]
-    return SystemdNotifier(channel.notify, seconds)
+    return SystemdNotifier(channel, seconds)

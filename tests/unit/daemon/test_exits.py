@@ -1,0 +1,38 @@
+"""How `aeond` ends."""
+
+import pytest
+
+from aeond.daemon.exits import Exit, errors_in, exit_for
+from aeond.errors import (
+    AeondError,
+    AlreadyExistsError,
+    InvalidInputError,
+    NotFoundError,
+    RefusedError,
+    StoreError,
+    WrongStateError,
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (InvalidInputError("", reason="CONFIG_INVALID"), Exit.CONFIG),
+        (RefusedError("", reason="FOLDER_REFUSED"), Exit.CONFIG),
+        (AlreadyExistsError("", reason="ANOTHER_INSTANCE"), Exit.ANOTHER_INSTANCE),
+        (AlreadyExistsError("", reason="SOCKET_IN_USE"), Exit.ANOTHER_INSTANCE),
+        (StoreError("", reason="JOURNAL_CORRUPT"), Exit.JOURNAL),
+        (StoreError("", reason="MEMORY_NEWER"), Exit.JOURNAL),
+        (NotFoundError("", reason="SOCKET_FOLDER_MISSING"), Exit.SOCKET),
+        (WrongStateError("", reason="SOCKET_PATH_TAKEN"), Exit.SOCKET),
+    ],
+)
+def test_each_error_has_its_exit_code(error: AeondError, code: Exit) -> None:
+    """A program that starts the daemon learns from the exit code what to mend."""
+    assert exit_for(error) is code
+
+
+def test_errors_are_found_in_groups_of_tasks() -> None:
+    """What ended one of many tasks is found however deep it lies."""
+    first, second = ValueError("a"), KeyError("b")
+    assert list(errors_in(ExceptionGroup("", [first, ExceptionGroup("", [second])]))) == [first, second]

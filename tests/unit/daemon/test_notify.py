@@ -1,0 +1,82 @@
+"""What the service manager is told."""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from aeond.daemon.notify import Silence, notifier_from_environment
+
+
+@pytest.fixture
+def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    """A socket that listens as systemd does."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(str(tmp_path / "notify"))
+        receiver.settimeout(5)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        yield receiver
+
+
+def test_the_manager_is_told_each_step(manager: socket.socket) -> None:
+    """READY, a line for people, signs of life and STOPPING reach the manager."""
+    with closing(notifier_from_environment()) as notifier:
+        notifier.ready()
+        notifier.say("loading the model … 40%", engine="starting")
+        notifier.alive()
+        notifier.stopping()
+    assert [manager.recv(1000).decode() for _ in range(4)] == [
+        "READY=1",
+        "STATUS=loading the model … 40%\nX_AEOND_ENGINE=starting",
+        "WATCHDOG=1",
+        "STOPPING=1",
+    ]
+
+
+def test_the_same_line_is_said_once(manager: socket.socket) -> None:
+    """The manager is told what changed, not what stayed."""
+    with closing(notifier_from_environment()) as notifier:
+        for text in ("one", "one", "two"):
+            notifier.say(text)
+    assert [manager.recv(1000) for _ in range(2)] == [b"STATUS=one", b"STATUS=two"]
+
+
+def test_a_line_stays_one_line(manager: socket.socket) -> None:
+    """Text with line breaks cannot smuggle in another notification."""
+    with closing(notifier_from_environment()) as notifier:
+        notifier.say("error\nREADY=1")
+    assert manager.recv(1000) == b"STATUS=error READY=1"
+
+
+def test_children_cannot_speak_for_the_daemon(
+    manager: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the manager put into the environment is gone from it once it is read."""
+    monkeypatch.setenv("WATCHDOG_USEC", "3000000")
+    monkeypatch.setenv("WATCHDOG_PID", str(os.getpid()))
+    with closing(notifier_from_environment()) as notifier:
+        assert notifier.watchdog_seconds == 3.0
+    assert {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}.isdisjoint(os.environ)
+
+
+@pytest.mark.usefixtures("manager")
+@pytest.mark.parametrize(("microseconds", "pid"), [("", ""), ("abc", ""), ("3000000", "1")])
+def test_a_watchdog_that_is_not_ours_is_ignored(
+    monkeypatch: pytest.MonkeyPatch, microseconds: str, pid: str
+) -> None:
+    """A watchdog for another process, or one that makes no sense, is none."""
+    monkeypatch.setenv("WATCHDOG_USEC", microseconds)
+    monkeypatch.setenv("WATCHDOG_PID", pid or str(os.getpid()))
+    with closing(notifier_from_environment()) as notifier:
+        assert notifier.watchdog_seconds == 0.0
+
+
+def test_without_a_manager_nobody_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A daemon at a terminal speaks to nobody."""
+    monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
+    notifier = notifier_from_environment()
+    assert notifier == Silence()
+    assert not notifier.listens

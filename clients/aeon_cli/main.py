@@ -90,9 +90,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _explain(error: errors.AeondError) -> int:
+    from aeon_cli.flowing import print_flowing
     from aeon_cli.printable import printable
 
-    print(f"aeonctl: {printable(error.message)}", file=sys.stderr)
+    print_flowing(f"aeonctl: {error.message}", sys.stderr)
     if error.field and error.field != "socket":
         print(f"  see: {printable(error.field)} ({printable(error.reason)})", file=sys.stderr)
     if error.error_id:

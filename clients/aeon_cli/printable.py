@@ -76,6 +76,16 @@ def fit(text: str, cells: int, *, ellipsis: str = "…") -> str:
     return set_cell_size(text, cells - len(ellipsis)).rstrip() + ellipsis
 
 
+def fit_end(text: str, cells: int, *, ellipsis: str = "…") -> str:
+    """The same, with the end kept and the beginning cut."""
+    if width_of(text) <= cells:
+        return text
+    kept = text
+    while kept and width_of(kept) > cells - len(ellipsis):
+        kept = kept[1:]
+    return (ellipsis + kept)[: max(cells, 0)]
+
+
 def shown_value(value: Any) -> str:
     """A JSON value as people read it: a text as it is, anything else as compact JSON."""
     if isinstance(value, str):

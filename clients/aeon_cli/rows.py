@@ -5,7 +5,7 @@ A row is a list of (text, style); the plain view drops the styles. Styles are na
 
 from aeon_cli import marks
 from aeon_cli.checklist import Checklist, Line
-from aeon_cli.printable import fit, one_line, width_of
+from aeon_cli.printable import fit, fit_end, one_line, width_of
 from aeon_cli.titles import counted, duration_in_words
 from aeond_client.runs import StepState
 
@@ -14,6 +14,7 @@ Row = list[tuple[str, str]]
 # Wider lines are hard to read: the eye loses the duration at the far end.
 _WIDEST = 100
 _DURATION_CELLS = 6
+_TEXT_CHARACTERS = 200
 _TIMED = {StepState.RUNNING, StepState.SUCCEEDED, StepState.FAILED, StepState.INVALID, StepState.UNKNOWN}
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _ASCII_SPINNER = "|/-\\"
@@ -25,8 +26,7 @@ def step_row(line: Line, *, columns: int, unicode: bool, now: float, frame: int 
     running = line.state is StepState.RUNNING
     sign = _turning(frame, unicode=unicode) if running and frame >= 0 else mark.shown(unicode=unicode)
     room = min(columns, _WIDEST) - 2 - _DURATION_CELLS - 1
-    detail = _detail(line)
-    title, detail = _share(line.title, detail, room, unicode=unicode, failed=line.state is StepState.FAILED)
+    title, detail = _share(line, room, unicode=unicode)
     row: Row = [(f"{sign} ", mark.colour), (title, _title_style(line))]
     if detail:
         row.append((arrow(unicode=unicode) + detail, "red" if mark is marks.FAILED else "bright_black"))
@@ -91,23 +91,26 @@ def _window(shown: Checklist, room: int) -> tuple[int, int]:
 def _detail(line: Line) -> str:
     if line.state is not StepState.RUNNING:
         return line.detail
-    if line.text:
-        return one_line(line.text[-200:])
-    return line.activity
+    return one_line(line.text[-_TEXT_CHARACTERS:]) or line.activity
 
 
-def _share(title: str, detail: str, room: int, *, unicode: bool, failed: bool) -> tuple[str, str]:
-    """Title and detail cut so that both fit; the detail of a failure matters more than its title."""
+def _share(line: Line, room: int, *, unicode: bool) -> tuple[str, str]:
+    """Title and detail cut so that both fit. The detail of a failure matters more than its title; of a
+    text that is being written the end is what is new.
+    """
     ellipsis = _ellipsis(unicode=unicode)
     between = width_of(arrow(unicode=unicode))
+    title, detail = line.title, _detail(line)
     if not detail or room < 24:
         return fit(title, room, ellipsis=ellipsis), ""
-    wanted = width_of(title) + between + width_of(detail)
-    if wanted > room:
-        least = room * 2 // 5 if failed else room * 3 // 5
+    if width_of(title) + between + width_of(detail) > room:
+        least = room * 2 // 5 if line.state is StepState.FAILED else room * 3 // 5
         title = fit(title, max(least, room - between - width_of(detail)), ellipsis=ellipsis)
     left = room - width_of(title) - between
-    return title, fit(detail, left, ellipsis=ellipsis) if left >= 3 else ""
+    if left < 3:
+        return title, ""
+    cut = fit_end if line.state is StepState.RUNNING and line.text else fit
+    return title, cut(detail, left, ellipsis=ellipsis)
 
 
 def _title_style(line: Line) -> str:

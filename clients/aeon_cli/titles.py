@@ -21,7 +21,7 @@ def arguments_in_short(arguments: dict[str, Any]) -> str:
 
 
 def duration_in_words(seconds: float) -> str:
-    """A duration in at most six characters: 0.2s, 42s, 3m07s, 2h05m."""
+    """A duration in at most six characters: 0.2s, 42s, 3m07s, 26h05m, 12d."""
     if seconds < 10:
         return f"{max(seconds, 0.0):.1f}s"
     whole = int(seconds)
@@ -29,7 +29,9 @@ def duration_in_words(seconds: float) -> str:
         return f"{whole}s"
     if whole < 3_600:
         return f"{whole // 60}m{whole % 60:02d}s"
-    return f"{whole // 3_600}h{whole % 3_600 // 60:02d}m"
+    if whole < 360_000:
+        return f"{whole // 3_600}h{whole % 3_600 // 60:02d}m"
+    return f"{whole // 86_400}d"
 
 
 def size_in_words(size_bytes: int) -> str:

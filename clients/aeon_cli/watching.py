@@ -8,7 +8,8 @@ from aeon_cli.answers import AnswerWriter
 from aeon_cli.checklist import Checklist
 from aeon_cli.encoding import plain
 from aeon_cli.exits import Exit
-from aeon_cli.printable import json_line, one_line, printable
+from aeon_cli.flowing import print_flowing
+from aeon_cli.printable import json_line, one_line
 from aeon_cli.terminals import look_at
 from aeon_cli.titles import counted, duration_in_words
 from aeon_cli.views import NoView, PlainView, View
@@ -110,7 +111,7 @@ def _say_how_it_ended(run_id: str, shown: Checklist, *, quiet: bool) -> None:
     if shown.answer is not None and not quiet:
         words += [f"note: {note}" for note in shown.answer.notes]
     for line in words:
-        print(printable(line), file=sys.stderr)
+        print_flowing(line, sys.stderr)
     if look_at(sys.stderr).live and not quiet and shown.state.ended:
         _say_what_it_took(run_id, shown)
 

@@ -10,7 +10,7 @@ BROAD_CATCHES = {
     "aeond/capabilities/tools/invoking.py",
     "aeond/daemon/main.py",
     "aeond/kernel/executor.py",
-    "aeond/server/errors.py",
+    "aeond/server/intercepting.py",
     "aeond/service/containment.py",
 }
 BROAD = {"Exception", "BaseException"}

@@ -71,10 +71,13 @@ class SocketSection(Section):
     )
     mode: Permissions = Field("0660", description="Permissions of the socket, in octal.")
     group: str = Field("", max_length=64, description="Group of the socket. Empty: the daemon's own.")
-    max_connections: int = Field(64, ge=1, le=4096, description="How many clients may be connected at once.")
-    max_streams: int = Field(
-        128, ge=1, le=4096, description="How many calls one connection may have open at once."
+    allow_users: tuple[str, ...] = Field(
+        (),
+        description="Names of users who may connect. With allow_groups empty too: everybody whom the socket's "
+        "permissions let. Root and the daemon's own user always may.",
     )
+    allow_groups: tuple[str, ...] = Field((), description="Names of groups whose members may connect.")
+    max_connections: int = Field(64, ge=1, le=4096, description="How many connections may be open at once.")
 
 
 class BudgetSection(Section):
@@ -142,9 +145,12 @@ class ModelSection(Section):
     engine: EngineKind = Field(
         EngineKind.LLAMA_CPP,
         description="What generates text: llama_cpp is the embedded engine in a process of its own; scripted "
-        "answers from a file and is for tests.",
+        "answers from a script and is for tests.",
     )
     name: str = Field("", max_length=200, description="A model of the catalogue. Empty: its default.")
+    file: PathText = Field(
+        "", description="A GGUF file of your own in place of a model of the catalogue; it is named `own`."
+    )
     models_dir: PathText = Field(
         "",
         description="Folder where models are kept. Empty: /var/lib/aeond/models for root and system services, "
@@ -163,7 +169,7 @@ class ModelSection(Section):
         4, ge=1, le=64, description="How many requests the engine answers at once; each has its own context."
     )
     threads: int = Field(0, ge=0, le=1024, description="Threads of the engine. 0: one per core.")
-    script: PathText = Field("", description="File of answers of the scripted engine.")
+    script: PathText = Field("", description="The scripted engine's script, a TOML or JSON file.")
 
 
 class ToolsSection(Section):

@@ -71,7 +71,7 @@ class DaemonProcess:
             lines += [f"{key} = {json.dumps(value)}" for key, value in values.items()]
         self.config_file.write_text("\n".join(lines) + "\n", encoding="utf-8")
         if not self.script.exists():
-            self.script.write_text("[]\n", encoding="utf-8")
+            self.script.write_text("{}\n", encoding="utf-8")
 
     def start(self, deadline_seconds: float = READY_SECONDS) -> Self:
         """Starts the daemon and returns once it is READY; AssertionError with its log when it ends first."""

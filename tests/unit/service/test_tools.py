@@ -1,0 +1,111 @@
+"""Tools as clients see and call them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.errors import InvalidInputError, NotFoundError, UnavailableError
+from aeond.ports import Tool
+from aeond.service.admission import Admission
+from aeond.service.tools import Tools
+from aeond.service.workspaces import Workspaces
+from tests.support.doubles import ToldTool
+from tests.support.service_world import USER, NumberedIds, PlainInvoker
+
+
+class ToldRegistry:
+    """Knows the tools that it was told."""
+
+    def __init__(self, *tools: ToldTool) -> None:
+        self.tools = {tool.name: tool for tool in tools}
+
+    def register(self, tool: Tool) -> None:
+        raise AssertionError("nothing registers here")
+
+    def unregister(self, name: str) -> None:
+        del self.tools[name]
+
+    def get(self, name: str) -> Tool | None:
+        return self.tools.get(name)
+
+    def list_names(self) -> Sequence[str]:
+        return sorted(self.tools)
+
+    def specs(self) -> Sequence[ToolSpec]:
+        return [self.tools[name].spec for name in self.list_names()]
+
+
+@pytest.fixture
+def registry() -> ToldRegistry:
+    return ToldRegistry(*(ToldTool(name) for name in "dbcae"))
+
+
+@pytest.fixture
+def admission() -> Admission:
+    admission = Admission()
+    admission.open()
+    return admission
+
+
+@pytest.fixture
+def tools(registry: ToldRegistry, admission: Admission, tmp_path: Path) -> Tools:
+    return Tools(
+        registry=registry,
+        invoker=PlainInvoker(registry.tools),
+        workspaces=Workspaces(own=tmp_path / "own", roots=[tmp_path], protected=[]),
+        admission=admission,
+        ids=NumberedIds(),
+    )
+
+
+async def test_tools_are_listed_by_name_page_by_page(tools: Tools) -> None:
+    """A list of tools goes on after the last one of the page before."""
+    first = await tools.list_tools(after="", limit=2)
+    second = await tools.list_tools(after=first[-1].name, limit=10)
+    assert [spec.name for spec in (*first, *second)] == list("abcde")
+
+
+async def test_an_unknown_tool_is_not_found(tools: Tools) -> None:
+    """Neither looking at nor calling a tool that is not there leaves any doubt."""
+    for asked in (tools.get("nothing"), tools.invoke(ToolCall("nothing"), "", USER)):
+        with pytest.raises(NotFoundError) as raised:
+            await asked
+        assert raised.value.reason == "TOOL_NOT_FOUND"
+
+
+async def test_a_call_runs_in_the_workspace_that_was_named(
+    tools: Tools, registry: ToldRegistry, tmp_path: Path
+) -> None:
+    """A call outside of a run works in the caller's folder under an id of its own."""
+    result = await tools.invoke(ToolCall("a", {"n": 1}), str(tmp_path), USER)
+    (context,) = registry.tools["a"].calls
+    assert result.data == {"n": 1}
+    assert (context.workspace, context.run_id, context.call_id) == (str(tmp_path), "", "id-0001")
+
+
+async def test_a_call_without_a_workspace_has_one_of_the_daemon_s(
+    tools: Tools, registry: ToldRegistry, tmp_path: Path
+) -> None:
+    """A call that names no folder gets none of the caller's."""
+    await tools.invoke(ToolCall("a"), "", USER)
+    assert registry.tools["a"].calls[0].workspace == str(tmp_path / "own" / "calls")
+
+
+async def test_a_workspace_that_cannot_be_used_stops_the_call(tools: Tools, registry: ToldRegistry) -> None:
+    """A tool never starts in a folder that is none."""
+    with pytest.raises(InvalidInputError):
+        await tools.invoke(ToolCall("a"), "relative", USER)
+    assert registry.tools["a"].calls == []
+
+
+async def test_a_daemon_that_stops_starts_no_call(
+    tools: Tools, admission: Admission, registry: ToldRegistry
+) -> None:
+    """While the daemon drains, tools can be looked at and not called."""
+    admission.drain()
+    assert (await tools.get("a")).name == "a"
+    with pytest.raises(UnavailableError):
+        await tools.invoke(ToolCall("a"), "", USER)
+    assert registry.tools["a"].calls == []

@@ -30,14 +30,14 @@ class InMemoryMemory:
         text = self._values.get(check_key(key))
         return None if text is None else decode_value(text)
 
-    async def search(self, prefix: str, limit: int = 100) -> Sequence[tuple[str, JsonValue]]:
+    async def search(self, prefix: str, limit: int = 100, after: str = "") -> Sequence[tuple[str, JsonValue]]:
         """See ports.Memory; at most 1,000 entries and about 4 MiB, but at least one."""
         await checkpoint()
         check_prefix(prefix)
         found: list[tuple[str, JsonValue]] = []
         size = 0
         for key in sorted(self._values):
-            if key.startswith(prefix):
+            if key.startswith(prefix) and key > after:
                 found.append((key, decode_value(self._values[key])))
                 size += len(self._values[key])
                 if len(found) >= max(1, min(limit, MAX_FOUND)) or size >= MAX_FOUND_BYTES:

@@ -86,11 +86,11 @@ class SqliteMemory:
         )
         return None if text is None else decode_value(text)
 
-    async def search(self, prefix: str, limit: int = 100) -> Sequence[tuple[str, JsonValue]]:
+    async def search(self, prefix: str, limit: int = 100, after: str = "") -> Sequence[tuple[str, JsonValue]]:
         """See ports.Memory; at most 1,000 entries and about 4 MiB, but at least one."""
         check_prefix(prefix)
         most = max(1, min(limit, MAX_FOUND))
-        rows = await self._ask(lambda cursor: self._find(cursor, prefix, most))
+        rows = await self._ask(lambda cursor: self._find(cursor, prefix, most, after))
         return [(key, decode_value(text)) for key, text in rows]
 
     async def delete(self, key: str) -> bool:
@@ -110,15 +110,16 @@ class SqliteMemory:
             self._connection.close(True)
             self._connection = None
 
-    def _find(self, cursor: apsw.Cursor, prefix: str, limit: int) -> list[tuple[str, str]]:
+    def _find(self, cursor: apsw.Cursor, prefix: str, limit: int, after: str) -> list[tuple[str, str]]:
         # Keys compare by code point, as Python's texts do; LIKE and GLOB would fold case or read wildcards.
         end = end_of(prefix)
         bound = "" if end is None else " AND key < ?"
         found: list[tuple[str, str]] = []
         size = 0
         for key, text in cursor.execute(
-            f"SELECT key, value FROM entries WHERE namespace = ? AND key >= ?{bound} ORDER BY key LIMIT ?",  # noqa: S608 - a fixed text
-            (self._namespace, prefix, *(() if end is None else (end,)), limit),
+            "SELECT key, value FROM entries "
+            f"WHERE namespace = ? AND key >= ? AND key > ?{bound} ORDER BY key LIMIT ?",  # noqa: S608 - a fixed text
+            (self._namespace, prefix, after, *(() if end is None else (end,)), limit),
         ):
             found.append((key, text))
             size += len(text)

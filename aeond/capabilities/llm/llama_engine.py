@@ -224,6 +224,9 @@ class LlamaEngine:
                 await self._serve(entry, path)
             except LLMGoneError as death:
                 await self._mourn(death)
+            except LLMError:
+                if not await self._store.remove_if_damaged(entry):
+                    raise
 
     async def _mourn(self, death: LLMGoneError) -> None:
         """Waits before the next life; raises when there were too many deaths lately."""

@@ -117,8 +117,8 @@ class SqliteMemory:
         found: list[tuple[str, str]] = []
         size = 0
         for key, text in cursor.execute(
-            "SELECT key, value FROM entries "
-            f"WHERE namespace = ? AND key >= ? AND key > ?{bound} ORDER BY key LIMIT ?",  # noqa: S608 - a fixed text
+            "SELECT key, value FROM entries "  # noqa: S608 - fixed texts
+            f"WHERE namespace = ? AND key >= ? AND key > ?{bound} ORDER BY key LIMIT ?",
             (self._namespace, prefix, after, *(() if end is None else (end,)), limit),
         ):
             found.append((key, text))

@@ -7,12 +7,13 @@ left out is caught by the Validator behind it. Every text and array has a bound,
 largest size. Wherever a tool wants something that is not text, a reference to an earlier step will do.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeGuard
+from typing import Final
 
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue, canonical_json
+from aeond.orchestration.schema_parts import as_object, is_list, resolve
 
 MAX_MODEL_STEPS: Final = 8
 MAX_STRING_CHARS: Final = 1000
@@ -77,21 +78,21 @@ def compile_tool_calls(specs: Sequence[ToolSpec]) -> JsonObject:
 def largest_bytes(schema: JsonObject) -> int:
     """How many bytes the largest compact JSON text has that a compiled schema admits."""
     alternatives = schema.get("anyOf")
-    if _is_list(alternatives):
-        return max(largest_bytes(_mapping(item)) for item in alternatives)
+    if is_list(alternatives):
+        return max(largest_bytes(as_object(item)) for item in alternatives)
     if "const" in schema:
         return len(canonical_json(schema["const"]).encode())
     choices = schema.get("enum")
-    if _is_list(choices):
+    if is_list(choices):
         return max(len(canonical_json(item).encode()) for item in choices)
     if schema.get("type") == "object":
-        properties = _mapping(schema.get("properties"))
+        properties = as_object(schema.get("properties"))
         return 2 + sum(
-            len(canonical_json(key).encode()) + 2 + largest_bytes(_mapping(part))
+            len(canonical_json(key).encode()) + 2 + largest_bytes(as_object(part))
             for key, part in properties.items()
         )
     if schema.get("type") == "array":
-        return 2 + _int(schema["maxItems"]) * (1 + largest_bytes(_mapping(schema["items"])))
+        return 2 + _int(schema["maxItems"]) * (1 + largest_bytes(as_object(schema["items"])))
     if schema.get("type") == "string":
         if "pattern" in schema:
             return 2 + len("$s1") + 3 * 25
@@ -106,13 +107,13 @@ class _Compiler:
         self._root = root
 
     def compile_object(self, schema: JsonObject, depth: int) -> JsonObject:
-        schema = self._resolve(schema)
+        schema = resolve(schema, self._root)
         properties = {
-            name: self.compile_value(_mapping(part), depth + 1)
-            for name, part in _mapping(schema.get("properties")).items()
+            name: self.compile_value(as_object(part), depth + 1)
+            for name, part in as_object(schema.get("properties")).items()
         }
         required = schema.get("required")
-        names = [n for n in required if n in properties] if _is_list(required) else []
+        names = [n for n in required if n in properties] if is_list(required) else []
         return {
             "type": "object",
             "properties": properties,
@@ -122,7 +123,7 @@ class _Compiler:
 
     def compile_value(self, schema: JsonObject, depth: int) -> JsonObject:
         """A value, or a reference to one where the value is not text anyway."""
-        compiled = self._compile(self._resolve(schema), depth)
+        compiled = self._compile(resolve(schema, self._root), depth)
         if any(
             part.get("type") == "string" or "const" in part or "enum" in part for part in _parts(compiled)
         ):
@@ -134,18 +135,20 @@ class _Compiler:
             return REFERENCE
         if "const" in schema:
             return {"const": schema["const"]}
-        if _is_list(schema.get("enum")):
+        if is_list(schema.get("enum")):
             return {"enum": schema["enum"]}
         for keyword in ("anyOf", "oneOf"):
             alternatives = schema.get(keyword)
-            if _is_list(alternatives):
-                compiled = [self._compile(self._resolve(_mapping(item)), depth) for item in alternatives]
+            if is_list(alternatives):
+                compiled = [
+                    self._compile(resolve(as_object(item), self._root), depth) for item in alternatives
+                ]
                 return {"anyOf": [part for item in compiled for part in _parts(item)]}
         kind = schema.get("type")
-        if _is_list(kind):
+        if is_list(kind):
             parts = [self._compile({**schema, "type": item}, depth) for item in kind]
             return {"anyOf": [part for item in parts for part in _parts(item)]}
-        if kind == "object" and _mapping(schema.get("properties")):
+        if kind == "object" and as_object(schema.get("properties")):
             return self.compile_object(schema, depth)
         if kind == "object":
             return REFERENCE  # free-form: the model cannot be told its shape, a step's output has one
@@ -168,7 +171,7 @@ class _Compiler:
         least = schema.get("minItems")
         return {
             "type": "array",
-            "items": self.compile_value(_mapping(schema.get("items")), depth + 1),
+            "items": self.compile_value(as_object(schema.get("items")), depth + 1),
             "minItems": least if isinstance(least, int) else 0,
             "maxItems": min(bound, MAX_ARRAY_ITEMS) if isinstance(bound, int) else MAX_ARRAY_ITEMS,
         }
@@ -185,19 +188,6 @@ class _Compiler:
         array: JsonObject = {"type": "array", "items": items, "minItems": 0, "maxItems": MAX_ARRAY_ITEMS}
         return {"anyOf": [*scalars, array]}
 
-    def _resolve(self, schema: JsonObject) -> JsonObject:
-        """Follows `#/...` references; one that leads nowhere, or in a circle, admits anything."""
-        for _ in range(_MAX_SCHEMA_DEPTH):
-            target = schema.get("$ref")
-            if not isinstance(target, str):
-                return schema
-            found: JsonValue = self._root
-            for token in target.removeprefix("#").split("/")[1:]:
-                name = token.replace("~1", "/").replace("~0", "~")
-                found = found.get(name) if isinstance(found, Mapping) else None
-            schema = _mapping(found)
-        return {}
-
 
 def _object(properties: JsonObject) -> JsonObject:
     return {
@@ -210,15 +200,7 @@ def _object(properties: JsonObject) -> JsonObject:
 
 def _parts(schema: JsonObject) -> list[JsonObject]:
     alternatives = schema.get("anyOf")
-    return [_mapping(item) for item in alternatives] if _is_list(alternatives) else [schema]
-
-
-def _is_list(value: JsonValue) -> TypeGuard[Sequence[JsonValue]]:
-    return isinstance(value, Sequence) and not isinstance(value, str)
-
-
-def _mapping(value: JsonValue) -> JsonObject:
-    return value if isinstance(value, Mapping) else {}
+    return [as_object(item) for item in alternatives] if is_list(alternatives) else [schema]
 
 
 def _int(value: JsonValue) -> int:

@@ -1,0 +1,167 @@
+"""Phase E: a run always ends with an answer, from a model where that helps, else from the steps alone."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from aeond.domain.budgets import Grant
+from aeond.domain.llm import LLMRequest
+from aeond.domain.messages import Message
+from aeond.domain.plans import Clarity, StepState
+from aeond.domain.runs import Answer, PlanSource, RunSnapshot
+from aeond.domain.steps import StepMode, StepSnapshot
+from aeond.domain.values import display_json
+from aeond.orchestration.fitting import fit_prompt
+from aeond.orchestration.metering import USEFUL_TOKENS, MeteredLLM, is_cut
+from aeond.orchestration.prompts import answer_messages
+from aeond.orchestration.readiness import context_of
+from aeond.orchestration.shortening import shorten
+from aeond.ports import LLMAdapter, TextSink
+
+MAX_ANSWER_TOKENS: Final = 512
+MAX_PROMPT_TOKENS: Final = 3_000
+MAX_RESULT_CHARS: Final = 24_000
+MAX_RAW_CHARS: Final = 20_000
+_MAX_NOTE_CHARS: Final = 300
+
+_WEIGHTS: Final = {Clarity.CLEAR: 1.0, Clarity.PARTIALLY_CLEAR: 0.6, Clarity.BLOCKED: 0.0}
+_FALLBACK_WEIGHT: Final = 0.7  # the model stood in for a tool that is missing
+
+
+class StepAnswerer:
+    """The Answerer over an LLMAdapter.
+
+    No model is asked when the plan is the client's, the budget is spent, the run is being cancelled, or
+    the last step of a model's plan is an agent's that succeeded: its output is the answer. A model that
+    fails leaves the answer to the steps. What is missing, shortened or cut stands in the notes.
+    """
+
+    def __init__(self, llm: LLMAdapter) -> None:
+        self._llm = llm
+
+    async def compose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Answer:
+        given = answer_from_steps(snapshot)
+        spoken = _spoken_by_last_step(snapshot)
+        if spoken is not None:
+            return replace(given, text=spoken, synthesized=True)
+        planned = snapshot.plan_source is PlanSource.MODEL and bool(snapshot.steps)
+        if not planned or snapshot.exhausted or snapshot.cancel_requested or grant.left.llm_calls < 1:
+            return given
+        return await self._synthesize(snapshot, given, grant, on_text)
+
+    async def _synthesize(
+        self, snapshot: RunSnapshot, given: Answer, grant: Grant, on_text: TextSink
+    ) -> Answer:
+        missing = _missing(snapshot)
+
+        def build(result_chars: int) -> tuple[Message, ...]:
+            results = context_of(given.step_ids, snapshot, result_chars)
+            return answer_messages(snapshot.request.text, results, missing)
+
+        room = min(grant.left.tokens, self._llm.capabilities.context_length) - USEFUL_TOKENS
+        fitted = await fit_prompt(self._llm, build, MAX_RESULT_CHARS, min(room, MAX_PROMPT_TOKENS))
+        if fitted.value is None:
+            return _without_model(given, fitted.problem)
+        request = LLMRequest(fitted.value.messages, max_tokens=MAX_ANSWER_TOKENS)
+        answered = await MeteredLLM(self._llm, grant).stream(request, on_text)
+        text = answered.value.text.strip() if answered.value else ""
+        if answered.value is None or not text:
+            return _without_model(given, answered.problem)
+        notes = list(given.notes)
+        if fitted.value.shortened or _exceeds(snapshot, given.step_ids):
+            notes.append("long results were shortened before the answer was written from them")
+        if is_cut(answered.value):
+            notes.append("the answer was cut off at its token limit")
+        return replace(given, text=text, notes=tuple(notes), synthesized=True)
+
+
+def answer_from_steps(snapshot: RunSnapshot) -> Answer:
+    """The answer without a model: the last results as they are; in the notes what failed and is missing."""
+    succeeded = snapshot.steps_in(StepState.SUCCEEDED)
+    results = _final_results(snapshot, succeeded)
+    text = "\n\n".join(display_json(step.output) for step in results)
+    notes = [*_missing(snapshot), *_unclear(succeeded)]
+    if len(text) > MAX_RAW_CHARS:
+        text = shorten(text, MAX_RAW_CHARS)
+        notes.append("the result is shortened here; the step's own output is whole")
+    if snapshot.exhausted:
+        notes.append(f"the run's budget of {snapshot.exhausted} ran out")
+    if snapshot.problem is not None:
+        notes.append(_line(snapshot.problem.message))
+    return Answer(
+        text=text or _nothing(snapshot),
+        step_ids=tuple(step.step_id for step in succeeded),
+        confidence=confidence(snapshot),
+        notes=tuple(notes),
+        budget_exhausted=bool(snapshot.exhausted),
+    )
+
+
+def confidence(snapshot: RunSnapshot) -> float:
+    """The share of steps that succeeded; one that was not clear, or stood in for a tool, counts for less."""
+    if not snapshot.steps:
+        return 0.0
+    total = sum(_weight(step) for step in snapshot.steps.values())
+    return round(total / len(snapshot.steps), 2)
+
+
+def _weight(step: StepSnapshot) -> float:
+    if step.state is not StepState.SUCCEEDED:
+        return 0.0
+    clear = 1.0 if step.clarity is None else _WEIGHTS[step.clarity]
+    return clear * (_FALLBACK_WEIGHT if step.mode is StepMode.FALLBACK else 1.0)
+
+
+def _spoken_by_last_step(snapshot: RunSnapshot) -> str | None:
+    """The output of a model's last step where that is text of an agent and nothing went wrong before."""
+    if snapshot.plan_source is not PlanSource.MODEL or not snapshot.steps:
+        return None
+    last = list(snapshot.steps.values())[-1]
+    all_well = all(step.state is StepState.SUCCEEDED for step in snapshot.steps.values())
+    if not all_well or last.step.tool_call is not None or not isinstance(last.output, str):
+        return None
+    return last.output
+
+
+def _final_results(snapshot: RunSnapshot, succeeded: Sequence[StepSnapshot]) -> Sequence[StepSnapshot]:
+    """The results that no other successful step was made from; the last alone if they form one chain."""
+    used = {name for step in succeeded for name in step.step.depends_on}
+    return [step for step in succeeded if step.step_id not in used]
+
+
+def _missing(snapshot: RunSnapshot) -> list[str]:
+    """A line for each step that gave no result."""
+    lines = []
+    for step in snapshot.steps.values():
+        if step.state is not StepState.SUCCEEDED:
+            why = step.error or step.reason or "it did not run"
+            lines.append(_line(f"{step.step_id} ({step.step.description}) {step.state}: {why}"))
+    return lines
+
+
+def _unclear(succeeded: Sequence[StepSnapshot]) -> list[str]:
+    return [
+        _line(f"{step.step_id} is only partly clear. {step.step.handoff_to_next}".strip())
+        for step in succeeded
+        if step.clarity is Clarity.PARTIALLY_CLEAR
+    ]
+
+
+def _nothing(snapshot: RunSnapshot) -> str:
+    if snapshot.problem is not None:
+        return f"No result: {snapshot.problem.message}"
+    return "No step gave a result."
+
+
+def _exceeds(snapshot: RunSnapshot, step_ids: Sequence[str]) -> bool:
+    outputs = (snapshot.steps[step_id].output for step_id in step_ids)
+    return sum(len(display_json(output)) for output in outputs) > MAX_RESULT_CHARS
+
+
+def _without_model(given: Answer, problem: object) -> Answer:
+    note = _line(f"the model could not write the answer ({problem}): these are the steps' own results")
+    return replace(given, notes=(*given.notes, note))
+
+
+def _line(text: str) -> str:
+    return " ".join(shorten(" ".join(text.split()), _MAX_NOTE_CHARS).split())

@@ -1,0 +1,152 @@
+"""What models are told. Stable text first (rules, tools, examples), then what changes: engines cache prefixes.
+
+An example says more to a small model than a description. Topics of examples are far apart, since they
+get copied; none is arithmetic, since it comes back as an argument.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from aeond.domain.messages import Message, Role
+from aeond.domain.plans import PlanStep
+from aeond.domain.tools import ToolSpec
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.orchestration.schema_parts import as_object, is_list
+
+_PLAN_RULES: Final = """\
+You plan how to fulfil a request. Reply with JSON: {"steps":[...]}, the fewest steps that do it, nothing \
+that was not asked for. A step is one of these calls:
+
+llm
+The language model: knows facts, explains, writes, translates, compares, talks. It sees the results of \
+earlier steps.
+{"agent":"llm"}
+{"agent":"llm","task":"..."}
+"""
+
+_REFERENCES: Final = '"$s1" stands for the result of step 1, "$s2" for that of step 2.'
+
+_REPLAN: Final = "That plan cannot work: {problem}. Write another plan for the request."
+
+STEP_RULES: Final = (
+    "You do one step of a larger task. Give only what the step asks for, ready to be used: no "
+    "introduction, no remarks."
+)
+
+ANSWER_RULES: Final = (
+    "You are aeond, a helpful assistant on the user's own computer. Answer briefly and in plain words. "
+    "Where results are given, they are true: rest on them alone, and copy names, numbers and texts from "
+    "them exactly."
+)
+
+_REPAIR_RULES: Final = (
+    "You mend the form of broken JSON. Keep every name and value exactly as it is; add nothing, drop "
+    "nothing. Reply with the mended JSON only."
+)
+
+_REPLACE_RULES: Final = (
+    "A step of a plan calls a tool that does not exist. Choose the tool below that does what was meant "
+    'and call it with the same values, or reply {"tool":null} if none does.'
+)
+
+
+def plan_messages(
+    request: str, specs: Sequence[ToolSpec], examples: Sequence[tuple[str, JsonObject]]
+) -> tuple[Message, ...]:
+    """Asks for a plan."""
+    tools = "\n".join(_tool(spec) for spec in specs)
+    messages = [_system(f"{_PLAN_RULES}\n{tools}\n\n{_REFERENCES}")]
+    for asked, plan in examples:
+        messages += [_user(asked), _agent(_compact(plan))]
+    return (*messages, _user(request))
+
+
+def replan_messages(messages: Sequence[Message], plan: str, problem: str) -> tuple[Message, ...]:
+    """Asks again, with what was wrong with the first plan."""
+    return (*messages, _agent(plan), _user(_REPLAN.format(problem=problem)))
+
+
+def chat_prompt(request: str) -> str:
+    """Asks an agent for the whole answer, in the user's own words."""
+    return request
+
+
+def step_prompt(step: PlanStep, request: str, context: str) -> str:
+    """Asks an agent for one step of several."""
+    parts = [f"The user's request: {request}", f"This is step {step.step_index} of {step.total_steps}."]
+    if context:
+        parts.append(f"Results of earlier steps:\n{context}")
+    parts.append(f"Do only this step: {step.description}")
+    return "\n\n".join(parts)
+
+
+def final_step_prompt(step: PlanStep, request: str, context: str) -> str:
+    """Asks an agent for the last step, whose output is the answer."""
+    task = f"\n\nTo do now: {step.description}"
+    return f"Results:\n{context}\n\nThe user's request: {request}{task}"
+
+
+def answer_prompt(request: str, results: str, missing: Sequence[str]) -> str:
+    """Asks for the answer from what the steps gave."""
+    parts = [f"Results:\n{results or 'none'}"]
+    if missing:
+        parts.append("These steps gave no result; say so:\n" + "\n".join(f"- {line}" for line in missing))
+    parts.append(f"The user's request, which has been carried out with these results: {request}")
+    parts.append("Tell the user the outcome in one or two sentences.")
+    return "\n\n".join(parts)
+
+
+def answer_messages(request: str, results: str, missing: Sequence[str]) -> tuple[Message, ...]:
+    return (_system(ANSWER_RULES), _user(answer_prompt(request, results, missing)))
+
+
+def repair_json_messages(text: str, problem: str) -> tuple[Message, ...]:
+    return (_system(_REPAIR_RULES), _user(f"Problem: {problem}\n\n{text}"))
+
+
+def repair_plan_messages(text: str, problem: str) -> tuple[Message, ...]:
+    shape = '{"steps":[{"tool":"...","arguments":{...}},{"agent":"llm","task":"..."}]}'
+    return (_system(f"{_REPAIR_RULES} The form is {shape}"), _user(f"Problem: {problem}\n\n{text}"))
+
+
+def repair_call_messages(text: str, problem: str, spec: ToolSpec) -> tuple[Message, ...]:
+    form = f"The form is as in this example:\n{_tool(spec)}"
+    return (_system(f"{_REPAIR_RULES} {form}"), _user(f"Problem: {problem}\n\n{text}"))
+
+
+def replace_tool_messages(
+    call: str, problem: str, description: str, goal: str, specs: Sequence[ToolSpec]
+) -> tuple[Message, ...]:
+    tools = "\n".join(_tool(spec) for spec in specs)
+    return (
+        _system(f"{_REPLACE_RULES}\n\n{tools}"),
+        _user(f"The plan's goal: {goal}\nThe step: {description}\nIts call: {call}\nProblem: {problem}"),
+    )
+
+
+def _tool(spec: ToolSpec) -> str:
+    """A tool in three lines: what it takes and gives, what it does, how it is called."""
+    takes = as_object(spec.input_schema.get("properties"))
+    required = spec.input_schema.get("required")
+    names = ", ".join(n if is_list(required) and n in required else f"{n}?" for n in takes)
+    gives = ", ".join(as_object(spec.output_schema.get("properties")))
+    head = f"{spec.name}({names})" + (f" -> {gives}" if gives else "")
+    call = _compact({"tool": spec.name, "arguments": spec.example or {}})
+    return f"{head}\n{spec.description}\n{call}"
+
+
+def _compact(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _system(text: str) -> Message:
+    return Message(Role.SYSTEM, text)
+
+
+def _user(text: str) -> Message:
+    return Message(Role.USER, text)
+
+
+def _agent(text: str) -> Message:
+    return Message(Role.AGENT, text)

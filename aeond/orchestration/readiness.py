@@ -1,0 +1,194 @@
+"""Preparing a step from what ran before it: its context, its place, its bound arguments."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.plans import PlanStep, StepState
+from aeond.domain.runs import RunSnapshot
+from aeond.domain.tools import ToolSpec
+from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue, display_json
+from aeond.orchestration.schema_checking import SchemaChecker
+from aeond.orchestration.schema_parts import part_at
+from aeond.orchestration.shortening import share, shorten
+from aeond.orchestration.step_references import StepReference, references_in_text, references_in_value
+
+MAX_CONTEXT_CHARS: Final = 16_000
+
+# What a tool's output is about, when it holds more than one thing; also what `.result` and `.output`
+# mean where there is no property of that name.
+PRIMARY_NAMES: Final = ("result", "value", "content", "text")
+_PRIMARY_ALIASES: Final = ("result", "output")
+
+
+class StepReadiness:
+    """The Readiness over a run's snapshot."""
+
+    def __init__(self) -> None:
+        self._checker = SchemaChecker()
+
+    def prepare(self, step: PlanStep, snapshot: RunSnapshot) -> PlanStep:
+        """The step with its place in the plan and, as context, the outputs and handoffs of its dependencies.
+
+        The context has at most `MAX_CONTEXT_CHARS` and a little; what is left out of long outputs is told.
+        """
+        ids = [planned.step_id for planned in snapshot.plan] if snapshot.plan else []
+        index = ids.index(step.step_id) + 1 if step.step_id in ids else 0
+        context = context_of(step.depends_on, snapshot, MAX_CONTEXT_CHARS)
+        return replace(step, incoming_context=context, step_index=index, total_steps=len(ids))
+
+    def bind(self, step: PlanStep, snapshot: RunSnapshot, spec: ToolSpec) -> Outcome[JsonObject]:
+        """The arguments with every reference replaced.
+
+        A text that is one reference becomes the value: of a whole output its primary value (its only
+        property, or the one named result, value, content or text), or the whole output where the schema
+        wants that; where it wants text, JSON text. References within longer text become text. A reference
+        that leads nowhere is a REFERENCE_UNRESOLVED problem that names what is there instead.
+        """
+        if step.tool_call is None:
+            return success(NO_ARGUMENTS)
+        ids = tuple(snapshot.steps)
+        bound: dict[str, JsonValue] = {}
+        for name, value in step.tool_call.arguments.items():
+            if not any(True for _ in references_in_value(value, ids)):
+                bound[name] = value
+                continue
+            outcome = self._bind(value, spec.input_schema, (name,), snapshot)
+            if not outcome.ok:
+                return failure(outcome.problem or _unresolved("", "", ()), step.tool_call.arguments)
+            bound[name] = outcome.value
+        return success(bound)
+
+    def _bind(
+        self, value: JsonValue, schema: JsonObject, path: tuple[str | int, ...], snapshot: RunSnapshot
+    ) -> Outcome[JsonValue]:
+        if isinstance(value, str):
+            return self._bind_text(value, schema, path, snapshot)
+        if isinstance(value, Mapping):
+            members: dict[str, JsonValue] = {}
+            for key, item in value.items():
+                outcome = self._bind(item, schema, (*path, key), snapshot)
+                if not outcome.ok:
+                    return outcome
+                members[key] = outcome.value
+            return success(members)
+        if isinstance(value, Sequence):
+            items: list[JsonValue] = []
+            for index, item in enumerate(value):
+                outcome = self._bind(item, schema, (*path, index), snapshot)
+                if not outcome.ok:
+                    return outcome
+                items.append(outcome.value)
+            return success(items)
+        return success(value)
+
+    def _bind_text(
+        self, text: str, schema: JsonObject, path: tuple[str | int, ...], snapshot: RunSnapshot
+    ) -> Outcome[JsonValue]:
+        references = references_in_text(text, tuple(snapshot.steps))
+        pieces: list[str] = []
+        position = 0
+        for reference in references:
+            whole = reference.text == text
+            found = _follow(reference, snapshot, whole=whole)
+            if found.problem is not None:
+                return failure(replace(found.problem, path="/" + "/".join(map(str, path))), text)
+            if whole:
+                return success(self._fitting(found.value, reference, part_at(schema, path)))
+            pieces += [text[position : reference.start], display_json(primary_value(found.value))]
+            position = reference.start + found.end
+        return success("".join([*pieces, text[position:]]))
+
+    def _fitting(self, value: JsonValue, reference: StepReference, schema: JsonObject) -> JsonValue:
+        """The form of a value that the schema wants; if none fits, the value as it is."""
+        primary = value if reference.path else primary_value(value)
+        candidates = (primary, value, display_json(primary))
+        for candidate in candidates:
+            if not self._checker.check(candidate, schema, "ARGUMENT"):
+                return candidate
+        return primary
+
+
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """Where a reference led; `end` is how much of its text belongs to it."""
+
+    value: JsonValue
+    end: int
+    problem: Problem | None = None
+
+
+def primary_value(output: JsonValue) -> JsonValue:
+    """What an output is about: its only property, or the one with a primary name, else all of it."""
+    if not isinstance(output, Mapping):
+        return output
+    if len(output) == 1:
+        return next(iter(output.values()))
+    for name in PRIMARY_NAMES:
+        if name in output:
+            return output[name]
+    return output
+
+
+def context_of(step_ids: Sequence[str], snapshot: RunSnapshot, max_chars: int) -> str:
+    """The outputs and handoffs of these steps as text, long ones shortened."""
+    known = [snapshot.steps[step_id] for step_id in step_ids if step_id in snapshot.steps]
+    outputs = [display_json(step.output) for step in known]
+    rooms = share([len(output) for output in outputs], max_chars)
+    parts = []
+    for step, output, room in zip(known, outputs, rooms, strict=True):
+        part = f"${step.step_id} ({step.step.description}):\n{shorten(output, room)}"
+        if step.step.handoff_to_next:
+            part += f"\nNote for the next step: {step.step.handoff_to_next}"
+        parts.append(part)
+    return "\n\n".join(parts)
+
+
+def _follow(reference: StepReference, snapshot: RunSnapshot, *, whole: bool) -> _Followed:
+    step = snapshot.steps.get(reference.step_id)
+    if step is None or step.state is not StepState.SUCCEEDED:
+        state = "is not in the plan" if step is None else f"is {step.state}"
+        return _Followed(None, 0, _unresolved(reference.text, f"step '{reference.step_id}' {state}", ()))
+    value, so_far = step.output, f"${reference.step_id}"
+    for part in reference.path:
+        following, instead = _step_into(value, part)
+        if instead is not None:
+            if not isinstance(value, Mapping | list | tuple) and isinstance(part, str):
+                # "$s1.txt" within a text: the name belongs to the text, not to the reference.
+                problem = _unresolved(reference.text, f"{so_far} is {_kind(value)}", ())
+                return _Followed(value, len(so_far), problem if whole else None)
+            return _Followed(None, 0, _unresolved(reference.text, f"{so_far} is {_kind(value)}", instead))
+        value = following
+        so_far += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return _Followed(value, len(so_far))
+
+
+def _step_into(value: JsonValue, part: str | int) -> tuple[JsonValue, Sequence[str] | None]:
+    """The value behind a name or index, and None; or what there is instead."""
+    if isinstance(value, Mapping) and isinstance(part, str):
+        if part in value:
+            return value[part], None
+        if part in _PRIMARY_ALIASES and not isinstance(primary_value(value), Mapping):
+            return primary_value(value), None
+        return None, [f".{name}" for name in value]
+    if isinstance(value, Sequence) and not isinstance(value, str) and isinstance(part, int):
+        if part < len(value):
+            return value[part], None
+        return None, [f"[0] to [{len(value) - 1}]"] if value else ["nothing"]
+    if part in _PRIMARY_ALIASES and not isinstance(value, Mapping | list | tuple):
+        return value, None
+    return None, ["[0]"] if isinstance(value, list | tuple) and value else []
+
+
+def _unresolved(text: str, where: str, instead: Sequence[str]) -> Problem:
+    there = f"; there is {', '.join(instead[:20])}" if instead else ""
+    return Problem("REFERENCE_UNRESOLVED", f"{text} leads nowhere: {where}{there}")
+
+
+def _kind(value: JsonValue) -> str:
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, str):
+        return "text"
+    return "a list" if isinstance(value, Sequence) else "a single value"

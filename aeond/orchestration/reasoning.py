@@ -1,0 +1,202 @@
+"""Steps of agents: what they are told, and what becomes of what they say."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from aeond.domain.budgets import Amounts, Grant
+from aeond.domain.llm import FinishReason
+from aeond.domain.messages import Message, Role
+from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.plans import Clarity, PlanStep
+from aeond.domain.runs import PlanSource, RunSnapshot
+from aeond.domain.values import JsonObject, JsonValue, display_json
+from aeond.errors import AeondError, LLMGoneError
+from aeond.orchestration.fitting import FittedPrompt, fit_prompt
+from aeond.orchestration.metering import MAX_ASKS, USEFUL_TOKENS, problem_of
+from aeond.orchestration.prompts import (
+    ANSWER_RULES,
+    STEP_RULES,
+    chat_prompt,
+    final_step_prompt,
+    step_prompt,
+)
+from aeond.orchestration.readiness import MAX_CONTEXT_CHARS, context_of
+from aeond.orchestration.schema_parts import as_object
+from aeond.orchestration.strict_json import check_value
+from aeond.ports import Agent, LLMAdapter, StepOutput, TextSink
+
+MAX_STEP_TOKENS: Final = 1_024
+MAX_PROMPT_TOKENS: Final = 3_000
+CUT_NOTE: Final = "This text was cut off at its token limit."
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What an agent is told: its rules, its message for so many characters of context."""
+
+    system: str
+    step: PlanStep
+    request: str
+    snapshot: RunSnapshot
+    alone: bool
+    last: bool
+
+    def messages(self, context_chars: int) -> tuple[Message, ...]:
+        return (Message(Role.SYSTEM, self.system), Message(Role.USER, self.text(context_chars)))
+
+    def text(self, context_chars: int) -> str:
+        if self.alone:
+            return chat_prompt(self.request)
+        context = context_of(self.step.depends_on, self.snapshot, context_chars)
+        prompt = final_step_prompt if self.last else step_prompt
+        return prompt(self.step, self.request, context)
+
+
+class AgentReasoner:
+    """The Reasoner over agents by name.
+
+    An agent gets one user message: content is text; metadata is `system` (rules to speak by),
+    `max_tokens` (of its answer), `token_budget` (prompt and answer together), `run_id` and `step_id`.
+    The last message it gives counts; its metadata may hold `used` (`llm_calls`, `prompt_tokens`,
+    `completion_tokens`), `finish_reason`, `clarity` and `handoff`. What an agent does not account for
+    counts as spent. An AeondError of an agent is a problem; what else it raises is a bug in it, and ends
+    at the step boundary.
+    """
+
+    def __init__(self, agents: Mapping[str, Agent], llm: LLMAdapter) -> None:
+        self._agents = agents
+        self._llm = llm
+
+    def has_agent(self, name: str) -> bool:
+        return name in self._agents
+
+    async def reason(
+        self, step: PlanStep, snapshot: RunSnapshot, grant: Grant, on_text: TextSink
+    ) -> Outcome[StepOutput | None]:
+        agent = self._agents.get(step.agent or "")
+        if agent is None:
+            return failure(Problem("AGENT_UNKNOWN", f"there is no agent '{step.agent}'"), None)
+        outcome: Outcome[StepOutput | None] = failure(_spent(grant), None)
+        for attempt in range(MAX_ASKS):
+            if attempt:
+                on_text("")  # what was shown is void: the text starts anew
+            fitted = await self._fit(step, snapshot, grant)
+            if fitted.value is None:
+                # The first problem says more than that there is no budget to ask again.
+                return outcome if attempt else failure(fitted.problem or _spent(grant), None)
+            outcome = await self._ask(agent, step, snapshot, fitted.value, grant, on_text)
+            if outcome.ok or outcome.problem is None or outcome.problem.reason != LLMGoneError.reason:
+                break
+        return outcome
+
+    async def _fit(self, step: PlanStep, snapshot: RunSnapshot, grant: Grant) -> Outcome[FittedPrompt | None]:
+        """The prompt, with room left for an answer within the grant and the model's context."""
+        left = grant.left
+        room = min(left.tokens, self._llm.capabilities.context_length) - USEFUL_TOKENS
+        if left.llm_calls < 1 or room <= 0:
+            return failure(_spent(grant), None)
+        task = _task(step, snapshot)
+        # The request is not shortened; only results are, and only beyond what is quick to read.
+        bare = await fit_prompt(self._llm, task.messages, 0, room)
+        if bare.value is None:
+            return bare
+        limit = min(room, max(MAX_PROMPT_TOKENS, bare.value.tokens))
+        return await fit_prompt(self._llm, task.messages, MAX_CONTEXT_CHARS, limit)
+
+    async def _ask(
+        self,
+        agent: Agent,
+        step: PlanStep,
+        snapshot: RunSnapshot,
+        prompt: FittedPrompt,
+        grant: Grant,
+        on_text: TextSink,
+    ) -> Outcome[StepOutput | None]:
+        context = self._llm.capabilities.context_length
+        longest = min(MAX_STEP_TOKENS, grant.left.tokens - prompt.tokens, context - prompt.tokens)
+        taken = Amounts(llm_calls=1, tokens=prompt.tokens + longest)
+        if longest < 1 or not grant.take(taken):
+            return failure(_spent(grant), None)
+        system, user = prompt.messages
+        metadata: JsonObject = {
+            "system": system.content,
+            "max_tokens": longest,
+            "token_budget": taken.tokens,
+            "run_id": snapshot.run_id,
+            "step_id": step.step_id,
+        }
+        last: Message | None = None
+        shown = 0
+        try:
+            if "stream" in agent.capabilities:
+                async for message in agent.stream(Message(Role.USER, user.content, metadata)):
+                    if last is not None:
+                        shown += _show(last, on_text)
+                    last = message
+            else:
+                last = await agent.process(Message(Role.USER, user.content, metadata))
+        except AeondError as error:
+            return failure(problem_of(error), None)
+        if last is None:
+            return failure(Problem("AGENT_SILENT", f"agent '{agent.name}' said nothing"), None)
+        if not shown:
+            _show(last, on_text)
+        _settle(grant, taken, as_object(last.metadata.get("used")))
+        return _output(agent, last)
+
+
+def _task(step: PlanStep, snapshot: RunSnapshot) -> _Task:
+    """A step that is the whole of a model's plan is asked in the user's own words."""
+    steps = snapshot.plan.steps if snapshot.plan else ()
+    planned = snapshot.plan_source is PlanSource.MODEL
+    alone = planned and len(steps) == 1 and not step.errors
+    last = planned and bool(steps) and steps[-1].step_id == step.step_id
+    system = ANSWER_RULES if alone or last else STEP_RULES
+    return _Task(system, step, snapshot.request.text, snapshot, alone, last)
+
+
+def _output(agent: Agent, message: Message) -> Outcome[StepOutput | None]:
+    problems = check_value(message.content)
+    if problems:
+        said = f"agent '{agent.name}' gave something unreadable: {problems[0]}"
+        return failure(Problem("OUTPUT_INVALID", said), None)
+    content = message.content.strip() if isinstance(message.content, str) else message.content
+    if content in ("", None):
+        return failure(Problem("AGENT_SILENT", f"agent '{agent.name}' said nothing", retryable=True), None)
+    clarity, handoff = message.metadata.get("clarity"), message.metadata.get("handoff")
+    clear = clarity if isinstance(clarity, str) and clarity in set(Clarity) else Clarity.CLEAR.value
+    note = handoff if isinstance(handoff, str) else ""
+    if message.metadata.get("finish_reason") == FinishReason.LENGTH:
+        note = f"{note} {CUT_NOTE}".strip()
+        if clear == Clarity.CLEAR:
+            clear = Clarity.PARTIALLY_CLEAR.value
+    return success(StepOutput(content, clear, note))
+
+
+def _show(message: Message, on_text: TextSink) -> int:
+    text = display_json(message.content)
+    if text:
+        on_text(text)
+    return len(text)
+
+
+def _settle(grant: Grant, taken: Amounts, used: JsonObject) -> None:
+    """Gives back what the agent says it did not use; what it used beyond that is taken, if it is there."""
+    if not used:
+        return
+    tokens = _count(used.get("prompt_tokens")) + _count(used.get("completion_tokens"))
+    calls = max(1, _count(used.get("llm_calls", 1)))
+    if tokens < taken.tokens:
+        grant.give_back(Amounts(tokens=taken.tokens - tokens))
+    more = Amounts(llm_calls=calls - 1, tokens=max(0, tokens - taken.tokens))
+    grant.take(more.at_most(grant.left))
+
+
+def _count(value: JsonValue) -> int:
+    return max(0, value) if isinstance(value, int) else 0
+
+
+def _spent(grant: Grant) -> Problem:
+    left = grant.left
+    return Problem("BUDGET_SPENT", f"{left.llm_calls} model calls and {left.tokens} tokens are left")

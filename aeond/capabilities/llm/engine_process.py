@@ -149,11 +149,11 @@ def start_ticks(pid: int) -> int | None:
     return int(stat.rpartition(")")[2].split()[19])
 
 
-def sweep(folder: Path, mark: str) -> int | None:
+def sweep(folder: Path) -> int | None:
     """Kills the engine that a crashed daemon left in `folder`; returns its pid, None if there was none.
 
-    Only a process that is provably that one is killed: the pid from the pid file, the same start time, and
-    `mark` as well as the folder in its command line.
+    Only a process that is provably that one is killed: the pid from the pid file, started at the same time,
+    with this folder in its command line.
     """
     pid_file = folder / PID_FILE
     try:
@@ -164,8 +164,8 @@ def sweep(folder: Path, mark: str) -> int | None:
         return None
     swept = None
     with contextlib.suppress(OSError):
-        command = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
-        if start_ticks(pid) == ticks and mark in command and str(folder) in command:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        if start_ticks(pid) == ticks and os.fsencode(folder) in command:
             os.killpg(pid, signal.SIGKILL)
             swept = pid
     pid_file.unlink(missing_ok=True)

@@ -28,6 +28,8 @@ from aeond.errors import LLMError, LLMGoneError, OverloadedError
 from aeond.ports import Clock
 
 HOST_MODULE = "aeond.capabilities.llm.llama_host"
+# -P: the folder that it runs in is not a place to import from.
+HOST_PROGRAM = (sys.executable, "-P", "-m", HOST_MODULE)
 MAX_SOCKET_PATH = 107  # bytes, a limit of Linux
 
 
@@ -60,16 +62,24 @@ class LlamaEngine:
     """The Engine port over a supervised llama.cpp host; `async with` sweeps, supervises and ends it.
 
     `folder` is for the socket and the pid file and is made private to this user. Only one daemon may use it.
+    `program` is the host's command line without its options.
     """
 
     def __init__(
-        self, catalogue: Catalogue, store: ModelStore, folder: Path, clock: Clock, settings: LlamaSettings
+        self,
+        catalogue: Catalogue,
+        store: ModelStore,
+        folder: Path,
+        clock: Clock,
+        settings: LlamaSettings,
+        program: Sequence[str] = HOST_PROGRAM,
     ) -> None:
         self._catalogue = catalogue
         self._store = store
         self._folder = folder
         self._clock = clock
         self.settings = settings
+        self._program = tuple(program)
         self._snapshot = EngineSnapshot(EngineState.COLD)
         self._changed = anyio.Event()
         self._wish: CatalogueEntry | None = None
@@ -91,7 +101,7 @@ class LlamaEngine:
                 f"The path of the engine's socket is too long ({self._socket}): choose a shorter runtime folder.",
                 reason="PATH_TOO_LONG",
             )
-        sweep(self._folder, HOST_MODULE)
+        sweep(self._folder)
         await self._tasks.__aenter__()
         self._tasks.start_soon(self._live)
         return self
@@ -311,8 +321,7 @@ class LlamaEngine:
             "--prompt-cache-mib": settings.prompt_cache_mib,
         }
         flat = [str(part) for option in options.items() for part in option]
-        # -P: the folder that it runs in is not a place to import from.
-        return [sys.executable, "-P", "-m", HOST_MODULE, *flat]
+        return [*self._program, *flat]
 
 
 def clean_environment() -> dict[str, str]:

@@ -83,3 +83,13 @@ async def within(seconds: float, pieces: AsyncGenerator[T, None]) -> AsyncIterat
             if scope.cancelled_caught:
                 raise out_of_time(seconds)
             yield piece
+
+
+@contextlib.asynccontextmanager
+async def closing(pieces: AsyncIterator[T]) -> AsyncIterator[AsyncIterator[T]]:
+    """Closes an iterator that can be closed as soon as nobody reads it any more, which frees the engine."""
+    try:
+        yield pieces
+    finally:
+        if isinstance(pieces, AsyncGenerator):
+            await pieces.aclose()

@@ -108,6 +108,7 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
         self.refusals: list[tuple[grpc.StatusCode, str]] = []
         self.watches: list[int] = []  # the after_seq of every watch that was opened
         self.open_watches = 0
+        self.cuts: list[tuple[grpc.StatusCode, str]] = []  # how the next watches end after their first page
 
     async def CreateRun(self, request: runs_pb2.CreateRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
         if self.refusals:
@@ -173,6 +174,9 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
                 position = len(run.items)
                 for start in range(0, len(batch), self.batch):
                     yield runs_pb2.WatchRunResponse(events=batch[start : start + self.batch])
+                if self.cuts:
+                    code, reason = self.cuts.pop(0)
+                    await refuse(context, code, reason, ("last-seq", str(len(run.numbered))))
                 if run.ended:
                     return
                 if position == len(run.items):

@@ -7,9 +7,13 @@ from time import perf_counter
 import anyio
 import anyio.lowlevel
 
+from aeond.capabilities.llm.agent import LLMAgent
+from aeond.capabilities.llm.scripted import Rule, Script, ScriptedLLM
 from aeond.capabilities.tools.invoking import AcceptAll, GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.daemon.clocks import SystemClock
+from aeond.domain.llm import LLMRequest
+from aeond.domain.messages import Message, Role
 from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from benchmarks.measuring import Sample
@@ -50,7 +54,10 @@ class Same:
 def measure(_folder: Path) -> Section:
     """The price of each way, and what it is of a tool or model that works for a millisecond."""
     rows = []
-    for name, path in (("a tool, through the invoker", tool_path),):
+    for name, path in (
+        ("a tool, through the invoker", tool_path),
+        ("a model, through its agent", agent_path),
+    ):
         direct, ours = anyio.run(path)
         added = ours.median - direct.median
         share = added / TOOL_SECONDS
@@ -85,6 +92,18 @@ async def tool_path() -> tuple[Sample, Sample]:
     return await _in_turns(
         lambda: tool.execute(_CALL.arguments, _CONTEXT), lambda: invoker.invoke(_CALL, _CONTEXT)
     )
+
+
+async def agent_path() -> tuple[Sample, Sample]:
+    """A direct question to a model that answers from a script, and the same to the agent in front of it."""
+    llm = ScriptedLLM(Script(rules=(Rule(text="Hello."),)))
+    agent, message = LLMAgent(llm), Message(Role.USER, "Say hello.")
+    request = LLMRequest((message,))
+    answer = await agent.process(message)
+    if answer.content != "Hello.":
+        failure = f"the agent answered {answer.content!r}"
+        raise RuntimeError(failure)
+    return await _in_turns(lambda: llm.generate(request), lambda: agent.process(message))
 
 
 async def _in_turns(

@@ -52,7 +52,7 @@ AEOND = (str(Path(sys.executable).with_name("aeond")),)
 def running_daemon(folder: Path, program: Sequence[str] = AEOND) -> Iterator[RunningDaemon]:
     """Starts `aeond serve`, waits for READY as systemd would, stops it in order at the end."""
     script = folder / "script.json"
-    script.write_text("[]", encoding="utf-8")
+    script.write_text(json.dumps({"rules": [{"text": "It was said ten times."}]}), encoding="utf-8")
     address = folder / "aeond.sock"
     config = folder / "aeond.toml"
     places = {"state": folder / "state", "socket": address, "script": script}

@@ -59,12 +59,14 @@ class Committer:
             prepare(self._path, JOURNAL)
             self._connect()
         self._full = not self._reserve.make()
+        # What a killed program wrote and did not sync is in the log: on disk before anybody reads it.
+        self.commit([Probe()])
 
     def commit(self, changes: Sequence[Change]) -> list[Answer]:
         """Writes the changes in one durable transaction; one answer each, in order.
 
         Raises StoreError (JOURNAL_FAILED) when it is not known whether they were written, and never
-        will be: nothing may be asked of it any more but `abandon`.
+        will be: nothing may be asked of it any more.
         """
         if self._full:
             self._full = not self._reserve.make()
@@ -113,16 +115,14 @@ class Committer:
 
     def close(self) -> None:
         """Writes the log back, if nobody reads any more, and closes the file."""
-        if self._connection is not None:
-            self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+        if self._connection is None:
+            return
+        self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+        try:
             self._connection.close()
-            self._connection = None
-
-    def abandon(self) -> None:
-        """Closes the file and leaves the log as it is, for the next to open it."""
-        if self._connection is not None:
-            self._connection.close(True)
-            self._connection = None
+        except apsw.Error as error:
+            logger.warning("the journal's log is left to the next start to write back: %s", error)
+        self._connection = None
 
     def _connect(self) -> None:
         connection = open_writer(self._path, JOURNAL, self._vfs)
@@ -130,6 +130,13 @@ class Committer:
         connection.set_wal_hook(self._count_log)
         self._frame_bytes = connection.pragma("page_size")
         self._connection = connection
+
+    def _reconnect(self) -> None:
+        """Forgets what SQLite thinks of the log and reads it again."""
+        assert self._connection is not None
+        self._connection.close(True)
+        self._connection = None
+        self._connect()
 
     def _count_log(self, connection: apsw.Connection, name: str, pages: int) -> int:
         self._log_bytes = pages * self._frame_bytes
@@ -171,8 +178,7 @@ class Committer:
         if is_full(failure):
             self._enter_full()
         try:
-            self.abandon()
-            self._connect()
+            self._reconnect()
             if len(answers) == len(changes) and self._is_written(changes, answers):
                 self._transact([Probe()], [])  # its sync covers all that stands in the log
                 return answers

@@ -19,7 +19,16 @@ class Reserve:
         self._size = size
 
     def make(self) -> bool:
-        """Allocates the file unless it is there; False when the disk has no room for it."""
+        """Allocates the file unless it is there; False when the disk has no room for it.
+
+        There must be as much room again beside it: else what was freed for last words would be taken back
+        before they are written.
+        """
+        if self._path.exists() and self._path.stat().st_blocks * 512 >= self._size:
+            return True
+        disk = os.statvfs(self._path.parent)
+        if disk.f_bavail * disk.f_frsize < 2 * self._size:
+            return False
         try:
             file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
@@ -27,8 +36,7 @@ class Reserve:
                 return False
             raise
         try:
-            if os.fstat(file).st_blocks * 512 < self._size:
-                os.posix_fallocate(file, 0, self._size)
+            os.posix_fallocate(file, 0, self._size)
         except OSError as error:
             if error.errno not in _NO_ROOM:
                 raise

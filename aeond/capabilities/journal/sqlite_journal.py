@@ -1,12 +1,13 @@
 """The journal on disk."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
+import apsw
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from aeond.capabilities.journal.changes import FIND_REQUEST, Append, Probe, Prune
@@ -23,6 +24,8 @@ from aeond.ports import RunSummary
 
 RESERVE_BYTES = 4 << 20
 _PRUNED_AT_ONCE = 32
+
+T = TypeVar("T")
 
 
 class SqliteJournal:
@@ -76,18 +79,18 @@ class SqliteJournal:
         await self._writer.perform(Probe())
 
     async def find_request(self, uid: int, request_id: str) -> str | None:
-        return await self._readers.run(lambda cursor: cursor.execute(FIND_REQUEST, (uid, request_id)).get)
+        return await self._query(lambda cursor: cursor.execute(FIND_REQUEST, (uid, request_id)).get)
 
     async def read(self, run_id: str, after_seq: int = 0, limit: int = MAX_PAGE_EVENTS) -> Sequence[Event]:
         """See ports.Journal. ReplayError (EVENT_NEWER, EVENT_UNKNOWN, EVENT_UNREADABLE) when this version
         cannot read what is there; a run that does not exist has no events."""
         limit = max(1, min(limit, MAX_PAGE_EVENTS))
-        return await self._readers.run(
+        return await self._query(
             lambda cursor: [decode(stored) for stored in read_page(cursor, run_id, after_seq, limit)]
         )
 
     async def summary(self, run_id: str) -> RunSummary | None:
-        lines = await self._readers.run(partial(read_run, run_id=run_id))
+        lines = await self._query(partial(read_run, run_id=run_id))
         return lines[0].summary if lines else None
 
     async def list_runs(
@@ -100,7 +103,7 @@ class SqliteJournal:
     ) -> Sequence[RunSummary]:
         """See ports.Journal; at most 500 at once. Newest first is by run id, which sorts by creation."""
         limit = max(1, min(limit, MAX_PAGE_RUNS))
-        lines: list[RunLine] = await self._readers.run(
+        lines: list[RunLine] = await self._query(
             lambda cursor: read_runs(cursor, states, session_id, before, limit)
         )
         return [line.summary for line in lines]
@@ -111,8 +114,12 @@ class SqliteJournal:
         A few at a time, so that appends need not wait for it; cancelled, it leaves whole runs.
         """
         removed = 0
-        while run_ids := await self._readers.run(
+        while run_ids := await self._query(
             lambda cursor: read_ended_runs(cursor, before_time, _PRUNED_AT_ONCE)
         ):
             removed += await self._writer.perform(Prune(run_ids))
         return removed
+
+    async def _query(self, query: Callable[[apsw.Cursor], T]) -> T:
+        self._writer.check()  # after a failure nobody knows what of the log is on disk
+        return await self._readers.run(query)

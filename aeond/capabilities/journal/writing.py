@@ -70,6 +70,11 @@ class Writer:
         """Why nothing is written any more, if so."""
         return self._failure
 
+    def check(self) -> None:
+        """Raises StoreError (JOURNAL_FAILED) once the journal has failed."""
+        if self._failure is not None:
+            raise self._again(self._failure)
+
     async def perform(self, change: Change) -> int:
         """Returns what was written, once it is durable.
 
@@ -77,8 +82,7 @@ class Writer:
         what the change's check raises, OverloadedError (JOURNAL_OVERLOADED) when too much waits, and
         StoreError (DISK_FULL, JOURNAL_BUSY, JOURNAL_FAILED).
         """
-        if self._failure is not None:
-            raise self._again(self._failure)
+        self.check()
         crowded = len(self._waiting) >= MAX_WAITING
         if crowded or (self._waiting and self._waiting_bytes + change.size > MAX_WAITING_BYTES):
             raise OverloadedError(
@@ -149,8 +153,9 @@ class Writer:
                 self._serve()
                 self._committer.close()
             except StoreError as failure:
+                # The connection stays open: the next to open the file would take what was written and
+                # never synced for committed.
                 self._tell(self._fail, failure)
-                self._committer.abandon()
         finally:
             self._tell(self._end)
 

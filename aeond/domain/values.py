@@ -15,13 +15,16 @@ JsonObject = Mapping[str, JsonValue]
 NO_ARGUMENTS: JsonObject = {}
 
 
+# Made once: json.dumps with options of its own makes an encoder on every call.
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_DISPLAY = json.JSONEncoder(separators=(", ", ": "), ensure_ascii=False)
+
+
 def canonical_json(value: JsonValue) -> str:
     """One text per value: sorted keys, no spaces, no NaN. Raises ValueError for NaN and infinities."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def display_json(value: JsonValue) -> str:
     """A value as people and models read it: a text as it is, anything else as compact JSON."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+    return value if isinstance(value, str) else _DISPLAY.encode(value)

@@ -1,0 +1,54 @@
+"""The table of calls agrees with the contract."""
+
+from typing import Any
+
+import pytest
+
+from aeond_client import calls
+from aeond_client.calls import Call, RunOptions
+from aeond_client.runs import Resolution, RunState
+
+ALL: list[Call[Any]] = [
+    calls.get_status(),
+    calls.create_run("text", "id", RunOptions()),
+    calls.get_run("run"),
+    calls.list_runs([RunState.RUNNING], "")(""),
+    calls.cancel_run("run", ""),
+    calls.decide_run("run", Resolution.RETRY, ""),
+    calls.list_tools()(""),
+    calls.get_tool("tool"),
+    calls.call_tool("tool", {}, "", 1.0),
+    calls.write_memory("key", 1),
+    calls.read_memory("key"),
+    calls.search_memory("")(""),
+    calls.delete_memory("key"),
+    calls.list_models()(""),
+    calls.load_model(""),
+    calls.unload_model(),
+    calls.generate("text", system="be brief", max_tokens=1, temperature=0.0, schema=None, seconds=1.0),
+]
+
+
+@pytest.mark.parametrize("call", ALL, ids=lambda call: call.method.name)
+def test_each_call_sends_and_reads_what_its_method_takes_and_gives(call: Call[Any]) -> None:
+    """Request and reply of each call are the messages of the method that it names."""
+    assert call.request.DESCRIPTOR is call.method.input_type
+    assert call.reply.DESCRIPTOR is call.method.output_type
+    assert call.path == f"/{call.method.containing_service.full_name}/{call.method.name}"
+
+
+@pytest.mark.parametrize("call", ALL, ids=lambda call: call.method.name)
+def test_each_call_reads_an_empty_reply(call: Call[Any]) -> None:
+    """A reply with nothing in it is read into a record, never into a traceback."""
+    call.read(call.reply())
+
+
+@pytest.mark.parametrize("call", ALL, ids=lambda call: call.method.name)
+def test_each_call_has_a_deadline(call: Call[Any]) -> None:
+    """No call waits for ever."""
+    assert 0 < call.seconds <= 60
+
+
+def test_a_creation_without_a_request_id_is_not_repeated() -> None:
+    """A creation is safe to repeat exactly when it has a request id."""
+    assert [calls.create_run("text", id_, RunOptions()).repeatable for id_ in ("", "mine")] == [False, True]

@@ -96,7 +96,7 @@ def memory_tools(memory: Memory) -> Sequence[FunctionTool]:
         value = await memory.read(arguments.key)
         return MemoryReadResult(key=arguments.key, found=value is not None, value=value)
 
-    @tool(effect=Effect.READ, example={"prefix": "holiday_"})
+    @tool(effect=Effect.READ, example={})
     async def memory_search(arguments: MemorySearchArguments, _context: ToolContext) -> MemorySearchResult:
         """Lists remembered facts: all of them, or those whose names begin with a prefix."""
         found = await memory.search(arguments.prefix, limit=MAX_ENTRIES + 1)

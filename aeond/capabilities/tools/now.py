@@ -38,7 +38,7 @@ class NowResult(BaseModel):
 
 
 def now_tool(clock: Clock) -> FunctionTool:
-    @tool(effect=Effect.READ, example={"zone": "Asia/Tokyo"}, timeout_seconds=5.0)
+    @tool(effect=Effect.READ, example={}, timeout_seconds=5.0)
     def now(arguments: NowArguments, _context: ToolContext) -> NowResult:
         """Tells the current date, time and weekday."""
         moment = datetime.fromtimestamp(clock.time(), UTC)

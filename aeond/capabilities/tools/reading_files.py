@@ -112,7 +112,7 @@ def read_file_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionToo
 
 
 def list_dir_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionTool:
-    @tool(effect=Effect.READ, example={"path": "photos", "sort": "modified"})
+    @tool(effect=Effect.READ, example={})
     async def list_dir(arguments: ListDirArguments, context: ToolContext) -> ListDirResult:
         """Lists the files and folders in a folder with their sizes and times, and tells the largest file."""
         return await threads.run(lambda stopped: _list(files, arguments, context.workspace, stopped))

@@ -53,7 +53,7 @@ class SearchFilesResult(BaseModel):
 
 
 def search_files_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionTool:
-    @tool(effect=Effect.READ, example={"name": "*.md", "text": "invoice"})
+    @tool(effect=Effect.READ, example={"text": "garden"})
     async def search_files(arguments: SearchFilesArguments, context: ToolContext) -> SearchFilesResult:
         """Finds files by name, by a text in them, or both, in a folder and the folders below it."""
         return await threads.run(

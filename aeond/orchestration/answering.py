@@ -31,8 +31,8 @@ _FALLBACK_WEIGHT: Final = 0.7  # the model stood in for a tool that is missing
 class StepAnswerer:
     """The Answerer over an LLMAdapter.
 
-    No model is asked when the plan is the client's, the budget is spent, the run is being cancelled, or
-    the last step of a model's plan is an agent's that succeeded: its output is the answer. A model that
+    No model is asked when the plan is the client's, no step succeeded, the budget is spent, the run is
+    being cancelled, or the last step of a model's plan is an agent's that succeeded: its output is the answer. A model that
     fails leaves the answer to the steps. What is missing, shortened or cut stands in the notes.
     """
 
@@ -45,7 +45,13 @@ class StepAnswerer:
         if spoken is not None:
             return replace(given, text=spoken, synthesized=True)
         planned = snapshot.plan_source is PlanSource.MODEL and bool(snapshot.steps)
-        if not planned or snapshot.exhausted or snapshot.cancel_requested or grant.left.llm_calls < 1:
+        if (
+            not planned
+            or not given.step_ids
+            or snapshot.exhausted
+            or snapshot.cancel_requested
+            or grant.left.llm_calls < 1
+        ):
             return given
         return await self._synthesize(snapshot, given, grant, on_text)
 
@@ -78,7 +84,7 @@ class StepAnswerer:
 def answer_from_steps(snapshot: RunSnapshot) -> Answer:
     """The answer without a model: the last results as they are; in the notes what failed and is missing."""
     succeeded = snapshot.steps_in(StepState.SUCCEEDED)
-    results = _final_results(snapshot, succeeded)
+    results = _final_results(succeeded)
     text = "\n\n".join(display_json(step.output) for step in results)
     notes = [*_missing(snapshot), *_unclear(succeeded)]
     if len(text) > MAX_RAW_CHARS:
@@ -123,7 +129,7 @@ def _spoken_by_last_step(snapshot: RunSnapshot) -> str | None:
     return last.output
 
 
-def _final_results(snapshot: RunSnapshot, succeeded: Sequence[StepSnapshot]) -> Sequence[StepSnapshot]:
+def _final_results(succeeded: Sequence[StepSnapshot]) -> Sequence[StepSnapshot]:
     """The results that no other successful step was made from; the last alone if they form one chain."""
     used = {name for step in succeeded for name in step.step.depends_on}
     return [step for step in succeeded if step.step_id not in used]
@@ -150,7 +156,8 @@ def _unclear(succeeded: Sequence[StepSnapshot]) -> list[str]:
 def _nothing(snapshot: RunSnapshot) -> str:
     if snapshot.problem is not None:
         return f"No result: {snapshot.problem.message}"
-    return "No step gave a result."
+    errors = [step.error for step in snapshot.steps.values() if step.error]
+    return f"No result: {errors[0]}" if errors else "No step gave a result."
 
 
 def _exceeds(snapshot: RunSnapshot, step_ids: Sequence[str]) -> bool:

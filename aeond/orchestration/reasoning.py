@@ -14,6 +14,7 @@ from aeond.domain.values import JsonObject, JsonValue, display_json
 from aeond.errors import AeondError, LLMGoneError
 from aeond.orchestration.fitting import FittedPrompt, fit_prompt
 from aeond.orchestration.metering import MAX_ASKS, USEFUL_TOKENS, problem_of
+from aeond.orchestration.plan_reading import LLM_AGENT
 from aeond.orchestration.prompts import (
     ANSWER_RULES,
     STEP_RULES,
@@ -56,8 +57,9 @@ class _Task:
 class AgentReasoner:
     """The Reasoner over agents by name.
 
-    An agent gets one user message: content is text; metadata is `system` (rules to speak by),
-    `max_tokens` (of its answer), `token_budget` (prompt and answer together), `run_id` and `step_id`.
+    An agent gets one user message. For the built-in `llm` its content is `system` (the rules to speak by)
+    and `text`; any other agent has rules of its own and gets the text. Metadata: `max_tokens` bounds prompt
+    and answer together, `answer_tokens` the answer alone; `run_id` and `step_id` say what for.
     The last message it gives counts; its metadata may hold `used` (`llm_calls`, `prompt_tokens`,
     `completion_tokens`), `finish_reason`, `clarity` and `handoff`. What an agent does not account for
     counts as spent. An AeondError of an agent is a problem; what else it raises is a bug in it, and ends
@@ -118,24 +120,17 @@ class AgentReasoner:
         taken = Amounts(llm_calls=1, tokens=prompt.tokens + longest)
         if longest < 1 or not grant.take(taken):
             return failure(_spent(grant), None)
-        system, user = prompt.messages
-        metadata: JsonObject = {
-            "system": system.content,
-            "max_tokens": longest,
-            "token_budget": taken.tokens,
-            "run_id": snapshot.run_id,
-            "step_id": step.step_id,
-        }
+        message = _message(step, snapshot, prompt, taken.tokens, longest)
         last: Message | None = None
         shown = 0
         try:
             if "stream" in agent.capabilities:
-                async for message in agent.stream(Message(Role.USER, user.content, metadata)):
+                async for piece in agent.stream(message):
                     if last is not None:
                         shown += _show(last, on_text)
-                    last = message
+                    last = piece
             else:
-                last = await agent.process(Message(Role.USER, user.content, metadata))
+                last = await agent.process(message)
         except AeondError as error:
             return failure(problem_of(error), None)
         if last is None:
@@ -144,6 +139,20 @@ class AgentReasoner:
             _show(last, on_text)
         _settle(grant, taken, as_object(last.metadata.get("used")))
         return _output(agent, last)
+
+
+def _message(
+    step: PlanStep, snapshot: RunSnapshot, prompt: FittedPrompt, max_tokens: int, answer_tokens: int
+) -> Message:
+    system, user = prompt.messages
+    text: JsonObject = {"system": system.content, "text": user.content}
+    metadata: JsonObject = {
+        "max_tokens": max_tokens,
+        "answer_tokens": answer_tokens,
+        "run_id": snapshot.run_id,
+        "step_id": step.step_id,
+    }
+    return Message(Role.USER, text if step.agent == LLM_AGENT else user.content, metadata)
 
 
 def _task(step: PlanStep, snapshot: RunSnapshot) -> _Task:

@@ -62,7 +62,7 @@ def test_the_last_event_ends_the_watch() -> None:
 def test_waits_grow_and_stay_within_the_patience() -> None:
     """During an outage the tries get rarer, and the last one falls on the end of the patience."""
     watched = Watched(patience_seconds=1.0)
-    waits = []
+    waits: list[float] = []
     while sum(waits) < 0.999_999:
         waits.append(watched.follower.lost(gone()))
         watched.now += waits[-1]

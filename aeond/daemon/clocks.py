@@ -38,3 +38,8 @@ class TimeSortedIds:
         number = milliseconds << 80 | 0x7 << 76 | counter << 64 | 0b10 << 62 | chance
         text = f"{number:032x}"
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def chance() -> float:
+    """A number from 0 up to 1, to keep those apart who would do the same at the same moment."""
+    return secrets.randbits(53) / (1 << 53)

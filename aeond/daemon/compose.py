@@ -1,7 +1,7 @@
 """The composition root: the one file that knows concrete classes, and nothing but what fits where.
 
 Everything is opened in the order of the lines and closed in the reverse order: journal, memory, tools,
-engine, orchestration, kernel, service, server.
+engine, orchestration, kernel, service, socket. The API itself is opened by the lifecycle, last of all.
 """
 
 import grp
@@ -15,28 +15,34 @@ from pathlib import Path
 
 from aeond import __version__
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
+from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
 from aeond.capabilities.memory.sqlite_memory import SqliteMemory
+from aeond.capabilities.tools.beneath import best_resolver
 from aeond.capabilities.tools.builtin import builtin_tools
 from aeond.capabilities.tools.contained_files import ContainedFiles
 from aeond.capabilities.tools.invoking import AcceptAll, GuardedInvoker
 from aeond.capabilities.tools.loading import load_tool_files
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.threads import WorkerThreads
-from aeond.daemon.clocks import SystemClock, TimeSortedIds
-from aeond.daemon.config import Config
-from aeond.daemon.engines import opened_engine
+from aeond.daemon.clocks import SystemClock, TimeSortedIds, chance
+from aeond.daemon.config import Config, EngineKind, ModelSection
 from aeond.daemon.paths import Paths
 from aeond.domain.budgets import Budget
-from aeond.kernel.executor import StepExecutor
+from aeond.errors import InvalidInputError
+from aeond.kernel.executor import LLM_AGENT, StepExecutor
 from aeond.kernel.fold import fold
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
+from aeond.orchestration.answering import StepAnswerer
 from aeond.orchestration.intents import PreparedIntents
 from aeond.orchestration.mending import StepMender
+from aeond.orchestration.planning import ModelPlanner
 from aeond.orchestration.readiness import StepReadiness
+from aeond.orchestration.reasoning import AgentReasoner
 from aeond.orchestration.repair import ModelSupervisor
 from aeond.orchestration.validation import PlanValidator
-from aeond.ports import Clock, Engine, Journal
+from aeond.ports import Clock, Engine, Journal, LLMAdapter
+from aeond.server import admitting
 from aeond.server.api import Api, Calls
 from aeond.server.listening import bound_socket
 from aeond.service.admission import Admission
@@ -51,3 +57,177 @@ from aeond.service.status import Process, Status
 from aeond.service.tools import Tools
 from aeond.service.watching import RunWatching
 from aeond.service.workspaces import Workspaces
+
+
+@dataclass(frozen=True, slots=True)
+class Daemon:
+    """A composed daemon: all is open but the API, and nothing is admitted yet."""
+
+    clock: Clock
+    journal: Journal
+    engine: Engine
+    admission: Admission
+    feed: HotFeed
+    scheduler: RunScheduler
+    api: Api
+
+
+@asynccontextmanager
+async def composed(config: Config, paths: Paths, config_file: Path) -> AsyncIterator[Daemon]:
+    """Opens everything for as long as the block lasts. The caller holds the lock of a single instance."""
+    async with AsyncExitStack() as stack:
+        clock = SystemClock()
+        ids = TimeSortedIds(clock)
+        journal = await stack.enter_async_context(SqliteJournal(paths.journal))
+        memory = await stack.enter_async_context(SqliteMemory(paths.memory))
+
+        registry = Registry()
+        files, threads = ContainedFiles(best_resolver()), WorkerThreads()
+        own_tools = load_tool_files([Path(file).expanduser() for file in config.tools.files])
+        for tool in (*builtin_tools(clock, memory, files, threads), *own_tools):
+            registry.register(tool)
+        invoker = GuardedInvoker(registry, clock, AcceptAll())
+
+        open_engine = _OPENED[config.model.engine]
+        adapter, engine = await stack.enter_async_context(open_engine(config.model, paths, clock))
+        agents = {LLM_AGENT: LLMAgent(adapter)}
+
+        validator = PlanValidator(registry, agents)
+        supervisor = ModelSupervisor(adapter, validator)
+        reasoner = AgentReasoner(agents, adapter)
+        mender = StepMender(registry, supervisor, validator)
+
+        feed, admission = HotFeed(), Admission()
+        ports = RunPorts(
+            journal=journal,
+            feed=feed,
+            planner=ModelPlanner(adapter, registry, supervisor, validator),
+            answerer=StepAnswerer(adapter),
+            intents=PreparedIntents(registry, reasoner, validator, StepReadiness()),
+            executor=StepExecutor(invoker, reasoner, mender, InMemoryMemory(), clock),
+            clock=clock,
+        )
+
+        folding = RunFolding(journal, fold)
+        scheduler = await stack.enter_async_context(
+            RunScheduler(
+                journal=journal,
+                feed=feed,
+                folding=folding,
+                boundary=RunBoundary(journal=journal, feed=feed, clock=clock, ids=ids),
+                admission=admission,
+                make_loop=partial(Orchestrator, ports=ports),
+                clock=clock,
+                limits=RunLimits(config.runs.max_running, config.runs.max_waiting),
+            )
+        )
+        workspaces = Workspaces(
+            own=paths.workspaces,
+            roots=[Path(root).expanduser().resolve() for root in config.workspaces.roots],
+            protected=[paths.state_dir.resolve(), config_file.parent.resolve()],
+        )
+        calls = Calls(
+            runs=Runs(
+                journal=journal,
+                folding=folding,
+                scheduler=scheduler,
+                watching=RunWatching(journal, feed),
+                validator=validator,
+                workspaces=workspaces,
+                clock=clock,
+                ids=ids,
+                bounds=Bounds(
+                    default=Budget(**config.runs.budget.model_dump()),
+                    limit=Budget(**config.runs.budget_limit.model_dump()),
+                ),
+            ),
+            tools=Tools(
+                registry=registry, invoker=invoker, workspaces=workspaces, admission=admission, ids=ids
+            ),
+            memory=MemoryKeys(memory, admission),
+            models=Models(adapter=adapter, engine=engine, admission=admission),
+            daemon=Status(
+                process=Process(__version__, os.getpid(), _resident_bytes),
+                admission=admission,
+                scheduler=scheduler,
+                engine=engine,
+                registry=registry,
+                clock=clock,
+            ),
+        )
+
+        group = config.socket.group
+        listener = stack.enter_context(
+            bound_socket(paths.socket, int(config.socket.mode, 8), _group_id(group) if group else None)
+        )
+        admitted = admitting.Admission(
+            user_ids=frozenset(map(_user_id, config.socket.allow_users)),
+            group_ids=frozenset(map(_group_id, config.socket.allow_groups)),
+            max_connections=config.socket.max_connections,
+        )
+        api = Api(
+            calls, listener=listener, inner_folder=paths.inner_dir, admission=admitted, clock=clock, ids=ids
+        )
+        yield Daemon(clock, journal, engine, admission, feed, scheduler, api)
+
+
+@asynccontextmanager
+async def _llama_cpp(
+    model: ModelSection, paths: Paths, clock: Clock
+) -> AsyncIterator[tuple[LLMAdapter, Engine]]:
+    from aeond.capabilities.llm.catalogue import BUILT_IN, Catalogue, own_file
+    from aeond.capabilities.llm.downloading import ModelStore
+    from aeond.capabilities.llm.hub_source import Hub
+    from aeond.capabilities.llm.llama_cpp import LlamaCppAdapter
+    from aeond.capabilities.llm.llama_engine import LlamaEngine, LlamaSettings
+    from aeond.capabilities.llm.retrying import Retries
+
+    entries = (*BUILT_IN, *([own_file("own", Path(model.file).expanduser())] if model.file else ()))
+    catalogue = Catalogue(entries, "own" if model.file else model.name or BUILT_IN[0].name)
+    store = ModelStore(paths.models_dir, hub=Hub(model.hub_url))
+    settings = LlamaSettings(
+        slots=model.parallel_requests, context_length=model.context_tokens, threads=model.threads
+    )
+    async with LlamaEngine(catalogue, store, paths.engine_dir, clock, settings) as engine:
+        if model.load_at_start:
+            await engine.load("")
+        yield LlamaCppAdapter(engine, Retries(clock, chance)), engine
+
+
+@asynccontextmanager
+async def _scripted(
+    model: ModelSection, _paths: Paths, _clock: Clock
+) -> AsyncIterator[tuple[LLMAdapter, Engine]]:
+    from aeond.capabilities.llm.scripted import Script, ScriptedLLM, read_script
+    from aeond.capabilities.llm.scripted_engine import ScriptedEngine
+
+    script = read_script(Path(model.script).expanduser()) if model.script else Script()
+    adapter = ScriptedLLM(script)
+    yield adapter, ScriptedEngine(adapter)
+
+
+_OPENED = {EngineKind.LLAMA_CPP: _llama_cpp, EngineKind.SCRIPTED: _scripted}
+
+
+def _user_id(name: str) -> int:
+    try:
+        return pwd.getpwnam(name).pw_uid
+    except KeyError:
+        raise _unknown("user", name, "socket.allow_users") from None
+
+
+def _group_id(name: str) -> int:
+    try:
+        return grp.getgrnam(name).gr_gid
+    except KeyError:
+        raise _unknown("group", name, "socket.group and socket.allow_groups") from None
+
+
+def _unknown(what: str, name: str, where: str) -> InvalidInputError:
+    return InvalidInputError(f"this machine has no {what} {name!r}: mend {where}", reason="CONFIG_INVALID")
+
+
+def _resident_bytes() -> int:
+    """What this process holds in memory right now."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")

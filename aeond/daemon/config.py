@@ -156,6 +156,12 @@ class ModelSection(Section):
         description="Folder where models are kept. Empty: /var/lib/aeond/models for root and system services, "
         "~/.cache/aeond/models for everybody else.",
     )
+    hub_url: str = Field(
+        "",
+        max_length=500,
+        pattern=r"^(https?://.*)?$",
+        description="Address of a model hub to get models from, asked before the package mirrors. Empty: none.",
+    )
     load_at_start: bool = Field(
         True, description="Whether the model is loaded when the daemon starts, or with the first request."
     )

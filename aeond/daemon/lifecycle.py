@@ -8,6 +8,7 @@ wait for steps. SIGHUP is answered with a line in the log: a new configuration t
 
 import logging
 import signal
+from pathlib import Path
 from typing import Final
 
 import anyio
@@ -26,15 +27,20 @@ PROBE_SECONDS: Final = 5.0
 log = logging.getLogger("aeond.daemon")
 
 
-async def serve(config: Config, paths: Paths, notifier: Notifier) -> None:
+async def serve(config: Config, paths: Paths, config_file: Path, notifier: Notifier) -> None:
     """Runs a daemon until it is told to stop. Raises what keeps it from starting or going on."""
     stop = Stop()
     paths.make()
     with single_instance(paths.lock):
         async with anyio.create_task_group() as signals:
             await signals.start(stop.listen)
-            async with composed(config, paths) as daemon:
-                await _live(daemon, config, notifier, stop)
+            async with composed(config, paths, config_file) as daemon:
+                resumed = await daemon.scheduler.resume()
+                async with daemon.api.opened():
+                    daemon.admission.open()
+                    await daemon.api.announce(serving=True)
+                    log.info("ready", extra={"socket": str(paths.socket), "resumed_runs": resumed})
+                    await _live(daemon, config, notifier, stop)
             signals.cancel_scope.cancel()
     log.info("stopped")
 
@@ -60,13 +66,11 @@ class Stop:
 
 
 async def _live(daemon: Daemon, config: Config, notifier: Notifier, stop: Stop) -> None:
-    resumed = await daemon.scheduler.resume()
-    async with daemon.server, anyio.create_task_group() as tasks:
-        daemon.admission.open()
+    """READY, until a stop is asked for and everything is parked."""
+    async with anyio.create_task_group() as tasks:
         tasks.start_soon(_tell_status, daemon, notifier)
         tasks.start_soon(_feed_watchdog, daemon, notifier)
         notifier.ready()
-        log.info("ready", extra={"socket": str(daemon.socket), "resumed_runs": resumed})
         await stop.asked.wait()
         notifier.stopping()
         await _drain(daemon, config.daemon.stop_seconds, stop)
@@ -75,6 +79,7 @@ async def _live(daemon: Daemon, config: Config, notifier: Notifier, stop: Stop) 
 
 async def _drain(daemon: Daemon, limit_seconds: float, stop: Stop) -> None:
     daemon.admission.drain()
+    await daemon.api.drain()
     daemon.feed.close()
     async with anyio.create_task_group() as group:
         group.start_soon(_cancel_when_hurried, stop, group.cancel_scope)

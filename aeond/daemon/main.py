@@ -90,7 +90,8 @@ def _serve(options: argparse.Namespace) -> int:
     from aeond.daemon.notify import notifier_from_environment
     from aeond.daemon.paths import default_config_file, paths_of
 
-    config = load_config(options.config or default_config_file(), required=options.config is not None)
+    file = options.config or default_config_file()
+    config = load_config(file, required=options.config is not None)
     start_logging(config.log.level, config.log.format, sys.stderr)
 
     import anyio
@@ -98,7 +99,7 @@ def _serve(options: argparse.Namespace) -> int:
     from aeond.daemon.lifecycle import serve
 
     with closing(notifier_from_environment()) as notifier:
-        anyio.run(serve, config, paths_of(config), notifier)
+        anyio.run(serve, config, paths_of(config), file.absolute(), notifier)
     return Exit.OK
 
 

@@ -56,6 +56,11 @@ class Paths:
         """Sockets of engines: private to the daemon."""
         return self.socket.parent / "engine"
 
+    @property
+    def inner_dir(self) -> Path:
+        """The gRPC server's own socket, behind the door: private to the daemon."""
+        return self.socket.parent / "inner"
+
 
 def is_system() -> bool:
     """Whether this process serves the whole machine: root, or a service that systemd gave a state folder
@@ -74,14 +79,19 @@ def paths_of(config: Config) -> Paths:
         runtime, models = Path("/run/aeond"), state / "models"
     else:
         state = _home("XDG_STATE_HOME", ".local/state") / "aeond"
-        models = _home("XDG_CACHE_HOME", ".cache") / "aeond" / "models"
-        given = os.environ.get("XDG_RUNTIME_DIR", "")
-        runtime = Path(given) / "aeond" if given else state / "run"
+        models = user_models_dir()
+        session = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.geteuid()}")
+        runtime = session / "aeond" if session.is_dir() else state / "run"
     return Paths(
         state_dir=_chosen(config.daemon.state_dir, state),
         socket=_chosen(config.socket.path, runtime / "aeond.sock"),
         models_dir=_chosen(config.model.models_dir, models),
     )
+
+
+def user_models_dir() -> Path:
+    """Where this user keeps models."""
+    return _home("XDG_CACHE_HOME", ".cache") / "aeond" / "models"
 
 
 def _home(variable: str, below: str) -> Path:

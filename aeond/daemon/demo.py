@@ -1,0 +1,176 @@
+"""`aeond demo`: a daemon of its own with the real model, three requests through the real client, and a stop.
+
+Nothing of it touches the user's own daemon: state, socket and sample folder are temporary. Only the model
+goes where models are kept, so that it is downloaded once.
+"""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from aeond.daemon.exits import Exit
+from aeond.daemon.paths import user_models_dir
+
+REQUESTS: Final = (
+    "What is 17.5% of 2400? Then remember the result as bonus.",
+    "List the files in this folder and tell me which is the largest.",
+    "What did I ask you to remember?",
+)
+SAMPLES: Final = {
+    "invoice.txt": "Invoice 17: 2400.00 EUR, due at the end of the month.\n",
+    "notes.md": "# Notes\n\n" + "Call the printer. Water the plants. Book the train.\n" * 20,
+    "measurements.csv": "time,value\n" + "".join(f"{n},{n * n % 97}\n" for n in range(2_000)),
+}
+QUIET_SECONDS: Final = 600  # how long a daemon may say nothing while it gets and loads its model
+STOP_SECONDS: Final = 60
+REQUEST_SECONDS: Final = 1_800
+
+
+def show(*, model: str, keep: bool) -> Exit:
+    """Runs the demonstration; PROBLEM when the daemon does not come up or a request does not end well."""
+    folder = Path(tempfile.mkdtemp(prefix="aeond-demo-"))
+    try:
+        return _show_in(folder, model)
+    finally:
+        if keep:
+            _say(f"journal, log and sample files are in {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _show_in(folder: Path, model: str) -> Exit:
+    samples = folder / "samples"
+    samples.mkdir()
+    for name, text in SAMPLES.items():
+        (samples / name).write_text(text, encoding="utf-8")
+    config = folder / "aeond.toml"
+    config.write_text(_config(folder, model), encoding="utf-8")
+    _say("starting a daemon of its own")
+    with _news(folder / "notify.sock") as news, _daemon(config, folder) as daemon:
+        problem = _wait_for_model(news, daemon)
+        if problem:
+            _say(problem)
+            _say((folder / "daemon.log").read_text(encoding="utf-8", errors="replace").strip()[-2_000:])
+            return Exit.PROBLEM
+        codes = [_ask(request, folder / "aeond.sock", samples) for request in REQUESTS]
+        _say("stopping the daemon")
+        daemon.send_signal(signal.SIGTERM)
+        codes.append(daemon.wait(STOP_SECONDS))
+    _say("done" if not any(codes) else f"it did not all work: exit codes {codes}")
+    return Exit.OK if not any(codes) else Exit.PROBLEM
+
+
+def _config(folder: Path, model: str) -> str:
+    text = json.dumps  # a JSON text is a TOML text
+    return f"""\
+[daemon]
+state_dir = {text(str(folder / "state"))}
+[socket]
+path = {text(str(folder / "aeond.sock"))}
+[model]
+name = {text(model)}
+models_dir = {text(str(user_models_dir()))}
+"""
+
+
+@contextmanager
+def _news(address: Path) -> Iterator[socket.socket]:
+    """A socket that hears what the daemon tells its service manager."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(str(address))
+        receiver.settimeout(1.0)
+        yield receiver
+
+
+@contextmanager
+def _daemon(config: Path, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with (folder / "daemon.log").open("wb") as log:
+        daemon = subprocess.Popen(
+            [sys.executable, "-m", "aeond.daemon.main", "serve", "--config", str(config)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "NOTIFY_SOCKET": str(folder / "notify.sock")},
+        )
+    try:
+        yield daemon
+    finally:
+        if daemon.poll() is None:
+            daemon.terminate()
+            try:
+                daemon.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
+
+
+def _wait_for_model(news: socket.socket, daemon: subprocess.Popen[bytes]) -> str:
+    """Shows how the model comes; "" once it is there, else what is wrong."""
+    line = ProgressLine()
+    quiet = 0
+    while quiet < QUIET_SECONDS:
+        try:
+            told = news.recv(65_536).decode("utf-8", "replace")
+        except TimeoutError:
+            quiet += 1
+            if daemon.poll() is not None:
+                return f"the daemon ended with exit code {daemon.returncode}:"
+            continue
+        quiet = 0
+        fields = dict(part.split("=", 1) for part in told.split("\n") if "=" in part)
+        if "READY" in fields:
+            line.show("the daemon is ready")
+        if "STATUS" in fields:
+            line.show(fields["STATUS"])
+        if fields.get("X_AEOND_ENGINE") == "ready":
+            line.end()
+            return ""
+        if fields.get("X_AEOND_ENGINE") == "dead":
+            line.end()
+            return "the engine could not be started:"
+    return f"the daemon said nothing for {QUIET_SECONDS} s:"
+
+
+class ProgressLine:
+    """One line that changes at a terminal; in a pipe, a line for each tenth of the way."""
+
+    def __init__(self) -> None:
+        self._changes = sys.stdout.isatty()
+        self._last = ""
+        self._open = False
+
+    def show(self, text: str) -> None:
+        if self._changes:
+            print(f"\r\033[K{text}", end="", flush=True)
+            self._open = True
+            return
+        rough = text[:-2] if text.endswith("%") else text  # 41% and 47% are the same news
+        if rough != self._last:
+            self._last = rough
+            _say(text)
+
+    def end(self) -> None:
+        if self._open:
+            print(flush=True)
+
+
+def _ask(request: str, address: Path, workspace: Path) -> int:
+    """One request through the real client, which prints what happens; its exit code."""
+    print(f"\n$ aeonctl ask {json.dumps(request)}", flush=True)
+    client = Path(sys.executable).with_name("aeonctl")
+    command = [str(client)] if client.exists() else [sys.executable, "-m", "aeon_cli.main"]
+    asking = [*command, "--socket", str(address), "ask", "--workspace", str(workspace), request]
+    return subprocess.run(asking, check=False, stdin=subprocess.DEVNULL, timeout=REQUEST_SECONDS).returncode
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)

@@ -1,0 +1,233 @@
+"""`aeond doctor`: what keeps the daemon from working, in plain words, each with what to do about it."""
+
+import json
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Final
+
+from aeond.daemon.config import Config, EngineKind
+from aeond.daemon.config_files import load_config
+from aeond.daemon.exits import Exit
+from aeond.daemon.paths import Paths, default_config_file, paths_of
+from aeond.errors import AeondError
+
+FREE_DISK_MIB: Final = 512
+FREE_MEMORY_MIB: Final = 3_072
+MIB: Final = 1 << 20
+
+
+class Verdict(StrEnum):
+    """How one look went."""
+
+    GOOD = "good"
+    DOUBTFUL = "doubtful"  # it works, with a drawback
+    BAD = "bad"  # the daemon cannot work like this
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one look found, and what to do about it ("" when nothing is to be done)."""
+
+    subject: str
+    verdict: Verdict
+    found: str
+    advice: str = ""
+
+
+def examine(config_file: Path | None, *, as_json: bool) -> Exit:
+    """Looks at everything, prints what was found, and says whether the daemon can work."""
+    findings = list(look(config_file))
+    if as_json:
+        print(json.dumps({"findings": [asdict(finding) for finding in findings]}, indent=2))
+    else:
+        for finding in findings:
+            print(f"{_MARKS[finding.verdict]} {finding.subject}: {finding.found}")
+            if finding.advice:
+                print(f"    {finding.advice}")
+    return Exit.PROBLEM if any(f.verdict is Verdict.BAD for f in findings) else Exit.OK
+
+
+_MARKS = {Verdict.GOOD: "ok  ", Verdict.DOUBTFUL: "hmm ", Verdict.BAD: "BAD "}
+
+
+def look(config_file: Path | None) -> Iterator[Finding]:
+    """One finding for each thing that the daemon needs."""
+    yield python_version()
+    yield packages()
+    path = config_file or default_config_file()
+    try:
+        config = load_config(path, required=config_file is not None)
+    except AeondError as error:
+        yield Finding("configuration", Verdict.BAD, error.message, "mend the file, then look again")
+        return
+    there = "is right" if path.exists() else "is not there: the defaults hold"
+    yield Finding("configuration", Verdict.GOOD, f"{path} {there}")
+    paths = paths_of(config)
+    yield state_folder(paths)
+    yield disk(paths)
+    yield memory()
+    yield cores(config)
+    yield listening(paths)
+    yield from stored(config, paths)
+
+
+def python_version() -> Finding:
+    found = ".".join(map(str, sys.version_info[:3]))
+    return Finding("python", Verdict.GOOD, f"{found} at {sys.executable}")
+
+
+def packages() -> Finding:
+    """Whether everything is installed that the daemon imports."""
+    try:
+        needed = [name for line in requires("aeond") or () if (name := _needed_by_daemon(line))]
+    except PackageNotFoundError:
+        return Finding(
+            "packages", Verdict.BAD, "aeond is not installed", "install it: pip install 'aeond[daemon]'"
+        )
+    missing = [name for name in needed if not _installed(name)]
+    if missing:
+        return Finding(
+            "packages",
+            Verdict.BAD,
+            f"missing: {', '.join(missing)}",
+            "install them: pip install 'aeond[daemon]'",
+        )
+    return Finding("packages", Verdict.GOOD, f"all {len(needed)} are installed")
+
+
+def _needed_by_daemon(requirement: str) -> str:
+    """The name in a requirement that the daemon has, else ""."""
+    what, _, condition = requirement.partition(";")
+    if "extra ==" in condition and "daemon" not in condition:
+        return ""
+    return what.split(">")[0].split("=")[0].split("<")[0].strip()
+
+
+def _installed(name: str) -> bool:
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def state_folder(paths: Paths) -> Finding:
+    """Whether the daemon can write its state."""
+    try:
+        paths.make()
+    except AeondError as error:
+        return Finding("state folder", Verdict.BAD, error.message, "choose another with daemon.state_dir")
+    if not os.access(paths.state_dir, os.R_OK | os.W_OK | os.X_OK):
+        return Finding(
+            "state folder",
+            Verdict.BAD,
+            f"{paths.state_dir} cannot be written by user {os.geteuid()}",
+            f"chown it, or choose another with daemon.state_dir: chown -R {os.geteuid()} {paths.state_dir}",
+        )
+    return Finding("state folder", Verdict.GOOD, f"{paths.state_dir} can be written")
+
+
+def disk(paths: Paths) -> Finding:
+    """Whether there is room for the journal."""
+    place = next(p for p in (paths.state_dir, *paths.state_dir.parents) if p.exists())
+    free = shutil.disk_usage(place).free // MIB
+    if free < FREE_DISK_MIB:
+        return Finding(
+            "disk",
+            Verdict.DOUBTFUL,
+            f"{free} MiB are free at {place}",
+            f"free some room: runs are suspended when the disk is full ({FREE_DISK_MIB} MiB are plenty)",
+        )
+    return Finding("disk", Verdict.GOOD, f"{free} MiB are free at {place}")
+
+
+def memory() -> Finding:
+    """Whether the default model fits into memory."""
+    available = _available_memory()
+    if available is None:
+        return Finding("memory", Verdict.DOUBTFUL, "how much is available cannot be told here")
+    if available < FREE_MEMORY_MIB:
+        return Finding(
+            "memory",
+            Verdict.DOUBTFUL,
+            f"{available} MiB are available",
+            f"the default model wants {FREE_MEMORY_MIB} MiB: close something, or choose a smaller model.name",
+        )
+    return Finding("memory", Verdict.GOOD, f"{available} MiB are available")
+
+
+def _available_memory() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    found = [int(line.split()[1]) // 1024 for line in lines if line.startswith("MemAvailable:")]
+    return found[0] if found else None
+
+
+def cores(config: Config) -> Finding:
+    """How many cores the engine may use."""
+    count = len(os.sched_getaffinity(0))
+    if config.model.threads > count:
+        return Finding(
+            "cores",
+            Verdict.DOUBTFUL,
+            f"{count} are there, model.threads asks for {config.model.threads}",
+            f"more threads than cores make each slower: set model.threads to {count} or 0",
+        )
+    if count < 2:
+        return Finding("cores", Verdict.DOUBTFUL, f"{count}", "a model on one core answers slowly")
+    return Finding("cores", Verdict.GOOD, f"{count}")
+
+
+def listening(paths: Paths) -> Finding:
+    """Whether the socket is free, or a daemon answers on it."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(2.0)
+        try:
+            probe.connect(str(paths.socket))
+        except FileNotFoundError:
+            return Finding("socket", Verdict.GOOD, f"{paths.socket} is free")
+        except ConnectionRefusedError:
+            return Finding("socket", Verdict.GOOD, f"{paths.socket} is left from before and will be replaced")
+        except OSError as error:
+            return Finding(
+                "socket",
+                Verdict.BAD,
+                f"{paths.socket}: {error}",
+                "move what is there away, or choose another path with socket.path",
+            )
+    return Finding("socket", Verdict.GOOD, f"a daemon answers on {paths.socket}")
+
+
+def stored(config: Config, paths: Paths) -> Iterator[Finding]:
+    """The journal, the memory and the model, as the daemon would open them."""
+    import anyio
+
+    from aeond.daemon.compose import check_journal, check_memory, check_model
+
+    checks: list[tuple[str, Callable[[], object], str]] = [
+        ("journal", lambda: anyio.run(check_journal, paths), "keep the file, and restore it from a backup"),
+        ("memory", lambda: anyio.run(check_memory, paths), "keep the file, and restore it from a backup"),
+    ]
+    if config.model.engine is EngineKind.LLAMA_CPP:
+        checks.append(
+            (
+                "model",
+                lambda: check_model(config, paths),
+                "start the daemon once with a network: it gets the model",
+            )
+        )
+    for subject, check, advice in checks:
+        try:
+            yield Finding(subject, Verdict.GOOD, str(check()))
+        except AeondError as error:
+            bad = Verdict.DOUBTFUL if subject == "model" else Verdict.BAD
+            yield Finding(subject, bad, error.message, advice)

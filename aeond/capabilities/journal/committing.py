@@ -87,9 +87,10 @@ class Committer:
         return self._log_bytes >= SHORT_LOG_BYTES
 
     def lengthen_log(self) -> None:
-        """Makes a new log as long as it will get, so that commits need not. StoreError as for `commit`."""
+        """Makes a new log as long as it will get, so that commits need not; on a disk with little room it
+        grows as it must. StoreError as for `commit`."""
         log = self._path.with_name(self._path.name + "-wal")
-        if log.stat().st_size < LONG_LOG_BYTES:
+        if log.stat().st_size < LONG_LOG_BYTES and self._reserve.room > 8 * LONG_LOG_BYTES:
             self.commit([Room(LONG_LOG_BYTES)])
             self.checkpoint()
 

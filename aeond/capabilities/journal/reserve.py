@@ -18,6 +18,12 @@ class Reserve:
         self._path = path
         self._size = size
 
+    @property
+    def room(self) -> int:
+        """How many bytes the disk has left for us."""
+        disk = os.statvfs(self._path.parent)
+        return disk.f_bavail * disk.f_frsize
+
     def make(self) -> bool:
         """Allocates the file unless it is there; False when the disk has no room for it.
 
@@ -26,8 +32,7 @@ class Reserve:
         """
         if self._path.exists() and self._path.stat().st_blocks * 512 >= self._size:
             return True
-        disk = os.statvfs(self._path.parent)
-        if disk.f_bavail * disk.f_frsize < 2 * self._size:
+        if self.room < 2 * self._size:
             return False
         try:
             file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)

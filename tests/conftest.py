@@ -5,6 +5,9 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Fixtures that are made once for all tests live there.
+pytest_plugins = ["tests.support.engine"]
+
 # No deadline: a slow machine is no failing property. Derandomised in CI, so that a red run is red
 # again on the next machine; `make nightly` is where new examples are looked for.
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=100, print_blob=True)

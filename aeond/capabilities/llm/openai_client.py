@@ -79,15 +79,15 @@ class OpenAIClient:
         assert self._http is not None
         await self._http.aclose()
 
-    async def get(self, path: str) -> JsonObject:
-        """The JSON object at `path`."""
+    async def get(self, path: str) -> bytes:
+        """The body at `path`."""
         async with self._response("GET", path, None) as response:
-            return await self._object(response)
+            return await self._text(response)
 
     async def post(self, path: str, body: Mapping[str, Any]) -> JsonObject:
         """The JSON object that the server answers to `body`."""
         async with self._response("POST", path, body) as response:
-            return await self._object(response)
+            return parse_object(await self._text(response))
 
     async def stream_chat(self, body: Mapping[str, Any]) -> AsyncGenerator[ChatPiece, None]:
         """A chat completion as it comes. The connection closes, and the server stops, when the iterator does.
@@ -144,9 +144,6 @@ class OpenAIClient:
             if len(body) > MAX_BODY_BYTES:
                 raise LLMError("The engine sent more than it may in one answer.", reason="BAD_ANSWER")
         return body
-
-    async def _object(self, response: "httpx.Response") -> JsonObject:
-        return parse_object(await self._text(response))
 
 
 def parse_object(data: bytes) -> JsonObject:

@@ -1,0 +1,233 @@
+"""What every memory promises, whatever it is made of."""
+
+import math
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
+from aeond.capabilities.memory.sqlite_memory import SqliteMemory
+from aeond.errors import InvalidInputError
+from aeond.ports import Memory
+
+KEYS = st.text(
+    st.characters(exclude_categories=["Cs"]) | st.sampled_from("aA%_\x00\U0010ffff\ud7ff\ue000"),
+    min_size=1,
+    max_size=6,
+)
+
+
+@pytest.fixture(params=["in_memory", "sqlite"])
+async def memory(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Memory]:
+    if request.param == "in_memory":
+        yield InMemoryMemory()
+        return
+    async with SqliteMemory(tmp_path / "memory.db") as on_disk:
+        yield on_disk
+
+
+VALUES = [
+    None,
+    True,
+    False,
+    0,
+    -7,
+    2**80,
+    0.1,
+    -0.0,
+    1e300,
+    "",
+    "☃ \x00 \U0001f600",
+    [],
+    {},
+    [1, "1", 1.0, None, [True]],
+    {"": {"a": [{"b": None}]}, "z": 1, "a": 2},
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+async def test_a_value_comes_back_as_it_went_in(memory: Memory, value: object) -> None:
+    """What was written is read with its value and its type, as often as one likes."""
+    await memory.write("key", value)  # type: ignore[arg-type]  # the values above are JSON
+    for _ in range(2):
+        there = await memory.read("key")
+        assert (there, type(there)) == (value, type(value))
+
+
+async def test_the_order_of_names_is_kept(memory: Memory) -> None:
+    """An object's names come back in the order in which they were written."""
+    await memory.write("key", {"z": 1, "a": {"y": 2, "b": 3}})
+    there = await memory.read("key")
+    assert isinstance(there, dict)
+    assert list(there) == ["z", "a"]
+
+
+async def test_what_was_never_written_is_none(memory: Memory) -> None:
+    """A key that is not there reads as None and is not deleted."""
+    assert await memory.read("nothing") is None
+    assert await memory.delete("nothing") is False
+
+
+async def test_a_key_holds_its_last_value(memory: Memory) -> None:
+    """A second write to a key takes the place of the first."""
+    await memory.write("key", 1)
+    await memory.write("key", [2])
+    assert await memory.read("key") == [2]
+    assert list(await memory.search("")) == [("key", [2])]
+
+
+async def test_a_deleted_key_is_gone(memory: Memory) -> None:
+    """A key that was deleted is neither read nor found, and deleting it again finds nothing."""
+    await memory.write("key", 1)
+    await memory.write("other", 2)
+    assert await memory.delete("key") is True
+    assert await memory.read("key") is None
+    assert await memory.delete("key") is False
+    assert list(await memory.search("")) == [("other", 2)]
+
+
+async def test_values_are_copies(memory: Memory) -> None:
+    """Changing what was written, or what was read, changes nothing in memory."""
+    value = {"list": [1]}
+    await memory.write("key", value)  # type: ignore[arg-type]  # a dict of lists is JSON
+    value["list"].append(2)
+    there = await memory.read("key")
+    assert there == {"list": [1]}
+    assert isinstance(there, dict)
+    there["more"] = 3
+    assert await memory.read("key") == {"list": [1]}
+
+
+@pytest.mark.parametrize(
+    ("prefix", "found"),
+    [
+        ("", ["%", "%_", "A", "Ab", "_", "a", "a%", "a_", "ab", "abc", "b", "é", "ﬀ", "😀"]),
+        ("a", ["a", "a%", "a_", "ab", "abc"]),
+        ("ab", ["ab", "abc"]),
+        ("A", ["A", "Ab"]),
+        ("%", ["%", "%_"]),
+        ("a_", ["a_"]),
+        ("_", ["_"]),
+        ("*", []),
+        ("é", ["é"]),
+        ("e", []),
+        ("É", []),
+        ("😀", ["😀"]),
+        ("abcd", []),
+    ],
+)
+async def test_a_search_is_exact(memory: Memory, prefix: str, found: list[str]) -> None:
+    """A search finds the keys that start with the prefix, letter for letter, in order."""
+    for key in ("b", "a", "ab", "A", "abc", "Ab", "a%", "a_", "%", "%_", "_", "é", "ﬀ", "😀"):
+        await memory.write(key, key)
+    assert list(await memory.search(prefix)) == [(key, key) for key in found]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(keys=st.sets(KEYS, max_size=8), prefix=st.text(st.characters(exclude_categories=["Cs"]), max_size=3))
+async def test_a_search_finds_what_python_would_find(memory: Memory, keys: set[str], prefix: str) -> None:
+    """For any keys and any prefix, a search gives what sorting and startswith would give."""
+    for key, _ in await memory.search("", 1_000):
+        await memory.delete(key)
+    for key in keys:
+        await memory.write(key, len(key))
+    for tried in (prefix, *(key[:2] for key in keys)):
+        expected = [(key, len(key)) for key in sorted(keys) if key.startswith(tried)]
+        assert list(await memory.search(tried)) == expected
+
+
+@pytest.mark.parametrize(("limit", "found"), [(1, 1), (3, 3), (100, 5), (0, 1), (-1, 1), (10**9, 5)])
+async def test_a_search_is_bounded(memory: Memory, limit: int, found: int) -> None:
+    """A search gives the first so many keys, and at least one."""
+    for number in range(5):
+        await memory.write(f"k{number}", number)
+    assert list(await memory.search("k", limit)) == [(f"k{number}", number) for number in range(found)]
+
+
+async def test_a_search_is_bounded_whatever_is_asked_for(memory: Memory) -> None:
+    """A search ends once about 4 MiB of values were found."""
+    for number in range(20):
+        await memory.write(f"k{number:02}", "x" * 250_000)
+    assert len(await memory.search("k", 1_000)) == 17
+
+
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [("", "EMPTY_KEY"), ("k" * 513, "KEY_TOO_LONG"), ("a\ud800", "KEY_NOT_TEXT")],
+    ids=["empty", "long", "surrogate"],
+)
+async def test_a_key_that_is_none_is_refused(memory: Memory, key: str, reason: str) -> None:
+    """An empty, endless or broken key is refused in every operation, by name."""
+    for attempt in (memory.write(key, 1), memory.read(key), memory.delete(key)):
+        with pytest.raises(InvalidInputError) as refused:
+            await attempt
+        assert (refused.value.reason, refused.value.field) == (reason, "key")
+
+
+async def test_the_longest_key_is_a_key(memory: Memory) -> None:
+    """A key of 512 characters of any width is kept."""
+    await memory.write("😀" * 512, 1)
+    assert await memory.read("😀" * 512) == 1
+
+
+def nested(levels: int) -> object:
+    value: object = 1
+    for _ in range(levels):
+        value = {"a": [value]}
+    return value
+
+
+NO_VALUES = {
+    "nan": math.nan,
+    "infinite": [math.inf],
+    "bytes": b"x",
+    "set": {1},
+    "object": object(),
+    "names": {"a": {1: 2}},
+    "surrogate": "\ud800",
+    "surrogate name": {"\ud800": 1},
+    "deep": nested(60),
+    "very deep": nested(20_000),
+    "endless": 10**5_000,
+}
+
+
+@pytest.mark.parametrize("value", NO_VALUES.values(), ids=NO_VALUES.keys())
+async def test_what_is_no_json_is_refused(memory: Memory, value: object) -> None:
+    """A value that is not JSON, or nested past reading, is refused, and the key keeps what it had."""
+    await memory.write("key", "before")
+    with pytest.raises(InvalidInputError) as refused:
+        await memory.write("key", value)  # type: ignore[arg-type]  # that is the test
+    assert (refused.value.reason, refused.value.field) == ("VALUE_NOT_JSON", "value")
+    assert await memory.read("key") == "before"
+
+
+async def test_a_value_has_a_bound(memory: Memory) -> None:
+    """A value of 256 KiB as JSON is kept; one byte more is refused, and the key keeps what it had."""
+    most = "x" * ((256 << 10) - 2)
+    await memory.write("key", most)
+    with pytest.raises(InvalidInputError) as refused:
+        await memory.write("key", most + "y")
+    assert refused.value.reason == "VALUE_TOO_LARGE"
+    with pytest.raises(InvalidInputError):
+        await memory.write("key", "é" * (128 << 10))
+    assert await memory.read("key") == most
+
+
+async def test_writers_do_not_disturb_each_other(memory: Memory) -> None:
+    """Many writes and deletes at once leave what each alone would have left."""
+
+    async def work(number: int) -> None:
+        await memory.write(f"k{number:02}", [number] * number)
+        await memory.write(f"gone{number}", number)
+        assert await memory.delete(f"gone{number}")
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            for number in range(30):
+                group.start_soon(work, number)
+    assert list(await memory.search("")) == [(f"k{n:02}", [n] * n) for n in range(30)]

@@ -8,7 +8,7 @@ A method of the contract that nobody answers is UNIMPLEMENTED, with a reason.
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import grpc
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
@@ -19,8 +19,9 @@ from aeond.domain.runs import Owner
 from aeond.errors import NotImplementedYetError
 from aeond.server.streaming import Part, Streams
 
-Context = grpc.aio.ServicerContext[Any, bytes]
-Handler = grpc.RpcMethodHandler[Any, Any]
+# In quotes: grpcio's classes take type arguments in its stubs only.
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, bytes]"
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Answer = Callable[[Any, Owner], Awaitable[Message]]
 StreamAnswer = Callable[[Any, Owner], AsyncIterator[Part]]
 
@@ -65,6 +66,8 @@ class Binding:
     def _streaming(self, answer: StreamAnswer) -> Callable[[Any, Context], Awaitable[None]]:
         async def behave(request: Message, context: Context) -> None:
             parts = answer(request, self._owner_of(context.peer()))
+            # Tells a client that it is attached, also while there is nothing to tell it about.
+            await context.send_initial_metadata(())
             await self._streams.carry(parts, context.write)
 
         return behave

@@ -160,6 +160,7 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
         run = await self._find(request.run_id, context)
         if request.after_seq > len(run.numbered):
             await refuse(context, grpc.StatusCode.INVALID_ARGUMENT, "SEQ_AHEAD", ("field", "after_seq"))
+        await context.send_initial_metadata(())
         self.watches.append(request.after_seq)
         self.open_watches += 1
         try:

@@ -21,7 +21,6 @@ class NowArguments(BaseModel):
         str,
         Field(
             max_length=64,
-            pattern=r"^[A-Za-z0-9_+/-]*$",
             description="Time zone such as Asia/Tokyo; leave out for the local time",
         ),
     ] = ""

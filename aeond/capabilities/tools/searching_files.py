@@ -22,6 +22,7 @@ MAX_LINE_CHARS: Final = 200
 MAX_FILE_BYTES: Final = 2 * 1024 * 1024
 MAX_BYTES: Final = 128 * 1024 * 1024
 MAX_FILES: Final = 50_000
+MAX_FOLDER_ENTRIES: Final = 50_000
 MAX_DEPTH: Final = 32
 
 
@@ -81,15 +82,16 @@ class _Search:
         self._left_out: Counter[str] = Counter()
         self._files_seen = 0
         self._bytes_left = MAX_BYTES
+        self._folder_was_cut = False
 
     def result(self) -> SearchFilesResult:
         found = self._matches()
         matches = list(itertools.islice(found, MAX_MATCHES))
-        truncated = next(found, None) is not None or self._exhausted
+        truncated = next(found, None) is not None or self._exhausted or self._folder_was_cut
         return SearchFilesResult(
             matches=matches,
             files_seen=self._files_seen,
-            left_out=[f"{count} {what}" for what, count in sorted(self._left_out.items())],
+            left_out=[f"{what}: {count}" for what, count in sorted(self._left_out.items())],
             truncated=truncated,
         )
 
@@ -126,7 +128,11 @@ class _Search:
         files: list[str] = []
         folders: list[str] = []
         with self._files.open_folder(folder, self._workspace) as opened, os.scandir(opened) as entries:
-            for entry in itertools.islice(entries, MAX_FILES):
+            for number, entry in enumerate(entries):
+                if number >= MAX_FOLDER_ENTRIES or self._stopped():
+                    self._left_out[f"folders of more than {MAX_FOLDER_ENTRIES} entries, seen in part"] += 1
+                    self._folder_was_cut = True
+                    break
                 path = entry.name if folder == "." else f"{folder.rstrip('/')}/{entry.name}"
                 if entry.is_symlink():
                     self._left_out["links, which are not followed"] += 1

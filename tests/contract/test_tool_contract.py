@@ -1,0 +1,234 @@
+"""What every built-in tool promises, whichever it is."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import anyio
+import pytest
+
+from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
+from aeond.capabilities.tools.beneath import resolve_in_kernel
+from aeond.capabilities.tools.builtin import builtin_tools
+from aeond.capabilities.tools.contained_files import ContainedFiles
+from aeond.capabilities.tools.invoking import GuardedInvoker
+from aeond.capabilities.tools.schemas import CompiledSchema
+from aeond.capabilities.tools.threads import WorkerThreads
+from aeond.domain.tools import Effect, Recovery, ToolCall, ToolContext, ToolResult, ToolSpec
+from aeond.domain.values import canonical_json
+from aeond.ports import Tool
+from tests.support.doubles import ManualClock
+from tests.support.tools import CONTEXT, invoker_of, within
+
+NAMES = {
+    "calculator",
+    "echo",
+    "list_dir",
+    "memory_read",
+    "memory_search",
+    "memory_write",
+    "now",
+    "read_file",
+    "search_files",
+    "write_file",
+}
+
+# What every engine that decodes under a schema understands alike.
+CORE_KEYWORDS = {
+    "type",
+    "enum",
+    "const",
+    "anyOf",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minItems",
+    "maxItems",
+    "minimum",
+    "maximum",
+    "description",
+}
+
+
+class Bench(NamedTuple):
+    """A tool in a place where its example can be carried out."""
+
+    tool: Tool
+    invoker: GuardedInvoker
+    context: ToolContext
+
+    @property
+    def spec(self) -> ToolSpec:
+        return self.tool.spec
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        with anyio.fail_after(10):
+            return await self.invoker.invoke(ToolCall(self.spec.name, arguments, "call1"), self.context)
+
+
+def all_tools() -> list[Tool]:
+    files = ContainedFiles(resolve_in_kernel)
+    return list(builtin_tools(ManualClock(), InMemoryMemory(), files, WorkerThreads()))
+
+
+@pytest.fixture(params=sorted(NAMES))
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
+    tools = {tool.spec.name: tool for tool in all_tools()}
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "shopping.txt").write_text("milk\n")
+    (tmp_path / "photos").mkdir()
+    return Bench(tools[request.param], invoker_of(*tools.values()), within(CONTEXT, tmp_path))
+
+
+def schemas_in(schema: Any) -> Iterator[Mapping[str, Any]]:
+    """A schema and every schema in it."""
+    yield schema
+    for part in [*schema.get("properties", {}).values(), *schema.get("anyOf", [])]:
+        yield from schemas_in(part)
+    for keyword in ("items", "additionalProperties"):
+        if isinstance(schema.get(keyword), Mapping):
+            yield from schemas_in(schema[keyword])
+
+
+def test_every_tool_is_under_contract() -> None:
+    """The tools that this suite goes over are all that come with aeond, each with a name of its own."""
+    names = [tool.spec.name for tool in all_tools()]
+    assert set(names) == NAMES
+    assert len(names) == len(NAMES)
+
+
+def test_example_fits_its_own_schema(bench: Bench) -> None:
+    """Each tool shows an example, and it is a valid call of that tool."""
+    assert bench.spec.example is not None
+    assert CompiledSchema(bench.spec.input_schema).problems(bench.spec.example) == ()
+
+
+def test_examples_are_far_apart() -> None:
+    """No two tools share a word of their examples' values, which small models copy."""
+    words: dict[str, str] = {}
+    for tool in all_tools():
+        example = tool.spec.example or {}
+        text = " ".join(str(value) for value in example.values()).lower()
+        for word in {
+            word for word in "".join(c if c.isalpha() else " " for c in text).split() if len(word) > 3
+        }:
+            assert words.setdefault(word, tool.spec.name) == tool.spec.name
+
+
+async def test_example_works(bench: Bench) -> None:
+    """Carrying out the example succeeds, and its output fits the output schema."""
+    assert bench.spec.example is not None
+    result = await bench.call(bench.spec.example)
+    assert result.success, result.error
+    assert CompiledSchema(bench.spec.output_schema).problems(result.data) == ()
+
+
+async def test_unknown_argument_is_refused(bench: Bench) -> None:
+    """An argument that the tool does not know is refused by its name."""
+    result = await bench.call({**(bench.spec.example or {}), "surprise": 1})
+    assert (result.success, result.reason) == (False, "ARGUMENTS_INVALID")
+    assert "surprise" in result.error
+
+
+async def test_missing_argument_is_refused(bench: Bench) -> None:
+    """Each required argument that is left out is told by its name."""
+    example = bench.spec.example or {}
+    required = bench.spec.input_schema.get("required", [])
+    assert isinstance(required, list)
+    for name in required:
+        result = await bench.call({key: value for key, value in example.items() if key != name})
+        assert (result.success, result.reason) == (False, "ARGUMENTS_INVALID")
+        assert f'"{name}"' in result.error
+
+
+@pytest.mark.parametrize("value", [[], {}, None, ["x"]])
+async def test_wrong_types_are_refused(bench: Bench, value: object) -> None:
+    """An argument of a wrong type is refused with its path."""
+    properties = bench.spec.input_schema["properties"]
+    assert isinstance(properties, dict)
+    for name in properties:
+        result = await bench.call({**(bench.spec.example or {}), name: value})
+        assert (result.success, result.reason) == (False, "ARGUMENTS_INVALID")
+        assert f"/{name}" in result.error
+
+
+async def test_what_a_decoder_writes_is_bounded(bench: Bench) -> None:
+    """Every text and list that a model may write as an argument has a largest length."""
+    for schema in schemas_in(bench.spec.input_schema):
+        if schema.get("type") == "string":
+            assert "maxLength" in schema or "enum" in schema or "const" in schema
+        if schema.get("type") == "array":
+            assert "maxItems" in schema
+
+
+async def test_schemas_keep_to_the_core(bench: Bench) -> None:
+    """Schemas use only what every engine enforces, without references, closed, in both directions."""
+    for schema in (*schemas_in(bench.spec.input_schema), *schemas_in(bench.spec.output_schema)):
+        assert set(schema) <= CORE_KEYWORDS
+        if "properties" in schema:
+            assert schema["additionalProperties"] is False
+        if "pattern" in schema:
+            assert not {"minLength", "maxLength"} & set(schema)
+
+
+async def test_description_is_short_and_plain(bench: Bench) -> None:
+    """A description is one sentence that a small model can read, with no arithmetic to copy."""
+    description = bench.spec.description
+    assert len(description) <= 120
+    assert description.endswith(".")
+    assert "\n" not in description
+    assert not any(character.isdigit() for character in description)
+
+
+async def test_cancelled_call_ends(bench: Bench) -> None:
+    """Cancelling a call ends it at once, and the next call of the same tool works."""
+    assert bench.spec.example is not None
+    results: list[ToolResult] = []
+
+    async def run() -> None:
+        results.append(await bench.call(bench.spec.example or {}))
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as group:
+            group.start_soon(run)
+            group.cancel_scope.cancel()
+    result = await bench.call(bench.spec.example)
+    assert result.success, result.error
+
+
+async def test_pure_tools_repeat_themselves(bench: Bench) -> None:
+    """The same call gives the same output again, as long as nothing changes in between."""
+    assert bench.spec.example is not None
+    first, second = [await bench.call(bench.spec.example) for _ in range(2)]
+    assert first.data == second.data
+
+
+async def test_arguments_are_left_alone(bench: Bench) -> None:
+    """A call changes nothing of the arguments that it was given."""
+    arguments = dict(bench.spec.example or {})
+    before = canonical_json(arguments)
+    await bench.call(arguments)
+    assert canonical_json(arguments) == before
+
+
+async def test_effects_can_be_recovered_from(bench: Bench) -> None:
+    """No built-in tool leaves a person to decide after a crash: it is harmless to repeat or can be asked."""
+    assert bench.spec.recovery in (Recovery.RERUN, Recovery.RECONCILE)
+    writes = bench.spec.name in ("write_file", "memory_write")
+    assert (bench.spec.effect is Effect.WRITE_CONTAINED) is writes
+
+
+async def test_done_work_is_recognised(bench: Bench) -> None:
+    """A tool with effects tells, after its call, the very result that the call gave."""
+    if bench.spec.recovery is Recovery.RERUN:
+        return
+    call = ToolCall(bench.spec.name, bench.spec.example or {}, "call1")
+    assert await bench.invoker.reconcile(call, bench.context) is None
+    done = await bench.invoker.invoke(call, bench.context)
+    recalled = await bench.invoker.reconcile(call, bench.context)
+    assert recalled is not None
+    assert recalled.data == done.data

@@ -1,0 +1,105 @@
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import apsw
+import pytest
+
+from aeond.capabilities.memory.sqlite_memory import SqliteMemory
+from aeond.errors import StoreError
+from tests.support.counting_vfs import counting_vfs
+from tests.support.failing_vfs import failing_vfs, hanging_vfs
+
+
+async def test_memory_outlives_the_process(tmp_path: Path) -> None:
+    """What was remembered is there after a restart."""
+    async with SqliteMemory(tmp_path / "memory.db") as memory:
+        await memory.write("bonus", 420)
+    async with SqliteMemory(tmp_path / "memory.db") as memory:
+        assert await memory.read("bonus") == 420
+    assert [path.name for path in tmp_path.iterdir()] == ["memory.db"]
+
+
+async def test_namespaces_are_apart(tmp_path: Path) -> None:
+    """The same key in two namespaces is two keys, in reading, searching and deleting."""
+    for namespace in ("one", "two"):
+        async with SqliteMemory(tmp_path / "memory.db", namespace) as memory:
+            assert list(await memory.search("")) == []
+            await memory.write("key", namespace)
+    async with SqliteMemory(tmp_path / "memory.db", "one") as memory:
+        assert await memory.delete("key")
+    async with SqliteMemory(tmp_path / "memory.db", "two") as memory:
+        assert list(await memory.search("")) == [("key", "two")]
+
+
+async def test_a_write_costs_one_sync(tmp_path: Path) -> None:
+    """Each write and each delete is synced once before it returns, and reading syncs nothing."""
+    with counting_vfs() as (vfs, counts):
+        async with SqliteMemory(tmp_path / "memory.db", vfs=vfs) as memory:
+            await memory.write("first", 1)
+            counts.clear()
+            for number in range(10):
+                await memory.write("key", number)
+            assert counts.syncs == 10
+            await memory.read("key")
+            await memory.search("")
+            assert counts.syncs == 10
+            await memory.delete("key")
+            assert counts.syncs == 11
+
+
+async def test_after_a_disk_failure_nothing_is_acknowledged(tmp_path: Path) -> None:
+    """A write that the disk failed is refused, and so is every later one until the next start."""
+    with failing_vfs() as (vfs, failing):
+        async with SqliteMemory(tmp_path / "memory.db", vfs=vfs) as memory:
+            await memory.write("kept", 1)
+            failing.counted, failing.done, failing.fail_at = ("sync",), 0, 1
+            for _ in range(2):
+                with pytest.raises(StoreError) as refused:
+                    await memory.write("lost", 2)
+                assert refused.value.reason == "MEMORY_FAILED"
+            with pytest.raises(StoreError):
+                await memory.delete("kept")
+            assert await memory.read("kept") == 1
+    async with SqliteMemory(tmp_path / "memory.db") as memory:
+        assert await memory.read("kept") == 1
+
+
+async def test_a_disk_that_hangs_has_a_deadline(tmp_path: Path) -> None:
+    """A write to a disk that does not answer ends with an error in time, and the memory works again after."""
+    with hanging_vfs() as (vfs, hanging), anyio.fail_after(30):
+        async with SqliteMemory(tmp_path / "memory.db", deadline_seconds=0.1, vfs=vfs) as memory:
+            hanging.hangs = True
+            with pytest.raises(StoreError) as refused:
+                await memory.write("key", 1)
+            assert (refused.value.reason, refused.value.retryable) == ("MEMORY_STUCK", True)
+            hanging.hangs = False
+            hanging.released.set()
+            with anyio.fail_after(20):
+                while await memory.read("key") != 1:
+                    await anyio.lowlevel.checkpoint()
+
+
+async def test_another_program_that_writes_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While another program holds the file for writing, a write ends as busy and may be tried again."""
+    monkeypatch.setattr("aeond.capabilities.sqlite_file.BUSY_MILLISECONDS", 20)
+    async with SqliteMemory(tmp_path / "memory.db") as memory:
+        other = apsw.Connection(str(tmp_path / "memory.db"))
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError) as refused:
+            await memory.write("key", 1)
+        assert (refused.value.reason, refused.value.retryable) == ("MEMORY_BUSY", True)
+        other.execute("ROLLBACK")
+        other.close()
+        await memory.write("key", 1)
+
+
+async def test_a_closed_memory_says_so(tmp_path: Path) -> None:
+    """A memory that was not entered, or was left, refuses instead of making a file."""
+    memory = SqliteMemory(tmp_path / "memory.db")
+    with pytest.raises(StoreError) as refused:
+        await memory.write("key", 1)
+    assert refused.value.reason == "MEMORY_CANNOT_OPEN"
+    assert list(tmp_path.iterdir()) == []

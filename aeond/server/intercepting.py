@@ -17,7 +17,7 @@ from aeond.errors import AeondError, InvalidInputError, NotImplementedYetError
 from aeond.ports import Ids
 from aeond.server.binding import Context, Handler
 from aeond.server.statuses import Status, bug_status, status_of
-from aeond.server.streaming import StreamCutError
+from aeond.server.streaming import StreamCutError, closing
 
 log = logging.getLogger("aeond.server")
 
@@ -33,7 +33,7 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
 
     async def intercept_service(
         self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable["Handler | None"]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Handler:
         method = str(handler_call_details.method)
@@ -78,8 +78,7 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         inner, decode = cast("Behaviour", handler.stream_stream), handler.request_deserializer
 
         async def behave(raws: AsyncIterator[bytes], context: Context) -> None:
-            requests = (_decoded(raw, decode) async for raw in raws)
-            async with self._translated(context, method):
+            async with self._translated(context, method), closing(_decoded_each(raws, decode)) as requests:
                 await _relay(inner(requests, context), context)
 
         return grpc.stream_stream_rpc_method_handler(behave, None, handler.response_serializer)
@@ -124,3 +123,9 @@ def _decoded(raw: bytes, decode: Decode | None) -> Any:
         raise InvalidInputError(
             "The request is no valid message of this method; texts must be UTF-8.", reason="MALFORMED_MESSAGE"
         ) from error
+
+
+async def _decoded_each(raws: AsyncIterator[bytes], decode: Decode | None) -> AsyncIterator[Any]:
+    async with closing(aiter(raws)) as received:
+        async for raw in received:
+            yield _decoded(raw, decode)

@@ -7,6 +7,7 @@ from typing import cast
 import anyio
 
 SCRATCH_BYTES = 64 * 1024
+STALL_SECONDS = 60.0
 LINGER_SECONDS = 5.0
 
 
@@ -20,15 +21,18 @@ class Scratch:
         self.view = memoryview(bytearray(SCRATCH_BYTES))
 
 
-async def splice(client: socket.socket, server: socket.socket, scratch: Scratch) -> None:
+async def splice(
+    client: socket.socket, server: socket.socket, scratch: Scratch, stall_seconds: float = STALL_SECONDS
+) -> None:
     """Carries bytes until either end closes; what is then still on its way gets a few seconds to arrive.
 
     Holds at most one scratch buffer and the transports' write buffers (64 KiB each, and one read more) in
-    memory, however slowly an end reads. Cancelling it drops both ends at once.
+    memory, however slowly an end reads; one that takes nothing for `stall_seconds` is dropped. Cancelling
+    it drops both ends at once.
     """
     loop = asyncio.get_running_loop()
     ended = anyio.Event()
-    upstream, downstream = _Half(scratch, ended), _Half(scratch, ended)
+    upstream, downstream = _Half(scratch, ended, stall_seconds), _Half(scratch, ended, stall_seconds)
     upstream.other, downstream.other = downstream, upstream
     try:
         await loop.connect_accepted_socket(lambda: upstream, server)
@@ -51,10 +55,12 @@ class _Half(asyncio.BufferedProtocol):
 
     other: "_Half"
 
-    def __init__(self, scratch: Scratch, ended: anyio.Event) -> None:
+    def __init__(self, scratch: Scratch, ended: anyio.Event, stall_seconds: float) -> None:
         self.gone = anyio.Event()
         self._scratch = scratch
         self._ended = ended
+        self._stall_seconds = stall_seconds
+        self._stall: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -72,12 +78,15 @@ class _Half(asyncio.BufferedProtocol):
         return True  # not closed yet: what was read still has to go out, see `finish`
 
     def pause_writing(self) -> None:
-        self.other.hold()
+        self.other.hold()  # which also keeps us from seeing that end close: hence the bound
+        self._stall = asyncio.get_running_loop().call_later(self._stall_seconds, self.drop)
 
     def resume_writing(self) -> None:
+        self._forget_stall()
         self.other.begin()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._forget_stall()
         self._transport = None
         self._ended.set()
         self.gone.set()
@@ -105,3 +114,8 @@ class _Half(asyncio.BufferedProtocol):
         """Closes at once."""
         if self._transport is not None:
             self._transport.abort()
+
+    def _forget_stall(self) -> None:
+        if self._stall is not None:
+            self._stall.cancel()
+            self._stall = None

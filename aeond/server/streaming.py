@@ -72,12 +72,12 @@ class Streams:
 
         StreamCutError when the daemon drains, or when one write took longer than the stall limit.
         """
+        if self._draining:
+            raise StreamCutError(self._why_cut(), -1)
         last_seq = -1
         with anyio.CancelScope() as scope:
             self._open.add(scope)
             try:
-                if self._draining:
-                    scope.cancel()
                 async with closing(parts):
                     async for part in parts:
                         scope.deadline = anyio.current_time() + self._stall_seconds

@@ -14,11 +14,15 @@ from aeond.errors import InvalidInputError
 
 MAX_JSON_BYTES = 1 << 20
 
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_compact_ascii = json.JSONEncoder(separators=(",", ":")).encode
+_finite = json.JSONEncoder(allow_nan=False).encode
+
 
 def json_text(value: JsonValue) -> str:
     """A value as compact JSON text, keys in their own order. Never fails: a lone surrogate is escaped."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text if _encodable(text) else json.dumps(value, separators=(",", ":"))
+    text = _compact(value)
+    return text if _encodable(text) else _compact_ascii(value)
 
 
 def plain_text(text: str) -> str:
@@ -38,10 +42,10 @@ def json_value(text: str, field: str, max_bytes: int = MAX_JSON_BYTES) -> JsonVa
         )
     try:
         value: JsonValue = from_json(encoded, allow_inf_nan=False)
-        json.dumps(value, allow_nan=False)  # the parser takes 1e999 for infinity
+        _finite(value)  # the parser takes 1e999 for infinity
     except ValueError as error:
         raise InvalidInputError(
-            f"{field} is not valid JSON: {error}.", reason="INVALID_JSON", field=field
+            f"{field} is not valid JSON: {str(error).rstrip('.')}.", reason="INVALID_JSON", field=field
         ) from None
     return value
 
@@ -57,6 +61,8 @@ def json_object(text: str, field: str, max_bytes: int = MAX_JSON_BYTES) -> JsonO
 
 
 def _encodable(text: str) -> bool:
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,0 +1,259 @@
+"""In-memory implementations of everything the server asks of the service layer, told what to do by tests."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import anyio
+
+from aeond.domain.budgets import Budget, BudgetRequest
+from aeond.domain.daemons import DaemonSnapshot, DaemonState
+from aeond.domain.events import (
+    CancelRequested,
+    Event,
+    EventKind,
+    LiveUpdate,
+    RunCreated,
+    RunEnded,
+    StepResolved,
+)
+from aeond.domain.llm import (
+    EngineSnapshot,
+    EngineState,
+    FinishReason,
+    LLMChunk,
+    LLMRequest,
+    ModelInfo,
+    TokenUsage,
+)
+from aeond.domain.plans import Plan
+from aeond.domain.runs import Owner, Resolution, RunRequest, RunSnapshot, RunState
+from aeond.domain.tools import Effect, ToolCall, ToolResult, ToolSpec
+from aeond.domain.values import JsonValue
+from aeond.errors import InvalidInputError, NotFoundError, WrongStateError
+from aeond.kernel.fold import fold
+from aeond.ports import RunSummary
+from aeond.server.api import Calls
+
+START_TIME = 1_790_000_000.0
+LIMIT = Budget()
+
+
+@dataclass
+class InMemoryRuns:
+    """Runs that go on when a test says what happened."""
+
+    journals: dict[str, list[Event | LiveUpdate]] = field(default_factory=dict)
+    snapshots: dict[str, RunSnapshot] = field(default_factory=dict)
+    watchers: int = 0
+    _changed: anyio.Event = field(default_factory=anyio.Event)
+
+    async def create(self, request: RunRequest, plan: Plan | None, budget: BudgetRequest) -> RunSnapshot:
+        for run in self.snapshots.values():
+            asked = run.request
+            if request.request_id and (asked.owner.uid, asked.request_id) == (
+                request.owner.uid,
+                request.request_id,
+            ):
+                return run
+        run_id = f"run-{len(self.snapshots) + 1:04}"
+        self.snapshots[run_id] = RunSnapshot(run_id)
+        self.journals[run_id] = []
+        return self.happen(run_id, RunCreated(request, budget.within(LIMIT, LIMIT), plan))
+
+    async def get(self, run_id: str) -> RunSnapshot:
+        if run_id not in self.snapshots:
+            raise NotFoundError(f"There is no run {run_id}.", reason="RUN_NOT_FOUND")
+        return self.snapshots[run_id]
+
+    async def list_runs(
+        self, *, states: frozenset[RunState], session_id: str, before: str, limit: int
+    ) -> Sequence[RunSummary]:
+        found = [
+            RunSummary(
+                run.run_id,
+                run.state,
+                run.request.text[:200],
+                run.created_time,
+                run.changed_time,
+                run.seq,
+                run.request.owner.uid,
+            )
+            for run in sorted(self.snapshots.values(), key=lambda run: run.run_id, reverse=True)
+            if (not states or run.state in states)
+            and (not session_id or run.request.session_id == session_id)
+            and (not before or run.run_id < before)
+        ]
+        return found[:limit]
+
+    async def cancel(self, run_id: str, owner: Owner, reason: str) -> RunSnapshot:
+        run = await self.get(run_id)
+        return run if run.state.ended else self.happen(run_id, CancelRequested(owner, reason))
+
+    async def decide(self, run_id: str, step_id: str, resolution: Resolution, owner: Owner) -> RunSnapshot:
+        run = await self.get(run_id)
+        if run.state is not RunState.SUSPENDED:
+            raise WrongStateError("Nothing waits for a decision.", reason="NOTHING_TO_DECIDE")
+        return self.happen(run_id, StepResolved(resolution, owner, step_id))
+
+    async def watch(self, run_id: str, after_seq: int) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
+        run = await self.get(run_id)
+        if after_seq > run.seq:
+            raise InvalidInputError("The run is not that far.", reason="SEQ_AHEAD", field="after_seq")
+        journal, place = self.journals[run_id], 0
+        self.watchers += 1
+        try:
+            while True:
+                items = [
+                    item
+                    for item in journal[place : place + 256]
+                    if not isinstance(item, Event) or item.seq > after_seq
+                ]
+                place = min(place + 256, len(journal))
+                if items:
+                    yield items
+                last = journal[place - 1]
+                if isinstance(last, Event) and isinstance(last.kind, RunEnded):
+                    return
+                if place == len(journal):
+                    await self._changed.wait()
+        finally:
+            self.watchers -= 1
+
+    def happen(self, run_id: str, kind: EventKind) -> RunSnapshot:
+        """Journals an event and shows it to whoever watches."""
+        run = self.snapshots[run_id]
+        event = Event(run_id, run.seq + 1, START_TIME + run.seq, run.seq / 8, kind)
+        self.snapshots[run_id] = fold(run, event)
+        self.show(run_id, event)
+        return self.snapshots[run_id]
+
+    def show(self, run_id: str, *items: Event | LiveUpdate) -> None:
+        """Shows items as they are, whether or not they make sense."""
+        self.journals[run_id].extend(items)
+        self._changed.set()
+        self._changed = anyio.Event()
+
+
+@dataclass
+class InMemoryTools:
+    """Tools that give back their arguments, except those that a test has fail."""
+
+    names: Sequence[str] = ("echo",)
+    failures: Mapping[str, Exception] = field(default_factory=dict)
+    calls: list[tuple[ToolCall, str, Owner]] = field(default_factory=list)
+
+    async def list_tools(self, *, after: str, limit: int) -> Sequence[ToolSpec]:
+        return [spec(name) for name in sorted(self.names) if name > after][:limit]
+
+    async def get(self, name: str) -> ToolSpec:
+        if name not in self.names:
+            raise NotFoundError(f"There is no tool {name}.", reason="TOOL_NOT_FOUND")
+        return spec(name)
+
+    async def invoke(self, call: ToolCall, workspace: str, owner: Owner) -> ToolResult:
+        if call.tool in self.failures:
+            raise self.failures[call.tool]
+        await self.get(call.tool)
+        self.calls.append((call, workspace, owner))
+        return ToolResult(success=True, data=call.arguments, metadata={"duration_seconds": 0.25})
+
+
+def spec(name: str) -> ToolSpec:
+    return ToolSpec(
+        name=name,
+        description="Gives back what it gets.",
+        input_schema={"type": "object"},
+        output_schema={"type": "object"},
+        effect=Effect.PURE,
+        example={"text": "hello"},
+    )
+
+
+@dataclass
+class InMemoryKeys:
+    """Memory in a dict."""
+
+    values: dict[str, JsonValue] = field(default_factory=dict)
+
+    async def write(self, key: str, value: JsonValue) -> None:
+        self.values[key] = value
+
+    async def read(self, key: str) -> JsonValue:
+        if key not in self.values:
+            raise NotFoundError(f"Nothing is remembered under {key}.", reason="KEY_NOT_FOUND", field="key")
+        return self.values[key]
+
+    async def search(self, prefix: str, *, after: str, limit: int) -> Sequence[tuple[str, JsonValue]]:
+        found = [
+            (key, self.values[key]) for key in sorted(self.values) if key.startswith(prefix) and key > after
+        ]
+        return found[:limit]
+
+    async def delete(self, key: str) -> bool:
+        return self.values.pop(key, self) is not self
+
+
+@dataclass
+class InMemoryModels:
+    """A model that says what it is told to say, word by word."""
+
+    text: str = "It is 420."
+    engine: EngineSnapshot = EngineSnapshot(EngineState.READY, "small")  # noqa: RUF009 (frozen)
+    names: Sequence[str] = ("large", "small")
+    questions: list[LLMRequest] = field(default_factory=list)
+    closed: anyio.Event = field(default_factory=anyio.Event)
+
+    async def generate(self, request: LLMRequest, model: str) -> AsyncIterator[LLMChunk]:
+        if model not in ("", self.engine.model):
+            raise WrongStateError(f"{model} is not resident.", reason="MODEL_NOT_LOADED")
+        self.questions.append(request)
+        words = self.text.split(" ")
+        try:
+            for word in words:
+                yield LLMChunk(word)
+            yield LLMChunk("", FinishReason.STOP, TokenUsage(7, len(words), 3))
+        finally:
+            self.closed.set()
+
+    async def list_models(self, *, after: str, limit: int) -> Sequence[ModelInfo]:
+        return [
+            ModelInfo(name, "0" * 64, 1 << 30, "Apache-2.0", "A model.", 4096, metadata={"quantised": True})
+            for name in self.names
+            if name > after
+        ][:limit]
+
+    async def load(self, model: str) -> EngineSnapshot:
+        if model not in ("", *self.names):
+            raise NotFoundError(f"There is no model {model}.", reason="MODEL_NOT_FOUND")
+        self.engine = EngineSnapshot(EngineState.STARTING, model or "small", "loading", 0.5)
+        return self.engine
+
+    async def unload(self) -> EngineSnapshot:
+        self.engine = replace(self.engine, state=EngineState.COLD)
+        return self.engine
+
+
+@dataclass
+class FixedDaemon:
+    """A daemon in the state that a test says."""
+
+    snapshot: DaemonSnapshot = DaemonSnapshot(  # noqa: RUF009 (frozen)
+        version="9.8.7", state=DaemonState.READY, pid=4242, started_time=START_TIME, uptime_seconds=5.5
+    )
+
+    async def status(self) -> DaemonSnapshot:
+        return self.snapshot
+
+
+@dataclass
+class InMemoryCalls:
+    """All of them together."""
+
+    runs: InMemoryRuns = field(default_factory=InMemoryRuns)
+    tools: InMemoryTools = field(default_factory=InMemoryTools)
+    memory: InMemoryKeys = field(default_factory=InMemoryKeys)
+    models: InMemoryModels = field(default_factory=InMemoryModels)
+    daemon: FixedDaemon = field(default_factory=FixedDaemon)
+
+    def calls(self) -> Calls:
+        return Calls(self.runs, self.tools, self.memory, self.models, self.daemon)

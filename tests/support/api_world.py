@@ -1,0 +1,93 @@
+"""The real API on a real Unix socket, with calls in memory behind it and a real gRPC client before it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from aeond.api.v1 import (
+    daemon_pb2_grpc,
+    memory_pb2_grpc,
+    models_pb2_grpc,
+    runs_pb2_grpc,
+    sessions_pb2_grpc,
+    tools_pb2_grpc,
+)
+from aeond.server.admitting import Admission
+from aeond.server.api import Api
+from aeond.server.listening import bound_socket
+from tests.support.api_calls import InMemoryCalls
+from tests.support.doubles import ManualClock
+from tests.support.service_world import NumberedIds
+
+DEADLINE_SECONDS = 20
+
+
+@dataclass
+class ApiWorld:
+    """What a test of the API works with."""
+
+    socket_path: Path
+    api: Api
+    behind: InMemoryCalls
+
+    def channel(self, **options: Any) -> grpc.aio.Channel:
+        """A connection of its own: channels to the same address share one unless told otherwise."""
+        settings = {"grpc.use_local_subchannel_pool": 1, **options}
+        return grpc.aio.insecure_channel(f"unix:{self.socket_path}", options=list(settings.items()))
+
+
+@dataclass
+class Stubs:
+    """A client of every service over one channel."""
+
+    channel: grpc.aio.Channel
+
+    def __post_init__(self) -> None:
+        self.runs = runs_pb2_grpc.RunServiceStub(self.channel)
+        self.sessions = sessions_pb2_grpc.SessionServiceStub(self.channel)
+        self.tools = tools_pb2_grpc.ToolServiceStub(self.channel)
+        self.memory = memory_pb2_grpc.MemoryServiceStub(self.channel)
+        self.models = models_pb2_grpc.ModelServiceStub(self.channel)
+        self.daemon = daemon_pb2_grpc.DaemonServiceStub(self.channel)
+
+
+@asynccontextmanager
+async def api_world(
+    folder: Path, *, admission: Admission | None = None, stall_seconds: float = 30.0
+) -> AsyncIterator[ApiWorld]:
+    """An API that answers, in this folder."""
+    behind = InMemoryCalls()
+    path = folder / "aeond.sock"
+    with bound_socket(path) as listener:
+        api = Api(
+            behind.calls(),
+            listener=listener,
+            inner_folder=folder / "inner",
+            admission=admission or Admission(),
+            clock=ManualClock(1_790_000_000.0),
+            ids=NumberedIds(),
+            stall_seconds=stall_seconds,
+        )
+        async with api.opened():
+            await api.announce(serving=True)
+            yield ApiWorld(path, api, behind)
+
+
+def status_of(error: grpc.RpcError) -> tuple[grpc.StatusCode, dict[str, str]]:
+    """The code of a failed call, and its trailing metadata."""
+    assert isinstance(error, grpc.aio.AioRpcError)
+    return error.code(), {key: str(value) for key, value in error.trailing_metadata()}
+
+
+@asynccontextmanager
+async def refused(code: grpc.StatusCode, reason: str, field: str = "") -> AsyncIterator[None]:
+    """The call inside fails in just this way."""
+    with pytest.raises(grpc.RpcError) as raised:
+        yield
+    found, metadata = status_of(raised.value)
+    assert (found, metadata.get("reason"), metadata.get("field", "")) == (code, reason, field)

@@ -1,0 +1,102 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import grpc
+import pytest
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.message_factory import GetMessageClass
+
+from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, runs_pb2, sessions_pb2, tools_pb2
+from aeond.server.binding import snake_case
+from tests.support.api_world import DEADLINE_SECONDS, ApiWorld, api_world, refused
+
+pytestmark = pytest.mark.anyio
+
+FILES = (runs_pb2, sessions_pb2, tools_pb2, memory_pb2, models_pb2, daemon_pb2)
+METHODS = [
+    method
+    for file in FILES
+    for service in file.DESCRIPTOR.services_by_name.values()
+    for method in service.methods
+]
+NOT_ANSWERED = {
+    "RunService.AnswerRun",
+    "RunService.ForkRun",
+    "RunService.ReplayRun",
+    "SessionService.CreateSession",
+    "SessionService.GetSession",
+    "SessionService.ListSessions",
+    "SessionService.DeleteSession",
+    "SessionService.ListMessages",
+    "ToolService.ServeTools",
+    "ModelService.SleepModel",
+    "ModelService.WakeModel",
+    "DaemonService.Reload",
+}
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[ApiWorld]:
+    async with api_world(tmp_path) as world:
+        yield world
+
+
+def name_of(method: MethodDescriptor) -> str:
+    return f"{method.containing_service.name}.{method.name}"
+
+
+async def ask(channel: grpc.aio.Channel, method: MethodDescriptor, request: bytes) -> None:
+    """Calls a method with these bytes and reads its answer to the end."""
+    path = f"/{method.containing_service.full_name}/{method.name}"
+    if method.client_streaming:
+        call = channel.stream_stream(path)([request])
+    elif method.server_streaming:
+        call = channel.unary_stream(path)(request)
+    else:
+        await channel.unary_unary(path)(request)
+        return
+    async for _ in call:
+        pass
+
+
+@pytest.mark.parametrize("method", METHODS, ids=name_of)
+async def test_every_method_of_the_contract_is_answered_or_says_that_it_is_not(
+    world: ApiWorld, method: MethodDescriptor
+) -> None:
+    """A method is UNIMPLEMENTED with a reason if it is on this list, and not UNIMPLEMENTED if it is not."""
+    empty = GetMessageClass(method.input_type)().SerializeToString()
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with world.channel() as channel:
+            if name_of(method) in NOT_ANSWERED:
+                async with refused(grpc.StatusCode.UNIMPLEMENTED, "NOT_IMPLEMENTED"):
+                    await ask(channel, method, empty)
+                return
+            try:
+                await ask(channel, method, empty)
+            except grpc.aio.AioRpcError as error:
+                assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+@pytest.mark.parametrize("method", METHODS, ids=name_of)
+async def test_bytes_that_are_no_message_are_an_invalid_argument(
+    world: ApiWorld, method: MethodDescriptor, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Garbage in place of a request is INVALID_ARGUMENT on every method, and leaves no trace in the log."""
+    if name_of(method) in NOT_ANSWERED and method.client_streaming:
+        return  # refused before the first message is read
+    if not GetMessageClass(method.input_type).DESCRIPTOR.fields:
+        garbage = b"\xff\xff"
+    else:
+        garbage = b"\x0a\xff\xff\xff\xff\x0f"
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with world.channel() as channel:
+            async with refused(grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED_MESSAGE"):
+                await ask(channel, method, garbage)
+    assert caplog.records == []
+
+
+def test_names_become_snake_case() -> None:
+    """The name of a method's answer follows from the method's name."""
+    assert snake_case("RunAndWatch") == "run_and_watch"
+    assert snake_case("Generate") == "generate"

@@ -1,0 +1,99 @@
+from pathlib import Path
+
+import anyio
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from aeond.api.v1 import parts_pb2, runs_pb2, tools_pb2
+from aeond.errors import ToolError
+from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, refused, status_of
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_bug_becomes_an_error_id_that_the_log_knows(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An exception that nobody foresaw reaches the client as INTERNAL with an id, and the log with its cause."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            world.behind.tools.failures = {"broken": ZeroDivisionError("the secret cause")}
+            with pytest.raises(grpc.RpcError) as raised:
+                call = tools_pb2.ToolCall(tool="broken")
+                await Stubs(channel).tools.InvokeTool(tools_pb2.InvokeToolRequest(call=call))
+    code, metadata = status_of(raised.value)
+    assert (code, metadata["reason"]) == (grpc.StatusCode.INTERNAL, "INTERNAL")
+    assert "secret cause" not in str(raised.value)
+    (record,) = caplog.records
+    assert metadata["error-id"] in record.getMessage()
+    assert record.exc_info is not None
+    assert isinstance(record.exc_info[1], ZeroDivisionError)
+
+
+async def test_an_error_of_ours_leaves_no_trace_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is raised on purpose is an answer to the client, not news for the log."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            world.behind.tools.failures = {"busy": ToolError("Busy.", retryable=True)}
+            async with refused(grpc.StatusCode.UNAVAILABLE, "TOOL_FAILED"):
+                call = tools_pb2.ToolCall(tool="busy")
+                await Stubs(channel).tools.InvokeTool(tools_pb2.InvokeToolRequest(call=call))
+    assert caplog.records == []
+
+
+async def test_a_method_that_does_not_exist_says_so(tmp_path: Path) -> None:
+    """A call of a newer client's method is UNIMPLEMENTED with a reason."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            async with refused(grpc.StatusCode.UNIMPLEMENTED, "UNKNOWN_METHOD"):
+                await channel.unary_unary("/aeond.api.v1.RunService/Teleport")(b"")
+            async with refused(grpc.StatusCode.UNIMPLEMENTED, "UNKNOWN_METHOD"):
+                async for _ in channel.unary_stream("/no.Service/Here")(b""):
+                    pass
+
+
+async def test_garbage_for_the_standard_services_is_an_invalid_argument(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Health and reflection answer bytes that are no message as every other service does."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            for path in ("/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"):
+                async with refused(grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED_MESSAGE"):
+                    async for _ in channel.unary_stream(path)(b"\xff\xff"):
+                        pass
+            path = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+            async with refused(grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED_MESSAGE"):
+                async for _ in channel.stream_stream(path)([b"\xff\xff"]):
+                    pass
+    assert caplog.records == []
+
+
+async def test_a_handler_that_gives_its_own_status_is_left_alone(tmp_path: Path) -> None:
+    """The health of a service that is not there is NOT_FOUND, as the standard says."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            with pytest.raises(grpc.aio.AioRpcError) as raised:
+                await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(service="none"))
+            assert raised.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def test_a_cancelled_call_ends_what_worked_for_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """When a client cancels its stream the service's iterator is closed, and nothing is logged."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            call = Stubs(channel).runs.RunAndWatch(
+                runs_pb2.RunAndWatchRequest(request=parts_pb2.RunRequest(text="hello"))
+            )
+            await call.read()
+            await call.read()
+            assert world.behind.runs.watchers == 1
+            call.cancel()
+            while world.behind.runs.watchers:
+                await anyio.sleep(0)
+    assert caplog.records == []

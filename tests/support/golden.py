@@ -1,0 +1,108 @@
+"""Golden journals: stories of runs as a released version wrote them, kept as JSON lines for ever.
+
+`python -m tests.support.golden VERSION` records the stories below with the code as it is. It never
+overwrites a file: a journal that was released does not change.
+"""
+
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from aeond.capabilities.journal.transcripts import read_lines, write_lines
+from aeond.domain import events as e
+from aeond.domain.budgets import Amounts, Budget
+from aeond.domain.plans import Plan, PlanStep, StepState
+from aeond.domain.runs import Owner, Resolution, RunSnapshot
+from aeond.domain.tools import Recovery, ToolCall
+from aeond.domain.values import JsonValue
+from aeond.kernel.fold import fold, fold_all
+from tests.support.repository import ROOT
+from tests.support.simulation import SimulatedHost, StepScript
+
+FOLDER = ROOT / "tests" / "replay" / "journals"
+
+
+@dataclass(frozen=True)
+class GoldenJournal:
+    """One recorded run and what it came to when it was recorded."""
+
+    name: str
+    lines: tuple[str, ...]
+    outcome: JsonValue
+
+    def folded(self) -> JsonValue:
+        """What the run comes to with the code as it is."""
+        return outcome_of(fold_all(RunSnapshot("run"), read_lines(self.lines)))
+
+
+def outcome_of(run: RunSnapshot) -> JsonValue:
+    """What a person would say of a run: its state, steps, answer and what it used."""
+    used = run.ledger.used
+    return {
+        "state": run.state,
+        "seq": run.seq,
+        "answer": None if run.answer is None else run.answer.text,
+        "problem": None if run.problem is None else run.problem.reason,
+        "exhausted": run.exhausted,
+        "crashes": run.crashes,
+        "used": {"ttl": used.ttl, "llm_calls": used.llm_calls, "tokens": used.tokens},
+        "steps": {s.step_id: [s.state, s.attempt, s.mode, s.output, s.reason] for s in run.steps.values()},
+    }
+
+
+def golden_journals() -> list[GoldenJournal]:
+    journals = []
+    for path in sorted(FOLDER.glob("*.jsonl")):
+        outcome = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        lines = tuple(path.read_text(encoding="utf-8").splitlines())
+        journals.append(GoldenJournal(path.stem, lines, outcome))
+    return journals
+
+
+def stories() -> Iterable[tuple[str, list[e.Event]]]:
+    """A run of every kind: each kind of event and each end of a run is in at least one."""
+    echo = ToolCall("echo", {"text": "a $s1 \u00e9 \U0001f600", "n": 2**53, "x": 0.1, "none": None})
+    steps = (
+        PlanStep("s1", "first", echo, provides=("a",)),
+        PlanStep("s2", "second", agent="llm", depends_on=("s1",), handoff_to_next="go on"),
+        PlanStep("s3", "third", ToolCall("now"), depends_on=("s1",)),
+    )
+    plan = Plan("a goal", steps)
+    some = Amounts(ttl=1, llm_calls=1, tokens=10, tool_calls=1)
+
+    def host(**rest: object) -> SimulatedHost:
+        return SimulatedHost(plan, Budget(), spend=some.at_most, **rest)  # type: ignore[arg-type]  # the stories pass what the host takes
+
+    def told(host: SimulatedHost, *kinds: e.EventKind) -> list[e.Event]:
+        host.work()
+        run = host.run
+        for kind in kinds:
+            event = e.Event("run", run.seq + 1, float(run.seq + 1), 0.0, kind)
+            run = fold(run, event)
+            host.journal.append(event)
+        return host.journal
+
+    yield "planned", told(host())
+    yield "repaired", told(host(scripts={"s1": StepScript(repairs=1)}))
+    yield "failed", told(host(given=True, scripts={"s1": StepScript(StepState.FAILED)}))
+    yield "unplanned", told(host(planning_fails=True))
+    yield "cancelled", told(host(outside={2: e.CancelRequested(Owner(1000, 42), "enough")}))
+    yield "expired", told(SimulatedHost(plan, Budget(ttl=1), spend=some.at_most))
+    cut = host(scripts={"s1": StepScript(recovery=Recovery.ASK)}, given=True)
+    cut.crash_before = lambda seq: seq == 5
+    yield "suspended", told(cut, e.StepResolved(Resolution.RETRY, Owner(1000, 42), "s1"), e.RunParked())
+
+
+def record(version: str) -> None:
+    for name, events in stories():
+        path = FOLDER / f"{version}-{name}.jsonl"
+        with path.open("x", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in write_lines(events))
+        outcome = json.dumps(outcome_of(fold_all(RunSnapshot("run"), events)), indent=1)
+        Path(path.with_suffix(".json")).write_text(outcome + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    record(sys.argv[1])

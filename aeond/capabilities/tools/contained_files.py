@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from aeond.capabilities.tools.beneath import Resolver
+from aeond.capabilities.tools.threads import Stopped
 from aeond.errors import ToolError
 
 MAX_PATH_BYTES: Final = 4_096
@@ -44,7 +45,7 @@ class ContainedFiles:
 
     Relative paths start at the workspace; absolute ones must lie in a root. Raises ToolError with reason
     PATH_INVALID, PATH_OUTSIDE, FILE_NOT_FOUND, NOT_A_FILE, NOT_A_FOLDER, FILE_FORBIDDEN, FILE_BUSY,
-    DISK_FULL, WORKSPACE_MISSING or FILE_FAILED.
+    DISK_FULL, WORKSPACE_MISSING, STOPPED or FILE_FAILED.
     """
 
     def __init__(
@@ -75,12 +76,14 @@ class ContainedFiles:
             with _closing(opened):
                 yield opened
 
-    def write_file(self, path: str, workspace: str, content: bytes, mark: str) -> None:
+    def write_file(
+        self, path: str, workspace: str, content: bytes, mark: str, stopped: Stopped = lambda: False
+    ) -> None:
         """Puts a whole file in place, durably: readers see the old content or the new, never a part.
 
         Missing folders are made. An existing file keeps its permissions; a link is not written through.
         `mark` tells writers of one file apart and is the same when a call is repeated, so that what a
-        crash left behind is replaced.
+        crash left behind is replaced. A writer that was `stopped` meanwhile leaves the old content.
         """
         name = path.rpartition("/")[2]
         if name in ("", ".", ".."):
@@ -94,12 +97,13 @@ class ContainedFiles:
                     os.unlink(draft, dir_fd=folder)
                 try:
                     _write_draft(draft, folder, content, mode)
+                    if stopped():  # too late: another writer may have been here since
+                        raise ToolError(f"writing {_shown(path)} was stopped", reason="STOPPED")
                     os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
-                except OSError:
-                    with suppress(OSError):
+                    os.fsync(folder)
+                finally:
+                    with suppress(OSError):  # gone already, unless something failed
                         os.unlink(draft, dir_fd=folder)
-                    raise
-                os.fsync(folder)
 
     def _made_folder(self, root: int, path: str, may_make: int) -> int:
         """A descriptor of the folder; missing ones are made on the way."""
@@ -127,7 +131,7 @@ class ContainedFiles:
     @contextmanager
     def _root(self, path: str, workspace: str, roots: Sequence[str]) -> Iterator[tuple[int, str]]:
         """A descriptor of the root that a path lies in, and the path from there."""
-        holder, below = _locate(path, [root for root in (workspace, *roots) if root])
+        holder, below = _locate(path, workspace, roots)
         try:
             root = os.open(holder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
@@ -139,7 +143,7 @@ class ContainedFiles:
             yield root, below
 
 
-def _locate(path: str, roots: Sequence[str]) -> tuple[str, str]:
+def _locate(path: str, workspace: str, roots: Sequence[str]) -> tuple[str, str]:
     """The root and the path below it, by their names alone; whether it stays there the resolver tells."""
     if not path or "\0" in path:
         raise ToolError("a path must not be empty or hold NUL", reason="PATH_INVALID")
@@ -149,16 +153,20 @@ def _locate(path: str, roots: Sequence[str]) -> tuple[str, str]:
         raise ToolError(f"{_shown(path)} is not Unicode", reason="PATH_INVALID") from None
     if size > MAX_PATH_BYTES:
         raise ToolError(f"a path has at most {MAX_PATH_BYTES} bytes", reason="PATH_INVALID")
-    if not roots:
-        raise ToolError("this run has no folder to use", reason="WORKSPACE_MISSING")
-    if not path.startswith("/"):
-        return roots[0], path
-    pure = PurePosixPath(path)
-    for root in sorted(roots, key=len, reverse=True):
-        if pure.is_relative_to(root):
-            ending = "/" if path.endswith("/") else ""
-            return root, f"{pure.relative_to(root)}{ending}"
-    raise ToolError(f"{_shown(path)} leads out of the folders that this run may use", reason="PATH_OUTSIDE")
+    if path.startswith("/"):
+        pure = PurePosixPath(path)
+        for root in sorted((workspace, *roots), key=len, reverse=True):
+            if root and pure.is_relative_to(root):
+                ending = "/" if path.endswith("/") else ""
+                return root, f"{pure.relative_to(root)}{ending}"
+        raise ToolError(
+            f"{_shown(path)} leads out of the folders that this run may use", reason="PATH_OUTSIDE"
+        )
+    if not workspace:
+        raise ToolError(
+            "this run has no folder to work in: give an absolute path", reason="WORKSPACE_MISSING"
+        )
+    return workspace, path
 
 
 def _replaceable_mode(path: str, name: str, folder: int) -> int | None:

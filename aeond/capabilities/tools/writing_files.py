@@ -44,7 +44,9 @@ def write_file_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionTo
         """Writes a text file, replacing what was in it."""
         mark = f"{context.run_id}/{context.step_id}/{context.call_id}"
         content = arguments.content.encode()
-        await threads.run(lambda _stopped: files.write_file(arguments.path, context.workspace, content, mark))
+        await threads.run(
+            lambda stopped: files.write_file(arguments.path, context.workspace, content, mark, stopped)
+        )
         return _result(arguments)
 
     return write_file

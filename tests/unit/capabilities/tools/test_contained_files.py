@@ -3,6 +3,8 @@
 import errno
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -246,26 +248,50 @@ def test_name_that_is_no_file_name_is_refused(files: ContainedFiles, grounds: Gr
         assert refusal.value.reason == "PATH_INVALID"
 
 
+CRASHING_WRITER = """
+import os, sys
+from aeond.capabilities.tools.beneath import resolve_in_kernel
+from aeond.capabilities.tools.contained_files import ContainedFiles
+
+os.rename = lambda *names, **folders: os._exit(9)
+ContainedFiles(resolve_in_kernel).write_file("a.txt", sys.argv[1], b"second", "run/step/call")
+"""
+
+
 def test_what_a_crash_left_is_replaced(files: ContainedFiles, grounds: Grounds) -> None:
-    """When a call is repeated after a crash, its half-written draft goes away."""
-    write(files, "a.txt", grounds)
-    seen: list[str] = []
-    real_rename = os.rename
-
-    def crash(source: str, target: str, **_: int) -> None:
-        seen.append(source)
-        raise KeyboardInterrupt
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "rename", crash)
-        with pytest.raises(KeyboardInterrupt):
-            write(files, "a.txt", grounds, "second")
-    assert os.rename is real_rename
-    assert (grounds.workspace / seen[0]).exists()
-    assert (grounds.workspace / "a.txt").read_text() == "new"
+    """A crash before the file is in place leaves the old one, and repeating the call leaves nothing else."""
+    before = set(os.listdir(grounds.workspace))
+    crashed = subprocess.run(
+        [sys.executable, "-c", CRASHING_WRITER, str(grounds.workspace)], timeout=20, check=False
+    )
+    assert crashed.returncode == 9
+    assert (grounds.workspace / "a.txt").read_text() == INNER
+    assert len(set(os.listdir(grounds.workspace)) - before) == 1
     write(files, "a.txt", grounds, "second")
     assert (grounds.workspace / "a.txt").read_text() == "second"
-    assert not (grounds.workspace / seen[0]).exists()
+    assert set(os.listdir(grounds.workspace)) == before
+
+
+def test_stopped_writer_changes_nothing(files: ContainedFiles, grounds: Grounds) -> None:
+    """A writer that nobody waits for any more leaves the old content, and no draft."""
+    before = set(os.listdir(grounds.workspace))
+    with pytest.raises(ToolError) as failure:
+        files.write_file("a.txt", str(grounds.workspace), b"late", "run/step/call", stopped=lambda: True)
+    assert failure.value.reason == "STOPPED"
+    assert (grounds.workspace / "a.txt").read_text() == INNER
+    assert set(os.listdir(grounds.workspace)) == before
+
+
+def test_relative_path_without_workspace_is_refused(resolve: Resolver, grounds: Grounds) -> None:
+    """Without a workspace a relative path never falls into one of the configured folders."""
+    files = ContainedFiles(resolve, writable_roots=[str(grounds.outside)])
+    for use in (files.open_file, files.open_folder):
+        with pytest.raises(ToolError) as refusal, use("secret.txt", ""):
+            pass
+        assert refusal.value.reason == "WORKSPACE_MISSING"
+    with pytest.raises(ToolError):
+        files.write_file("secret.txt", "", b"new", "run/step/call")
+    assert grounds.unharmed()
 
 
 @pytest.mark.parametrize(

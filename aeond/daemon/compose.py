@@ -12,12 +12,15 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aeond import __version__
+from aeond.capabilities.journal.schema import JOURNAL
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
-from aeond.capabilities.memory.sqlite_memory import SqliteMemory
+from aeond.capabilities.memory.sqlite_memory import MEMORY, SqliteMemory
+from aeond.capabilities.sqlite_file import FileFormat, prepare
 from aeond.capabilities.tools.beneath import best_resolver
 from aeond.capabilities.tools.builtin import builtin_tools
 from aeond.capabilities.tools.contained_files import ContainedFiles
@@ -29,7 +32,7 @@ from aeond.daemon.clocks import SystemClock, TimeSortedIds, chance
 from aeond.daemon.config import Config, EngineKind, ModelSection
 from aeond.daemon.paths import Paths
 from aeond.domain.budgets import Budget
-from aeond.errors import InvalidInputError
+from aeond.errors import InvalidInputError, LLMError, NotFoundError
 from aeond.kernel.executor import LLM_AGENT, StepExecutor
 from aeond.kernel.fold import fold
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
@@ -57,6 +60,10 @@ from aeond.service.status import Process, Status
 from aeond.service.tools import Tools
 from aeond.service.watching import RunWatching
 from aeond.service.workspaces import Workspaces
+
+if TYPE_CHECKING:
+    from aeond.capabilities.llm.catalogue import Catalogue
+    from aeond.capabilities.llm.downloading import ModelStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,16 +182,11 @@ async def composed(config: Config, paths: Paths, config_file: Path) -> AsyncIter
 async def _llama_cpp(
     model: ModelSection, paths: Paths, clock: Clock
 ) -> AsyncIterator[tuple[LLMAdapter, Engine]]:
-    from aeond.capabilities.llm.catalogue import BUILT_IN, Catalogue, own_file
-    from aeond.capabilities.llm.downloading import ModelStore
-    from aeond.capabilities.llm.hub_source import Hub
     from aeond.capabilities.llm.llama_cpp import LlamaCppAdapter
     from aeond.capabilities.llm.llama_engine import LlamaEngine, LlamaSettings
     from aeond.capabilities.llm.retrying import Retries
 
-    entries = (*BUILT_IN, *([own_file("own", Path(model.file).expanduser())] if model.file else ()))
-    catalogue = Catalogue(entries, "own" if model.file else model.name or BUILT_IN[0].name)
-    store = ModelStore(paths.models_dir, hub=Hub(model.hub_url))
+    catalogue, store = _models(model, paths)
     settings = LlamaSettings(
         slots=model.parallel_requests, context_length=model.context_tokens, threads=model.threads
     )
@@ -192,6 +194,16 @@ async def _llama_cpp(
         if model.load_at_start:
             await engine.load("")
         yield LlamaCppAdapter(engine, Retries(clock, chance)), engine
+
+
+def _models(model: ModelSection, paths: Paths) -> "tuple[Catalogue, ModelStore]":
+    from aeond.capabilities.llm.catalogue import BUILT_IN, Catalogue, own_file
+    from aeond.capabilities.llm.downloading import ModelStore
+    from aeond.capabilities.llm.hub_source import Hub
+
+    entries = (*BUILT_IN, *([own_file("own", Path(model.file).expanduser())] if model.file else ()))
+    catalogue = Catalogue(entries, "own" if model.file else model.name or BUILT_IN[0].name)
+    return catalogue, ModelStore(paths.models_dir, hub=Hub(model.hub_url))
 
 
 @asynccontextmanager
@@ -207,6 +219,38 @@ async def _scripted(
 
 
 _OPENED = {EngineKind.LLAMA_CPP: _llama_cpp, EngineKind.SCRIPTED: _scripted}
+
+
+def check_journal(paths: Paths) -> str:
+    """What is to be said of the journal's file, which is only read. StoreError when it cannot be used."""
+    return _checked(paths.journal, JOURNAL)
+
+
+def check_memory(paths: Paths) -> str:
+    """The same for the memory's file."""
+    return _checked(paths.memory, MEMORY)
+
+
+def _checked(path: Path, form: FileFormat) -> str:
+    if not path.exists():
+        return f"{path} is not there yet; the first start makes it"
+    prepare(path, form)
+    return f"{path} is whole"
+
+
+async def check_model(config: Config, paths: Paths) -> str:
+    """What is to be said of the model's file, which is read whole. NotFoundError when it is not there,
+    LLMError (reason MODEL_DAMAGED) when it is not what its digest says."""
+    from aeond.capabilities.llm.downloading import digest_of
+
+    catalogue, store = _models(config.model, paths)
+    entry = catalogue.get("")
+    path = store.find(entry)
+    if path is None:
+        raise NotFoundError(f"{entry.name} is not in {paths.models_dir}", reason="MODEL_MISSING")
+    if entry.digest and await digest_of(path, entry.size_bytes) != entry.digest:
+        raise LLMError(f"{path} is damaged: its digest is not {entry.digest}", reason="MODEL_DAMAGED")
+    return f"{entry.name} is at {path}"
 
 
 def _user_id(name: str) -> int:

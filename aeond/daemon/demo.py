@@ -166,9 +166,8 @@ class ProgressLine:
 def _ask(request: str, address: Path, workspace: Path) -> int:
     """One request through the real client, which prints what happens; its exit code."""
     print(f"\n$ aeonctl ask {json.dumps(request)}", flush=True)
-    client = Path(sys.executable).with_name("aeonctl")
-    command = [str(client)] if client.exists() else [sys.executable, "-m", "aeon_cli.main"]
-    asking = [*command, "--socket", str(address), "ask", "--workspace", str(workspace), request]
+    client = str(Path(sys.executable).with_name("aeonctl"))
+    asking = [client, "--socket", str(address), "ask", "--workspace", str(workspace), request]
     return subprocess.run(asking, check=False, stdin=subprocess.DEVNULL, timeout=REQUEST_SECONDS).returncode
 
 

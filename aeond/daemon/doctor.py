@@ -213,21 +213,17 @@ def stored(config: Config, paths: Paths) -> Iterator[Finding]:
 
     from aeond.daemon.compose import check_journal, check_memory, check_model
 
-    checks: list[tuple[str, Callable[[], object], str]] = [
-        ("journal", lambda: anyio.run(check_journal, paths), "keep the file, and restore it from a backup"),
-        ("memory", lambda: anyio.run(check_memory, paths), "keep the file, and restore it from a backup"),
+    restore = "keep the file, and restore it from a backup"
+    checks: list[tuple[str, Callable[[], str], str]] = [
+        ("journal", lambda: check_journal(paths), restore),
+        ("memory", lambda: check_memory(paths), restore),
     ]
     if config.model.engine is EngineKind.LLAMA_CPP:
-        checks.append(
-            (
-                "model",
-                lambda: check_model(config, paths),
-                "start the daemon once with a network: it gets the model",
-            )
-        )
+        get = "start the daemon once with a network: it gets the model"
+        checks.append(("model", lambda: anyio.run(check_model, config, paths), get))
     for subject, check, advice in checks:
         try:
-            yield Finding(subject, Verdict.GOOD, str(check()))
+            yield Finding(subject, Verdict.GOOD, check())
         except AeondError as error:
-            bad = Verdict.DOUBTFUL if subject == "model" else Verdict.BAD
-            yield Finding(subject, bad, error.message, advice)
+            verdict = Verdict.DOUBTFUL if subject == "model" else Verdict.BAD
+            yield Finding(subject, verdict, error.message, advice)

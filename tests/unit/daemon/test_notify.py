@@ -51,8 +51,9 @@ def test_a_line_stays_one_line(manager: socket.socket) -> None:
     assert manager.recv(1000) == b"STATUS=error READY=1"
 
 
+@pytest.mark.usefixtures("manager")
 def test_children_cannot_speak_for_the_daemon(
-    manager: socket.socket, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What the manager put into the environment is gone from it once it is read."""
     monkeypatch.setenv("WATCHDOG_USEC", "3000000")

@@ -9,7 +9,7 @@ from aeond.daemon.config import Config
 from aeond.daemon.paths import Paths, default_config_file, is_system, paths_of
 from aeond.errors import RefusedError
 
-USER = 1000
+USER = 987_654_321  # nobody: there is no session folder of that user
 
 
 @pytest.fixture
@@ -34,6 +34,7 @@ def test_a_user_s_daemon_lives_in_the_user_s_home(home: Path) -> None:
 def test_the_desktop_s_folders_are_used(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A user's daemon follows the folders that the session names."""
     for name in ("STATE_HOME", "CONFIG_HOME", "CACHE_HOME", "RUNTIME_DIR"):
+        (home / name.lower()).mkdir()
         monkeypatch.setenv(f"XDG_{name}", str(home / name.lower()))
     paths = paths_of(Config())
     assert paths.state_dir == home / "state_home/aeond"

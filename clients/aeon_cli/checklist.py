@@ -5,7 +5,7 @@ Pure: the views draw it, the tests read it.
 
 from dataclasses import dataclass, replace
 
-from aeon_cli.printable import one_line, shown_value
+from aeon_cli.printable import one_line, short_value
 from aeon_cli.titles import title_of
 from aeond_client.events import (
     AnswerComposed,
@@ -154,7 +154,7 @@ def _stepped(shown: Checklist, kind: StepStarted | StepRepaired | StepEnded, tim
             known = _with_line_for(shown, step)
             return _change(known, step.step_id, replace(known.line(step.step_id), title=title_of(step)))
         case StepEnded(step_id=step_id, state=state):
-            output = "" if kind.output is None else shown_value(kind.output)
+            output = "" if kind.output is None else short_value(kind.output)
             detail = output if state is StepState.SUCCEEDED else kind.error or output
             ended = replace(
                 shown.line(step_id),

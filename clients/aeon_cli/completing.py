@@ -37,9 +37,12 @@ def _offer(
 def complete_run(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    return _offer(
-        context, incomplete, lambda client: ((run.run_id, run.text) for run in client.list_runs(limit=_MOST))
-    )
+    def names(client: "Client") -> Iterable[tuple[str, str]]:
+        yield "last", "the newest run"
+        for run in client.list_runs(limit=_MOST):
+            yield run.run_id, run.text
+
+    return _offer(context, incomplete, names)
 
 
 def complete_tool(

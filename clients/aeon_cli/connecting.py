@@ -25,6 +25,16 @@ def connect(context: click.Context, *, at_once: bool = False) -> "Client":
     return Client(socket, retries=Retries(attempts=1), most_seconds=0.5) if at_once else Client(socket)
 
 
+def run_named(client: "Client", name: str) -> str:
+    """The id of the run that a person names: `last` is the newest one."""
+    if name != "last":
+        return name
+    newest = client.list_runs(limit=1)
+    if not newest:
+        raise click.UsageError("There is no last run: nothing was asked yet.")
+    return newest[0].run_id
+
+
 def print_json(record: Any) -> None:
     """A record, or a list of them, as one line of JSON."""
     from aeon_cli.encoding import plain

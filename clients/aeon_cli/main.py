@@ -13,6 +13,7 @@ from aeon_cli.commands.models import models
 from aeon_cli.commands.runs import cancel, decide, runs, show
 from aeon_cli.commands.tools import call, tools
 from aeon_cli.exits import MEANINGS, Exit
+from aeon_cli.grouping import InOrder
 from aeond_client import errors
 
 _HOW_TO_START = """\
@@ -28,13 +29,6 @@ def _exit_codes() -> str:
     return "\b\nExit codes:\n" + "\n".join(lines)
 
 
-class _InOrder(click.Group):
-    """Lists the commands in the order in which a user meets them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
-
 def _print_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
         from importlib.metadata import version
@@ -44,7 +38,7 @@ def _print_version(context: click.Context, _parameter: click.Parameter, wanted: 
 
 
 @click.group(
-    cls=_InOrder,
+    cls=InOrder,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=_exit_codes(),
 )

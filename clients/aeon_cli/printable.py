@@ -86,6 +86,13 @@ def fit_end(text: str, cells: int, *, ellipsis: str = "…") -> str:
     return (ellipsis + kept)[: max(cells, 0)]
 
 
+def short_value(value: Any) -> str:
+    """The same where there is little room: an object with one name is its value."""
+    if isinstance(value, dict) and len(value) == 1:
+        return shown_value(next(iter(value.values())))
+    return shown_value(value)
+
+
 def shown_value(value: Any) -> str:
     """A JSON value as people read it: a text as it is, anything else as compact JSON."""
     if isinstance(value, str):

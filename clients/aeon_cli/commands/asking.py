@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from aeon_cli.completing import complete_run
-from aeon_cli.connecting import connect, json_option, print_json
+from aeon_cli.connecting import connect, json_option, print_json, run_named
 
 # More than the daemon takes, so that it is the one to say what is too much.
 _MAX_TEXT_BYTES = 2 << 20
@@ -16,7 +16,7 @@ _MAX_TEXT_BYTES = 2 << 20
 _patience = click.option(
     "--patience",
     "patience_seconds",
-    type=click.FloatRange(min=0, max=86_400),
+    type=click.FloatRange(min=0),
     default=60.0,
     show_default=True,
     metavar="SECONDS",
@@ -84,7 +84,7 @@ def ask(
     parallel_steps: int,
     **bounds: Any,
 ) -> int:
-    r"""Ask for something and watch it happen.
+    """Ask for something and watch it happen.
 
     The request is the words given; a word - stands for standard input, as does no word at all. The
     answer goes to standard output, everything else to standard error. Ctrl-C leaves the run, which
@@ -95,7 +95,7 @@ def ask(
     git diff | aeonctl ask Summarise this change: -
     answer=$(aeonctl ask -q Which file here is the largest?)
     aeonctl ask --plan plan.toml
-    """
+    """  # noqa: D301 - click's mark for lines that stay as they are
     from aeon_cli.plans import read_plan
     from aeond_client.calls import RunOptions
     from aeond_client.runs import Budget
@@ -144,7 +144,7 @@ def ask(
 
 
 @click.command()
-@click.argument("run_id", shell_complete=complete_run)
+@click.argument("run_id", metavar="RUN", shell_complete=complete_run)
 @click.option(
     "--after",
     "after_seq",
@@ -170,13 +170,14 @@ def watch(
 ) -> int:
     """Watch a run: what happened so far, then what happens.
 
-    Ends with the run, or where it needs a person. Survives restarts of the daemon. Ctrl-C leaves the
+    RUN is a run's id, or last for the newest one. Ends with the run, or where it needs a person. Survives restarts of the daemon. Ctrl-C leaves the
     run alone.
     """
     from aeon_cli.exits import Exit
     from aeon_cli.watching import follow
 
     with connect(context) as client:
+        run_id = run_named(client, run_id)
         try:
             return follow(
                 client,

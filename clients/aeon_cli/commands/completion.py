@@ -7,13 +7,13 @@ import click
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, /, shell: str) -> None:
-    r"""Print the script that completes aeonctl in a shell.
+    """Print the script that completes aeonctl in a shell.
 
     \b
     bash  eval "$(aeonctl completion bash)"          in ~/.bashrc
     zsh   eval "$(aeonctl completion zsh)"           in ~/.zshrc
     fish  aeonctl completion fish | source           in config.fish
-    """
+    """  # noqa: D301 - click's mark for lines that stay as they are
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)

@@ -6,9 +6,10 @@ import click
 
 from aeon_cli.completing import complete_key
 from aeon_cli.connecting import connect, json_option, print_json
+from aeon_cli.grouping import InOrder
 
 
-@click.group()
+@click.group(cls=InOrder)
 def memory() -> None:
     """What aeond was asked to remember: keys and JSON values."""
 
@@ -16,7 +17,12 @@ def memory() -> None:
 @memory.command("list")
 @click.argument("prefix", default="")
 @click.option(
-    "--limit", type=click.IntRange(1, 100_000), default=1_000, show_default=True, help="How many at most."
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=1_000,
+    show_default=True,
+    help="How many at most.",
 )
 @json_option
 @click.pass_context

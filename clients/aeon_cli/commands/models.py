@@ -8,6 +8,7 @@ import click
 
 from aeon_cli.completing import complete_model
 from aeon_cli.connecting import connect, json_option, print_json
+from aeon_cli.grouping import InOrder
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _POLL_SECONDS = 0.3
 
 
-@click.group()
+@click.group(cls=InOrder)
 def models() -> None:
     """The models that this daemon knows, and the one that is loaded."""
 
@@ -56,7 +57,10 @@ def list_models(context: click.Context, /, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def load(context: click.Context, /, name: str, wait: bool, as_json: bool) -> int:
-    """Load the model NAME (the default one without), fetching it first where it is not here."""
+    """Load the model NAME, or the default one.
+
+    A model that is not on this machine is fetched first.
+    """
     from aeon_cli.exits import Exit
 
     with connect(context) as client:

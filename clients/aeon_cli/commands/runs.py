@@ -5,16 +5,28 @@ import sys
 import click
 
 from aeon_cli.completing import complete_run
-from aeon_cli.connecting import connect, json_option, print_json
+from aeon_cli.connecting import connect, json_option, print_json, run_named
 
 _STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "failed", "cancelled", "expired"]
 
 
 @click.command()
-@click.option("--state", "states", multiple=True, type=click.Choice(_STATES), help="Only runs in this state.")
+@click.option(
+    "--state",
+    "states",
+    multiple=True,
+    type=click.Choice(_STATES),
+    metavar="STATE",
+    help=f"Only runs in this state: {', '.join(_STATES)}.",
+)
 @click.option("--session", "session_id", default="", metavar="ID", help="Only runs of this session.")
 @click.option(
-    "--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="How many at most."
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=20,
+    show_default=True,
+    help="How many at most.",
 )
 @json_option
 @click.pass_context
@@ -54,20 +66,20 @@ def runs(
 
 
 @click.command()
-@click.argument("run_id", shell_complete=complete_run)
+@click.argument("run_id", metavar="RUN", shell_complete=complete_run)
 @click.option("--events", is_flag=True, help="Also every event so far.")
 @json_option
 @click.pass_context
 def show(context: click.Context, /, run_id: str, events: bool, as_json: bool) -> None:
     """Show a run: its request, its steps, its answer.
 
-    Each step comes with its output.
+    Each step comes with its output. RUN is a run's id, or last for the newest one.
     With --json the run as one object; with --events --json one event a line.
     """
     from aeon_cli.showing import events_so_far, print_events, print_run
 
     with connect(context) as client:
-        run = client.get_run(run_id)
+        run = client.get_run(run_named(client, run_id))
         so_far = events_so_far(client, run) if events else ()
     if as_json and events:
         for event in so_far:
@@ -80,14 +92,14 @@ def show(context: click.Context, /, run_id: str, events: bool, as_json: bool) ->
 
 
 @click.command()
-@click.argument("run_id", shell_complete=complete_run)
+@click.argument("run_id", metavar="RUN", shell_complete=complete_run)
 @click.option("--reason", default="", metavar="TEXT", help="Why, for the record.")
 @json_option
 @click.pass_context
 def cancel(context: click.Context, /, run_id: str, reason: str, as_json: bool) -> None:
     """Stop a run. A tool with effects that is at work is let finish."""
     with connect(context) as client:
-        run = client.cancel_run(run_id, reason)
+        run = client.cancel_run(run_named(client, run_id), reason)
     if as_json:
         print_json(run)
     elif run.state.ended:
@@ -97,7 +109,7 @@ def cancel(context: click.Context, /, run_id: str, reason: str, as_json: bool) -
 
 
 @click.command()
-@click.argument("run_id", shell_complete=complete_run)
+@click.argument("run_id", metavar="RUN", shell_complete=complete_run)
 @click.argument("resolution", type=click.Choice(["retry", "done", "abort"]))
 @click.option(
     "--step", "step_id", default="", metavar="ID", help="Which step; needed where several are unknown."
@@ -113,6 +125,7 @@ def decide(context: click.Context, /, run_id: str, resolution: str, step_id: str
     from aeond_client.runs import Resolution, StepState
 
     with connect(context) as client:
+        run_id = run_named(client, run_id)
         if not step_id:
             unknown = [
                 step.step_id for step in client.get_run(run_id).steps if step.state is StepState.UNKNOWN

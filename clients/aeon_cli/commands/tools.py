@@ -55,7 +55,7 @@ def tools(context: click.Context, /, name: str | None, as_json: bool) -> None:
 @click.option(
     "--timeout",
     "timeout_seconds",
-    type=click.FloatRange(min=0.1, max=86_400),
+    type=click.FloatRange(min=0.1),
     default=120.0,
     show_default=True,
     metavar="SECONDS",
@@ -72,7 +72,7 @@ def call(
     timeout_seconds: float,
     as_json: bool,
 ) -> int:
-    r"""Call one tool, under the same guard as a step of a run.
+    """Call one tool, under the same guard as a step of a run.
 
     Arguments are one JSON object, or words key=value, where a value that is JSON is that value and
     anything else a text. The result goes to standard output; a text as it is, anything else as JSON.
@@ -81,7 +81,7 @@ def call(
     aeonctl call calculator expression='2400 * 0.175'
     aeonctl call read_file path=README.md
     aeonctl call memory_write '{"key": "bonus", "value": 420}'
-    """
+    """  # noqa: D301 - click's mark for lines that stay as they are
     from aeon_cli.exits import Exit
     from aeon_cli.plans import arguments_of
     from aeon_cli.printable import json_line, one_line, printable

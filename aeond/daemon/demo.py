@@ -52,16 +52,17 @@ def _show_in(folder: Path, model: str) -> Exit:
     samples.mkdir()
     for name, text in SAMPLES.items():
         (samples / name).write_text(text, encoding="utf-8")
-    config = folder / "aeond.toml"
-    config.write_text(_config(folder, model), encoding="utf-8")
+    home = folder / "daemon"
+    home.mkdir()
+    (home / "aeond.toml").write_text(_config(home, model), encoding="utf-8")
     _say("starting a daemon of its own")
-    with _news(folder / "notify.sock") as news, _daemon(config, folder) as daemon:
+    with _news(home / "notify.sock") as news, _daemon(home) as daemon:
         problem = _wait_for_model(news, daemon)
         if problem:
             _say(problem)
-            _say((folder / "daemon.log").read_text(encoding="utf-8", errors="replace").strip()[-2_000:])
+            _say((home / "aeond.log").read_text(encoding="utf-8", errors="replace").strip()[-2_000:])
             return Exit.PROBLEM
-        codes = [_ask(request, folder / "aeond.sock", samples) for request in REQUESTS]
+        codes = [_ask(request, home / "aeond.sock", samples) for request in REQUESTS]
         _say("stopping the daemon")
         daemon.send_signal(signal.SIGTERM)
         codes.append(daemon.wait(STOP_SECONDS))
@@ -69,13 +70,13 @@ def _show_in(folder: Path, model: str) -> Exit:
     return Exit.OK if not any(codes) else Exit.PROBLEM
 
 
-def _config(folder: Path, model: str) -> str:
+def _config(home: Path, model: str) -> str:
     text = json.dumps  # a JSON text is a TOML text
     return f"""\
 [daemon]
-state_dir = {text(str(folder / "state"))}
+state_dir = {text(str(home / "state"))}
 [socket]
-path = {text(str(folder / "aeond.sock"))}
+path = {text(str(home / "aeond.sock"))}
 [model]
 name = {text(model)}
 models_dir = {text(str(user_models_dir()))}
@@ -92,14 +93,14 @@ def _news(address: Path) -> Iterator[socket.socket]:
 
 
 @contextmanager
-def _daemon(config: Path, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    with (folder / "daemon.log").open("wb") as log:
+def _daemon(home: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with (home / "aeond.log").open("wb") as log:
         daemon = subprocess.Popen(
-            [sys.executable, "-m", "aeond.daemon.main", "serve", "--config", str(config)],
+            [sys.executable, "-m", "aeond.daemon.main", "serve", "--config", str(home / "aeond.toml")],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env={**os.environ, "NOTIFY_SOCKET": str(folder / "notify.sock")},
+            env={**os.environ, "NOTIFY_SOCKET": str(home / "notify.sock")},
         )
     try:
         yield daemon

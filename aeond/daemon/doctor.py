@@ -119,24 +119,28 @@ def _installed(name: str) -> bool:
 
 
 def state_folder(paths: Paths) -> Finding:
-    """Whether the daemon can write its state."""
-    try:
-        paths.make()
-    except AeondError as error:
-        return Finding("state folder", Verdict.BAD, error.message, "choose another with daemon.state_dir")
-    if not os.access(paths.state_dir, os.R_OK | os.W_OK | os.X_OK):
+    """Whether the daemon can write its state, or make the folder for it."""
+    folder = paths.state_dir
+    place = _nearest(folder)
+    if not place.is_dir() or not os.access(place, os.R_OK | os.W_OK | os.X_OK):
         return Finding(
             "state folder",
             Verdict.BAD,
-            f"{paths.state_dir} cannot be written by user {os.geteuid()}",
-            f"chown it, or choose another with daemon.state_dir: chown -R {os.geteuid()} {paths.state_dir}",
+            f"{place} is no folder that user {os.geteuid()} can write to",
+            "give it to that user, or choose another with daemon.state_dir",
         )
-    return Finding("state folder", Verdict.GOOD, f"{paths.state_dir} can be written")
+    how = "can be written" if place == folder else "is not there yet and can be made"
+    return Finding("state folder", Verdict.GOOD, f"{folder} {how}")
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or the nearest one above it that is there."""
+    return next(place for place in (folder, *folder.parents) if place.exists())
 
 
 def disk(paths: Paths) -> Finding:
     """Whether there is room for the journal."""
-    place = next(p for p in (paths.state_dir, *paths.state_dir.parents) if p.exists())
+    place = _nearest(paths.state_dir)
     free = shutil.disk_usage(place).free // MIB
     if free < FREE_DISK_MIB:
         return Finding(

@@ -32,7 +32,7 @@ class DaemonProcess:
         self.folder = folder
         self.state_dir = folder / "state"
         self.socket = folder / "aeond.sock"
-        self.config_file = folder / "aeond.toml"
+        self.config_file = folder / "config" / "aeond.toml"
         self.log_file = folder / "daemon.log"
         self.script = folder / "script.json"
         self.environment: dict[str, str] = {}
@@ -69,6 +69,7 @@ class DaemonProcess:
             lines.append(f"[{name}]")
             # A JSON text, number, bool or list of these is written the same in TOML.
             lines += [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+        self.config_file.parent.mkdir(exist_ok=True)
         self.config_file.write_text("\n".join(lines) + "\n", encoding="utf-8")
         if not self.script.exists():
             self.script.write_text("{}\n", encoding="utf-8")

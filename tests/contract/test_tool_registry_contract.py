@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from aeond.capabilities.tools.registry import MAX_DESCRIPTION_CHARS, Registry
-from aeond.domain.tools import ToolSpec
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from aeond.ports import ToolRegistry
-from tests.support.tools import TEXT_OBJECT, FreeTool
+from tests.support.tools import CONTEXT, TEXT_OBJECT, FreeTool, returning
 
 REGISTRIES: dict[str, Callable[[], ToolRegistry]] = {"Registry": Registry}
 
@@ -21,11 +20,14 @@ def registry(request: pytest.FixtureRequest) -> ToolRegistry:
     return REGISTRIES[request.param]()
 
 
-def test_registered_tool_is_found(registry: ToolRegistry) -> None:
-    """A registered tool is what its name gives."""
-    tool = FreeTool("one")
-    registry.register(tool)
-    assert registry.get("one") is tool
+async def test_registered_tool_is_found(registry: ToolRegistry) -> None:
+    """The name of a registered tool gives that tool, with the spec that is listed and the work it does."""
+    registry.register(FreeTool("one", recall=returning("recalled")))
+    found = registry.get("one")
+    assert found is not None
+    assert [found.spec] == list(registry.specs())
+    assert await found.execute({"text": "hi"}, CONTEXT) == {"text": "hi"}
+    assert await found.reconcile({"text": "hi"}, CONTEXT) == "recalled"
     assert registry.get("two") is None
 
 
@@ -48,12 +50,11 @@ def test_spec_tells_a_model_everything(registry: ToolRegistry) -> None:
 
 def test_name_is_taken_once(registry: ToolRegistry) -> None:
     """A second tool of one name is refused and the first stays."""
-    first = FreeTool("one")
-    registry.register(first)
+    registry.register(FreeTool("one", description="The first."))
     with pytest.raises(AlreadyExistsError) as refusal:
         registry.register(FreeTool("one"))
     assert refusal.value.reason == "TOOL_EXISTS"
-    assert registry.get("one") is first
+    assert [spec.description for spec in registry.specs()] == ["The first."]
 
 
 def test_unregistered_name_is_free_again(registry: ToolRegistry) -> None:
@@ -135,4 +136,6 @@ def test_tool_cannot_change_what_was_registered(registry: ToolRegistry) -> None:
     tool.input_schema = {"type": "object"}
     tool.description = "Something else."
     assert list(registry.specs()) == list(before)
-    assert isinstance(before[0], ToolSpec)
+    found = registry.get("one")
+    assert found is not None
+    assert found.spec == before[0]

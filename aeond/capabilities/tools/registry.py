@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aeond.capabilities.tools.schemas import CompiledSchema
-from aeond.domain.tools import ToolSpec
-from aeond.domain.values import JsonObject
+from aeond.domain.tools import ToolContext, ToolSpec
+from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from aeond.ports import Tool
 
@@ -24,6 +24,12 @@ class RegisteredTool:
     spec: ToolSpec
     arguments: CompiledSchema
     output: CompiledSchema
+
+    async def execute(self, arguments: JsonObject, context: ToolContext) -> JsonValue:
+        return await self.tool.execute(arguments, context)
+
+    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
+        return await self.tool.reconcile(arguments, context)
 
 
 class Registry:
@@ -53,9 +59,8 @@ class Registry:
         if self._tools.pop(name, None) is None:
             raise not_found(name, self.list_names())
 
-    def get(self, name: str) -> Tool | None:
-        registered = self._tools.get(name)
-        return registered.tool if registered else None
+    def get(self, name: str) -> RegisteredTool | None:
+        return self._tools.get(name)
 
     def find(self, name: str) -> RegisteredTool:
         """The tool with its compiled schemas. Raises NotFoundError (TOOL_NOT_FOUND)."""

@@ -270,13 +270,12 @@ class LlamaEngine:
                 raise LLMGoneError(
                     f"The engine was not ready after {self.settings.load_seconds:g} seconds.", retryable=True
                 )
-            async with OpenAIClient(self._socket, self._watch) as client:
-                try:
-                    self._client = client
-                    self._show(EngineState.READY)
-                    raise await self._death_of(process)
-                finally:
-                    self._client = None
+            try:
+                self._client = OpenAIClient(self._socket, self._watch)
+                self._show(EngineState.READY)
+                raise await self._death_of(process)
+            finally:
+                self._client = None
 
     async def _death_of(self, process: EngineProcess) -> LLMGoneError:
         """Waits for the end of the process or for its silence, and kills it if it was silence."""

@@ -10,22 +10,19 @@ import contextlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 from aeond.capabilities.llm.server_sent_events import data_of
+from aeond.capabilities.llm.unix_http import BrokenExchangeError, Response, exchange
 from aeond.capabilities.llm.watching import Watch
 from aeond.domain.llm import FinishReason, TokenUsage
 from aeond.domain.values import JsonObject
 from aeond.errors import AeondError, LLMError, LLMGoneError, OverloadedError
 
-if TYPE_CHECKING:
-    import httpx
-
 MAX_BODY_BYTES = 16 << 20
 MAX_RETRY_AFTER_SECONDS = 60.0
-CONNECT_SECONDS = 5.0
 
 FINISH_REASONS = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}
 
@@ -40,7 +37,7 @@ class ChatPiece:
 
 
 class OpenAIClient:
-    """Talks to one server on a Unix socket; `async with` opens and closes it.
+    """Talks to one server on a Unix socket.
 
     `watch` is told of every wait for the server and of everything that comes from it.
     """
@@ -48,36 +45,6 @@ class OpenAIClient:
     def __init__(self, socket: Path, watch: Watch) -> None:
         self._socket = socket
         self._watch = watch
-        self._http: httpx.AsyncClient | None = None
-
-    async def __aenter__(self) -> Self:
-        import ssl
-
-        import httpx
-
-        transport = httpx.AsyncHTTPTransport(
-            uds=str(self._socket),
-            # A context that trusts nobody: there is no TLS on a Unix socket, and loading certificates
-            # would cost a second's fraction and megabytes.
-            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-            # Each request has a connection of its own: closing it is how a request is cancelled, and no
-            # request meets a connection that the server closed a moment ago.
-            limits=httpx.Limits(max_keepalive_connections=0),
-        )
-        self._http = httpx.AsyncClient(
-            transport=transport,
-            base_url="http://engine",
-            # Callers bring their own deadline, and whoever runs the engine watches over its progress.
-            timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
-            trust_env=False,
-        )
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        assert self._http is not None
-        await self._http.aclose()
 
     async def get(self, path: str) -> bytes:
         """The body at `path`."""
@@ -109,35 +76,29 @@ class OpenAIClient:
     @contextlib.asynccontextmanager
     async def _response(
         self, method: str, path: str, body: Mapping[str, Any] | None
-    ) -> "AsyncIterator[httpx.Response]":
-        import httpx
-
-        assert self._http is not None
-        content = None if body is None else json.dumps(body, ensure_ascii=False).encode()
-        headers = {"content-type": "application/json"}
+    ) -> AsyncIterator[Response]:
+        content = b"" if body is None else json.dumps(body, ensure_ascii=False).encode()
         try:
-            with self._watch.waiting():
-                request = self._http.build_request(method, path, content=content, headers=headers)
-                response = await self._http.send(request, stream=True)
-            async with contextlib.aclosing(response):
+            async with contextlib.AsyncExitStack() as stack:
+                with self._watch.waiting():
+                    response = await stack.enter_async_context(exchange(self._socket, method, path, content))
                 self._watch.progress()
-                if response.status_code != httpx.codes.OK:
-                    raise refusal(response.status_code, response.headers, await self._text(response))
+                if response.status != HTTPStatus.OK:
+                    raise refusal(response.status, response.headers, await self._text(response))
                 yield response
-        except httpx.TransportError as error:
-            raise LLMGoneError(f"The connection to the engine broke: {error!r}.", retryable=True) from error
+        except BrokenExchangeError as error:
+            raise LLMGoneError(f"The connection to the engine broke: {error}.", retryable=True) from error
 
-    async def _bytes(self, response: "httpx.Response") -> AsyncIterator[bytes]:
-        pieces = response.aiter_bytes()
+    async def _bytes(self, response: Response) -> AsyncGenerator[bytes, None]:
         while True:
             with self._watch.waiting():
-                piece = await anext(pieces, None)
+                piece = await anext(response.body, None)
             if piece is None:
                 return
             self._watch.progress()
             yield piece
 
-    async def _text(self, response: "httpx.Response") -> bytes:
+    async def _text(self, response: Response) -> bytes:
         body = b""
         async for piece in self._bytes(response):
             body += piece
@@ -163,7 +124,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes) -> AeondError:
         message = describe_error(parse_object(body).get("error"))
     except LLMError:
         message = body[:500].decode(errors="replace")
-    if status in (429, 503):
+    if status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
         try:
             seconds = float(headers.get("retry-after", ""))
         except ValueError:

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 
 from aeond.domain.events import Event, LiveUpdate, RunEnded
 from aeond.errors import InvalidInputError, UnavailableError
-from aeond.ports import Journal
+from aeond.ports import Journal, RunSummary
 from aeond.service.feed import HotFeed, Watcher
 from aeond.service.folding import run_not_found
 
@@ -29,10 +29,11 @@ class RunWatching:
         """
         cursor = after_seq
         with self._feed.watch(run_id) as watcher:
-            if await self._is_over(run_id, cursor):
+            head = await self._summary(run_id, cursor)
+            if head.state.ended and cursor == head.last_seq:
                 return
             while not self._feed.closed:
-                batch = _after(cursor, await self._next(watcher, run_id, cursor))
+                batch = _after(cursor, await self._next(watcher, run_id, cursor, head.last_seq))
                 if not batch:
                     continue
                 cursor = max(cursor, *(item.seq for item in batch if isinstance(item, Event)), 0)
@@ -44,8 +45,8 @@ class RunWatching:
             reason="DRAINING",
         )
 
-    async def _is_over(self, run_id: str, cursor: int) -> bool:
-        """Whether a watcher at this cursor has seen the run's end."""
+    async def _summary(self, run_id: str, cursor: int) -> RunSummary:
+        """How far the run has come, if a watcher can be at this cursor."""
         summary = await self._journal.summary(run_id)
         if summary is None:
             raise run_not_found(run_id)
@@ -55,15 +56,21 @@ class RunWatching:
                 reason="SEQ_AHEAD",
                 field="after_seq",
             )
-        return summary.state.ended and cursor == summary.last_seq
+        return summary
 
-    async def _next(self, watcher: Watcher, run_id: str, cursor: int) -> Batch:
-        """What comes after the cursor: a page while there is one, then what happens."""
+    async def _next(self, watcher: Watcher, run_id: str, cursor: int, head: int) -> Batch:
+        """What comes after the cursor: a page while there is one, then what happens.
+
+        `head` is how far the run had come when the watcher registered; what came since it knows itself.
+        So a page that reaches both is the last one, and a run that goes on quickly is not chased through
+        the journal.
+        """
         if watcher.hot:
             return await watcher.take()
         page = await self._journal.read(run_id, cursor)
-        if not page:
-            watcher.go_hot(cursor)
+        reached = page[-1].seq if page else cursor
+        if not page or reached >= head:
+            watcher.go_hot(reached)
         return page
 
 

@@ -39,13 +39,18 @@ def compile_schema(schema: JsonObject) -> dict[str, Any]:
     core cannot say: references outside the schema, `allOf` of several, tuples, patterns beyond regular
     expressions, unknown keywords, depth over 32.
     """
+    import jsonschema_rs
+
     try:
+        jsonschema_rs.meta.validate(dict(schema))
         return _Compiler(schema).root()
-    except (AttributeError, TypeError, ValueError) as error:
-        raise refused("", f"is malformed ({error})") from error
+    except (jsonschema_rs.ValidationError, ValueError) as error:
+        raise refused("", f"is malformed ({str(error).splitlines()[0]})") from error
 
 
 class _Compiler:
+    """One compilation of a schema that is well-formed."""
+
     def __init__(self, schema: JsonObject) -> None:
         self._schema = schema
         self._nodes = 0
@@ -96,7 +101,19 @@ class _Compiler:
                 raise refused(place, "is a keyword that the engine cannot enforce")
         if "properties" in kept:
             kept.setdefault("additionalProperties", False)
+        self._check_possible(kept, path)
         return kept
+
+    def _check_possible(self, kept: Mapping[str, Any], path: str) -> None:
+        """The engine answers a schema that nothing satisfies with unconstrained text, too."""
+        for least, most in (("minLength", "maxLength"), ("minItems", "maxItems"), ("minimum", "maximum")):
+            if least in kept and most in kept and kept[least] > kept[most]:
+                raise refused(path, f"allows nothing: {least} is above {most}")
+        if kept.get("enum") == []:
+            raise refused(f"{path}/enum", "allows nothing")
+        unknown = set(kept.get("required", ())) - set(kept.get("properties", ()))
+        if unknown and kept.get("additionalProperties") is False:
+            raise refused(f"{path}/required", f"names {min(unknown)!r}, which is no property")
 
     def _type(self, value: Any, place: str) -> Any:
         names = value if isinstance(value, list) else [value]

@@ -7,7 +7,7 @@ most the limit, whatever it was given.
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aeond.errors import InvalidInputError
@@ -32,9 +32,13 @@ def json_size(value: object, limit: int, depth: int = MAX_DEPTH) -> int:
     elif value is False:
         size = 5
     elif isinstance(value, int):
-        size = _integer_size(value)
+        if value.bit_length() > _MAX_INTEGER_BITS:
+            raise _not_json("an integer of thousands of digits cannot be written")
+        size = len(int.__repr__(value))
     elif isinstance(value, float):
-        size = _float_size(value)
+        if not math.isfinite(value):
+            raise _not_json(f"{float.__repr__(value)} is not a JSON number")
+        size = len(float.__repr__(value))
     elif isinstance(value, dict):
         size = _object_size(value, limit, depth)
     elif isinstance(value, (list, tuple)):
@@ -55,48 +59,40 @@ def _text_size(text: str, limit: int) -> int:
         raise _not_json("text with half a surrogate pair is not Unicode") from None
 
 
-def _integer_size(number: int) -> int:
-    if number.bit_length() > _MAX_INTEGER_BITS:
-        raise _not_json("an integer of thousands of digits cannot be written")
-    return len(int.__repr__(number))
-
-
-def _float_size(number: float) -> int:
-    if not math.isfinite(number):
-        raise _not_json(f"{float.__repr__(number)} is not a JSON number")
-    return len(float.__repr__(number))
-
-
-def _object_size(value: dict[object, object], limit: int, depth: int) -> int:
+def _object_size(value: Mapping[object, object], limit: int, depth: int) -> int:
+    _check_depth(depth)
     if 4 * len(value) > limit:  # each member takes two quotes, a colon and a value
         raise _too_large()
-    _check_depth(depth)
     size = 1 + max(1, len(value))
     for key, member in value.items():
         if not isinstance(key, str):
             raise _not_json(f"the key {key!r:.40} is no text")
         size += 1 + _text_size(key, limit - size)
-        size += _part_size(key, member, limit - size, depth)
+        try:
+            size += json_size(member, limit - size, depth - 1)
+        except InvalidInputError as error:
+            raise _placed(error, key) from None
     return size
 
 
 def _array_size(value: Sequence[object], limit: int, depth: int) -> int:
+    _check_depth(depth)
     if 2 * len(value) > limit:  # each element takes a character and a comma or bracket
         raise _too_large()
-    _check_depth(depth)
     size = 1 + max(1, len(value))
     for index, element in enumerate(value):
-        size += _part_size(index, element, limit - size, depth)
+        try:
+            size += json_size(element, limit - size, depth - 1)
+        except InvalidInputError as error:
+            raise _placed(error, index) from None
     return size
 
 
-def _part_size(name: str | int, part: object, limit: int, depth: int) -> int:
-    try:
-        return json_size(part, limit, depth - 1)
-    except InvalidInputError as error:
-        if error.reason == "NOT_JSON":
-            error.field = pointer_token(name) + error.field
-        raise
+def _placed(error: InvalidInputError, name: str | int) -> InvalidInputError:
+    """The same error, its pointer longer by the name of the part that it was found in."""
+    if error.reason == "NOT_JSON":
+        error.field = pointer_token(name) + error.field
+    return error
 
 
 def pointer_token(name: str | int) -> str:

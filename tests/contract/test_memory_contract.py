@@ -93,7 +93,7 @@ async def test_a_deleted_key_is_gone(memory: Memory) -> None:
 async def test_values_are_copies(memory: Memory) -> None:
     """Changing what was written, or what was read, changes nothing in memory."""
     value = {"list": [1]}
-    await memory.write("key", value)  # type: ignore[arg-type]  # a dict of lists is JSON
+    await memory.write("key", value)
     value["list"].append(2)
     there = await memory.read("key")
     assert there == {"list": [1]}
@@ -130,7 +130,8 @@ async def test_a_search_is_exact(memory: Memory, prefix: str, found: list[str]) 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(keys=st.sets(KEYS, max_size=8), prefix=st.text(st.characters(exclude_categories=["Cs"]), max_size=3))
 async def test_a_search_finds_what_python_would_find(memory: Memory, keys: set[str], prefix: str) -> None:
-    """For any keys and any prefix, a search gives what sorting and startswith would give."""
+    """For any keys and any prefix, a search gives what sorting and startswith would give, also
+    page by page."""
     for key, _ in await memory.search("", 1_000):
         await memory.delete(key)
     for key in keys:
@@ -138,6 +139,10 @@ async def test_a_search_finds_what_python_would_find(memory: Memory, keys: set[s
     for tried in (prefix, *(key[:2] for key in keys)):
         expected = [(key, len(key)) for key in sorted(keys) if key.startswith(tried)]
         assert list(await memory.search(tried)) == expected
+        paged: list[tuple[str, object]] = []
+        while page := await memory.search(tried, 2, after=paged[-1][0] if paged else ""):
+            paged += page
+        assert paged == expected
 
 
 @pytest.mark.parametrize(("limit", "found"), [(1, 1), (3, 3), (100, 5), (0, 1), (-1, 1), (10**9, 5)])
@@ -153,6 +158,7 @@ async def test_a_search_is_bounded_whatever_is_asked_for(memory: Memory) -> None
     for number in range(20):
         await memory.write(f"k{number:02}", "x" * 250_000)
     assert len(await memory.search("k", 1_000)) == 17
+    assert [key for key, _ in await memory.search("k", after="k16")] == ["k17", "k18", "k19"]
 
 
 @pytest.mark.parametrize(

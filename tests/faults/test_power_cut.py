@@ -67,10 +67,10 @@ def seqs_after_restart(folder: Path, files: dict[str, bytes]) -> dict[str, list[
     seqs: dict[str, list[int]] = {}
     for run_id, seq in connection.execute("SELECT run_id, seq FROM events ORDER BY run_id, seq"):
         seqs.setdefault(run_id, []).append(seq)
-    lines = dict(connection.execute("SELECT run_id, last_seq FROM runs").fetchall())
+    listed = set(connection.execute("SELECT run_id, last_seq FROM runs"))
     assert connection.pragma("integrity_check") == "ok"
     connection.close()
-    assert {run_id: own[-1] for run_id, own in seqs.items()} == lines
+    assert {(run_id, own[-1]) for run_id, own in seqs.items()} == listed
     return seqs
 
 

@@ -51,7 +51,8 @@ class Writer:
         self._opened: asyncio.Future[None] = self._loop.create_future()
         self._ended = anyio.Event()
         # A thread that hangs on a dead disk must not keep the process alive.
-        threading.Thread(target=self._work, name="journal-writer", daemon=True).start()
+        self._thread = threading.Thread(target=self._work, name="journal-writer", daemon=True)
+        self._thread.start()
         with anyio.CancelScope(shield=True, deadline=self._loop.time() + self._deadline_seconds):
             await self._opened
             return self
@@ -64,6 +65,7 @@ class Writer:
         self._queue.put(None)
         with anyio.CancelScope(shield=True, deadline=self._loop.time() + self._deadline_seconds):
             await self._ended.wait()
+            self._thread.join()  # it has nothing left to do
 
     @property
     def failure(self) -> StoreError | None:

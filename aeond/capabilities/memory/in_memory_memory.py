@@ -34,6 +34,7 @@ class InMemoryMemory:
         """See ports.Memory; at most 1,000 entries and about 4 MiB, but at least one."""
         await checkpoint()
         check_prefix(prefix)
+        check_prefix(after)
         found: list[tuple[str, JsonValue]] = []
         size = 0
         for key in sorted(self._values):

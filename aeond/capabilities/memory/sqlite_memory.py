@@ -89,6 +89,7 @@ class SqliteMemory:
     async def search(self, prefix: str, limit: int = 100, after: str = "") -> Sequence[tuple[str, JsonValue]]:
         """See ports.Memory; at most 1,000 entries and about 4 MiB, but at least one."""
         check_prefix(prefix)
+        check_prefix(after)
         most = max(1, min(limit, MAX_FOUND))
         rows = await self._ask(lambda cursor: self._find(cursor, prefix, most, after))
         return [(key, decode_value(text)) for key, text in rows]

@@ -1,0 +1,292 @@
+import threading
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import apsw
+import pytest
+
+from aeond.capabilities.journal import committing, writing
+from aeond.capabilities.journal.sqlite_journal import SqliteJournal
+from aeond.domain.runs import RunState
+from aeond.errors import OverloadedError, StoreError
+from tests.support.counting_vfs import counting_vfs, settled
+from tests.support.failing_vfs import Hanging, hanging_vfs
+from tests.support.journals import all_events, beginning, ending, journal_in, sqlite_journal, step_turn
+
+__all__ = ["sqlite_journal"]
+
+
+async def arrived(hanging: Hanging) -> None:
+    """Returns once the writer hangs in a sync."""
+    with anyio.fail_after(30):
+        await anyio.to_thread.run_sync(hanging.arrived.wait, 30)
+
+
+async def test_events_outlive_the_process(tmp_path: Path) -> None:
+    """What was appended is there after a restart, and the file alone holds all of it."""
+    async with journal_in(tmp_path) as journal:
+        await journal.append(beginning("r"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["journal.db", "journal.db-reserve"]
+    async with journal_in(tmp_path) as journal:
+        await journal.append(step_turn("r", 3))
+        assert [event.seq for event in await journal.read("r")] == [1, 2, 3, 4]
+
+
+async def test_an_append_costs_one_sync(tmp_path: Path) -> None:
+    """However many events an append has, it is synced once, and reading syncs nothing."""
+    with counting_vfs() as (vfs, counts):
+        async with journal_in(tmp_path, vfs=vfs) as journal:
+            await settled(journal)
+            counts.clear()
+            await journal.append([event for number in range(50) for event in beginning(f"r{number}")])
+            assert counts.syncs == 1
+            for seq in range(3, 23, 2):
+                await journal.append(step_turn("r1", seq))
+            assert counts.syncs == 11
+            await all_events(journal, "r1")
+            await journal.list_runs()
+            await journal.find_request(1, "q")
+            assert counts.syncs == 11
+            await journal.probe()
+            assert counts.syncs == 12
+
+
+async def test_many_producers_share_their_syncs(tmp_path: Path) -> None:
+    """With 64 producers there is less than a tenth of a sync for each event."""
+    turns = 20
+    with counting_vfs() as (vfs, counts):
+        async with journal_in(tmp_path, vfs=vfs) as journal:
+            await settled(journal)
+
+            async def produce(run_id: str) -> None:
+                await journal.append(beginning(run_id))
+                for seq in range(3, 3 + 2 * turns, 2):
+                    await journal.append(step_turn(run_id, seq))
+
+            counts.clear()
+            with anyio.fail_after(60):
+                async with anyio.create_task_group() as group:
+                    for number in range(64):
+                        group.start_soon(produce, f"r{number}")
+            assert counts.syncs < 0.1 * 64 * (2 + 2 * turns)
+
+
+async def test_nobody_reads_what_is_not_on_disk(tmp_path: Path) -> None:
+    """While a commit waits for the disk, readers get the events before it, and at once."""
+    with hanging_vfs() as (vfs, hanging):
+        async with journal_in(tmp_path, vfs=vfs) as journal, anyio.create_task_group() as group:
+            await settled(journal)
+            await journal.append(beginning("r"))
+            hanging.hangs = True
+            group.start_soon(journal.append, step_turn("r", 3))
+            await arrived(hanging)
+            with anyio.fail_after(20):
+                assert [event.seq for event in await journal.read("r")] == [1, 2]
+                summary = await journal.summary("r")
+            assert summary is not None
+            assert summary.last_seq == 2
+            hanging.hangs = False
+            hanging.released.set()
+        # Both contexts have ended: the append has returned.
+
+
+async def test_a_cancelled_append_is_waited_for(tmp_path: Path) -> None:
+    """A caller that is cancelled while the disk works leaves with its events written, not in doubt."""
+    with hanging_vfs() as (vfs, hanging):
+        async with journal_in(tmp_path, vfs=vfs) as journal:
+            await settled(journal)
+            await journal.append(beginning("r"))
+            hanging.hangs = True
+            returned = False
+            async with anyio.create_task_group() as group:
+
+                async def append() -> None:
+                    nonlocal returned
+                    await journal.append(step_turn("r", 3))
+                    returned = True
+
+                group.start_soon(append)
+                await arrived(hanging)
+                group.cancel_scope.cancel()
+                hanging.hangs = False
+                hanging.released.set()
+            assert returned
+            assert len(await journal.read("r")) == 4
+
+
+async def test_what_waits_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When too many appends wait, or too many bytes, the next is refused and told when to come back."""
+    monkeypatch.setattr(writing, "MAX_WAITING", 4)
+    monkeypatch.setattr(writing, "MAX_WAITING_BYTES", 100_000)
+    with hanging_vfs() as (vfs, hanging):
+        async with journal_in(tmp_path, vfs=vfs) as journal, anyio.create_task_group() as group:
+            await settled(journal)
+            hanging.hangs = True
+            group.start_soon(journal.append, beginning("a"))
+            await arrived(hanging)
+            with pytest.raises(OverloadedError) as by_bytes:
+                await journal.append(beginning("b", "x" * 100_000))
+            for run_id in ("c", "d", "e"):
+                group.start_soon(journal.append, beginning(run_id))
+            await anyio.wait_all_tasks_blocked()
+            with pytest.raises(OverloadedError) as by_number:
+                await journal.append(beginning("f"))
+            assert {by_bytes.value.reason, by_number.value.reason} == {"JOURNAL_OVERLOADED"}
+            assert by_number.value.retry_after_seconds > 0
+            hanging.hangs = False
+            hanging.released.set()
+        # All that was accepted has been written.
+    async with journal_in(tmp_path) as journal:
+        assert [line.run_id for line in await journal.list_runs()] == ["e", "d", "c", "a"]
+
+
+async def test_a_disk_that_hangs_fails_the_journal(tmp_path: Path) -> None:
+    """When the disk does not answer in time the journal has failed, and stays so when it answers after all."""
+    with hanging_vfs() as (vfs, hanging), anyio.fail_after(30):
+        async with journal_in(tmp_path, vfs=vfs, deadline_seconds=0.2) as journal:
+            await settled(journal)
+            hanging.hangs = True
+            with pytest.raises(StoreError) as first:
+                await journal.append(beginning("r"))
+            hanging.hangs = False
+            hanging.released.set()
+            with pytest.raises(StoreError) as second:
+                await journal.probe()
+            assert (first.value.reason, second.value.reason) == ("JOURNAL_FAILED", "JOURNAL_FAILED")
+            assert journal.failure is not None
+
+
+async def test_a_journal_that_was_left_is_closed(tmp_path: Path) -> None:
+    """After it was left, a journal writes and reads nothing, and its thread has ended."""
+    async with journal_in(tmp_path) as journal:
+        await journal.append(beginning("r"))
+    for attempt in (journal.append(step_turn("r", 3)), journal.read("r"), journal.probe()):
+        with pytest.raises(StoreError) as refused:
+            await attempt
+        assert refused.value.reason == "JOURNAL_FAILED"
+    assert "journal-writer" not in {thread.name for thread in threading.enumerate()}
+
+
+async def test_what_waits_when_it_is_left_is_written(tmp_path: Path) -> None:
+    """Leaving a journal waits for the appends that were handed over before."""
+    async with anyio.create_task_group() as group, journal_in(tmp_path) as journal:
+        for number in range(100):
+            group.start_soon(journal.append, beginning(f"r{number:02}"))
+        await anyio.wait_all_tasks_blocked()
+    async with journal_in(tmp_path) as journal:
+        assert len(await journal.list_runs(limit=500)) == 100
+
+
+async def test_no_sql_changes_an_event(sqlite_journal: SqliteJournal, tmp_path: Path) -> None:
+    """The file itself refuses to change an event, or to delete one whose run is there."""
+    await sqlite_journal.append(beginning("r"))
+    connection = apsw.Connection(str(tmp_path / "journal.db"))
+    for sql in ("UPDATE events SET body = '{}'", "UPDATE events SET seq = seq + 1", "DELETE FROM events"):
+        with pytest.raises(apsw.ConstraintError):
+            connection.execute(sql)
+    connection.close()
+    assert list(await sqlite_journal.read("r")) == beginning("r")
+
+
+async def test_another_program_that_writes_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While another program holds the file, appends end as busy and nothing is lost; then they work again."""
+    monkeypatch.setattr("aeond.capabilities.sqlite_file.BUSY_MILLISECONDS", 20)
+    async with journal_in(tmp_path) as journal:
+        await settled(journal)
+        other = apsw.Connection(str(tmp_path / "journal.db"))
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError) as refused:
+            await journal.append(beginning("r"))
+        assert (refused.value.reason, refused.value.retryable) == ("JOURNAL_BUSY", True)
+        other.execute("ROLLBACK")
+        other.close()
+        await journal.append(beginning("r"))
+
+
+async def test_damage_found_while_reading_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that is damaged in a file too large to check at the start is an error of the read, not of more."""
+    async with journal_in(tmp_path) as journal:
+        await journal.append(beginning("good"))
+        await journal.append(beginning("r"))
+        for seq in range(3, 103, 2):
+            await journal.append(step_turn("r", seq, "x" * 3_000))
+    monkeypatch.setattr("aeond.capabilities.sqlite_file.CHECKED_BYTES", 0)
+    path = tmp_path / "journal.db"
+    content = bytearray(path.read_bytes())
+    place = content.index(b"s77")  # in a page with an event in the middle of the run
+    content[place // 4096 * 4096 : place // 4096 * 4096 + 8] = b"\xa5" * 8
+    path.write_bytes(content)
+    async with journal_in(tmp_path) as journal:
+        with pytest.raises(StoreError) as refused:
+            await all_events(journal, "r")
+        assert refused.value.reason == "JOURNAL_CORRUPT"
+        assert len(await journal.read("good")) == 2
+
+
+async def test_a_quiet_moment_is_used_for_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When nothing is to be written for a moment, what is in the log goes back into the file."""
+    monkeypatch.setattr(committing, "SHORT_LOG_BYTES", 1)
+    monkeypatch.setattr(writing, "QUIET_SECONDS", 0.01)
+    async with journal_in(tmp_path) as journal:
+        await journal.append(beginning("r"))
+        alone = (tmp_path / "journal.db").absolute().as_uri() + "?immutable=1"
+        with anyio.fail_after(30):
+            while True:
+                connection = apsw.Connection(alone, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+                events = connection.execute("SELECT count(*) FROM events").get
+                connection.close()
+                if events == 2:
+                    break
+                await anyio.lowlevel.checkpoint()
+
+
+async def test_the_log_does_not_grow_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much is appended without a pause, the log stays about as long as its bound."""
+    monkeypatch.setattr(committing, "LONG_LOG_BYTES", 256 << 10)
+    async with journal_in(tmp_path) as journal:
+        await journal.append(beginning("r"))
+        for seq in range(3, 403, 2):
+            await journal.append(step_turn("r", seq, "x" * 5_000))
+            await journal.read("r", seq)
+        assert (tmp_path / "journal.db-wal").stat().st_size < 1 << 20
+        assert (tmp_path / "journal.db").stat().st_size > 1 << 20
+
+
+async def test_old_runs_are_pruned_whole(sqlite_journal: SqliteJournal, tmp_path: Path) -> None:
+    """Pruning removes what ended before a time, request ids and all; what is younger or unfinished stays."""
+    for number in range(100):
+        run_id = f"r{number:03}"
+        await sqlite_journal.append(beginning(run_id, request_id=run_id, time=number))
+        if number % 2 == 0:
+            await sqlite_journal.append([ending(run_id, 3, RunState.FAILED, time=number + 0.5)])
+    assert await sqlite_journal.prune(80.0) == 40
+    assert await sqlite_journal.prune(80.0) == 0
+    left = [line.run_id for line in await sqlite_journal.list_runs(limit=500)]
+    assert left == [f"r{n:03}" for n in reversed(range(100)) if n % 2 == 1 or n >= 80]
+    assert list(await sqlite_journal.read("r000")) == []
+    assert await sqlite_journal.find_request(1000, "r000") is None
+    assert len(await sqlite_journal.read("r001")) == 2
+    await sqlite_journal.append(beginning("r000", request_id="r000"))
+
+
+async def test_a_second_journal_waits_for_none_of_this_one_s_readers(tmp_path: Path) -> None:
+    """Many readers at once each get their page while the writer goes on."""
+    async with journal_in(tmp_path) as journal:
+        await journal.append(beginning("r"))
+
+        async def read_on() -> None:
+            seq = 0
+            while seq < 202:
+                for event in await journal.read("r", seq):
+                    assert event.seq == seq + 1
+                    seq = event.seq
+
+        with anyio.fail_after(60):
+            async with anyio.create_task_group() as group:
+                for _ in range(20):
+                    group.start_soon(read_on)
+                for seq in range(3, 203, 2):
+                    await journal.append(step_turn("r", seq))

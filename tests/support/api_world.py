@@ -1,11 +1,12 @@
 """The real API on a real Unix socket, with calls in memory behind it and a real gRPC client before it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
 import grpc
 import pytest
 
@@ -76,6 +77,18 @@ async def api_world(
         async with api.opened():
             await api.announce(serving=True)
             yield ApiWorld(path, api, behind)
+
+
+async def ask_raw(channel: grpc.aio.Channel, path: str, request: bytes) -> list[bytes]:
+    """Calls any method with these bytes as its one message, and gives the bytes of its answers."""
+    method: grpc.aio.UnaryStreamMultiCallable[bytes, bytes] = channel.unary_stream(path)
+    return [answer async for answer in method(request)]
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Returns once the condition holds. To be called under a deadline."""
+    while not condition():  # noqa: ASYNC110 (what is waited for has no event of its own)
+        await anyio.sleep(0.001)
 
 
 def status_of(error: grpc.RpcError) -> tuple[grpc.StatusCode, dict[str, str]]:

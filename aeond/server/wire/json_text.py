@@ -34,7 +34,7 @@ def json_value(text: str, field: str, max_bytes: int = MAX_JSON_BYTES) -> JsonVa
     """The value of a JSON text. `field` names its place in the request.
 
     InvalidInputError (reason INVALID_JSON) for anything that is not JSON by the book: NaN and infinities,
-    numbers beyond a double, lone surrogates, more than 200 levels; TOO_LONG above `max_bytes`.
+    numbers beyond a double, lone surrogates, more than about 200 levels; TOO_LONG above `max_bytes`.
     """
     if len(text) > max_bytes or len(encoded := text.encode()) > max_bytes:
         raise InvalidInputError(

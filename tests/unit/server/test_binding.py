@@ -9,7 +9,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, runs_pb2, sessions_pb2, tools_pb2
 from aeond.server.binding import snake_case
-from tests.support.api_world import DEADLINE_SECONDS, ApiWorld, api_world, refused
+from tests.support.api_world import DEADLINE_SECONDS, ApiWorld, api_world, ask_raw, refused
 
 pytestmark = pytest.mark.anyio
 
@@ -46,18 +46,8 @@ def name_of(method: MethodDescriptor) -> str:
     return f"{method.containing_service.name}.{method.name}"
 
 
-async def ask(channel: grpc.aio.Channel, method: MethodDescriptor, request: bytes) -> None:
-    """Calls a method with these bytes and reads its answer to the end."""
-    path = f"/{method.containing_service.full_name}/{method.name}"
-    if method.client_streaming:
-        call = channel.stream_stream(path)([request])
-    elif method.server_streaming:
-        call = channel.unary_stream(path)(request)
-    else:
-        await channel.unary_unary(path)(request)
-        return
-    async for _ in call:
-        pass
+def path_of(method: MethodDescriptor) -> str:
+    return f"/{method.containing_service.full_name}/{method.name}"
 
 
 @pytest.mark.parametrize("method", METHODS, ids=name_of)
@@ -70,10 +60,10 @@ async def test_every_method_of_the_contract_is_answered_or_says_that_it_is_not(
         async with world.channel() as channel:
             if name_of(method) in NOT_ANSWERED:
                 async with refused(grpc.StatusCode.UNIMPLEMENTED, "NOT_IMPLEMENTED"):
-                    await ask(channel, method, empty)
+                    await ask_raw(channel, path_of(method), empty)
                 return
             try:
-                await ask(channel, method, empty)
+                await ask_raw(channel, path_of(method), empty)
             except grpc.aio.AioRpcError as error:
                 assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
 
@@ -90,9 +80,8 @@ async def test_bytes_that_are_no_message_are_an_invalid_argument(
     else:
         garbage = b"\x0a\xff\xff\xff\xff\x0f"
     with anyio.fail_after(DEADLINE_SECONDS):
-        async with world.channel() as channel:
-            async with refused(grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED_MESSAGE"):
-                await ask(channel, method, garbage)
+        async with world.channel() as channel, refused(grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED_MESSAGE"):
+            await ask_raw(channel, path_of(method), garbage)
     assert caplog.records == []
 
 

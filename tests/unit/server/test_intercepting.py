@@ -3,11 +3,11 @@ from pathlib import Path
 import anyio
 import grpc
 import pytest
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2
 
 from aeond.api.v1 import parts_pb2, runs_pb2, tools_pb2
 from aeond.errors import ToolError
-from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, refused, status_of
+from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, ask_raw, refused, status_of, until
 
 pytestmark = pytest.mark.anyio
 
@@ -19,8 +19,8 @@ async def test_a_bug_becomes_an_error_id_that_the_log_knows(
     with anyio.fail_after(DEADLINE_SECONDS):
         async with api_world(tmp_path) as world, world.channel() as channel:
             world.behind.tools.failures = {"broken": ZeroDivisionError("the secret cause")}
+            call = tools_pb2.ToolCall(tool="broken")
             with pytest.raises(grpc.RpcError) as raised:
-                call = tools_pb2.ToolCall(tool="broken")
                 await Stubs(channel).tools.InvokeTool(tools_pb2.InvokeToolRequest(call=call))
     code, metadata = status_of(raised.value)
     assert (code, metadata["reason"]) == (grpc.StatusCode.INTERNAL, "INTERNAL")
@@ -38,8 +38,8 @@ async def test_an_error_of_ours_leaves_no_trace_in_the_log(
     with anyio.fail_after(DEADLINE_SECONDS):
         async with api_world(tmp_path) as world, world.channel() as channel:
             world.behind.tools.failures = {"busy": ToolError("Busy.", retryable=True)}
+            call = tools_pb2.ToolCall(tool="busy")
             async with refused(grpc.StatusCode.UNAVAILABLE, "TOOL_FAILED"):
-                call = tools_pb2.ToolCall(tool="busy")
                 await Stubs(channel).tools.InvokeTool(tools_pb2.InvokeToolRequest(call=call))
     assert caplog.records == []
 
@@ -49,10 +49,9 @@ async def test_a_method_that_does_not_exist_says_so(tmp_path: Path) -> None:
     with anyio.fail_after(DEADLINE_SECONDS):
         async with api_world(tmp_path) as world, world.channel() as channel:
             async with refused(grpc.StatusCode.UNIMPLEMENTED, "UNKNOWN_METHOD"):
-                await channel.unary_unary("/aeond.api.v1.RunService/Teleport")(b"")
+                await ask_raw(channel, "/aeond.api.v1.RunService/Teleport", b"")
             async with refused(grpc.StatusCode.UNIMPLEMENTED, "UNKNOWN_METHOD"):
-                async for _ in channel.unary_stream("/no.Service/Here")(b""):
-                    pass
+                await ask_raw(channel, "/no.Service/Here", b"")
 
 
 async def test_garbage_for_the_standard_services_is_an_invalid_argument(
@@ -61,14 +60,13 @@ async def test_garbage_for_the_standard_services_is_an_invalid_argument(
     """Health and reflection answer bytes that are no message as every other service does."""
     with anyio.fail_after(DEADLINE_SECONDS):
         async with api_world(tmp_path) as world, world.channel() as channel:
-            for path in ("/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"):
+            for path in (
+                "/grpc.health.v1.Health/Check",
+                "/grpc.health.v1.Health/Watch",
+                "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+            ):
                 async with refused(grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED_MESSAGE"):
-                    async for _ in channel.unary_stream(path)(b"\xff\xff"):
-                        pass
-            path = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
-            async with refused(grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED_MESSAGE"):
-                async for _ in channel.stream_stream(path)([b"\xff\xff"]):
-                    pass
+                    await ask_raw(channel, path, b"\xff\xff")
     assert caplog.records == []
 
 
@@ -76,8 +74,9 @@ async def test_a_handler_that_gives_its_own_status_is_left_alone(tmp_path: Path)
     """The health of a service that is not there is NOT_FOUND, as the standard says."""
     with anyio.fail_after(DEADLINE_SECONDS):
         async with api_world(tmp_path) as world, world.channel() as channel:
+            request = health_pb2.HealthCheckRequest(service="none")
             with pytest.raises(grpc.aio.AioRpcError) as raised:
-                await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(service="none"))
+                await ask_raw(channel, "/grpc.health.v1.Health/Check", request.SerializeToString())
             assert raised.value.code() is grpc.StatusCode.NOT_FOUND
 
 
@@ -94,6 +93,5 @@ async def test_a_cancelled_call_ends_what_worked_for_it(
             await call.read()
             assert world.behind.runs.watchers == 1
             call.cancel()
-            while world.behind.runs.watchers:
-                await anyio.sleep(0)
+            await until(lambda: world.behind.runs.watchers == 0)
     assert caplog.records == []

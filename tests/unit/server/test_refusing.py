@@ -1,6 +1,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -9,6 +10,7 @@ import pytest
 
 from aeond.server.listening import bound_socket
 from aeond.server.refusing import PREFACE, receive_exactly, refuse
+from tests.support.api_world import ask_raw
 
 pytestmark = pytest.mark.anyio
 
@@ -26,10 +28,8 @@ async def refusing_path(tmp_path: Path) -> AsyncIterator[Path]:
     async def turn_away(connection: socket.socket) -> None:
         with connection:
             await receive_exactly(connection, len(PREFACE))
-            try:
+            with suppress(ConnectionError):
                 await refuse(connection, METADATA)
-            except ConnectionError:
-                pass
 
     async def accept(listener: socket.socket) -> None:
         while True:
@@ -49,7 +49,7 @@ async def test_a_grpc_client_reads_the_refusal(refusing_path: Path) -> None:
         async with grpc.aio.insecure_channel(f"unix:{refusing_path}") as channel:
             for size in (0, 10, 100_000):
                 with pytest.raises(grpc.aio.AioRpcError) as raised:
-                    await channel.unary_unary("/a.B/C")(b"x" * size)
+                    await ask_raw(channel, "/a.B/C", b"x" * size)
                 assert raised.value.code() is grpc.StatusCode.PERMISSION_DENIED
                 assert raised.value.details() == MESSAGE
                 assert ("reason", "USER_REFUSED") in list(raised.value.trailing_metadata())

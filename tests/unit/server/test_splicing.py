@@ -15,7 +15,9 @@ MUCH = bytes(range(256)) * 40_000  # 10 MB
 
 
 @asynccontextmanager
-async def spliced(stall_seconds: float = 60.0) -> AsyncIterator[tuple[socket.socket, socket.socket, anyio.Event]]:
+async def spliced(
+    stall_seconds: float = 60.0,
+) -> AsyncIterator[tuple[socket.socket, socket.socket, anyio.Event]]:
     """The outer ends of two connections whose inner ends are spliced, and the end of the splice."""
     client, client_end = socket.socketpair()
     server, server_end = socket.socketpair()

@@ -1,0 +1,81 @@
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aeond.api.v1 import events_pb2
+from aeond.domain import events as ours
+from aeond.domain.budgets import Amounts, Budget
+from aeond.domain.plans import PlanStep, StepState
+from aeond.domain.runs import RunRequest, RunState
+from aeond.domain.steps import StepMode
+from aeond.domain.tools import Recovery
+from aeond.server.wire.events import event_to_wire, live_update_to_wire
+from tests.support.likeness import differences, filled
+
+KINDS = get_args(ours.EventKind)
+TOLD_ELSEWHERE = frozenset({"owner"})  # of a request: beside it, in RunCreated
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_arrives_whole(kind: type) -> None:
+    """Each kind of event becomes the message of the same name with every field in it, after a trip as bytes."""
+    event = ours.Event("run-1", 7, 1_790_000_000.25, 3.5, filled(kind))
+    wire = events_pb2.Event.FromString(event_to_wire(event).SerializeToString())
+    name = wire.WhichOneof("kind")
+    assert name is not None
+    message = getattr(wire, name)
+    assert message.DESCRIPTOR.name == kind.__name__
+    skip = TOLD_ELSEWHERE if kind is ours.RunCreated else frozenset()
+    assert differences(event.kind, message, skip) == []
+    assert (wire.run_id, wire.seq, wire.elapsed_seconds) == ("run-1", 7, 3.5)
+    assert (wire.time.seconds, wire.time.nanos) == (1_790_000_000, 250_000_000)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        ours.RunCreated(RunRequest("hello"), Budget()),
+        ours.StepStarted(PlanStep("s1", ""), 1, StepMode.AGENT, Recovery.RERUN, Amounts()),
+        ours.StepEnded("s1", StepState.SKIPPED, StepMode.AGENT),
+        ours.RunEnded(RunState.SUCCEEDED),
+    ],
+)
+def test_what_is_not_there_is_not_set(kind: ours.EventKind) -> None:
+    """An optional part that is missing is not set on the wire, or UNSPECIFIED."""
+    wire = event_to_wire(ours.Event("run-1", 1, 0.0, 0.0, kind))
+    message = getattr(wire, str(wire.WhichOneof("kind")))
+    optional = [f for f in message.DESCRIPTOR.fields if f.name in {"plan", "problem", "tool_call", "clarity"}]
+    for field in optional:
+        assert field.name not in [shown.name for shown, _ in message.ListFields()]
+
+
+def test_the_owner_of_a_run_is_told_beside_its_request() -> None:
+    """Who created a run is in its first event."""
+    created = filled(ours.RunCreated)
+    wire = event_to_wire(ours.Event("run-1", 1, 0.0, 0.0, created))
+    assert wire.run_created.owner.uid == created.request.owner.uid
+    assert wire.run_created.owner.pid == created.request.owner.pid
+
+
+@pytest.mark.parametrize("kind", get_args(ours.LiveUpdate))
+def test_what_is_shown_live_has_no_number(kind: type) -> None:
+    """Text and progress arrive whole, with neither number nor time."""
+    update = filled(kind)
+    wire = events_pb2.Event.FromString(live_update_to_wire(update).SerializeToString())
+    name = wire.WhichOneof("kind")
+    assert name is not None
+    assert differences(update, getattr(wire, name), frozenset({"run_id"})) == []
+    assert wire.run_id == update.run_id
+    assert wire.seq == 0
+    assert not wire.HasField("time")
+
+
+@given(st.text(st.characters(blacklist_categories=())))
+def test_no_text_of_a_model_breaks_a_stream(text: str) -> None:
+    """Whatever a model writes, lone surrogates included, becomes an event that can be sent."""
+    live_update_to_wire(ours.TextDelta("run-1", "s1", text, 0)).SerializeToString()
+    ended = filled(ours.AnswerComposed)
+    answer = type(ended.answer)(text=text, notes=(text,))
+    event_to_wire(ours.Event("run-1", 1, 0.0, 0.0, ours.AnswerComposed(answer))).SerializeToString()

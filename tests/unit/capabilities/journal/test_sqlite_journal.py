@@ -144,9 +144,10 @@ async def test_what_waits_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyP
 async def test_a_disk_that_hangs_fails_the_journal(tmp_path: Path) -> None:
     """When the disk does not answer in time the journal has failed, and stays so when it answers after all."""
     with hanging_vfs() as (vfs, hanging), anyio.fail_after(30):
-        async with journal_in(tmp_path, vfs=vfs, deadline_seconds=0.2) as journal:
+        async with journal_in(tmp_path, vfs=vfs) as journal:
             await settled(journal)
             hanging.hangs = True
+            journal._writer._deadline_seconds = 0.2
             with pytest.raises(StoreError) as first:
                 await journal.append(beginning("r"))
             hanging.hangs = False

@@ -57,8 +57,8 @@ class Catalogue:
     """Names to models, one of them the default."""
 
     def __init__(self, entries: Iterable[CatalogueEntry], default: str) -> None:
-        """Raises InvalidInputError when two entries share a name, NotFoundError when the default is none
-        of them."""
+        """No default ("") means the first entry. Raises InvalidInputError when two share a name,
+        NotFoundError when the default is none of them."""
         self._entries: dict[str, CatalogueEntry] = {}
         for entry in entries:
             if entry.name in self._entries:
@@ -66,7 +66,8 @@ class Catalogue:
                     f"Two models are called {entry.name!r}: rename one.", reason="MODEL_NAME_TAKEN"
                 )
             self._entries[entry.name] = entry
-        self.default = self.get(default).name
+        self.default = default or next(iter(self._entries))
+        self.get(self.default)
 
     def __iter__(self) -> Iterator[CatalogueEntry]:
         return iter(self._entries.values())

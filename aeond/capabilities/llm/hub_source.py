@@ -39,7 +39,7 @@ class Hub:
                     resumed = response.status_code == httpx.codes.PARTIAL_CONTENT
                     done = here if resumed else 0
                     with target.open("ab" if resumed else "wb") as file:
-                        async for piece in response.aiter_bytes(1 << 20):
+                        async for piece in response.aiter_bytes():
                             done += len(piece)
                             if done > size:
                                 break

@@ -80,12 +80,12 @@ class Api:
     async def opened(self) -> AsyncIterator[None]:
         """Answers meanwhile; health says NOT_SERVING until `announce`. At the end streams are ended first,
         then calls, then connections."""
-        async with self._door.opened(), self._server.serving():
-            self._door.begin()
+        async with self._server.serving(), self._door.opened():
             try:
                 yield
             finally:
                 await self.drain()
+                await self._server.stop()
 
     async def announce(self, *, serving: bool) -> None:
         """What health says from now on."""

@@ -37,7 +37,7 @@ _OUT_OF_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class Door:
-    """Admits connections for as long as `opened` lasts, from `begin` on."""
+    """Admits connections for as long as `opened` lasts."""
 
     def __init__(self, listener: socket.socket, inner_path: Path, admission: Admission) -> None:
         self._listener = listener
@@ -47,7 +47,6 @@ class Door:
         self._owners: dict[str, Owner] = {}
         self._admitted = 0
         self._refusals = 0
-        self._begun = anyio.Event()
 
     @property
     def connections(self) -> int:
@@ -66,19 +65,14 @@ class Door:
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
-        """Holds connections meanwhile; at the end those still open are cut."""
+        """Accepts connections meanwhile; at the end those still open are cut."""
         async with anyio.create_task_group() as connections:
             connections.start_soon(self._accept, connections)
             yield
             connections.cancel_scope.cancel()
 
-    def begin(self) -> None:
-        """The inner server answers: connections are accepted from now; until now they waited."""
-        self._begun.set()
-
     async def _accept(self, connections: anyio.abc.TaskGroup) -> None:
         loop = asyncio.get_running_loop()
-        await self._begun.wait()
         while True:
             try:
                 connection, _ = await loop.sock_accept(self._listener)

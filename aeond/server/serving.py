@@ -52,6 +52,7 @@ class GrpcServer:
         self._binding = binding
         self._interceptor = interceptor
         self._health = health.HealthServicer()
+        self._server: grpc.aio.Server | None = None
 
     @property
     def socket_path(self) -> Path:
@@ -78,7 +79,7 @@ class GrpcServer:
         check_length(self.socket_path)
         with suppress(FileNotFoundError):
             self.socket_path.unlink()  # of a daemon that died: the caller holds the lock of a single instance
-        server = grpc.aio.server(interceptors=(self._interceptor,), options=OPTIONS)
+        self._server = server = grpc.aio.server(interceptors=(self._interceptor,), options=OPTIONS)
         server.add_generic_rpc_handlers([self._binding.handlers(service) for service in self._services])
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         reflection.enable_server_reflection(
@@ -95,10 +96,17 @@ class GrpcServer:
         try:
             yield
         finally:
-            with anyio.CancelScope(shield=True):
-                await server.stop(STOP_GRACE_SECONDS)
+            await self.stop()
             with suppress(FileNotFoundError):
                 self.socket_path.unlink()
+
+    async def stop(self) -> None:
+        """Takes no more calls, gives those at work a moment, and returns once all have ended. A repeat does
+        no harm.
+        """
+        if self._server is not None:
+            with anyio.CancelScope(shield=True):
+                await self._server.stop(STOP_GRACE_SECONDS)
 
     def _names(self) -> Iterable[str]:
         return (service.descriptor.full_name for service in self._services)

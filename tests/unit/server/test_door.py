@@ -74,7 +74,6 @@ async def test_the_upstream_name_tells_user_and_process_and_cannot_be_taken(tmp_
         await stack.enter_async_context(echo.serving())
         door = Door(listener, echo.path, Admission())
         await stack.enter_async_context(door.opened())
-        door.begin()
         with socket.socket(socket.AF_UNIX) as client, socket.socket(socket.AF_UNIX) as thief:
             client.setblocking(False)
             await loop.sock_connect(client, str(tmp_path / "a.sock"))

@@ -1,0 +1,61 @@
+import json
+
+import grpc
+import pytest
+
+from aeond.api.v1 import memory_pb2
+from tests.support.api_world import ApiWorld, Stubs, refused
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_what_is_written_is_read(client: Stubs) -> None:
+    """A value comes back as it was written; deleting says whether it was there."""
+    await client.memory.WriteMemory(memory_pb2.WriteMemoryRequest(key="größe", value_json="[1, 2.5, null]"))
+    answer = await client.memory.ReadMemory(memory_pb2.ReadMemoryRequest(key="größe"))
+    assert (answer.entry.key, json.loads(answer.entry.value_json)) == ("größe", [1, 2.5, None])
+    for existed in (True, False):
+        deleted = await client.memory.DeleteMemory(memory_pb2.DeleteMemoryRequest(key="größe"))
+        assert deleted.existed is existed
+    async with refused(grpc.StatusCode.NOT_FOUND, "KEY_NOT_FOUND", "key"):
+        await client.memory.ReadMemory(memory_pb2.ReadMemoryRequest(key="größe"))
+
+
+async def test_searching_goes_through_pages(world: ApiWorld, client: Stubs) -> None:
+    """All keys of a prefix come in order, upper and lower case apart, also when values are large."""
+    world.behind.memory.values = {f"a{n}": "x" * 400_000 for n in range(5)} | {"A1": 1, "b": 2}
+    seen: list[str] = []
+    token = ""
+    pages = 0
+    while True:
+        page = await client.memory.SearchMemory(memory_pb2.SearchMemoryRequest(prefix="a", page_token=token))
+        seen += [entry.key for entry in page.entries]
+        pages += 1
+        token = page.next_page_token
+        if not token:
+            break
+    assert seen == [f"a{n}" for n in range(5)]
+    assert pages == 2
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason", "field"),
+    [
+        (memory_pb2.WriteMemoryRequest(key="", value_json="1"), "EMPTY", "key"),
+        (memory_pb2.WriteMemoryRequest(key="k" * 513, value_json="1"), "TOO_LONG", "key"),
+        (memory_pb2.WriteMemoryRequest(key="k"), "INVALID_JSON", "value_json"),
+        (memory_pb2.WriteMemoryRequest(key="k", value_json="NaN"), "INVALID_JSON", "value_json"),
+        (
+            memory_pb2.WriteMemoryRequest(key="k", value_json='"' + "x" * (1 << 20) + '"'),
+            "TOO_LONG",
+            "value_json",
+        ),
+    ],
+)
+async def test_what_cannot_be_remembered_is_refused(
+    world: ApiWorld, client: Stubs, request_: memory_pb2.WriteMemoryRequest, reason: str, field: str
+) -> None:
+    """Keys and values out of form are refused and nothing is written."""
+    async with refused(grpc.StatusCode.INVALID_ARGUMENT, reason, field):
+        await client.memory.WriteMemory(request_)
+    assert world.behind.memory.values == {}

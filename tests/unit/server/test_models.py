@@ -1,0 +1,135 @@
+from datetime import UTC, datetime
+
+import grpc
+import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from aeond.api.v1 import models_pb2, sessions_pb2
+from aeond.domain.llm import Priority
+from aeond.domain.messages import Role
+from tests.support.api_world import ApiWorld, Stubs, refused
+
+pytestmark = pytest.mark.anyio
+
+USER = sessions_pb2.Message(role=sessions_pb2.ROLE_USER, content_json='"hello"')
+
+
+async def test_an_answer_comes_in_pieces_with_its_cost_last(world: ApiWorld, client: Stubs) -> None:
+    """The pieces put together are the text; the last one has the reason to stop and the token counts."""
+    request = models_pb2.GenerateRequest(messages=[USER])
+    pieces = [piece async for piece in client.models.Generate(request)]
+    assert [piece.text for piece in pieces] == ["It", "is", "420.", ""]
+    assert pieces[-1].finish_reason == models_pb2.FINISH_REASON_STOP
+    usage = pieces[-1].usage
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens) == (7, 3, 3)
+    (question,) = world.behind.models.questions
+    assert (question.max_tokens, question.temperature, question.seed) == (512, 0.0, None)
+    assert (question.schema, question.stop, question.deadline_seconds) == (None, (), 300.0)
+    assert question.priority is Priority.INTERACTIVE
+    assert question.messages[0].timestamp == datetime.fromtimestamp(1_790_000_000, UTC)
+
+
+async def test_everything_asked_for_reaches_the_model(world: ApiWorld, client: Stubs) -> None:
+    """Nothing of a question is lost on its way."""
+    system = sessions_pb2.Message(
+        role=sessions_pb2.ROLE_SYSTEM,
+        content_json='{"rule": 1}',
+        metadata_json='{"k": "v"}',
+        time=Timestamp(seconds=5),
+    )
+    request = models_pb2.GenerateRequest(
+        messages=[system, USER],
+        max_tokens=9,
+        temperature=0.5,
+        seed=0,
+        stop=["END"],
+        schema_json='{"type": "string"}',
+        priority=models_pb2.PRIORITY_BACKGROUND,
+        deadline_seconds=1.5,
+        model="small",
+    )
+    async for _ in client.models.Generate(request):
+        pass
+    (question,) = world.behind.models.questions
+    assert [message.role for message in question.messages] == [Role.SYSTEM, Role.USER]
+    assert question.messages[0].content == {"rule": 1}
+    assert question.messages[0].metadata == {"k": "v"}
+    assert question.messages[0].timestamp == datetime.fromtimestamp(5, UTC)
+    assert (question.max_tokens, question.temperature, question.seed) == (9, 0.5, 0)
+    assert (question.schema, question.stop) == ({"type": "string"}, ("END",))
+    assert (question.priority, question.deadline_seconds) == (Priority.BACKGROUND, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason", "field"),
+    [
+        (models_pb2.GenerateRequest(), "EMPTY", "messages"),
+        (models_pb2.GenerateRequest(messages=[USER] * 257), "TOO_MANY", "messages"),
+        (
+            models_pb2.GenerateRequest(messages=[USER, sessions_pb2.Message(content_json='""')]),
+            "UNKNOWN_VALUE",
+            "messages[1].role",
+        ),
+        (
+            models_pb2.GenerateRequest(
+                messages=[sessions_pb2.Message(role=sessions_pb2.ROLE_USER, content_json="hello")]
+            ),
+            "INVALID_JSON",
+            "messages[0].content_json",
+        ),
+        (
+            models_pb2.GenerateRequest(
+                messages=[
+                    sessions_pb2.Message(
+                        role=sessions_pb2.ROLE_USER, content_json="1", time=Timestamp(seconds=1 << 60)
+                    )
+                ]
+            ),
+            "OUT_OF_RANGE",
+            "messages[0].time",
+        ),
+        (models_pb2.GenerateRequest(messages=[USER], max_tokens=-1), "OUT_OF_RANGE", "max_tokens"),
+        (models_pb2.GenerateRequest(messages=[USER], temperature=2.1), "OUT_OF_RANGE", "temperature"),
+        (models_pb2.GenerateRequest(messages=[USER], stop=[""]), "EMPTY", "stop[0]"),
+        (models_pb2.GenerateRequest(messages=[USER], schema_json="[]"), "NOT_AN_OBJECT", "schema_json"),
+        (models_pb2.GenerateRequest(messages=[USER], deadline_seconds=-1), "OUT_OF_RANGE", "deadline_seconds"),
+        (models_pb2.GenerateRequest(messages=[USER], model="a\nb"), "UNPRINTABLE", "model"),
+    ],
+)
+async def test_a_question_out_of_form_is_refused(
+    world: ApiWorld, client: Stubs, request_: models_pb2.GenerateRequest, reason: str, field: str
+) -> None:
+    """A question that cannot be asked is INVALID_ARGUMENT with its field and never reaches the model."""
+    async with refused(grpc.StatusCode.INVALID_ARGUMENT, reason, field):
+        async for _ in client.models.Generate(request_):
+            pass
+    assert world.behind.models.questions == []
+
+
+async def test_leaving_an_answer_frees_the_model(world: ApiWorld, client: Stubs) -> None:
+    """A client that cancels in the middle closes the service's iterator."""
+    world.behind.models.text = " ".join(["word"] * 1_000_000)
+    call = client.models.Generate(models_pb2.GenerateRequest(messages=[USER]))
+    await call.read()
+    call.cancel()
+    await world.behind.models.closed.wait()
+
+
+async def test_models_are_listed_loaded_and_unloaded(client: Stubs) -> None:
+    """The catalogue is paged; loading answers at once with the engine's state, and so does unloading."""
+    first = await client.models.ListModels(models_pb2.ListModelsRequest(page_size=1))
+    last = await client.models.ListModels(
+        models_pb2.ListModelsRequest(page_size=1, page_token=first.next_page_token)
+    )
+    assert [model.name for model in (*first.models, *last.models)] == ["large", "small"]
+    assert last.models[0].metadata_json == '{"quantised":true}'
+    loading = (await client.models.LoadModel(models_pb2.LoadModelRequest(model="large"))).engine
+    assert (loading.state, loading.model) == (models_pb2.ENGINE_STATE_STARTING, "large")
+    assert (loading.activity, loading.progress) == ("loading", 0.5)
+    gone = (await client.models.UnloadModel(models_pb2.UnloadModelRequest())).engine
+    assert gone.state == models_pb2.ENGINE_STATE_COLD
+    async with refused(grpc.StatusCode.NOT_FOUND, "MODEL_NOT_FOUND"):
+        await client.models.LoadModel(models_pb2.LoadModelRequest(model="none"))
+    async with refused(grpc.StatusCode.FAILED_PRECONDITION, "MODEL_NOT_LOADED"):
+        async for _ in client.models.Generate(models_pb2.GenerateRequest(messages=[USER], model="small!")):
+            pass

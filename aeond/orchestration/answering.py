@@ -14,7 +14,7 @@ from aeond.domain.values import display_json
 from aeond.orchestration.fitting import fit_prompt
 from aeond.orchestration.metering import USEFUL_TOKENS, MeteredLLM, is_cut
 from aeond.orchestration.prompts import answer_messages
-from aeond.orchestration.readiness import context_of
+from aeond.orchestration.readiness import context_length, context_of
 from aeond.orchestration.shortening import shorten
 from aeond.ports import LLMAdapter, TextSink
 
@@ -64,8 +64,9 @@ class StepAnswerer:
             results = context_of(given.step_ids, snapshot, result_chars)
             return answer_messages(snapshot.request.text, results, missing)
 
+        available = min(context_length(given.step_ids, snapshot), MAX_RESULT_CHARS)
         room = min(grant.left.tokens, self._llm.capabilities.context_length) - USEFUL_TOKENS
-        fitted = await fit_prompt(self._llm, build, MAX_RESULT_CHARS, min(room, MAX_PROMPT_TOKENS))
+        fitted = await fit_prompt(self._llm, build, available, min(room, MAX_PROMPT_TOKENS))
         if fitted.value is None:
             return _without_model(given, fitted.problem)
         request = LLMRequest(fitted.value.messages, max_tokens=MAX_ANSWER_TOKENS)
@@ -74,7 +75,7 @@ class StepAnswerer:
         if answered.value is None or not text:
             return _without_model(given, answered.problem)
         notes = list(given.notes)
-        if fitted.value.shortened or _exceeds(snapshot, given.step_ids):
+        if fitted.value.shortened or context_length(given.step_ids, snapshot) > available:
             notes.append("long results were shortened before the answer was written from them")
         if is_cut(answered.value):
             notes.append("the answer was cut off at its token limit")
@@ -158,11 +159,6 @@ def _nothing(snapshot: RunSnapshot) -> str:
         return f"No result: {snapshot.problem.message}"
     errors = [step.error for step in snapshot.steps.values() if step.error]
     return f"No result: {errors[0]}" if errors else "No step gave a result."
-
-
-def _exceeds(snapshot: RunSnapshot, step_ids: Sequence[str]) -> bool:
-    outputs = (snapshot.steps[step_id].output for step_id in step_ids)
-    return sum(len(display_json(output)) for output in outputs) > MAX_RESULT_CHARS
 
 
 def _without_model(given: Answer, problem: object) -> Answer:

@@ -1,6 +1,5 @@
 """A model that is paid for: every call is taken from a grant before it is made."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -50,19 +49,17 @@ class MeteredLLM:
     async def stream(self, request: LLMRequest, on_text: TextSink) -> Outcome[LLMResponse | None]:
         """The same, with the text shown as it comes.
 
-        An engine that dies on the way is asked again, at most twice; what was shown already is not shown
-        again, and if the new text differs from it, it comes whole with the outcome alone.
+        An engine that dies on the way is asked again, at most twice; "" tells that the text starts anew.
         """
-        shown = _Shown(on_text)
-        outcome: Outcome[LLMResponse | None] = failure(_spent(""), None)
-        for _ in range(MAX_ASKS):
-            outcome = await self._stream_once(request, shown)
-            if outcome.ok or outcome.problem is None or outcome.problem.reason != LLMGoneError.reason:
+        outcome = await self._stream_once(request, on_text)
+        for _ in range(MAX_ASKS - 1):
+            if outcome.problem is None or outcome.problem.reason != LLMGoneError.reason:
                 break
-            shown.begin_again()
+            on_text("")
+            outcome = await self._stream_once(request, on_text)
         return outcome
 
-    async def _stream_once(self, request: LLMRequest, shown: "_Shown") -> Outcome[LLMResponse | None]:
+    async def _stream_once(self, request: LLMRequest, on_text: TextSink) -> Outcome[LLMResponse | None]:
         text: list[str] = []
         reason: FinishReason | None = None
         usage: TokenUsage | None = None
@@ -74,7 +71,7 @@ class MeteredLLM:
             async for chunk in self._llm.stream(fitting):
                 if chunk.text:
                     text.append(chunk.text)
-                    shown.add(chunk.text)
+                    on_text(chunk.text)
                 reason, usage = chunk.finish_reason or reason, chunk.usage or usage
         except AeondError as error:
             return failure(problem_of(error), None)
@@ -107,29 +104,6 @@ class MeteredLLM:
         elif used > taken:
             # An adapter that used more than it was allowed: counted as far as the grant reaches.
             self._grant.take(Amounts(tokens=min(used - taken, self._grant.left.tokens)))
-
-
-class _Shown:
-    """Passes each character on once, over several askings."""
-
-    def __init__(self, sink: Callable[[str], None]) -> None:
-        self._sink = sink
-        self._text = ""
-        self._position = 0
-        self._diverged = False
-
-    def begin_again(self) -> None:
-        self._position = 0
-
-    def add(self, piece: str) -> None:
-        overlap = min(len(piece), len(self._text) - self._position)
-        if piece[:overlap] != self._text[self._position : self._position + overlap]:
-            self._diverged = True
-        self._position += overlap
-        if not self._diverged and (fresh := piece[overlap:]):
-            self._text += fresh
-            self._position += len(fresh)
-            self._sink(fresh)
 
 
 def is_cut(response: LLMResponse) -> bool:

@@ -25,6 +25,13 @@ _EXAMPLES: Final[tuple[tuple[str, tuple[JsonObject, ...]], ...]] = (
             {"tool": "memory_write", "arguments": {"key": "motto", "value": "$s1.text"}},
         ),
     ),
+    (
+        "Which of my things here is the newest?",
+        (
+            {"tool": "list_dir", "arguments": {"sort": "modified"}},
+            {"agent": "llm", "task": "Which is the newest?"},
+        ),
+    ),
     ("Explain briefly how a kettle works.", ({"agent": "llm"},)),
     (
         "Is it morning in Lima?",
@@ -34,17 +41,17 @@ _EXAMPLES: Final[tuple[tuple[str, tuple[JsonObject, ...]], ...]] = (
         ),
     ),
     (
-        "Read letter.md and tell me if it is polite.",
-        (
-            {"tool": "read_file", "arguments": {"path": "letter.md"}},
-            {"agent": "llm", "task": "Is the letter polite?"},
-        ),
-    ),
-    (
         "Make up a haiku about rain and save it to rain.txt",
         (
             {"agent": "llm", "task": "Make up a haiku about rain."},
             {"tool": "write_file", "arguments": {"path": "rain.txt", "content": "$s1"}},
+        ),
+    ),
+    (
+        "Read letter.md and tell me if it is polite.",
+        (
+            {"tool": "read_file", "arguments": {"path": "letter.md"}},
+            {"agent": "llm", "task": "Is the letter polite?"},
         ),
     ),
     ("Who painted the Mona Lisa?", ({"agent": "llm"},)),

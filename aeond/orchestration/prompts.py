@@ -12,7 +12,7 @@ from aeond.domain.messages import Message, Role
 from aeond.domain.plans import PlanStep
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
-from aeond.orchestration.schema_parts import as_object, is_list
+from aeond.orchestration.schema_parts import as_object
 
 _PLAN_RULES: Final = """\
 You plan how to fulfil a request. Reply with JSON: {"steps":[...]}, the fewest steps that do it, nothing \
@@ -35,9 +35,10 @@ STEP_RULES: Final = (
 )
 
 ANSWER_RULES: Final = (
-    "You are aeond, a helpful assistant on the user's own computer. Answer briefly and in plain words. "
-    "Where results are given, they are true: rest on them alone, and copy names, numbers and texts from "
-    "them exactly."
+    "Your name is aeond. You are the assistant that runs on the user's own computer, with no company behind "
+    'you. You speak to the user as "you", briefly and in plain words, and come straight to the point. '
+    "Results that you are given are true: rest on them alone, and copy names, numbers and texts from them "
+    "exactly."
 )
 
 _REPAIR_RULES: Final = (
@@ -83,17 +84,15 @@ def step_prompt(step: PlanStep, request: str, context: str) -> str:
 
 def final_step_prompt(step: PlanStep, request: str, context: str) -> str:
     """Asks an agent for the last step, whose output is the answer."""
-    task = f"\n\nTo do now: {step.description}"
-    return f"Results:\n{context}\n\nThe user's request: {request}{task}"
+    return f"Request: {request}\n\nResults:\n{context}\n\nAnswer the request now. {step.description}"
 
 
 def answer_prompt(request: str, results: str, missing: Sequence[str]) -> str:
     """Asks for the answer from what the steps gave."""
-    parts = [f"Results:\n{results or 'none'}"]
+    parts = [f"Request: {request}", f"It has been carried out. Results:\n{results}"]
     if missing:
         parts.append("These steps gave no result; say so:\n" + "\n".join(f"- {line}" for line in missing))
-    parts.append(f"The user's request, which has been carried out with these results: {request}")
-    parts.append("Tell the user the outcome in one or two sentences.")
+    parts.append("Answer the request from the results, in few words but with all that was asked for.")
     return "\n\n".join(parts)
 
 
@@ -126,14 +125,10 @@ def replace_tool_messages(
 
 
 def _tool(spec: ToolSpec) -> str:
-    """A tool in three lines: what it takes and gives, what it does, how it is called."""
-    takes = as_object(spec.input_schema.get("properties"))
-    required = spec.input_schema.get("required")
-    names = ", ".join(n if is_list(required) and n in required else f"{n}?" for n in takes)
+    """A tool in two lines: what it does and gives, and how it is called."""
     gives = ", ".join(as_object(spec.output_schema.get("properties")))
-    head = f"{spec.name}({names})" + (f" -> {gives}" if gives else "")
-    call = _compact({"tool": spec.name, "arguments": spec.example or {}})
-    return f"{head}\n{spec.description}\n{call}"
+    head = f"{spec.name}: {spec.description}" + (f" Result: {gives}." if gives else "")
+    return f"{head}\n{_compact({'tool': spec.name, 'arguments': spec.example or {}})}"
 
 
 def _compact(value: JsonValue) -> str:

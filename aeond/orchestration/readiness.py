@@ -145,6 +145,12 @@ def context_of(step_ids: Sequence[str], snapshot: RunSnapshot, max_chars: int) -
     return "\n\n".join(parts)
 
 
+def context_length(step_ids: Sequence[str], snapshot: RunSnapshot) -> int:
+    """How many characters the outputs of these steps have as text."""
+    known = (snapshot.steps[step_id] for step_id in step_ids if step_id in snapshot.steps)
+    return sum(len(display_json(step.output)) for step in known)
+
+
 def _follow(reference: StepReference, snapshot: RunSnapshot, *, whole: bool) -> _Followed:
     step = snapshot.steps.get(reference.step_id)
     if step is None or step.state is not StepState.SUCCEEDED:

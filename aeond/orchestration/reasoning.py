@@ -1,7 +1,7 @@
 """Steps of agents: what they are told, and what becomes of what they say."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from aeond.domain.budgets import Amounts, Grant
@@ -22,7 +22,7 @@ from aeond.orchestration.prompts import (
     final_step_prompt,
     step_prompt,
 )
-from aeond.orchestration.readiness import MAX_CONTEXT_CHARS, context_of
+from aeond.orchestration.readiness import MAX_CONTEXT_CHARS, context_length, context_of
 from aeond.orchestration.schema_parts import as_object
 from aeond.orchestration.strict_json import check_value
 from aeond.ports import Agent, LLMAdapter, StepOutput, TextSink
@@ -30,6 +30,7 @@ from aeond.ports import Agent, LLMAdapter, StepOutput, TextSink
 MAX_STEP_TOKENS: Final = 1_024
 MAX_PROMPT_TOKENS: Final = 3_000
 CUT_NOTE: Final = "This text was cut off at its token limit."
+SHORTENED_NOTE: Final = "The results that this rests on were shortened to fit."
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,11 @@ class AgentReasoner:
         if bare.value is None:
             return bare
         limit = min(room, max(MAX_PROMPT_TOKENS, bare.value.tokens))
-        return await fit_prompt(self._llm, task.messages, MAX_CONTEXT_CHARS, limit)
+        whole = 0 if task.alone else context_length(step.depends_on, snapshot)
+        fitted = await fit_prompt(self._llm, task.messages, min(whole, MAX_CONTEXT_CHARS), limit)
+        if fitted.value is None or whole <= MAX_CONTEXT_CHARS:
+            return fitted
+        return success(replace(fitted.value, shortened=True))
 
     async def _ask(
         self,
@@ -138,7 +143,7 @@ class AgentReasoner:
         if not shown:
             _show(last, on_text)
         _settle(grant, taken, as_object(last.metadata.get("used")))
-        return _output(agent, last)
+        return _output(agent, last, shortened=prompt.shortened)
 
 
 def _message(
@@ -165,7 +170,7 @@ def _task(step: PlanStep, snapshot: RunSnapshot) -> _Task:
     return _Task(system, step, snapshot.request.text, snapshot, alone, last)
 
 
-def _output(agent: Agent, message: Message) -> Outcome[StepOutput | None]:
+def _output(agent: Agent, message: Message, *, shortened: bool) -> Outcome[StepOutput | None]:
     problems = check_value(message.content)
     if problems:
         said = f"agent '{agent.name}' gave something unreadable: {problems[0]}"
@@ -175,12 +180,14 @@ def _output(agent: Agent, message: Message) -> Outcome[StepOutput | None]:
         return failure(Problem("AGENT_SILENT", f"agent '{agent.name}' said nothing", retryable=True), None)
     clarity, handoff = message.metadata.get("clarity"), message.metadata.get("handoff")
     clear = clarity if isinstance(clarity, str) and clarity in set(Clarity) else Clarity.CLEAR.value
-    note = handoff if isinstance(handoff, str) else ""
+    notes = [handoff] if isinstance(handoff, str) and handoff else []
     if message.metadata.get("finish_reason") == FinishReason.LENGTH:
-        note = f"{note} {CUT_NOTE}".strip()
-        if clear == Clarity.CLEAR:
-            clear = Clarity.PARTIALLY_CLEAR.value
-    return success(StepOutput(content, clear, note))
+        notes.append(CUT_NOTE)
+    if shortened:
+        notes.append(SHORTENED_NOTE)
+    if clear == Clarity.CLEAR and {CUT_NOTE, SHORTENED_NOTE} & set(notes):
+        clear = Clarity.PARTIALLY_CLEAR.value
+    return success(StepOutput(content, clear, " ".join(notes)))
 
 
 def _show(message: Message, on_text: TextSink) -> int:

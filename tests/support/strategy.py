@@ -23,20 +23,22 @@ def spec(
     required: Sequence[str] = (),
     effect: Effect = Effect.READ,
     example: JsonObject | None = None,
-    **more: JsonValue,
+    definitions: JsonObject | None = None,
 ) -> ToolSpec:
     schema: JsonObject = {
         "type": "object",
         "properties": properties,
         "required": list(required),
         "additionalProperties": False,
-        **more,
+        "$defs": definitions or {},
     }
     return ToolSpec(name, f"The {name} tool.", schema, {"type": "object"}, effect, example=example)
 
 
 TEXT: JsonObject = {"type": "string"}
-ADD = spec("add", {"a": {"type": "integer"}, "b": {"type": "integer"}}, ("a", "b"), Effect.PURE, {"a": 2, "b": 5})
+ADD = spec(
+    "add", {"a": {"type": "integer"}, "b": {"type": "integer"}}, ("a", "b"), Effect.PURE, {"a": 2, "b": 5}
+)
 LOOK = spec("look", {"path": TEXT, "depth": {"type": "integer"}}, ("path",), Effect.READ, {"path": "garden"})
 STORE = spec("store", {"key": TEXT, "value": {}}, ("key", "value"), Effect.WRITE_CONTAINED)
 SEND = spec("send", {"to": TEXT, "lines": {"type": "array", "items": TEXT}}, ("to",), Effect.NET)

@@ -42,7 +42,9 @@ def test_values_that_the_source_lacks_are_found(source: str, value: JsonValue) -
     assert Material(source).invented({"x": [value]}) != ()
 
 
-@given(st.recursive(st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+@given(
+    st.recursive(st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
+)
 def test_a_value_invents_nothing_beyond_itself(value: JsonValue) -> None:
     """Whatever is read back from its own text counts as the same."""
     source = display_json([value])

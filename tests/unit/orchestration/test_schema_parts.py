@@ -27,7 +27,9 @@ def test_a_place_that_the_schema_does_not_know_admits_anything() -> None:
     assert "type" not in part_at(ROOT, ("nowhere", 3))
 
 
-@pytest.mark.parametrize("target", ["#/$defs/loop", "#/$defs/nothing", "other.json#/x", "#/properties/size/x"])
+@pytest.mark.parametrize(
+    "target", ["#/$defs/loop", "#/$defs/nothing", "other.json#/x", "#/properties/size/x"]
+)
 def test_references_that_lead_nowhere_or_in_a_circle_admit_anything(target: str) -> None:
     """A broken reference demands nothing, and following it ends."""
     assert resolve({"$ref": target}, ROOT) == {}

@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -5,7 +7,7 @@ from aeond.domain.plans import Plan, PlanStep
 from aeond.orchestration.step_graph import ancestors_of, cycle_in
 
 
-def plan_of(waits: dict[str, tuple[str, ...]]) -> Plan:
+def plan_of(waits: Mapping[str, tuple[str, ...]]) -> Plan:
     return Plan("", tuple(PlanStep(name, "", agent="llm", depends_on=on) for name, on in waits.items()))
 
 

@@ -1,5 +1,6 @@
 import pytest
 
+from aeond.domain.values import JsonValue
 from aeond.orchestration.step_references import references_in_text, references_in_value
 
 
@@ -33,7 +34,7 @@ def test_a_reference_knows_its_place_in_the_text() -> None:
 
 def test_references_anywhere_in_a_value_are_found_with_their_paths() -> None:
     """References are found in objects and lists, each with the JSON pointer of its text."""
-    value = {"a": "$s1", "b/c": ["x", {"d": "$s2 and $s3"}], "e": 5}
+    value: JsonValue = {"a": "$s1", "b/c": ["x", {"d": "$s2 and $s3"}], "e": 5}
     found = {(path, reference.step_id) for path, reference in references_in_value(value, (), "/arguments")}
     assert found == {
         ("/arguments/a", "s1"),

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from aeond.orchestration.strict_json import MAX_DEPTH, check_value, nesting_exceeds, read_json
 
-SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
+SCALARS = (
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
+)
 VALUES = st.recursive(
     SCALARS.filter(lambda value: not isinstance(value, float) or math.isfinite(value)),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),

@@ -2,6 +2,7 @@
 
 import codecs
 import heapq
+import math
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -85,21 +86,19 @@ class FolderEntry(BaseModel):
     modified_time: str
 
 
-class LargestFile(BaseModel):
-    """The largest file of a folder."""
-
-    name: str
-    size_bytes: int
-
-
 class ListDirResult(BaseModel):
-    """What is in a folder. `total` and `largest` count everything, also what `entries` had no room for."""
+    """What is in a folder. What `entries` has no room for still counts in everything else.
 
-    path: str
-    entries: Annotated[list[FolderEntry], Field(max_length=MAX_ENTRIES)]
+    What people ask for most comes first and by a name of its own: small models refer to it and read no
+    further. The names are empty where there is no file.
+    """
+
+    largest_file: str
+    largest_size_bytes: int
+    newest_file: str
     total: int
-    largest: LargestFile | None
     truncated: bool
+    entries: Annotated[list[FolderEntry], Field(max_length=MAX_ENTRIES)]
 
 
 def read_file_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionTool:
@@ -114,7 +113,7 @@ def read_file_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionToo
 def list_dir_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionTool:
     @tool(effect=Effect.READ, example={})
     async def list_dir(arguments: ListDirArguments, context: ToolContext) -> ListDirResult:
-        """Lists the files and folders in a folder with their sizes and times, and tells the largest file."""
+        """Lists the files in a folder with their sizes and times; tells the largest and the newest file."""
         return await threads.run(lambda stopped: _list(files, arguments, context.workspace, stopped))
 
     return list_dir
@@ -146,27 +145,29 @@ def _list(
     files: ContainedFiles, arguments: ListDirArguments, workspace: str, stopped: Stopped
 ) -> ListDirResult:
     total = 0
-    largest: _Found | None = None
+    largest = newest = _NO_FILE
 
     def counted(folder: int) -> Iterator[_Found]:
-        nonlocal total, largest
+        nonlocal total, largest, newest
         for found in _found_in(folder):
             if stopped():
                 return
             total += 1
-            if found.kind is Kind.FILE and (largest is None or found.size_bytes > largest.size_bytes):
-                largest = found
+            if found.kind is Kind.FILE:
+                largest = max(largest, found, key=lambda file: file.size_bytes)
+                newest = max(newest, found, key=lambda file: file.modified)
             yield found
 
     with files.open_folder(arguments.path, workspace) as opened:
         # Memory stays that of the entries shown, however many there are.
         shown = heapq.nsmallest(MAX_ENTRIES, counted(opened), key=_ORDERS[arguments.sort])
     return ListDirResult(
-        path=arguments.path,
-        entries=[found.entry() for found in shown],
+        largest_file=largest.name,
+        largest_size_bytes=max(largest.size_bytes, 0),
+        newest_file=newest.name,
         total=total,
-        largest=LargestFile(name=largest.name, size_bytes=largest.size_bytes) if largest else None,
         truncated=total > len(shown),
+        entries=[found.entry() for found in shown],
     )
 
 
@@ -180,6 +181,9 @@ class _Found(NamedTuple):
         seconds = min(max(self.modified, 0.0), _LATEST_TIME)
         time = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
         return FolderEntry(name=self.name, kind=self.kind, size_bytes=self.size_bytes, modified_time=time)
+
+
+_NO_FILE: Final = _Found("", Kind.FILE, -1, -math.inf)
 
 
 def _found_in(folder: int) -> Iterator[_Found]:

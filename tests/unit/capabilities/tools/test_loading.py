@@ -37,6 +37,13 @@ def written(path: Path, source: str) -> Path:
     return path
 
 
+def shown_tool(page: str) -> str:
+    """The tool file that a page shows in full."""
+    blocks = (ROOT / page).read_text(encoding="utf-8").split("```python\n")[1:]
+    (source,) = [block.split("```")[0] for block in blocks if "TOOLS = [" in block]
+    return source
+
+
 def refusal(path: Path) -> InvalidInputError:
     with pytest.raises(InvalidInputError) as refused:
         load_tool_files([path])
@@ -45,14 +52,19 @@ def refusal(path: Path) -> InvalidInputError:
     return refused.value
 
 
-async def test_text_of_the_page_is_a_tool(tmp_path: Path) -> None:
-    """The file shown in the page on adding a tool loads, registers and counts words."""
-    page = (ROOT / "docs" / "adding-a-tool.md").read_text(encoding="utf-8")
-    source = page.split("```python\n")[1].split("```")[0]
+@pytest.mark.parametrize("page", ["README.md", "docs/adding-a-tool.md"])
+async def test_text_of_the_page_is_a_tool(tmp_path: Path, page: str) -> None:
+    """The file that a page shows for adding a tool loads, registers and counts words."""
+    source = shown_tool(page)
     assert len([line for line in source.splitlines() if line.strip()]) <= 20
     (tool,) = load_tools(written(tmp_path / "count_words.py", source))
     result = await invoker_of(tool).invoke(call("count_words", text="to be or not to be"), CONTEXT)
     assert (result.success, result.data) == (True, {"words": 6})
+
+
+def test_pages_show_the_same_tool() -> None:
+    """The front page and the page on adding a tool show one and the same file."""
+    assert shown_tool("README.md") == shown_tool("docs/adding-a-tool.md")
 
 
 async def test_tools_of_several_files_are_loaded(tmp_path: Path) -> None:

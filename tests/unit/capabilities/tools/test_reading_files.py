@@ -127,7 +127,8 @@ async def test_folder_is_listed_by_name(folder: Path) -> None:
     ]
     assert listing["entries"][0]["modified_time"] == "1970-01-01T00:01:40+00:00"
     assert (listing["total"], listing["truncated"]) == (6, False)
-    assert listing["largest"] == {"name": "b.txt", "size_bytes": 30}
+    assert (listing["largest_file"], listing["largest_size_bytes"]) == ("b.txt", 30)
+    assert listing["newest_file"] == "b.txt"
 
 
 @pytest.mark.parametrize(("sort", "first"), [("size", ["b.txt", "c.txt"]), ("modified", ["b.txt", "c.txt"])])
@@ -138,19 +139,38 @@ async def test_order_is_as_asked(folder: Path, sort: str, first: list[str]) -> N
 
 
 async def test_empty_folder_has_no_largest_file(folder: Path) -> None:
-    """A folder without files has no largest one, and is no failure."""
+    """A folder without files has no largest and no newest one, and is no failure."""
     listing = await data("list_dir", folder, path="sub")
-    assert (listing["entries"], listing["total"], listing["largest"]) == ([], 0, None)
+    assert (listing["entries"], listing["total"]) == ([], 0)
+    assert (listing["largest_file"], listing["largest_size_bytes"], listing["newest_file"]) == ("", 0, "")
+
+
+async def test_what_is_asked_for_most_comes_first(folder: Path) -> None:
+    """The largest and the newest file stand before the entries, where a small model still reads."""
+    listing = await data("list_dir", folder)
+    assert list(listing)[:3] == ["largest_file", "largest_size_bytes", "newest_file"]
+    assert list(listing)[-1] == "entries"
+
+
+async def test_empty_files_count_too(tmp_path: Path) -> None:
+    """Among empty files there still is a largest and a newest one."""
+    (tmp_path / "empty").touch()
+    listing = await data("list_dir", tmp_path)
+    assert (listing["largest_file"], listing["largest_size_bytes"], listing["newest_file"]) == (
+        "empty",
+        0,
+        "empty",
+    )
 
 
 async def test_large_folder_is_cut_and_counted(tmp_path: Path) -> None:
-    """A folder with more entries than fit is cut, and the count and the largest file are those of all."""
+    """A folder with more entries than fit is cut, while count, largest and newest file are those of all."""
     for number in range(MAX_ENTRIES + 50):
         (tmp_path / f"f{number:04}").write_bytes(b"x" * (number == MAX_ENTRIES + 49))
     listing = await data("list_dir", tmp_path)
     assert len(listing["entries"]) == MAX_ENTRIES
     assert (listing["total"], listing["truncated"]) == (MAX_ENTRIES + 50, True)
-    assert listing["largest"]["name"] == f"f{MAX_ENTRIES + 49:04}"
+    assert listing["largest_file"] == f"f{MAX_ENTRIES + 49:04}"
     listing = await data("list_dir", tmp_path, sort="size")
     assert listing["entries"][0]["name"] == f"f{MAX_ENTRIES + 49:04}"
 

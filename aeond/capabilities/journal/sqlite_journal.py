@@ -75,8 +75,8 @@ class SqliteJournal:
         await self._writer.perform(Append(parts, rows, sum(len(row.body) for row in rows)))
 
     async def probe(self) -> None:
-        await checkpoint_if_cancelled()
-        await self._writer.perform(Probe())
+        """See ports.Journal. DISK_FULL says that the writer is well and has no room."""
+        await self._writer.perform(Probe(), in_doubt=True)
 
     async def find_request(self, uid: int, request_id: str) -> str | None:
         return await self._query(lambda cursor: cursor.execute(FIND_REQUEST, (uid, request_id)).get)
@@ -117,7 +117,7 @@ class SqliteJournal:
         while run_ids := await self._query(
             lambda cursor: read_ended_runs(cursor, before_time, _PRUNED_AT_ONCE)
         ):
-            removed += await self._writer.perform(Prune(run_ids))
+            removed += await self._writer.perform(Prune(run_ids), in_doubt=True)
         return removed
 
     async def _query(self, query: Callable[[apsw.Cursor], T]) -> T:

@@ -77,10 +77,11 @@ class Writer:
         if self._failure is not None:
             raise self._again(self._failure)
 
-    async def perform(self, change: Change) -> int:
+    async def perform(self, change: Change, *, in_doubt: bool = False) -> int:
         """Returns what was written, once it is durable.
 
-        A cancelled caller waits for the answer all the same: what was handed over will be written. Raises
+        A cancelled caller waits for the answer all the same, because what was handed over will be written;
+        `in_doubt` lets it go without knowing. Raises
         what the change's check raises, OverloadedError (JOURNAL_OVERLOADED) when too much waits, and
         StoreError (DISK_FULL, JOURNAL_BUSY, JOURNAL_FAILED).
         """
@@ -95,7 +96,7 @@ class Writer:
         self._waiting.add(waiting)
         self._waiting_bytes += change.size
         self._queue.put(waiting)
-        with anyio.CancelScope(shield=True, deadline=self._loop.time() + self._deadline_seconds):
+        with anyio.CancelScope(shield=not in_doubt, deadline=self._loop.time() + self._deadline_seconds):
             return await waiting.answered
         raise self._stuck()
 
@@ -132,7 +133,7 @@ class Writer:
         return self._again(self._failure)
 
     def _end(self) -> None:
-        self._fail(JOURNAL.refusal("FAILED", "the journal is closed"))
+        self._fail(JOURNAL.refusal("FAILED", "the journal is closed: nothing is read or written any more"))
         self._ended.set()
 
     @staticmethod

@@ -115,6 +115,20 @@ async def test_a_cancelled_append_is_waited_for(tmp_path: Path) -> None:
             assert len(await journal.read("r")) == 4
 
 
+async def test_a_probe_can_be_given_up(tmp_path: Path) -> None:
+    """Who probes a disk that hangs may stop waiting, and the journal goes on when the disk does."""
+    with hanging_vfs() as (vfs, hanging):
+        async with journal_in(tmp_path, vfs=vfs) as journal:
+            await settled(journal)
+            hanging.hangs = True
+            with anyio.move_on_after(0.05) as given_up:
+                await journal.probe()
+            assert given_up.cancelled_caught
+            hanging.hangs = False
+            hanging.released.set()
+            await journal.append(beginning("r"))
+
+
 async def test_what_waits_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When too many appends wait, or too many bytes, the next is refused and told when to come back."""
     monkeypatch.setattr(writing, "MAX_WAITING", 4)

@@ -118,7 +118,10 @@ async def _feed_watchdog(daemon: Daemon, notifier: Notifier) -> None:
             with anyio.fail_after(PROBE_SECONDS):
                 await daemon.journal.probe()
         except (TimeoutError, StoreError) as error:
-            log.error("no sign of life: the journal does not answer: %s", error)  # noqa: TRY400 - expected, and no bug
+            if isinstance(error, StoreError) and error.retryable:
+                notifier.alive()  # a full disk: the writer is well, and a restart would not help
+            else:
+                log.error("no sign of life: the journal does not answer: %s", error)  # noqa: TRY400 - expected, and no bug
         else:
             notifier.alive()
         await daemon.clock.sleep_until(daemon.clock.monotonic() + notifier.watchdog_seconds / 3)

@@ -16,6 +16,7 @@ from benchmarks.measuring import ROOT
 READY_SECONDS = 30.0
 STOP_SECONDS = 60.0
 
+SOCKET = "aeond.sock"
 CONFIG = """
 [daemon]
 state_dir = {state}
@@ -45,19 +46,25 @@ class RunningDaemon:
     ready_seconds: float
 
 
+def write_config(folder: Path) -> Path:
+    """A configuration whose every place is in this folder, and a model that answers from a script."""
+    script = folder / "script.json"
+    script.write_text(json.dumps({"rules": [{"text": "It was said ten times."}]}), encoding="utf-8")
+    places = {"state": folder / "state", "socket": folder / SOCKET, "script": script}
+    config = folder / "aeond.toml"
+    config.write_text(
+        CONFIG.format(**{key: json.dumps(str(path)) for key, path in places.items()}), encoding="utf-8"
+    )
+    return config
+
+
 AEOND = (str(Path(sys.executable).with_name("aeond")),)
 
 
 @contextmanager
 def running_daemon(folder: Path, program: Sequence[str] = AEOND) -> Iterator[RunningDaemon]:
     """Starts `aeond serve`, waits for READY as systemd would, stops it in order at the end."""
-    script = folder / "script.json"
-    script.write_text(json.dumps({"rules": [{"text": "It was said ten times."}]}), encoding="utf-8")
-    address = folder / "aeond.sock"
-    config = folder / "aeond.toml"
-    places = {"state": folder / "state", "socket": address, "script": script}
-    quoted = {key: json.dumps(str(path)) for key, path in places.items()}
-    config.write_text(CONFIG.format(**quoted), encoding="utf-8")
+    config = write_config(folder)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notices:
         notices.bind(str(folder / "notify.sock"))
         notices.settimeout(READY_SECONDS)
@@ -70,7 +77,7 @@ def running_daemon(folder: Path, program: Sequence[str] = AEOND) -> Iterator[Run
         try:
             while b"READY=1" not in notices.recv(4096).splitlines():
                 continue
-            yield RunningDaemon(address, process.pid, perf_counter() - begun)
+            yield RunningDaemon(folder / SOCKET, process.pid, perf_counter() - begun)
         finally:
             process.terminate()
             process.wait(STOP_SECONDS)

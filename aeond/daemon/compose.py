@@ -76,6 +76,7 @@ class Daemon:
     admission: Admission
     feed: HotFeed
     scheduler: RunScheduler
+    calls: Calls
     api: Api
 
 
@@ -175,7 +176,7 @@ async def composed(config: Config, paths: Paths, config_file: Path) -> AsyncIter
         api = Api(
             calls, listener=listener, inner_folder=paths.inner_dir, admission=admitted, clock=clock, ids=ids
         )
-        yield Daemon(clock, journal, engine, admission, feed, scheduler, api)
+        yield Daemon(clock, journal, engine, admission, feed, scheduler, calls, api)
 
 
 @asynccontextmanager

@@ -1,6 +1,7 @@
 """What may be remembered: the rules for keys and values, the same for every store."""
 
 import json
+import re
 from collections.abc import Mapping
 
 from aeond.domain.values import JsonValue
@@ -16,11 +17,12 @@ MAX_FOUND_BYTES = 4 << 20
 
 _LAST_CHARACTER = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def check_key(key: str) -> str:
     """The key; InvalidInputError with reason EMPTY_KEY, KEY_TOO_LONG or KEY_NOT_TEXT."""
-    if any(ord(character) in _SURROGATES for character in key):
+    if _SURROGATE.search(key):
         raise InvalidInputError("a key is text", reason="KEY_NOT_TEXT", field="key")
     if not key:
         raise InvalidInputError("a key has at least one character", reason="EMPTY_KEY", field="key")

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Timer
 from time import monotonic
 from typing import Any, Self
 
@@ -113,6 +114,21 @@ class DaemonProcess:
         """The exit code, once the daemon has ended by itself."""
         assert self._process is not None
         return self._process.wait(deadline_seconds)
+
+    def log_says(self, text: str, deadline_seconds: float = READY_SECONDS) -> None:
+        """Returns once the log has this text."""
+        follower = subprocess.Popen(
+            ["tail", "-n", "+1", "-f", str(self.log_file)], stdout=subprocess.PIPE, text=True
+        )
+        watchdog = Timer(deadline_seconds, follower.kill)
+        watchdog.start()
+        try:
+            assert follower.stdout is not None
+            assert any(text in line for line in follower.stdout), f"{text!r} is not in the log:\n{self.log}"
+        finally:
+            watchdog.cancel()
+            follower.kill()
+            follower.communicate()
 
     def stop(self) -> int:
         """An orderly stop; its exit code."""

@@ -1,0 +1,68 @@
+"""A client that watches a run in a thread of its own, over every restart of the daemon."""
+
+import threading
+from collections.abc import Callable
+from typing import Self
+
+from aeond_client.client import Client
+from aeond_client.events import Event, Progress, RunEnded, TextDelta
+
+DEADLINE_SECONDS = 60.0
+
+
+class Collector:
+    """Everything that one watcher of a run was told, as it came."""
+
+    def __init__(self, socket: str, run_id: str) -> None:
+        self._socket = socket
+        self._run_id = run_id
+        self._news = threading.Condition()
+        self._thread = threading.Thread(target=self._collect, daemon=True)
+        self.events: list[Event] = []
+        self.error: BaseException | None = None
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self.wait(lambda seen: bool(seen.events)), "nothing came"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join(0 if self._thread.is_alive() and not self.has_ended else DEADLINE_SECONDS)
+
+    def _collect(self) -> None:
+        try:
+            with (
+                Client(self._socket) as client,
+                client.watch(self._run_id, patience_seconds=DEADLINE_SECONDS) as events,
+            ):
+                for event in events:
+                    with self._news:
+                        self.events.append(event)
+                        self._news.notify_all()
+        except Exception as error:  # noqa: BLE001 - told to whoever waits
+            with self._news:
+                self.error = error
+                self._news.notify_all()
+
+    @property
+    def numbered(self) -> list[Event]:
+        """The journaled events: not text and progress."""
+        return [event for event in self.events if not isinstance(event.kind, TextDelta | Progress)]
+
+    @property
+    def seqs(self) -> list[int]:
+        return [event.seq for event in self.numbered]
+
+    @property
+    def has_ended(self) -> bool:
+        return any(isinstance(event.kind, RunEnded) for event in self.events)
+
+    def wait(self, reached: Callable[[Self], bool], deadline_seconds: float = DEADLINE_SECONDS) -> bool:
+        """Whether it came true within the deadline; fails when the watcher failed."""
+        with self._news:
+            came = self._news.wait_for(lambda: self.error is not None or reached(self), deadline_seconds)
+        assert self.error is None, f"the watcher failed: {self.error!r}"
+        return came
+
+    def wait_for_end(self, deadline_seconds: float = DEADLINE_SECONDS) -> None:
+        assert self.wait(lambda seen: seen.has_ended, deadline_seconds), f"no end: {self.events[-3:]}"

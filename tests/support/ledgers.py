@@ -1,0 +1,73 @@
+"""Plans of tools that keep a ledger, and what the ledger says."""
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+
+from aeond_client.runs import Plan, PlanStep
+
+TOOL_FILE = Path(__file__).with_name("ledger_tools.py")
+
+
+class Ledger:
+    """What tools of tests/support/ledger_tools.py wrote down."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def lines(self) -> list[str]:
+        return self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
+
+    def begun(self, run_id: str) -> Counter[str]:
+        """How often each step of a run really began."""
+        return self._count("begin", run_id)
+
+    def ended(self, run_id: str) -> Counter[str]:
+        """How often each step of a run really ended."""
+        return self._count("end", run_id)
+
+    def _count(self, word: str, run_id: str) -> Counter[str]:
+        start = f"{word} {run_id}/"
+        return Counter(line.removeprefix(start) for line in self.lines if line.startswith(start))
+
+
+class Gate:
+    """A FIFO that holds a step inside of its tool until `open`, also over restarts of the daemon."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        os.mkfifo(path)
+
+    def held(self, deadline_seconds: float = 30.0) -> int:
+        """Returns once a step waits at the gate: where to write what lets it go."""
+        came: SimpleQueue[int] = SimpleQueue()
+        Thread(target=lambda: came.put(os.open(self.path, os.O_WRONLY)), daemon=True).start()
+        return came.get(timeout=deadline_seconds)
+
+    def open(self) -> None:
+        """Lets one step through, once it has come."""
+        descriptor = self.held()
+        os.write(descriptor, b"!")
+        os.close(descriptor)
+
+
+def deed(step_id: str, tool: str, *depends_on: str, gate: Gate | None = None) -> PlanStep:
+    """A step that calls one of the ledger's tools."""
+    arguments = {"gate": str(gate.path)} if gate is not None else {}
+    return PlanStep(step_id, f"{tool} as {step_id}", tool, arguments, depends_on=depends_on)
+
+
+def chain(*steps: PlanStep) -> Plan:
+    return Plan("a chain of deeds", _each_after_the_one_before(steps))
+
+
+def _each_after_the_one_before(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
+    chained: list[PlanStep] = []
+    for step in steps:
+        before = (chained[-1].step_id,) if chained else ()
+        chained.append(PlanStep(step.step_id, step.description, step.tool, step.arguments, depends_on=before))
+    return tuple(chained)

@@ -34,6 +34,11 @@ class AnswerWriter:
         self._written = text
         self._out.flush()
 
+    def break_off(self) -> None:
+        """Ends the line that is begun, because something else is about to be printed."""
+        self._flow.finish()
+        self._out.flush()
+
     def finish(self, text: str) -> None:
         """The answer as it is. What of it already stands on the screen is not repeated."""
         if not self._streams:

@@ -57,6 +57,8 @@ class LiveView:
         if live is not None:
             self._note = ""
             live.stop()
+            if self._shown.lines:
+                self._console.print()
 
     def _draw(self) -> None:
         if self._live is None and not self._ended:

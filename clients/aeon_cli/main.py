@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import Any
 
 import click
 
@@ -29,6 +30,20 @@ def _exit_codes() -> str:
     return "\b\nExit codes:\n" + "\n".join(lines)
 
 
+class _PipeClosedError(Exception):
+    """The reader of our output went away. Not an OSError, for which click has an exit code of its own."""
+
+
+class _Aeonctl(InOrder):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError as error:
+            raise _PipeClosedError from error
+        return result
+
+
 def _print_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
         from importlib.metadata import version
@@ -38,7 +53,7 @@ def _print_version(context: click.Context, _parameter: click.Parameter, wanted: 
 
 
 @click.group(
-    cls=InOrder,
+    cls=_Aeonctl,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=_exit_codes(),
 )
@@ -68,14 +83,13 @@ def main(arguments: list[str] | None = None) -> int:
     _make_streams_forgiving()
     try:
         result = cli.main(arguments, prog_name="aeonctl", standalone_mode=False)
-        sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         return Exit.USAGE
     except (click.Abort, KeyboardInterrupt):
         print("\nInterrupted. What was begun goes on: aeonctl runs", file=sys.stderr)
         return Exit.INTERRUPTED
-    except BrokenPipeError:
+    except _PipeClosedError:
         _forget_output()
         return Exit.PIPE_CLOSED
     except errors.AeondError as error:

@@ -46,6 +46,7 @@ def follow(
     shown = Checklist()
 
     def tell(outage: "Outage | None") -> None:
+        writer.break_off()
         view.note(_outage_in_words(outage) if outage else "The daemon is back.")
 
     watch = client.watch(run_id, after_seq, patience_seconds=patience_seconds, on_outage=tell)
@@ -123,5 +124,7 @@ def _say_what_it_took(run_id: str, shown: Checklist) -> None:
     words = ", ".join([*steps, *took, f"run {one_line(run_id)}"])
     if len(words) > terminal.columns:
         words = f"run {one_line(run_id)}"
+    if shown.answer is not None:
+        print(file=sys.stderr)
     dim, plain_again = ("\x1b[2m", "\x1b[0m") if terminal.colour else ("", "")
     print(f"{dim}{words}{plain_again}", file=sys.stderr)

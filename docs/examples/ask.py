@@ -23,6 +23,8 @@ def main() -> int:
                         print(f"{step_id} {state}: {error or output}")
                     case AnswerComposed(answer=answer):
                         print(answer.text)
+                    case _:
+                        pass  # there are more kinds, and newer daemons may tell of others
     except AeondError as error:
         print(f"{error.reason}: {error}", file=sys.stderr)
         return 1

@@ -43,6 +43,8 @@ async def main() -> int:
                             print(f"\n{event.seq}: {answer.text}")
                         case RunEnded(state=state):
                             print(f"{event.seq}: {state}")
+                        case _:
+                            pass  # there are more kinds, and newer daemons may tell of others
     except AeondError as error:
         print(f"{error.reason}: {error}", file=sys.stderr)
         return 1

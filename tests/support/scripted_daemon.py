@@ -178,10 +178,11 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
                 if self.cuts:
                     code, reason = self.cuts.pop(0)
                     await refuse(context, code, reason, ("last-seq", str(len(run.numbered))))
+                if position < len(run.items):
+                    continue
                 if run.ended:
                     return
-                if position == len(run.items):
-                    await run.changed.wait()
+                await run.changed.wait()
         finally:
             self.open_watches -= 1
 

@@ -93,6 +93,8 @@ class Committer:
         if log.stat().st_size < LONG_LOG_BYTES and self._reserve.room > 8 * LONG_LOG_BYTES:
             self.commit([Room(LONG_LOG_BYTES)])
             self.checkpoint()
+            assert self._connection is not None
+            self._connection.pragma("shrink_memory")
 
     def checkpoint(self) -> None:
         """Writes the log back to the file as far as readers allow; waits for nobody.

@@ -172,6 +172,17 @@ async def test_a_disk_that_hangs_fails_the_journal(tmp_path: Path) -> None:
             assert journal.failure is not None
 
 
+async def test_a_read_has_a_deadline(sqlite_journal: SqliteJournal) -> None:
+    """A read that gets no answer in time says so, and may be tried again."""
+    await sqlite_journal.append(beginning("r"))
+    sqlite_journal._readers._deadline_seconds = 0
+    with pytest.raises(StoreError) as refused:
+        await sqlite_journal.read("r")
+    assert (refused.value.reason, refused.value.retryable) == ("JOURNAL_STUCK", True)
+    sqlite_journal._readers._deadline_seconds = 30
+    assert len(await sqlite_journal.read("r")) == 2
+
+
 async def test_a_journal_that_was_left_is_closed(tmp_path: Path) -> None:
     """After it was left, a journal writes and reads nothing, and its thread has ended."""
     async with journal_in(tmp_path) as journal:

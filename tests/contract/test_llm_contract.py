@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +9,7 @@ import anyio
 import jsonschema_rs
 import pytest
 
+from aeond.capabilities.llm.requests import closing
 from aeond.capabilities.llm.scripted import Rule, Script, ScriptedLLM
 from aeond.domain.llm import FinishReason, LLMChunk, LLMRequest
 from aeond.domain.messages import Message, Role
@@ -242,8 +242,7 @@ async def test_cancelling_frees_the_engine(subject: Subject) -> None:
 async def test_leaving_a_stream_frees_the_engine(subject: Subject) -> None:
     """A stream that is closed after its first pieces costs the engine nothing more."""
     pieces = 0
-    stream = subject.llm.stream(ask(LONG_STORY, max_tokens=200))
-    async with aclosing(stream) as chunks:  # type: ignore[type-var]  # every adapter's stream can be closed
+    async with closing(subject.llm.stream(ask(LONG_STORY, max_tokens=200))) as chunks:
         async for _ in chunks:
             pieces += 1
             if pieces == 3:

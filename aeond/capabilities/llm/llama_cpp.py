@@ -3,11 +3,11 @@
 import contextlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from typing import Any
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
 
 import anyio
 
-from aeond.capabilities.llm.llama_engine import LlamaEngine
 from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.requests import (
     chat_messages,
@@ -37,13 +37,25 @@ COUNT_SECONDS = 120.0  # a count may have to wait for the engine to load
 COMPACT = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
 
 
+class EngineSessions(Protocol):
+    """What the adapter needs of an engine; LlamaEngine is one."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def context_length(self) -> int: ...
+
+    def session(self) -> AbstractAsyncContextManager[OpenAIClient]: ...
+
+
 class LlamaCppAdapter:
-    """The LLMAdapter port over a LlamaEngine, which starts with the first request.
+    """The LLMAdapter port over a llama.cpp engine, which starts with the first request.
 
     Requests run at the same time in the engine's slots and share its prompt cache: put stable text first.
     """
 
-    def __init__(self, engine: LlamaEngine, retries: Retries) -> None:
+    def __init__(self, engine: EngineSessions, retries: Retries) -> None:
         self._engine = engine
         self._retries = retries
 

@@ -37,6 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return command(options)
     except KeyboardInterrupt:
         return Exit.OK
+    except ModuleNotFoundError as error:
+        print(
+            f"aeond: {error.name} is not installed; the daemon needs: pip install 'aeond[daemon]'",
+            file=sys.stderr,
+        )
+        return Exit.CONFIG
     except Exception as error:  # noqa: BLE001 - the last place: known errors become an exit code, others a trace
         known = [one for one in errors_in(error) if isinstance(one, AeondError)]
         if not known:

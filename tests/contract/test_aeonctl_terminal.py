@@ -2,16 +2,13 @@
 
 import os
 import signal
-import sys
-from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from aeond.api.v1 import events_pb2, parts_pb2
 from tests.support import wire_events
+from tests.support.aeonctl import command, environment, script
 from tests.support.screens import Screen, Terminal, terminal
 from tests.support.scripted_daemon import ScriptedDaemon
 from tests.support.surfaces import wait_until
@@ -19,28 +16,11 @@ from tests.support.surfaces import wait_until
 LOUD = "\x1b[2J\x1b]0;owned\x07\u202e"
 
 
-@pytest.fixture
-async def daemon(tmp_path: Path) -> AsyncIterator[ScriptedDaemon]:
-    async with ScriptedDaemon(tmp_path / "aeond.sock") as daemon:
-        yield daemon
-
-
 def aeonctl(
-    daemon: ScriptedDaemon, *words: str, columns: int = 80, lines: int = 24, **environment: str
+    daemon: ScriptedDaemon, *words: str, columns: int = 80, lines: int = 24, **settings: str
 ) -> AbstractAsyncContextManager[Terminal]:
-    settings = {
-        "PATH": os.environ["PATH"],
-        "AEOND_SOCKET": str(daemon.path),
-        "TERM": "xterm-256color",
-        "LC_ALL": "C.UTF-8",
-        **environment,
-    }
-    command = [sys.executable, "-m", "aeon_cli.main", *words]
-    return terminal(command, environment=settings, columns=columns, lines=lines)
-
-
-def script(daemon: ScriptedDaemon, *kinds: Any) -> None:
-    daemon.runs.script = lambda _: list(kinds)
+    told = environment(**{"AEOND_SOCKET": str(daemon.path), "TERM": "xterm-256color", **settings})
+    return terminal(command(*words), environment=told, columns=columns, lines=lines)
 
 
 async def test_the_screen_of_a_whole_run(daemon: ScriptedDaemon) -> None:

@@ -31,12 +31,6 @@ from tests.support.surfaces import SURFACES, Surface, wait_until
 QUICK = Retries(attempts=4, first_seconds=0.01, longest_seconds=0.05)
 
 
-@pytest.fixture
-async def daemon(tmp_path: Path) -> AsyncIterator[ScriptedDaemon]:
-    async with ScriptedDaemon(tmp_path / "aeond.sock") as daemon:
-        yield daemon
-
-
 @pytest.fixture(params=sorted(SURFACES))
 async def surface(request: pytest.FixtureRequest, daemon: ScriptedDaemon) -> AsyncIterator[Surface]:
     async with SURFACES[request.param](daemon.path, QUICK) as surface:

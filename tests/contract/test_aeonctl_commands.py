@@ -1,0 +1,105 @@
+"""The commands of aeonctl that look at things and change them."""
+
+import re
+from pathlib import Path
+
+from aeond.api.v1 import events_pb2
+from tests.support import wire_events
+from tests.support.aeonctl import Run, script
+from tests.support.scripted_daemon import ScriptedDaemon, journal_of
+
+
+async def test_runs_are_listed_newest_first(aeonctl: Run) -> None:
+    """A list in a pipe is one run a line without headings, as text or as JSON."""
+    for text in ("first", "second"):
+        await aeonctl("ask", "--detach", text)
+    plain = (await aeonctl("runs")).out.splitlines()
+    assert [line.split()[0] for line in plain] == ["01RUN0002", "01RUN0001"]
+    assert all("succeeded" in line for line in plain)
+    as_json = (await aeonctl("runs", "--json", "--limit", "1")).json_lines
+    assert [(run["run_id"], run["text"], run["state"]) for run in as_json] == [
+        ("01RUN0002", "second", "succeeded")
+    ]
+    assert (await aeonctl("runs", "--state", "failed")).err == "There are no such runs.\n"
+
+
+async def test_a_run_is_shown_with_its_steps(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+    """`show` has the request, each step with its output, and the answer; with --events all of the journal."""
+    await aeonctl("ask", "--detach", "What?")
+    shown = (await aeonctl("show", "last", "--events")).out
+    for words in ("asked     What?", "✓ s1  calculator 2400 * 0.175 (0.2s)\n    420.0\n", "\nIt is 420.\n"):
+        assert words in shown
+    kinds = re.findall(r"^ +\d+ +[\d.]+s  (\w+)  \{", shown, re.MULTILINE)
+    assert kinds == [kind for _, kind in journal_of(daemon.runs.runs["01RUN0001"])]
+    assert (await aeonctl("show", "last", "--json")).json_lines[0]["answer"]["text"] == "It is 420."
+    as_json = (await aeonctl("show", "last", "--events", "--json")).json_lines
+    assert [(event["seq"], event["kind"]) for event in as_json] == journal_of(daemon.runs.runs["01RUN0001"])
+
+
+async def test_events_of_a_run_that_goes_on_are_those_so_far(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+    """Looking at a run's events does not wait for its end."""
+    script(daemon, wire_events.created(), events_pb2.RunStarted())
+    await aeonctl("ask", "--detach", "What?")
+    kinds = [event["kind"] for event in (await aeonctl("show", "last", "--events", "--json")).json_lines]
+    assert kinds == ["run_created", "run_started"]
+
+
+async def test_cancelling_is_told(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+    """A cancelled run is told as what it became."""
+    script(daemon, wire_events.created(), events_pb2.RunStarted())
+    await aeonctl("ask", "--detach", "What?")
+    printed = await aeonctl("cancel", "last", "--reason", "enough")
+    assert (printed.code, printed.out) == (0, "The run has ended: cancelled.\n")
+    assert daemon.runs.runs["01RUN0001"].numbered[-2].cancel_requested.reason == "enough"
+
+
+async def test_tools_are_listed_and_shown(aeonctl: Run) -> None:
+    """The list names every tool; one tool is shown with schemas that can be copied."""
+    assert [line.split()[:2] for line in (await aeonctl("tools")).out.splitlines()] == [
+        ["echo", "pure"],
+        ["fail", "pure"],
+        ["loud", "pure"],
+    ]
+    assert 'example  {"text": "hello"}' in (await aeonctl("tools", "echo")).out
+    assert (await aeonctl("tools", "echo", "--json")).json_lines[0]["input_schema"] == {"type": "object"}
+
+
+async def test_a_tool_is_called_by_hand(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+    """Arguments go in as words or JSON, data comes out as JSON, a failure as an exit code with its reason."""
+    called = await aeonctl("call", "echo", "text=hello", "n=3")
+    assert (called.code, called.json_lines) == (0, [{"text": "hello", "n": 3}])
+    assert daemon.tools.calls[0].workspace == str(Path.cwd())
+    failed = await aeonctl("call", "fail")
+    assert (failed.code, failed.out) == (1, "")
+    assert failed.err == "fail failed: It did not work. (TOOL_FAILED)\n"
+    as_json = await aeonctl("call", "fail", "--json")
+    assert (as_json.code, as_json.json_lines[0]["reason"]) == (1, "TOOL_FAILED")
+
+
+async def test_what_a_tool_gives_cannot_drive_the_terminal(aeonctl: Run) -> None:
+    """Escapes in a tool's text stay escapes in a pipe too."""
+    assert (await aeonctl("call", "loud")).out == "\\x1b]0;owned\\x07\\u202egnp.exe\\x9b31m\n"
+
+
+async def test_memory_is_kept_by_hand(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+    """A value set is the value got: JSON where it is JSON, a text where that is asked for."""
+    for words in (("bonus", "420"), ("name", "Ada"), ("zip", "007"), ("code", "420", "--text")):
+        assert (await aeonctl("memory", "set", *words)).code == 0
+    assert daemon.memory.values == {"bonus": "420", "name": '"Ada"', "zip": '"007"', "code": '"420"'}
+    assert (await aeonctl("memory", "get", "name")).out == "Ada\n"
+    assert (await aeonctl("memory", "get", "name", "--json")).out == '"Ada"\n'
+    assert (await aeonctl("memory", "list", "n", "--json")).json_lines == [{"key": "name", "value": "Ada"}]
+    assert [(await aeonctl("memory", "delete", "bonus")).code for _ in range(2)] == [0, 1]
+    assert (await aeonctl("memory", "get", "bonus")).code == 1
+
+
+async def test_models_and_status_are_told(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+    """The catalogue, the loaded model and the daemon's state are there for people and programs."""
+    assert (await aeonctl("models", "list")).out.split()[:5] == ["tiny", "(default)", "loaded", "98.0", "MB"]
+    assert (await aeonctl("models", "unload")).out == "cold\n"
+    assert (await aeonctl("models", "load", "--wait")).out == "tiny ready\n"
+    unknown = await aeonctl("models", "load", "huge")
+    assert (unknown.code, "MODEL_NOT_FOUND" in unknown.err) == (1, True)
+    status = await aeonctl("status")
+    assert (status.code, str(daemon.path) + " (from AEOND_SOCKET)" in status.out) == (0, True)
+    assert (await aeonctl("status", "--json")).json_lines[0]["engine"]["model"] == "tiny"

@@ -1,0 +1,119 @@
+"""What aeonctl says and returns when something is wrong."""
+
+import os
+import socket
+import sys
+from pathlib import Path
+
+import anyio
+import grpc
+import pytest
+
+from tests.support import wire_events
+from tests.support.aeonctl import Printed, Run, environment, script
+from tests.support.scripted_daemon import ScriptedDaemon
+from tests.support.surfaces import wait_until
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("ask",),
+        ("ask", "--max-steps", "-1", "x"),
+        ("ask", "--plan", "/nowhere.toml"),
+        ("show",),
+        ("decide", "run", "perhaps"),
+        ("call", "echo", "what"),
+        ("nothing",),
+        ("--nothing",),
+        ("completion", "tcsh"),
+    ],
+)
+async def test_wrong_usage_is_exit_code_2(
+    aeonctl: Run, daemon: ScriptedDaemon, words: tuple[str, ...]
+) -> None:
+    """A command that cannot be understood does nothing and says what is wrong with it."""
+    printed = await aeonctl(*words)
+    assert (printed.code, printed.out, daemon.runs.runs) == (2, "", {})
+    assert printed.err
+
+
+@pytest.mark.parametrize(
+    ("stdin", "words"),
+    [(b"\xff\xfe", "no UTF-8: see byte 1"), (b"x" * (3 << 20), "too long"), (b" \n", "is empty")],
+)
+async def test_a_request_that_is_no_text_is_refused(
+    aeonctl: Run, daemon: ScriptedDaemon, stdin: bytes, words: str
+) -> None:
+    """Binary, huge and empty standard input make no run."""
+    printed = await aeonctl("ask", stdin=stdin)
+    assert (printed.code, words in printed.err, daemon.runs.runs) == (2, True, {})
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (grpc.StatusCode.INVALID_ARGUMENT, 2),
+        (grpc.StatusCode.NOT_FOUND, 1),
+        (grpc.StatusCode.PERMISSION_DENIED, 7),
+        (grpc.StatusCode.RESOURCE_EXHAUSTED, 8),
+        (grpc.StatusCode.INTERNAL, 1),
+    ],
+)
+async def test_each_kind_of_refusal_has_its_exit_code(
+    aeonctl: Run, daemon: ScriptedDaemon, status: grpc.StatusCode, code: int
+) -> None:
+    """A script can tell a wrong request from a busy daemon and from a missing right."""
+    daemon.runs.refusals = [(status, "SOME_REASON")]
+    printed = await aeonctl("ask", "What?")
+    assert (printed.code, printed.out, printed.err) == (code, "", "aeonctl: Refused: SOME_REASON.\n")
+
+
+async def test_without_a_daemon_it_says_how_to_start_one(aeonctl: Run, tmp_path: Path) -> None:
+    """Nothing is started behind the user's back: what was tried is named, and what to do."""
+    printed = await aeonctl("--socket", str(tmp_path / "none.sock"), "status")
+    assert printed.code == 3
+    for words in ("none.sock (as told): there is no such socket", "aeond serve", "AEOND_SOCKET"):
+        assert words in printed.err
+
+
+async def test_a_socket_of_others_is_told_apart(tmp_path: Path) -> None:
+    """A user without the right to the socket reads that, and not that no daemon runs."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become somebody else")
+    path = Path("/tmp") / f"aeond-test-{os.getpid()}.sock"  # a folder that nobody can enter would hide it
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(path))
+        try:
+            path.chmod(0o600)
+            listener.listen()
+            # Everything is imported first: somebody else may not be able to read this checkout.
+            program = (
+                "import os, sys, aeond_client.client, aeon_cli.flowing; from aeon_cli.main import main; "
+                "os.setgroups([]); os.setgid(65534); os.setuid(65534); sys.exit(main(['status']))"
+            )
+            finished = await anyio.run_process(
+                [sys.executable, "-c", program], check=False, env=environment(AEOND_SOCKET=str(path))
+            )
+        finally:
+            path.unlink()
+    assert finished.returncode == 7, finished.stderr.decode()
+    assert "permission denied" in finished.stderr.decode()
+
+
+async def test_a_lost_daemon_ends_the_watch_once_patience_does(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+    """A daemon that does not come back within --patience is exit code 3, and the run is not blamed."""
+    script(daemon, wire_events.created())
+    await aeonctl("ask", "--detach", "What?")
+    printed: list[Printed] = []
+    async with anyio.create_task_group() as group:
+
+        async def watch() -> None:
+            printed.append(await aeonctl("watch", "last", "--patience", "0.2"))
+
+        group.start_soon(watch)
+        await wait_until(lambda: daemon.runs.open_watches == 1)
+        await daemon.stop()
+    assert printed[0].code == 3
+    assert "The daemon went away; waiting for it to come back" in printed[0].err

@@ -1,0 +1,120 @@
+"""aeonctl as a program of its own: in pipelines, interrupted, completed by shells; and the examples."""
+
+import json
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from aeond.api.v1 import events_pb2
+from tests.support import wire_events
+from tests.support.aeonctl import Run, command, environment, script
+from tests.support.repository import ROOT
+from tests.support.scripted_daemon import ScriptedDaemon
+from tests.support.surfaces import wait_until
+
+
+async def test_a_reader_that_goes_away_is_no_error(daemon: ScriptedDaemon) -> None:
+    """A pipe into `head -1` ends quietly, also when there is much more to print."""
+    kinds = [events_pb2.PassStarted(pass_index=n) for n in range(5_000)]
+    script(daemon, wire_events.created(), *kinds, wire_events.ended())
+    pipeline = f"{' '.join(command('ask', '--json', 'What?'))} | head -1"
+    finished = await anyio.run_process(
+        ["bash", "-o", "pipefail", "-c", pipeline],
+        check=False,
+        env=environment(AEOND_SOCKET=str(daemon.path)),
+    )
+    assert json.loads(finished.stdout)["kind"] == "run_created"
+    assert (finished.returncode, finished.stderr) == (141, b"")
+
+
+async def test_interrupting_a_pipe_leaves_the_run(daemon: ScriptedDaemon) -> None:
+    """An interrupted `ask` ends with 130 and says that the run goes on, terminal or not."""
+    script(daemon, wire_events.created(), events_pb2.PlanningStarted())
+    async with await anyio.open_process(
+        command("ask", "What?"), env=environment(AEOND_SOCKET=str(daemon.path)), start_new_session=True
+    ) as process:
+        await wait_until(lambda: daemon.runs.open_watches == 1)
+        assert process.stderr is not None
+        said = b""
+        with anyio.fail_after(20):
+            while b"planning" not in said:
+                said += await process.stderr.receive()
+            process.send_signal(signal.SIGINT)
+            async for more in process.stderr:
+                said += more
+            assert await process.wait() == 130
+    assert b"The run goes on." in said
+    assert b"Traceback" not in said
+
+
+@pytest.mark.parametrize("example", ["ask.py", "watch_async.py"])
+async def test_the_examples_run(daemon: ScriptedDaemon, example: str) -> None:
+    """Each example program runs as it stands and prints the answer."""
+    finished = await anyio.run_process(
+        [sys.executable, str(ROOT / "docs" / "examples" / example), "What", "is", "it?"],
+        env=environment(AEOND_SOCKET=str(daemon.path)),
+    )
+    assert "It is 420." in finished.stdout.decode()
+    assert daemon.runs.runs["01RUN0001"].request.request.text == "What is it?"
+
+
+COMPLETE = {
+    "bash": 'eval "$(aeonctl completion bash)"; COMP_WORDS=(aeonctl @@); COMP_CWORD=1; '
+    '_aeonctl_completion aeonctl; printf "%s\\n" "${COMPREPLY[@]}"',
+    "fish": 'aeonctl completion fish | source; complete --do-complete "aeonctl @@"',
+    "zsh": "autoload -Uz compinit; compinit -u -D; compadd() { print -l -- ${(P)@[-1]} }; "
+    '_describe() { print -l -- ${(P)@[3]} }; eval "$(aeonctl completion zsh)"; words=(aeonctl @@); '
+    "CURRENT=2; _aeonctl_completion",
+}
+
+
+@pytest.mark.parametrize("shell", sorted(COMPLETE))
+async def test_the_shell_completes(daemon: ScriptedDaemon, tmp_path: Path, shell: str) -> None:
+    """In each shell a half-typed command is completed by the script that `completion` prints."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell} here")
+    (tmp_path / "aeonctl").write_text(f'#!/bin/sh\nexec {sys.executable} -m aeon_cli.main "$@"\n')
+    (tmp_path / "aeonctl").chmod(0o755)
+    settings = environment(AEOND_SOCKET=str(daemon.path), HOME=str(tmp_path))
+    settings["PATH"] = f"{tmp_path}:{settings['PATH']}"
+    finished = await anyio.run_process(
+        [shell, "-c", COMPLETE[shell].replace("@@", "stat")], env=settings, check=False
+    )
+    assert "status" in finished.stdout.decode(), finished.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("show ", ["last", "01RUN0001"]),
+        ("call e", ["echo"]),
+        ("memory get b", ["bonus"]),
+        ("models load t", ["tiny"]),
+        ("decide last ", ["retry", "done", "abort"]),
+    ],
+)
+async def test_names_that_the_daemon_knows_are_offered(
+    aeonctl: Run, daemon: ScriptedDaemon, words: str, offered: list[str]
+) -> None:
+    """Runs, tools, keys and models are completed from the daemon; without one nothing is, and quietly."""
+    daemon.memory.values = {"bonus": "420"}
+    await aeonctl("ask", "--detach", "What?")
+    typed = f"aeonctl {words}"
+    settings = {
+        "_AEONCTL_COMPLETE": "bash_complete",
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(len(typed.split(" ")) - 1),
+    }
+    found = await anyio.run_process(
+        command(), env=environment(AEOND_SOCKET=str(daemon.path), **settings), check=False
+    )
+    assert [line.partition(",")[2] for line in found.stdout.decode().splitlines()] == offered
+    await daemon.stop()
+    without = await anyio.run_process(
+        command(), env=environment(AEOND_SOCKET=str(daemon.path), **settings), check=False
+    )
+    assert without.stderr == b""

@@ -1,0 +1,60 @@
+"""aeonctl for tests: in a thread of the test's process, and as a program of its own."""
+
+import io
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from aeon_cli.main import main
+from tests.support.scripted_daemon import ScriptedDaemon
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json_lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+Run = Callable[..., Awaitable[Printed]]
+
+
+def captured_aeonctl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The program in a thread, with its input given and its output captured as by a pipe."""
+
+    async def run(*words: str, stdin: str | bytes = "") -> Printed:
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        with anyio.fail_after(30):
+            code = await anyio.to_thread.run_sync(main, list(words))
+        return Printed(code, *capsys.readouterr())
+
+    return run
+
+
+def command(*words: str) -> list[str]:
+    """The command line of a process of its own."""
+    return [sys.executable, "-m", "aeon_cli.main", *words]
+
+
+def environment(**settings: str) -> dict[str, str]:
+    """What such a process is told, and nothing that this one happens to know."""
+    return {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **settings}
+
+
+def script(daemon: ScriptedDaemon, *kinds: Any) -> None:
+    """Lets every new run consist of these events."""
+    daemon.runs.script = lambda _: list(kinds)

@@ -7,6 +7,7 @@ between until somebody writes to that FIFO.
 
 import os
 from pathlib import Path
+from threading import Event
 
 from pydantic import BaseModel
 
@@ -26,10 +27,10 @@ CLASSES = {
 
 
 class Deed(BaseModel):
-    """What to do."""
+    """What to do, and how long it takes."""
 
     gate: str = ""
-    after: str = ""
+    seconds: float = 0.0
 
 
 class Done(BaseModel):
@@ -71,6 +72,7 @@ def _deed(name: str) -> FunctionTool:
         _write(f"begin {context.call_id}")
         if arguments.gate:
             _wait_at(Path(arguments.gate))
+        Event().wait(arguments.seconds)
         _write(f"end {context.call_id}")
         return Done(call_id=context.call_id)
 

@@ -55,9 +55,11 @@ class Gate:
         os.close(descriptor)
 
 
-def deed(step_id: str, tool: str, *depends_on: str, gate: Gate | None = None) -> PlanStep:
-    """A step that calls one of the ledger's tools."""
-    arguments = {"gate": str(gate.path)} if gate is not None else {}
+def deed(
+    step_id: str, tool: str, *depends_on: str, gate: Gate | None = None, seconds: float = 0.0
+) -> PlanStep:
+    """A step that calls one of the ledger's tools, which works for so long."""
+    arguments = {"gate": "" if gate is None else str(gate.path), "seconds": seconds}
     return PlanStep(step_id, f"{tool} as {step_id}", tool, arguments, depends_on=depends_on)
 
 

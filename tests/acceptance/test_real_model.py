@@ -1,0 +1,86 @@
+"""The real daemon with a small real model: not for good answers, but for everything around them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aeond_client.calls import RunOptions
+from aeond_client.client import Client
+from aeond_client.events import RunEnded, TextDelta
+from aeond_client.models import EngineState
+from aeond_client.runs import Budget, Plan, PlanStep, RunState
+from tests.support.collecting import Collector
+from tests.support.daemon_process import DaemonProcess, daemon_folder
+
+pytestmark = [pytest.mark.model, pytest.mark.slow]
+
+PATIENCE_SECONDS = 300.0
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[DaemonProcess]:
+    """A daemon that is READY while its model still loads, or is even downloaded."""
+    with daemon_folder() as folder:
+        model: dict[str, Any] = {
+            "engine": "llama_cpp",
+            "name": "smollm2-135m-instruct",
+            "models_dir": str(Path.home() / ".cache" / "aeond" / "models"),
+            "script": "",
+            "context_tokens": 4096,
+        }
+        with DaemonProcess(folder, {"model": model}) as daemon:
+            yield daemon
+
+
+def test_a_request_is_answered_while_the_model_loads(daemon: DaemonProcess) -> None:
+    """A request that comes before the model is there waits for it, is worked on and always ends with an answer."""
+    with Client(daemon.socket) as client:
+        bounds = Budget(llm_calls=8, tokens=40_000, wall_seconds=PATIENCE_SECONDS)
+        run = client.create_run("What is 2 plus 3?", RunOptions(budget=bounds))
+        with Collector(str(daemon.socket), run.run_id) as seen:
+            seen.wait_for_end(PATIENCE_SECONDS)
+        ended = client.get_run(run.run_id)
+        assert ended.state in {RunState.SUCCEEDED, RunState.FAILED, RunState.EXPIRED}
+        assert ended.answer is not None
+        assert ended.answer.text
+        assert ended.used.tokens > 0
+        assert client.get_status().engine.state is EngineState.READY
+
+
+def test_an_agent_step_streams_its_text(daemon: DaemonProcess) -> None:
+    """A step that asks the model shows its words as they come, and hands them on."""
+    plan = Plan(
+        "say something", (PlanStep("s1", "Say hello to the reader in one short sentence.", agent="llm"),)
+    )
+    with Client(daemon.socket) as client:
+        run = client.create_run("say hello", RunOptions(plan=plan))
+        with Collector(str(daemon.socket), run.run_id) as seen:
+            seen.wait_for_end(PATIENCE_SECONDS)
+        (step,) = client.get_run(run.run_id).steps
+    shown = "".join(
+        event.kind.text
+        for event in seen.events
+        if isinstance(event.kind, TextDelta) and event.kind.step_id == "s1"
+    )
+    assert shown.strip()
+    assert shown.strip() in str(step.output) or str(step.output) in shown
+
+
+def test_a_killed_daemon_takes_its_engine_with_it_and_goes_on(daemon: DaemonProcess) -> None:
+    """After SIGKILL of the daemon while the model writes, the next one has its own engine and ends the run."""
+    plan = Plan(
+        "say much",
+        (PlanStep("s1", "Count from one to one hundred in words, one number a line.", agent="llm"),),
+    )
+    with Client(daemon.socket) as client:
+        run = client.create_run("count", RunOptions(plan=plan))
+        with Collector(str(daemon.socket), run.run_id) as seen:
+            assert seen.wait(lambda s: any(isinstance(e.kind, TextDelta) for e in s.events), PATIENCE_SECONDS)
+            daemon.restart()
+            seen.wait_for_end(PATIENCE_SECONDS)
+        assert client.get_run(run.run_id).answer is not None
+    assert isinstance(seen.numbered[-1].kind, RunEnded)
+    assert seen.seqs == list(range(1, len(seen.seqs) + 1))
+    assert daemon.stop() == 0

@@ -116,7 +116,7 @@ class Door:
                     loop = asyncio.get_running_loop()
                     await loop.sock_connect(upstream, self._inner_path)
                     await loop.sock_sendall(upstream, PREFACE)
-                    await splice(connection, upstream, self._scratch, Screen().passes)
+                    await splice(connection, upstream, self._scratch, Screen().admit)
                 finally:
                     del self._owners[shown]
         finally:

@@ -29,6 +29,8 @@ OPTIONS = (
     ("grpc.max_metadata_size", MAX_METADATA_BYTES),
     ("grpc.absolute_max_metadata_size", MAX_METADATA_BYTES),
     ("grpc.max_concurrent_streams", 128),
+    # Bytes of -bin headers in their raw form would look to the door's screen like a broken path.
+    ("grpc.http2.true_binary", 0),
     # Whoever pings more often than every 10 s without sending anything is cut after two warnings.
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
     ("grpc.http2.max_ping_strikes", 2),
@@ -63,9 +65,8 @@ class GrpcServer:
         status = (
             health_pb2.HealthCheckResponse.SERVING if serving else health_pb2.HealthCheckResponse.NOT_SERVING
         )
-        with anyio.move_on_after(
-            ANNOUNCE_SECONDS
-        ):  # a watcher of health that does not read must not hold us up
+        # A watcher of health that does not read must not hold us up.
+        with anyio.move_on_after(ANNOUNCE_SECONDS):
             for name in ("", *self._names()):
                 await self._health.set(name, status)
 
@@ -93,12 +94,15 @@ class GrpcServer:
         await self.announce(serving=False)
         server.add_insecure_port(f"unix:{self.socket_path}")
         await server.start()
-        try:
-            yield
-        finally:
-            await self.stop()
-            with suppress(FileNotFoundError):
-                self.socket_path.unlink()
+        async with anyio.create_task_group() as tasks:
+            # Raises what ended the server, should it ever end unasked: a daemon that is deaf must not live on.
+            tasks.start_soon(server.wait_for_termination)
+            try:
+                yield
+            finally:
+                await self.stop()
+                with suppress(FileNotFoundError):
+                    self.socket_path.unlink()
 
     async def stop(self) -> None:
         """Takes no more calls, gives those at work a moment, and returns once all have ended. A repeat does

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from collections.abc import Callable
 from typing import cast
 
 import anyio
@@ -22,9 +23,15 @@ class Scratch:
 
 
 async def splice(
-    client: socket.socket, server: socket.socket, scratch: Scratch, stall_seconds: float = STALL_SECONDS
+    client: socket.socket,
+    server: socket.socket,
+    scratch: Scratch,
+    admit: Callable[[bytes], bytes | None],
+    stall_seconds: float = STALL_SECONDS,
 ) -> None:
     """Carries bytes until either end closes; what is then still on its way gets a few seconds to arrive.
+
+    What the client says goes on as `admit` gives it back; at its first None both ends are dropped.
 
     Holds at most one scratch buffer and the transports' write buffers (64 KiB each, and one read more) in
     memory, however slowly an end reads; one that takes nothing for `stall_seconds` is dropped. Cancelling
@@ -32,7 +39,8 @@ async def splice(
     """
     loop = asyncio.get_running_loop()
     ended = anyio.Event()
-    upstream, downstream = _Half(scratch, ended, stall_seconds), _Half(scratch, ended, stall_seconds)
+    upstream = _Half(scratch, ended, stall_seconds)
+    downstream = _Half(scratch, ended, stall_seconds, admit)
     upstream.other, downstream.other = downstream, upstream
     try:
         await loop.connect_accepted_socket(lambda: upstream, server)
@@ -55,11 +63,18 @@ class _Half(asyncio.BufferedProtocol):
 
     other: "_Half"
 
-    def __init__(self, scratch: Scratch, ended: anyio.Event, stall_seconds: float) -> None:
+    def __init__(
+        self,
+        scratch: Scratch,
+        ended: anyio.Event,
+        stall_seconds: float,
+        admit: Callable[[bytes], bytes | None] | None = None,
+    ) -> None:
         self.gone = anyio.Event()
         self._scratch = scratch
         self._ended = ended
         self._stall_seconds = stall_seconds
+        self._admit = admit
         self._stall: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport | None = None
 
@@ -71,7 +86,13 @@ class _Half(asyncio.BufferedProtocol):
         return self._scratch.view
 
     def buffer_updated(self, nbytes: int) -> None:
-        self.other.send(bytes(self._scratch.view[:nbytes]))
+        data: bytes | None = bytes(self._scratch.view[:nbytes])
+        if self._admit is not None and data is not None:
+            data = self._admit(data)
+        if data is None:
+            self.drop()
+        else:
+            self.other.send(data)
 
     def eof_received(self) -> bool:
         self._ended.set()
@@ -102,7 +123,7 @@ class _Half(asyncio.BufferedProtocol):
             self._transport.pause_reading()
 
     def send(self, data: bytes) -> None:
-        if self._transport is not None:
+        if data and self._transport is not None:
             self._transport.write(data)
 
     def finish(self) -> None:

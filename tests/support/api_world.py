@@ -11,6 +11,7 @@ import grpc
 import pytest
 
 from aeond.api.v1 import (
+    daemon_pb2,
     daemon_pb2_grpc,
     memory_pb2_grpc,
     models_pb2_grpc,
@@ -88,6 +89,13 @@ async def ask_raw(channel: grpc.aio.Channel, path: str, request: bytes) -> list[
 async def until(condition: Callable[[], bool]) -> None:
     """Returns once the condition holds. To be called under a deadline."""
     while not condition():  # noqa: ASYNC110 (what is waited for has no event of its own)
+        await anyio.sleep(0.001)
+
+
+async def alone(client: Stubs, connections: int = 1) -> None:
+    """Returns once no other connection is left. To be called under a deadline."""
+    status = daemon_pb2.GetStatusRequest()
+    while (await client.daemon.GetStatus(status)).load.connections > connections:  # noqa: ASYNC110 (as above)
         await anyio.sleep(0.001)
 
 

@@ -21,7 +21,9 @@ def flood(world: ApiWorld) -> None:
     world.behind.runs.show("run-0001", *events)
 
 
-async def test_draining_ends_streams_with_their_cursor_and_answers_calls(world: ApiWorld, client: Stubs) -> None:
+async def test_draining_ends_streams_with_their_cursor_and_answers_calls(
+    world: ApiWorld, client: Stubs
+) -> None:
     """At drain a stream ends with DRAINING and the last seq it was sent; new streams are refused; calls
     that are no streams are still answered."""
     call = client.runs.RunAndWatch(HELLO)
@@ -34,7 +36,11 @@ async def test_draining_ends_streams_with_their_cursor_and_answers_calls(world: 
         with pytest.raises(grpc.RpcError) as raised:
             await call.read()
         code, metadata = status_of(raised.value)
-        assert (code, metadata["reason"], metadata["last-seq"]) == (grpc.StatusCode.UNAVAILABLE, "DRAINING", "2")
+        assert (code, metadata["reason"], metadata["last-seq"]) == (
+            grpc.StatusCode.UNAVAILABLE,
+            "DRAINING",
+            "2",
+        )
         assert int(metadata["retry-after-ms"]) > 0
         assert world.behind.runs.watchers == 0
         with pytest.raises(grpc.RpcError) as raised:
@@ -66,14 +72,14 @@ async def test_a_client_that_stops_reading_is_told_where_to_go_on(tmp_path: Path
         async with api_world(tmp_path, stall_seconds=0.2) as world, world.channel() as channel:
             client = Stubs(channel)
             stalled = client.runs.RunAndWatch(HELLO)
-            first = await stalled.read()
-            assert first.run.run_id == "run-0001"
+            responses = aiter(stalled)
+            assert (await anext(responses)).run.run_id == "run-0001"
             flood(world)
             await until(lambda: world.behind.runs.watchers == 0)
             seqs: list[int] = []
             with pytest.raises(grpc.RpcError) as raised:
-                while True:
-                    seqs += [event.seq for event in (await stalled.read()).events]
+                async for response in responses:
+                    seqs += [event.seq for event in response.events]
             code, metadata = status_of(raised.value)
             assert (code, metadata["reason"]) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "STREAM_STALLED")
             assert seqs == list(range(1, len(seqs) + 1))

@@ -92,7 +92,11 @@ async def test_everything_asked_for_reaches_the_model(world: ApiWorld, client: S
         (models_pb2.GenerateRequest(messages=[USER], temperature=2.1), "OUT_OF_RANGE", "temperature"),
         (models_pb2.GenerateRequest(messages=[USER], stop=[""]), "EMPTY", "stop[0]"),
         (models_pb2.GenerateRequest(messages=[USER], schema_json="[]"), "NOT_AN_OBJECT", "schema_json"),
-        (models_pb2.GenerateRequest(messages=[USER], deadline_seconds=-1), "OUT_OF_RANGE", "deadline_seconds"),
+        (
+            models_pb2.GenerateRequest(messages=[USER], deadline_seconds=-1),
+            "OUT_OF_RANGE",
+            "deadline_seconds",
+        ),
         (models_pb2.GenerateRequest(messages=[USER], model="a\nb"), "UNPRINTABLE", "model"),
     ],
 )

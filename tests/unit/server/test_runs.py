@@ -4,6 +4,7 @@ import grpc
 import pytest
 
 from aeond.api.v1 import parts_pb2, runs_pb2, tools_pb2
+from aeond.domain.budgets import Amounts
 from aeond.domain.events import (
     PlanAdopted,
     RunEnded,
@@ -13,7 +14,6 @@ from aeond.domain.events import (
     StepStarted,
     TextDelta,
 )
-from aeond.domain.budgets import Amounts
 from aeond.domain.plans import Plan, PlanStep, StepState
 from aeond.domain.runs import PlanSource, RunState, SuspendReason
 from aeond.domain.steps import StepMode
@@ -184,14 +184,14 @@ async def test_a_run_is_shown_as_it_is(world: ApiWorld, client: Stubs) -> None:
 
 async def test_a_missing_run_is_not_found(client: Stubs) -> None:
     """Each call about a run that is not there says so, and an empty id is a mistake of form."""
-    for call, request in (
-        (client.runs.GetRun, runs_pb2.GetRunRequest),
-        (client.runs.CancelRun, runs_pb2.CancelRunRequest),
-    ):
-        async with refused(grpc.StatusCode.NOT_FOUND, "RUN_NOT_FOUND"):
-            await call(request(run_id="none"))
-        async with refused(INVALID, "EMPTY", "run_id"):
-            await call(request())
+    async with refused(grpc.StatusCode.NOT_FOUND, "RUN_NOT_FOUND"):
+        await client.runs.GetRun(runs_pb2.GetRunRequest(run_id="none"))
+    async with refused(INVALID, "EMPTY", "run_id"):
+        await client.runs.GetRun(runs_pb2.GetRunRequest())
+    async with refused(grpc.StatusCode.NOT_FOUND, "RUN_NOT_FOUND"):
+        await client.runs.CancelRun(runs_pb2.CancelRunRequest(run_id="none"))
+    async with refused(INVALID, "EMPTY", "run_id"):
+        await client.runs.CancelRun(runs_pb2.CancelRunRequest())
     async with refused(grpc.StatusCode.NOT_FOUND, "RUN_NOT_FOUND"):
         async for _ in client.runs.WatchRun(runs_pb2.WatchRunRequest(run_id="none")):
             pass

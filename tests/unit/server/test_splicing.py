@@ -14,6 +14,10 @@ pytestmark = pytest.mark.anyio
 MUCH = bytes(range(256)) * 40_000  # 10 MB
 
 
+def admit(data: bytes) -> bytes | None:
+    return None if b"\xff" * 9 in data else data
+
+
 @asynccontextmanager
 async def spliced(
     stall_seconds: float = 60.0,
@@ -25,7 +29,7 @@ async def spliced(
     done = anyio.Event()
 
     async def run() -> None:
-        await splice(client_end, server_end, Scratch(), stall_seconds)
+        await splice(client_end, server_end, Scratch(), admit, stall_seconds)
         done.set()
 
     with client, client_end, server, server_end, anyio.fail_after(20):
@@ -95,6 +99,17 @@ async def test_a_lingering_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
         server.close()
         await done.wait()
         client.close()
+
+
+async def test_what_does_not_pass_ends_the_connection() -> None:
+    """Bytes of the client that are not to go on do not reach the server, and both ends are cut."""
+    loop = asyncio.get_running_loop()
+    async with spliced() as (client, server, done):
+        await loop.sock_sendall(server, b"\xff" * 9)
+        assert await receive_exactly(client, 9) == b"\xff" * 9
+        await loop.sock_sendall(client, b"\xff" * 9)
+        assert await loop.sock_recv(server, 1) == b""
+        await done.wait()
 
 
 async def test_cancelling_cuts_both_ends() -> None:

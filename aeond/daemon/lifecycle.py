@@ -20,6 +20,7 @@ from aeond.daemon.notify import Notifier
 from aeond.daemon.paths import Paths
 from aeond.domain.llm import EngineState
 from aeond.errors import StoreError
+from aeond.service.showing import EngineShowing
 
 STATUS_SECONDS: Final = 0.5
 PROBE_SECONDS: Final = 5.0
@@ -69,6 +70,7 @@ async def _live(daemon: Daemon, config: Config, notifier: Notifier, stop: Stop) 
     """READY, until a stop is asked for and everything is parked."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_tell_status, daemon, notifier)
+        tasks.start_soon(_show_engine, daemon)
         tasks.start_soon(_feed_watchdog, daemon, notifier)
         notifier.ready()
         await stop.asked.wait()
@@ -108,6 +110,14 @@ async def _tell_status(daemon: Daemon, notifier: Notifier) -> None:
         elif engine.error:
             told = f"{model}: {engine.state} ({engine.error})"
         notifier.say(told, engine=engine.state.value)
+        await daemon.clock.sleep_until(daemon.clock.monotonic() + STATUS_SECONDS)
+
+
+async def _show_engine(daemon: Daemon) -> None:
+    """Lets those who wait for an answer see what their model is doing."""
+    showing = EngineShowing(daemon.engine, daemon.feed)
+    while True:
+        showing.look()
         await daemon.clock.sleep_until(daemon.clock.monotonic() + STATUS_SECONDS)
 
 

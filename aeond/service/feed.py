@@ -124,6 +124,11 @@ class HotFeed:
         """How many runs are watched by anybody."""
         return len(self._watchers)
 
+    @property
+    def watched_run_ids(self) -> tuple[str, ...]:
+        """The runs that are watched by anybody."""
+        return tuple(self._watchers)
+
     def close(self) -> None:
         """Wakes everyone who waits; from now on there is nothing to wait for."""
         self._closed = True

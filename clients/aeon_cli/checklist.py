@@ -53,11 +53,13 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Checklist:
     """A run as it is shown. `activity` is what goes on beside the steps ("" for nothing), since
-    `activity_time`; `fraction` how far it is (-1 where nobody knows).
+    `activity_time`; `fraction` how far it is (-1 where nobody knows). `usual_activity` is what goes on
+    when nothing special is waited for.
     """
 
     lines: tuple[Line, ...] = ()
     activity: str = "starting"
+    usual_activity: str = "starting"
     activity_time: float = 0.0
     fraction: float = -1.0
     answer_text: str = ""
@@ -179,12 +181,13 @@ def _progressed(shown: Checklist, kind: Progress, time: float) -> Checklist:
         activity = one_line(kind.activity)
         words = activity if kind.fraction < 0 else f"{activity} {kind.fraction:.0%}"
         return _change(shown, kind.step_id, replace(shown.line(kind.step_id), activity=words))
-    started = shown.activity_time if kind.activity == shown.activity else time
-    return replace(shown, activity=kind.activity, activity_time=started, fraction=kind.fraction)
+    activity = kind.activity or shown.usual_activity
+    started = shown.activity_time if activity == shown.activity else time
+    return replace(shown, activity=activity, activity_time=started, fraction=kind.fraction)
 
 
 def _doing(shown: Checklist, activity: str, time: float) -> Checklist:
-    return replace(shown, activity=activity, activity_time=time, fraction=-1.0)
+    return replace(shown, activity=activity, usual_activity=activity, activity_time=time, fraction=-1.0)
 
 
 def _with_line_for(shown: Checklist, step: PlanStep) -> Checklist:

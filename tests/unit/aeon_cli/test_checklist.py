@@ -56,6 +56,17 @@ def test_what_goes_on_is_told() -> None:
     assert (checklist.activity, checklist.fraction, checklist.activity_time) == ("loading", 0.25, NOW)
 
 
+def test_what_was_waited_for_goes_away() -> None:
+    """Once nothing special is waited for, the run's own work is told again."""
+    checklist = shown(
+        wire_events.created(),
+        events_pb2.PlanningStarted(),
+        events_pb2.Progress(activity="loading the model", fraction=0.9),
+        events_pb2.Progress(activity="", fraction=-1),
+    )
+    assert (checklist.activity, checklist.fraction) == ("planning", -1.0)
+
+
 def test_an_activity_keeps_its_start() -> None:
     """News of the same activity does not start its time anew."""
     first = shown(wire_events.created(), events_pb2.Progress(activity="loading", fraction=0.1))

@@ -1,0 +1,69 @@
+"""Showing what the engine does to those who watch runs."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from aeond.domain.events import Event, LiveUpdate, Progress
+from aeond.domain.llm import EngineSnapshot, EngineState, ModelInfo
+from aeond.service.feed import HotFeed, Watcher
+from aeond.service.showing import EngineShowing
+
+
+class StartingEngine:
+    """An engine whose state the test sets."""
+
+    def __init__(self) -> None:
+        self.state = EngineSnapshot(EngineState.STARTING, "tiny", "downloading", 0.25)
+
+    def snapshot(self) -> EngineSnapshot:
+        return self.state
+
+    async def load(self, model: str) -> None:
+        """Not asked for here."""
+
+    async def unload(self) -> None:
+        """Not asked for here."""
+
+    async def list_models(self) -> Sequence[ModelInfo]:
+        return ()
+
+
+async def shown_to(watcher: Watcher) -> Sequence[Event | LiveUpdate]:
+    watcher.nudge()
+    return await watcher.take()
+
+
+async def test_a_starting_engine_is_shown_to_every_watched_run() -> None:
+    """Whoever watches a run sees what the model is doing and how far it is."""
+    engine, feed = StartingEngine(), HotFeed()
+    with feed.watch("a") as first, feed.watch("b") as second:
+        first.go_hot(0)
+        second.go_hot(0)
+        EngineShowing(engine, feed).look()
+        assert await shown_to(first) == (Progress("a", "", "downloading the model", 0.25),)
+        assert await shown_to(second) == (Progress("b", "", "downloading the model", 0.25),)
+
+
+async def test_the_end_of_a_start_is_shown_once() -> None:
+    """When the engine answers, watchers are told once that nothing is waited for, and then left alone."""
+    engine, feed = StartingEngine(), HotFeed()
+    showing = EngineShowing(engine, feed)
+    showing.look()
+    engine.state = EngineSnapshot(EngineState.READY, "tiny")
+    with feed.watch("a") as watcher:
+        watcher.go_hot(0)
+        showing.look()
+        showing.look()
+        assert await shown_to(watcher) == (Progress("a", "", "", -1.0),)
+
+
+@pytest.mark.parametrize("state", [state for state in EngineState if state is not EngineState.STARTING])
+async def test_an_engine_at_rest_is_not_shown(state: EngineState) -> None:
+    """No watcher hears of an engine that is ready, cold, asleep or dead."""
+    engine, feed = StartingEngine(), HotFeed()
+    engine.state = EngineSnapshot(state)
+    with feed.watch("a") as watcher:
+        watcher.go_hot(0)
+        EngineShowing(engine, feed).look()
+        assert await shown_to(watcher) == ()

@@ -68,10 +68,10 @@ def validator(*specs: ToolSpec) -> PlanValidator:
     return PlanValidator(registry(*specs), ("llm",))
 
 
-def says(*answers: str | Mapping[str, Any], context_length: int = 8192) -> ScriptedLLM:
+def says(*answers: str | Mapping[str, Any], context_length: int = 8192, piece_chars: int = 8) -> ScriptedLLM:
     """A model that gives these answers one after the other; a mapping is a rule, a text its text."""
     rules = [Rule.model_validate({"text": a, "times": 1} if isinstance(a, str) else a) for a in answers]
-    return ScriptedLLM(Script(rules=tuple(rules), context_length=context_length))
+    return ScriptedLLM(Script(rules=tuple(rules), context_length=context_length, piece_chars=piece_chars))
 
 
 def grant(llm_calls: int = 10, tokens: int = 100_000) -> Grant:

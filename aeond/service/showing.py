@@ -23,7 +23,7 @@ class EngineShowing:
         starting = engine.state is EngineState.STARTING
         if starting or self._shown:
             activity = f"{engine.activity or 'starting'} the model" if starting else ""
-            fraction = engine.progress if starting else -1.0
+            fraction = engine.progress if starting and engine.progress > 0 else -1.0
             for run_id in self._feed.watched_run_ids:
                 self._feed.update(Progress(run_id, "", activity, fraction))
         self._shown = starting

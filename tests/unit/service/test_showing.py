@@ -45,6 +45,16 @@ async def test_a_starting_engine_is_shown_to_every_watched_run() -> None:
         assert await shown_to(second) == (Progress("b", "", "downloading the model", 0.25),)
 
 
+async def test_how_far_an_engine_is_need_not_be_known() -> None:
+    """A start that tells no progress is shown without a figure, and not as nothing done."""
+    engine, feed = StartingEngine(), HotFeed()
+    engine.state = EngineSnapshot(EngineState.STARTING, "tiny", "loading")
+    with feed.watch("a") as watcher:
+        watcher.go_hot(0)
+        EngineShowing(engine, feed).look()
+        assert await shown_to(watcher) == (Progress("a", "", "loading the model", -1.0),)
+
+
 async def test_the_end_of_a_start_is_shown_once() -> None:
     """When the engine answers, watchers are told once that nothing is waited for, and then left alone."""
     engine, feed = StartingEngine(), HotFeed()

@@ -74,7 +74,7 @@ class ListDirArguments(BaseModel):
     """Which folder, and in what order."""
 
     path: FolderPath = "."
-    sort: Annotated[Order, Field(description="Order of the entries")] = Order.NAME
+    sort: Annotated[Order, Field(description="Order of the entries")] = Order.SIZE
 
 
 class FolderEntry(BaseModel):
@@ -89,8 +89,8 @@ class FolderEntry(BaseModel):
 class ListDirResult(BaseModel):
     """What is in a folder. What `entries` has no room for still counts in everything else.
 
-    What people ask for most comes first and by a name of its own: small models refer to it and read no
-    further. The names are empty where there is no file.
+    What people ask for most comes first and by a name of its own: small models refer to what comes first
+    and read no further. The names are empty where there is no file.
     """
 
     largest_file: str

@@ -114,9 +114,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def test_folder_is_listed_by_name(folder: Path) -> None:
+async def test_working_folder_is_listed(folder: Path) -> None:
     """The working folder is listed when no path is given: names, kinds, sizes and times."""
-    listing = await data("list_dir", folder)
+    listing = await data("list_dir", folder, sort="name")
     assert [(entry["name"], entry["kind"], entry["size_bytes"]) for entry in listing["entries"]] == [
         ("a.txt", "file", 10),
         ("b.txt", "file", 30),
@@ -129,6 +129,11 @@ async def test_folder_is_listed_by_name(folder: Path) -> None:
     assert (listing["total"], listing["truncated"]) == (6, False)
     assert (listing["largest_file"], listing["largest_size_bytes"]) == ("b.txt", 30)
     assert listing["newest_file"] == "b.txt"
+
+
+async def test_largest_file_is_first_unless_asked_otherwise(folder: Path) -> None:
+    """Without an order the entries come from the largest to the smallest."""
+    assert await data("list_dir", folder) == await data("list_dir", folder, sort="size")
 
 
 @pytest.mark.parametrize(("sort", "first"), [("size", ["b.txt", "c.txt"]), ("modified", ["b.txt", "c.txt"])])
@@ -165,14 +170,17 @@ async def test_empty_files_count_too(tmp_path: Path) -> None:
 
 async def test_large_folder_is_cut_and_counted(tmp_path: Path) -> None:
     """A folder with more entries than fit is cut, while count, largest and newest file are those of all."""
+    last = f"f{MAX_ENTRIES + 49:04}"
     for number in range(MAX_ENTRIES + 50):
         (tmp_path / f"f{number:04}").write_bytes(b"x" * (number == MAX_ENTRIES + 49))
-    listing = await data("list_dir", tmp_path)
+    os.utime(tmp_path / last, (2**31, 2**31))
+    listing = await data("list_dir", tmp_path, sort="name")
     assert len(listing["entries"]) == MAX_ENTRIES
+    assert last not in {entry["name"] for entry in listing["entries"]}
     assert (listing["total"], listing["truncated"]) == (MAX_ENTRIES + 50, True)
-    assert listing["largest_file"] == f"f{MAX_ENTRIES + 49:04}"
-    listing = await data("list_dir", tmp_path, sort="size")
-    assert listing["entries"][0]["name"] == f"f{MAX_ENTRIES + 49:04}"
+    assert (listing["largest_file"], listing["newest_file"]) == (last, last)
+    for sort in ("size", "modified"):
+        assert (await data("list_dir", tmp_path, sort=sort))["entries"][0]["name"] == last
 
 
 async def test_strange_names_and_times_are_listed(tmp_path: Path) -> None:
@@ -183,7 +191,7 @@ async def test_strange_names_and_times_are_listed(tmp_path: Path) -> None:
     os.utime(raw, (-(2**33), -(2**33)))
     (tmp_path / "far").touch()
     os.utime(tmp_path / "far", (2**33, 2**33))
-    listing = await data("list_dir", tmp_path)
+    listing = await data("list_dir", tmp_path, sort="name")
     assert [entry["name"] for entry in listing["entries"]] == ["caf\\xe9", "far"]
 
 

@@ -10,12 +10,14 @@ import apsw
 from tests.support.watched_vfs import Watcher, watched_vfs
 
 
-def io_error(code: int) -> apsw.IOError:
-    """The error that SQLite makes of a failed system call."""
-    error = apsw.IOError("the disk failed")
-    error.result = apsw.SQLITE_IOERR
-    error.extendedresult = code
-    return error
+class DiskError(apsw.IOError):
+    """The error that SQLite makes of a failed system call; the code says of which."""
+
+    result = apsw.SQLITE_IOERR
+
+    def __init__(self, code: int) -> None:
+        super().__init__("the disk failed")
+        self.extendedresult = code
 
 
 @dataclass
@@ -44,7 +46,7 @@ class Failing(Watcher):
         self.done += 1
         if self.fail_at and (self.done == self.fail_at or (self.for_good and self.done > self.fail_at)):
             self.failed.append(what)
-            raise io_error(code)
+            raise DiskError(code)
 
 
 @dataclass

@@ -10,7 +10,7 @@ from aeond.capabilities.journal.projection import parts_of
 from aeond.capabilities.journal.reserve import Reserve
 from aeond.domain.events import Event
 from aeond.errors import AeondError, StoreError
-from tests.support.failing_vfs import failing_vfs, io_error
+from tests.support.failing_vfs import DiskError, failing_vfs
 from tests.support.journals import beginning, ending, step_turn
 from tests.support.watched_vfs import Watcher, watched_vfs
 
@@ -67,7 +67,7 @@ class LastWriteThenError(Watcher):
     def sync(self, path: str) -> None:
         if self.lies and path.endswith("-wal"):
             self.lies -= 1
-            raise io_error(apsw.SQLITE_IOERR)
+            raise DiskError(apsw.SQLITE_IOERR)
 
 
 def test_a_commit_that_is_there_after_all_is_acknowledged_once(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from aeond.server.wire.json_text import json_text, json_value
 from aeond.server.wire.pages import page_of, page_size, page_start
 
 MAX_KEY_CHARS = 512
+MAX_VALUE_BYTES = 256 << 10
 
 
 class MemoryShim:
@@ -17,7 +18,8 @@ class MemoryShim:
         self._calls = calls
 
     async def write_memory(self, request: pb.WriteMemoryRequest, _caller: Owner) -> pb.WriteMemoryResponse:
-        await self._calls.write(_key(request.key), json_value(request.value_json, "value_json"))
+        value = json_value(request.value_json, "value_json", MAX_VALUE_BYTES)
+        await self._calls.write(_key(request.key), value)
         return pb.WriteMemoryResponse()
 
     async def read_memory(self, request: pb.ReadMemoryRequest, _caller: Owner) -> pb.ReadMemoryResponse:

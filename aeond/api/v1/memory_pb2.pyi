@@ -55,7 +55,7 @@ class WriteMemoryRequest(_message.Message):
     key: _builtins.str
     """The key; empty is refused."""
     value_json: _builtins.str
-    """The value as JSON text, at most 1 MiB; empty is refused."""
+    """The value as JSON text, at most 256 KiB; empty is refused."""
     def __init__(
         self,
         *,

@@ -62,8 +62,8 @@ class MemoryServiceServicer:
     """
 
     def WriteMemory(self, request, context):
-        """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT (EMPTY_KEY, KEY_TOO_LONG,
-        INVALID_JSON, VALUE_TOO_LARGE). A repeat leaves the same value.
+        """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT for a key or value that
+        cannot be kept. A repeat leaves the same value.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

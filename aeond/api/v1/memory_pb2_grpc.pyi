@@ -34,8 +34,8 @@ class MemoryServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> MemoryServiceAsyncStub: ...
     WriteMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.WriteMemoryRequest, _memory_pb2.WriteMemoryResponse]
-    """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT (EMPTY_KEY, KEY_TOO_LONG,
-    INVALID_JSON, VALUE_TOO_LARGE). A repeat leaves the same value.
+    """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT for a key or value that
+    cannot be kept. A repeat leaves the same value.
     """
     ReadMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.ReadMemoryRequest, _memory_pb2.ReadMemoryResponse]
     """Returns the value of a key. NOT_FOUND (KEY_NOT_FOUND) when there is none. Repeat at will."""
@@ -52,8 +52,8 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     WriteMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.WriteMemoryRequest, _memory_pb2.WriteMemoryResponse]  # type: ignore[assignment]
-    """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT (EMPTY_KEY, KEY_TOO_LONG,
-    INVALID_JSON, VALUE_TOO_LARGE). A repeat leaves the same value.
+    """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT for a key or value that
+    cannot be kept. A repeat leaves the same value.
     """
     ReadMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.ReadMemoryRequest, _memory_pb2.ReadMemoryResponse]  # type: ignore[assignment]
     """Returns the value of a key. NOT_FOUND (KEY_NOT_FOUND) when there is none. Repeat at will."""
@@ -73,8 +73,8 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memory_pb2.WriteMemoryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.WriteMemoryResponse, _abc.Awaitable[_memory_pb2.WriteMemoryResponse]]:
-        """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT (EMPTY_KEY, KEY_TOO_LONG,
-        INVALID_JSON, VALUE_TOO_LARGE). A repeat leaves the same value.
+        """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT for a key or value that
+        cannot be kept. A repeat leaves the same value.
         """
 
     @_abc_1.abstractmethod

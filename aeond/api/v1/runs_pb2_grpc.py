@@ -140,7 +140,7 @@ class RunServiceServicer:
         a gap, with the text and progress of the moment in between; ends with OK after the last event.
         NOT_FOUND when there is no such run. UNAVAILABLE (DRAINING) when the daemon stops and
         RESOURCE_EXHAUSTED (STREAM_STALLED) when the client did not read for 30 seconds: both carry `last-seq`
-        in the trailing metadata. Repeat with the last seq that arrived to go on.
+        in the trailing metadata once an event was sent. Repeat with the last seq that arrived to go on.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -60,7 +60,7 @@ class RunServiceStub:
     a gap, with the text and progress of the moment in between; ends with OK after the last event.
     NOT_FOUND when there is no such run. UNAVAILABLE (DRAINING) when the daemon stops and
     RESOURCE_EXHAUSTED (STREAM_STALLED) when the client did not read for 30 seconds: both carry `last-seq`
-    in the trailing metadata. Repeat with the last seq that arrived to go on.
+    in the trailing metadata once an event was sent. Repeat with the last seq that arrived to go on.
     """
     AnswerRun: _grpc.UnaryUnaryMultiCallable[_runs_pb2.AnswerRunRequest, _runs_pb2.AnswerRunResponse]
     """Answers a question of a run and returns once the answer is on disk. INVALID_ARGUMENT when the answer
@@ -114,7 +114,7 @@ class RunServiceAsyncStub(RunServiceStub):
     a gap, with the text and progress of the moment in between; ends with OK after the last event.
     NOT_FOUND when there is no such run. UNAVAILABLE (DRAINING) when the daemon stops and
     RESOURCE_EXHAUSTED (STREAM_STALLED) when the client did not read for 30 seconds: both carry `last-seq`
-    in the trailing metadata. Repeat with the last seq that arrived to go on.
+    in the trailing metadata once an event was sent. Repeat with the last seq that arrived to go on.
     """
     AnswerRun: _aio.UnaryUnaryMultiCallable[_runs_pb2.AnswerRunRequest, _runs_pb2.AnswerRunResponse]  # type: ignore[assignment]
     """Answers a question of a run and returns once the answer is on disk. INVALID_ARGUMENT when the answer
@@ -201,7 +201,7 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
         a gap, with the text and progress of the moment in between; ends with OK after the last event.
         NOT_FOUND when there is no such run. UNAVAILABLE (DRAINING) when the daemon stops and
         RESOURCE_EXHAUSTED (STREAM_STALLED) when the client did not read for 30 seconds: both carry `last-seq`
-        in the trailing metadata. Repeat with the last seq that arrived to go on.
+        in the trailing metadata once an event was sent. Repeat with the last seq that arrived to go on.
         """
 
     @_abc_1.abstractmethod

@@ -118,7 +118,7 @@ class _Half(asyncio.BufferedProtocol):
             self._transport.resume_reading()
 
     def hold(self) -> None:
-        """Reads no more for now."""
+        """Stops reading until it is told to go on."""
         if self._transport is not None:
             self._transport.pause_reading()
 

@@ -95,8 +95,8 @@ class Writer:
         waiting = _Waiting(change, self._loop.create_future())
         self._waiting.add(waiting)
         self._waiting_bytes += change.size
-        self._queue.put(waiting)
         with anyio.CancelScope(shield=not in_doubt, deadline=self._loop.time() + self._deadline_seconds):
+            self._queue.put(waiting)  # last: the thread that it wakes finds this one out of its way
             return await waiting.answered
         raise self._stuck()
 

@@ -41,8 +41,8 @@ def free_bytes_at(folder: Path) -> int:
 class ModelStore:
     """The folder where models are kept, and the places that new ones come from.
 
-    `own_folders` are searched for a file of the right content before anything is downloaded. Several
-    daemons may share a folder: a model is downloaded once.
+    It and `own_folders` are searched for a file that a user put there, by the name that it has on its hub,
+    before anything is downloaded. Several daemons may share a folder: a model is downloaded once.
     """
 
     def __init__(
@@ -103,8 +103,9 @@ class ModelStore:
             raise unavailable(entry, said or [f"{place} is not there" for place in entry.places])
         kept = self._folder / f"{entry.digest}.gguf"
         partial = self._folder / f"{entry.digest}.partial"
-        partial.mkdir(mode=0o700, parents=True, exist_ok=True)
-        async with locked(partial / "lock"):
+        self._folder.mkdir(parents=True, exist_ok=True)
+        async with locked(self._folder / f".{entry.digest}.lock"):
+            partial.mkdir(mode=0o700, exist_ok=True)
             if kept.is_file():
                 return kept  # somebody else was faster
             logger.info("getting the model %s, licence %s", entry.name, entry.licence or "not stated")
@@ -149,7 +150,7 @@ class ModelStore:
         names = [f"{entry.digest}.gguf"] if entry.digest else []
         names += [place.file for place in entry.places if isinstance(place, HubFile)]
         named = [place for place in entry.places if isinstance(place, Path)]
-        return named + [folder / name for folder in self._own_folders for name in names]
+        return named + [folder / name for folder in (self._folder, *self._own_folders) for name in names]
 
     def _check_room(self, entry: CatalogueEntry, partial: Path) -> None:
         here = sum(file.stat().st_size for file in partial.rglob("*") if file.is_file())

@@ -29,6 +29,7 @@ class EngineProcess:
         self._process = process
         self._log: deque[str] = deque(maxlen=MAX_LOG_LINES)
         self._log_ended = anyio.Event()
+        self.killed = False  # by us
 
     @property
     def pid(self) -> int:
@@ -38,6 +39,10 @@ class EngineProcess:
     def log(self) -> str:
         """The last lines it wrote to standard error."""
         return "\n".join(self._log)
+
+    def last_words(self) -> str:
+        """The last three lines of the log, short enough for a message."""
+        return "; ".join(line[:200] for line in [*self._log][-3:])
 
     async def wait_ready(self) -> None:
         """Returns when the program says that it is ready.
@@ -75,6 +80,7 @@ class EngineProcess:
     def kill(self) -> None:
         """Kills the whole process group at once; nothing happens if it has ended."""
         if self._process.returncode is None:
+            self.killed = True
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
 

@@ -85,6 +85,8 @@ class LlamaEngine:
         self._wish: CatalogueEntry | None = None
         self._last_model = catalogue.default
         self._life = anyio.CancelScope()
+        self._lives = 0
+        self._alive = False
         self._client: OpenAIClient | None = None
         self._failure: LLMError | None = None
         self._failure_until = 0.0
@@ -142,8 +144,11 @@ class LlamaEngine:
         self._wish = None
         self._life.cancel()
         self._wake()
-        while self._snapshot.state is not EngineState.COLD:
+        life = self._lives
+        while self._alive and self._lives == life:
             await self._changed.wait()
+        if self._wish is None:
+            self._show(EngineState.COLD)
 
     async def list_models(self) -> Sequence[ModelInfo]:
         ready = self._snapshot.state is EngineState.READY
@@ -208,6 +213,8 @@ class LlamaEngine:
                     self._show(EngineState.COLD)
                 await self._changed.wait()
                 continue
+            self._lives += 1
+            self._alive = True
             with anyio.CancelScope() as self._life:
                 try:
                     await self._serve_again_and_again(entry)
@@ -215,6 +222,8 @@ class LlamaEngine:
                     self._give_up(error)
                 except OSError as error:
                     self._give_up(LLMError(f"The engine cannot be started: {error}.", reason="ENGINE_DEAD"))
+            self._alive = False
+            self._wake()
 
     def _give_up(self, failure: LLMError) -> None:
         """Requests fail with this error until the engine has rested, or somebody loads a model."""
@@ -283,7 +292,10 @@ class LlamaEngine:
             tasks.start_soon(self._kill_when_silent, process)
             code = await process.wait()
             tasks.cancel_scope.cancel()
-        return LLMGoneError(f"The engine died ({describe_exit(code)}). {process.log}".strip(), retryable=True)
+        how = (
+            f"it was silent for {self.settings.stall_seconds:g} s" if process.killed else describe_exit(code)
+        )
+        return LLMGoneError(f"The engine died ({how}). {process.last_words()}".strip(), retryable=True)
 
     async def _kill_when_silent(self, process: EngineProcess) -> None:
         await self._watch.silence(self.settings.stall_seconds)

@@ -10,6 +10,7 @@ import argparse
 import ctypes
 import json
 import os
+import resource
 import signal
 import sys
 from pathlib import Path
@@ -27,6 +28,12 @@ def die_with_parent(parent_pid: int) -> None:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) was refused")
     if os.getppid() != parent_pid:
         os._exit(0)
+
+
+def stand_back() -> None:
+    """Where memory runs out this process goes before the daemon, and it leaves no core file of gigabytes."""
+    Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def private_stdout() -> int:
@@ -80,6 +87,7 @@ def serve(options: argparse.Namespace) -> object:
 def main() -> None:
     options = parse_arguments(sys.argv[1:])
     die_with_parent(options.parent)
+    stand_back()
     os.umask(0o077)
     out = private_stdout()
     try:

@@ -121,6 +121,24 @@ async def test_unload_of_any_state_ends_cold(tmp_path: Path) -> None:
         assert engine.snapshot().state is EngineState.COLD
 
 
+async def test_unloading_under_a_waiting_request_does_not_wait_for_it(engine: LlamaEngine) -> None:
+    """Unload ends the process that there is, also when somebody asks for the next one at once."""
+    await engine.load("tiny")
+    await until(engine, EngineState.READY)
+    async with anyio.create_task_group() as tasks:
+
+        async def ask_again() -> None:
+            while engine.snapshot().state is EngineState.READY:
+                await anyio.lowlevel.checkpoint()
+            async with engine.session():
+                pass
+
+        tasks.start_soon(ask_again)
+        with anyio.fail_after(30):
+            await engine.unload()
+    assert engine.snapshot().state is EngineState.READY
+
+
 async def test_what_cannot_be_downloaded_fails_every_request_at_once(tmp_path: Path) -> None:
     """A model that cannot be had is an error for who waits and for who comes, until it has rested."""
     wheels = FolderOfWheels(stop_after=0)

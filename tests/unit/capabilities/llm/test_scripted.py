@@ -11,6 +11,7 @@ from aeond.capabilities.llm.scripted import Rule, Script, ScriptedLLM, read_scri
 from aeond.domain.llm import LLMChunk
 from aeond.errors import InvalidInputError, LLMError, LLMGoneError
 from tests.support.engine import ask
+from tests.support.repository import ROOT
 
 
 def scripted(*rules: Rule) -> ScriptedLLM:
@@ -135,6 +136,16 @@ def test_bad_scripts_name_their_fault(tmp_path: Path, text: str, says_what: str)
         read_script(path)
     assert refused.value.reason == "SCRIPT_INVALID"
     assert says_what in refused.value.message
+
+
+async def test_the_script_in_the_documentation_works(tmp_path: Path) -> None:
+    """The script that the documentation shows is one, and answers as it says."""
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    path = tmp_path / "script.toml"
+    path.write_text(page.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
+    llm = ScriptedLLM(read_script(path))
+    assert "calculator" in await says(llm, "What is 17.5% of 2400?")
+    assert await says(llm, "And the bonus?") == "The bonus is 420."
 
 
 def test_a_missing_script_is_a_clear_error(tmp_path: Path) -> None:

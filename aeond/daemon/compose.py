@@ -30,7 +30,7 @@ from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.threads import WorkerThreads
 from aeond.daemon.clocks import SystemClock, TimeSortedIds, chance
 from aeond.daemon.config import Config, EngineKind, ModelSection
-from aeond.daemon.paths import Paths
+from aeond.daemon.paths import Paths, default_config_file
 from aeond.domain.budgets import Budget
 from aeond.errors import InvalidInputError, LLMError, NotFoundError
 from aeond.kernel.executor import LLM_AGENT, StepExecutor
@@ -81,7 +81,7 @@ class Daemon:
 
 
 @asynccontextmanager
-async def composed(config: Config, paths: Paths, config_file: Path) -> AsyncIterator[Daemon]:
+async def composed(config: Config, paths: Paths) -> AsyncIterator[Daemon]:
     """Opens everything for as long as the block lasts. The caller holds the lock of a single instance."""
     async with AsyncExitStack() as stack:
         clock = SystemClock()
@@ -132,7 +132,7 @@ async def composed(config: Config, paths: Paths, config_file: Path) -> AsyncIter
         workspaces = Workspaces(
             own=paths.workspaces,
             roots=[Path(root).expanduser().resolve() for root in config.workspaces.roots],
-            protected=[paths.state_dir.resolve(), config_file.parent.resolve()],
+            protected=[paths.state_dir.resolve(), default_config_file().parent.resolve()],
         )
         calls = Calls(
             runs=Runs(

@@ -32,7 +32,7 @@ Permissions = Annotated[str, AfterValidator(_permissions)]
 class Section(BaseModel):
     """A part of the configuration: unknown keys are errors, and types are not guessed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class DaemonSection(Section):

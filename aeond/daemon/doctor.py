@@ -69,7 +69,7 @@ def look(config_file: Path | None) -> Iterator[Finding]:
         return
     there = "is right" if path.exists() else "is not there: the defaults hold"
     yield Finding("configuration", Verdict.GOOD, f"{path} {there}")
-    paths = paths_of(config)
+    paths = paths_of(config, path)
     yield state_folder(paths)
     yield disk(paths)
     yield memory()

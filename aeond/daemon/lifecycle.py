@@ -8,13 +8,13 @@ wait for steps. SIGHUP is answered with a line in the log: a new configuration t
 
 import logging
 import signal
-from pathlib import Path
 from typing import Final
 
 import anyio
 
 from aeond.daemon.compose import Daemon, composed
 from aeond.daemon.config import Config
+from aeond.daemon.footprint import settle
 from aeond.daemon.locking import single_instance
 from aeond.daemon.notify import Notifier
 from aeond.daemon.paths import Paths
@@ -28,14 +28,14 @@ PROBE_SECONDS: Final = 5.0
 log = logging.getLogger("aeond.daemon")
 
 
-async def serve(config: Config, paths: Paths, config_file: Path, notifier: Notifier) -> None:
+async def serve(config: Config, paths: Paths, notifier: Notifier) -> None:
     """Runs a daemon until it is told to stop. Raises what keeps it from starting or going on."""
     stop = Stop()
     paths.make()
     with single_instance(paths.lock):
         async with anyio.create_task_group() as signals:
             await signals.start(stop.listen)
-            async with composed(config, paths, config_file) as daemon:
+            async with composed(config, paths) as daemon:
                 resumed = await daemon.scheduler.resume()
                 async with daemon.api.opened():
                     daemon.admission.open()
@@ -72,6 +72,7 @@ async def _live(daemon: Daemon, config: Config, notifier: Notifier, stop: Stop) 
         tasks.start_soon(_tell_status, daemon, notifier)
         tasks.start_soon(_show_engine, daemon)
         tasks.start_soon(_feed_watchdog, daemon, notifier)
+        settle()
         notifier.ready()
         await stop.asked.wait()
         notifier.stopping()

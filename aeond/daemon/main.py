@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     faulthandler.enable()
     # gRPC's fork handlers are of no use to a program that never forks, and cost children their lives.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+    # Nothing that happens to be installed may change how the configuration is read.
+    os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
     options = _parser().parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = options.command
     try:
@@ -92,6 +94,7 @@ def _add_config(parser: argparse.ArgumentParser) -> None:
 
 def _serve(options: argparse.Namespace) -> int:
     from aeond.daemon.config_files import load_config
+    from aeond.daemon.footprint import share_arenas
     from aeond.daemon.logs import start_logging
     from aeond.daemon.notify import notifier_from_environment
     from aeond.daemon.paths import default_config_file, paths_of
@@ -100,12 +103,14 @@ def _serve(options: argparse.Namespace) -> int:
     config = load_config(file, required=options.config is not None)
     start_logging(config.log.level, config.log.format, sys.stderr)
 
+    share_arenas()
+
     import anyio
 
     from aeond.daemon.lifecycle import serve
 
     with closing(notifier_from_environment()) as notifier:
-        anyio.run(serve, config, paths_of(config), file.absolute(), notifier)
+        anyio.run(serve, config, paths_of(config, file), notifier)
     return Exit.OK
 
 

@@ -14,6 +14,7 @@ SYSTEM_CONFIG = Path("/etc/aeond/aeond.toml")
 class Paths:
     """Every place that a daemon uses."""
 
+    config_file: Path
     state_dir: Path
     socket: Path
     models_dir: Path
@@ -72,7 +73,7 @@ def default_config_file() -> Path:
     return SYSTEM_CONFIG if is_system() else _home("XDG_CONFIG_HOME", ".config") / "aeond" / "aeond.toml"
 
 
-def paths_of(config: Config) -> Paths:
+def paths_of(config: Config, config_file: Path) -> Paths:
     """The places that the configuration names, and the usual ones for what it leaves open."""
     if is_system():
         state = Path(os.environ.get("STATE_DIRECTORY", "/var/lib/aeond").split(":")[0])
@@ -83,6 +84,7 @@ def paths_of(config: Config) -> Paths:
         session = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.geteuid()}")
         runtime = session / "aeond" if session.is_dir() else state / "run"
     return Paths(
+        config_file=config_file.absolute(),
         state_dir=_chosen(config.daemon.state_dir, state),
         socket=_chosen(config.socket.path, runtime / "aeond.sock"),
         models_dir=_chosen(config.model.models_dir, models),

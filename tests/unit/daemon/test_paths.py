@@ -9,6 +9,7 @@ from aeond.daemon.config import Config
 from aeond.daemon.paths import Paths, default_config_file, is_system, paths_of
 from aeond.errors import RefusedError
 
+FILE = Path("/etc/aeond/aeond.toml")
 USER = 987_654_321  # nobody: there is no session folder of that user
 
 
@@ -24,7 +25,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_user_s_daemon_lives_in_the_user_s_home(home: Path) -> None:
     """Without a word of configuration everything of a user's daemon is below the user's home."""
-    paths = paths_of(Config())
+    paths = paths_of(Config(), FILE)
     assert paths.state_dir == home / ".local/state/aeond"
     assert paths.models_dir == home / ".cache/aeond/models"
     assert paths.socket == home / ".local/state/aeond/run/aeond.sock"
@@ -36,7 +37,7 @@ def test_the_desktop_s_folders_are_used(home: Path, monkeypatch: pytest.MonkeyPa
     for name in ("STATE_HOME", "CONFIG_HOME", "CACHE_HOME", "RUNTIME_DIR"):
         (home / name.lower()).mkdir()
         monkeypatch.setenv(f"XDG_{name}", str(home / name.lower()))
-    paths = paths_of(Config())
+    paths = paths_of(Config(), FILE)
     assert paths.state_dir == home / "state_home/aeond"
     assert paths.models_dir == home / "cache_home/aeond/models"
     assert paths.socket == home / "runtime_dir/aeond/aeond.sock"
@@ -47,7 +48,7 @@ def test_the_desktop_s_folders_are_used(home: Path, monkeypatch: pytest.MonkeyPa
 def test_a_system_daemon_lives_in_the_system_s_places(monkeypatch: pytest.MonkeyPatch) -> None:
     """Root's daemon uses the places of system services."""
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    paths = paths_of(Config())
+    paths = paths_of(Config(), FILE)
     assert (str(paths.state_dir), str(paths.socket)) == ("/var/lib/aeond", "/run/aeond/aeond.sock")
     assert str(default_config_file()) == "/etc/aeond/aeond.toml"
 
@@ -57,20 +58,20 @@ def test_a_service_of_a_user_of_its_own_is_a_system_daemon(monkeypatch: pytest.M
     """A service that systemd gave a state folder of the system needs not be root."""
     monkeypatch.setenv("STATE_DIRECTORY", "/var/lib/aeond")
     assert is_system()
-    assert str(paths_of(Config()).models_dir) == "/var/lib/aeond/models"
+    assert str(paths_of(Config(), FILE).models_dir) == "/var/lib/aeond/models"
 
 
 def test_what_is_configured_is_used(home: Path) -> None:
     """A configured place wins over the usual one, with ~ for the home."""
     config = Config.model_validate({"daemon": {"state_dir": "~/there"}, "socket": {"path": "/srv/s.sock"}})
-    paths = paths_of(config)
+    paths = paths_of(config, FILE)
     assert (paths.state_dir, paths.socket) == (home / "there", Path("/srv/s.sock"))
 
 
 @pytest.mark.usefixtures("home")
 def test_the_daemon_s_folders_are_its_own() -> None:
     """Folders that the daemon makes can be entered by its user alone."""
-    paths = paths_of(Config())
+    paths = paths_of(Config(), FILE)
     paths.make()
     assert paths.state_dir.stat().st_mode & 0o777 == 0o700
     assert paths.socket.parent.stat().st_mode & 0o777 == 0o700
@@ -79,7 +80,7 @@ def test_the_daemon_s_folders_are_its_own() -> None:
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     """A place that cannot be used gives an error that names it."""
     (tmp_path / "file").write_text("")
-    paths = Paths(tmp_path / "file" / "state", tmp_path / "aeond.sock", tmp_path)
+    paths = Paths(FILE, tmp_path / "file" / "state", tmp_path / "aeond.sock", tmp_path)
     with pytest.raises(RefusedError, match="file/state cannot be made") as raised:
         paths.make()
     assert raised.value.reason == "FOLDER_REFUSED"

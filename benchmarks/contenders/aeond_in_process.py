@@ -63,10 +63,10 @@ async def measure(folder: Path, chains: int) -> list[float]:
     """Seconds a step for each of the chains."""
     file = write_config(folder)
     config = load_config(file, required=True)
-    paths = paths_of(config)
+    paths = paths_of(config, file)
     paths.make()
     seconds = []
-    async with composed(config, paths, file) as daemon:
+    async with composed(config, paths) as daemon:
         await daemon.scheduler.resume()
         daemon.admission.open()
         for _ in range(chains):

@@ -76,9 +76,10 @@ def derive_dependencies(steps: Sequence[PlanStep], specs: Sequence[ToolSpec]) ->
     changing: list[str] = []
     looking: list[str] = []
     for index, step in enumerate(steps):
-        waits = set(_referenced(step, ids))
+        earlier = ids[:index]  # a reference to a later step is left for the Validator to find
+        waits = set(_referenced(step, earlier))
         if step.tool_call is None:
-            waits |= set() if waits else set(ids[:index])
+            waits |= set() if waits else set(earlier)
         else:
             effect = effects.get(step.tool_call.tool)
             if effect not in _HARMLESS:

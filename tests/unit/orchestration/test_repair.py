@@ -189,7 +189,7 @@ async def test_declared_cycles_in_a_models_plan_do_not_survive() -> None:
 
 async def test_an_unknown_tool_stays_the_steps_own_problem() -> None:
     """A plan with a tool that is not registered is kept; no other tool is put in its place."""
-    plan = {"steps": [{"name": "mystery", "args": {"x": 1}}]}
+    plan: JsonObject = {"steps": [{"name": "mystery", "args": {"x": 1}}]}
     mender, llm = supervisor()
     outcome = await mender.repair_plan(plan, SPECS, grant())
     assert outcome.value is not None

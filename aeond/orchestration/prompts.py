@@ -35,10 +35,9 @@ STEP_RULES: Final = (
 )
 
 ANSWER_RULES: Final = (
-    "Your name is aeond. You are the assistant that runs on the user's own computer, with no company behind "
-    'you. You speak to the user as "you", briefly and in plain words, and come straight to the point. '
-    "Results that you are given are true: rest on them alone, and copy names, numbers and texts from them "
-    "exactly."
+    "You are aeond, an assistant program that runs on this computer; if asked who you are, say so. Speak to "
+    "the user, briefly and in plain words. Results that you are given are true: take every name, number and "
+    "text from them exactly, and say nothing that they do not say."
 )
 
 _REPAIR_RULES: Final = (
@@ -78,21 +77,23 @@ def step_prompt(step: PlanStep, request: str, context: str) -> str:
     parts = [f"The user's request: {request}", f"This is step {step.step_index} of {step.total_steps}."]
     if context:
         parts.append(f"Results of earlier steps:\n{context}")
-    parts.append(f"Do only this step: {step.description}")
+    parts.append(f"Do only this step, and reply with its result alone: {step.description}")
     return "\n\n".join(parts)
 
 
 def final_step_prompt(step: PlanStep, request: str, context: str) -> str:
     """Asks an agent for the last step, whose output is the answer."""
-    return f"Request: {request}\n\nResults:\n{context}\n\nAnswer the request now. {step.description}"
+    return f"Results:\n{context}\n\nMy request: {request}\nAnswer it from the results. {step.description}"
 
 
 def answer_prompt(request: str, results: str, missing: Sequence[str]) -> str:
     """Asks for the answer from what the steps gave."""
-    parts = [f"Request: {request}", f"It has been carried out. Results:\n{results}"]
+    parts = [f"Results:\n{results}"]
     if missing:
         parts.append("These steps gave no result; say so:\n" + "\n".join(f"- {line}" for line in missing))
-    parts.append("Answer the request from the results, in few words but with all that was asked for.")
+    parts.append(
+        f"My request, which is done: {request}\nTell me the outcome with its values, in a few words."
+    )
     return "\n\n".join(parts)
 
 

@@ -1,7 +1,9 @@
 """The entry of `aeonctl`: its commands, and what happens when one cannot do its work."""
 
 import os
+import signal
 import sys
+import threading
 from typing import Any
 
 import click
@@ -18,10 +20,7 @@ from aeon_cli.grouping import InOrder
 from aeond_client import errors
 
 _HOW_TO_START = """\
-Start one:
-  aeond serve                          here, until you stop it
-  systemctl --user start aeond         for you, in the background
-  sudo systemctl start aeond           for this machine
+Start one in another terminal:  aeond serve
 Is it elsewhere? Name its socket with --socket or in AEOND_SOCKET."""
 
 
@@ -81,6 +80,7 @@ for _command in (ask, watch, runs, show, cancel, decide, tools, call, memory, mo
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command and returns its exit code; says in plain words what went wrong."""
     _make_streams_forgiving()
+    _end_in_order_when_told()
     try:
         result = cli.main(arguments, prog_name="aeonctl", standalone_mode=False)
     except click.ClickException as error:
@@ -128,6 +128,16 @@ def _make_streams_forgiving() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+
+
+def _end_in_order_when_told() -> None:
+    """SIGTERM ends the program like an exception, so that the terminal gets its cursor back."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _end)
+
+
+def _end(number: int, _frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def _forget_output() -> None:

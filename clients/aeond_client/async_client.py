@@ -12,7 +12,7 @@ import grpc.aio
 
 from aeond_client import calls
 from aeond_client.async_watch import AsyncWatch
-from aeond_client.calls import Call, PageCall, RunOptions
+from aeond_client.calls import PAGE_SIZE, Call, PageCall, RunOptions
 from aeond_client.channels import OPTIONS, StreamChannels
 from aeond_client.daemon import DaemonStatus
 from aeond_client.errors import AeondError, CallCancelledError
@@ -277,7 +277,7 @@ class AsyncClient:
         items: list[T] = []
         token = ""
         while len(items) < limit:
-            page = await self._make(page_call(token))
+            page = await self._make(page_call(token, min(limit - len(items), PAGE_SIZE)))
             items += page.items
             token = page.next_page_token
             if not token:

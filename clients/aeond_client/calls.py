@@ -66,8 +66,8 @@ class Page(Generic[T]):
     next_page_token: str
 
 
-PageCall = Callable[[str], Call[Page[T]]]
-"""Makes the call for the page that a token names."""
+PageCall = Callable[[str, int], Call[Page[T]]]
+"""Makes the call for the page that a token names, of at most so many items."""
 
 _RUNS = runs_pb2.DESCRIPTOR.services_by_name["RunService"].methods_by_name
 _TOOLS = tools_pb2.DESCRIPTOR.services_by_name["ToolService"].methods_by_name
@@ -136,9 +136,9 @@ def get_run(run_id: str) -> Call[Run]:
 def list_runs(states: Iterable[RunState], session_id: str) -> PageCall[RunSummary]:
     numbers = [parts_pb2.RunState.Value(f"RUN_STATE_{RunState(state).name}") for state in states]
 
-    def page(token: str) -> Call[Page[RunSummary]]:
+    def page(token: str, size: int) -> Call[Page[RunSummary]]:
         request = runs_pb2.ListRunsRequest(
-            page_size=PAGE_SIZE, page_token=token, states=numbers, session_id=session_id
+            page_size=size, page_token=token, states=numbers, session_id=session_id
         )
         read = _page_of("runs", reading.run_summary)
         return Call(_RUNS["ListRuns"], request, runs_pb2.ListRunsResponse, read, True, _LOOK_SECONDS)
@@ -210,8 +210,8 @@ def _budget(budget: Budget) -> parts_pb2.Budget:
 
 
 def list_tools() -> PageCall[ToolSpec]:
-    def page(token: str) -> Call[Page[ToolSpec]]:
-        request = tools_pb2.ListToolsRequest(page_size=PAGE_SIZE, page_token=token)
+    def page(token: str, size: int) -> Call[Page[ToolSpec]]:
+        request = tools_pb2.ListToolsRequest(page_size=size, page_token=token)
         read = _page_of("tools", reading.tool_spec)
         return Call(_TOOLS["ListTools"], request, tools_pb2.ListToolsResponse, read, True, _LOOK_SECONDS)
 
@@ -257,8 +257,8 @@ def read_memory(key: str) -> Call[Any]:
 
 
 def search_memory(prefix: str) -> PageCall[tuple[str, Any]]:
-    def page(token: str) -> Call[Page[tuple[str, Any]]]:
-        request = memory_pb2.SearchMemoryRequest(prefix=prefix, page_size=PAGE_SIZE, page_token=token)
+    def page(token: str, size: int) -> Call[Page[tuple[str, Any]]]:
+        request = memory_pb2.SearchMemoryRequest(prefix=prefix, page_size=size, page_token=token)
         read = _page_of("entries", reading.memory_entry)
         reply = memory_pb2.SearchMemoryResponse
         return Call(_MEMORY["SearchMemory"], request, reply, read, True, _LOOK_SECONDS)
@@ -282,8 +282,8 @@ def delete_memory(key: str) -> Call[bool]:
 
 
 def list_models() -> PageCall[ModelInfo]:
-    def page(token: str) -> Call[Page[ModelInfo]]:
-        request = models_pb2.ListModelsRequest(page_size=PAGE_SIZE, page_token=token)
+    def page(token: str, size: int) -> Call[Page[ModelInfo]]:
+        request = models_pb2.ListModelsRequest(page_size=size, page_token=token)
         read = _page_of("models", reading.model)
         reply = models_pb2.ListModelsResponse
         return Call(_MODELS["ListModels"], request, reply, read, True, _LOOK_SECONDS)

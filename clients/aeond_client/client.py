@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 import grpc
 
 from aeond_client import calls
-from aeond_client.calls import Call, PageCall, RunOptions
+from aeond_client.calls import PAGE_SIZE, Call, PageCall, RunOptions
 from aeond_client.channels import OPTIONS, StreamChannels
 from aeond_client.daemon import DaemonStatus
 from aeond_client.errors import AeondError, CallCancelledError
@@ -268,7 +268,7 @@ class Client:
         items: list[T] = []
         token = ""
         while len(items) < limit:
-            page = self._make(page_call(token))
+            page = self._make(page_call(token, min(limit - len(items), PAGE_SIZE)))
             items += page.items
             token = page.next_page_token
             if not token:

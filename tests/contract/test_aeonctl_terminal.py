@@ -187,6 +187,18 @@ async def test_interrupting_leaves_the_run_alone(daemon: ScriptedDaemon) -> None
     await wait_until(lambda: daemon.runs.open_watches == 0)
 
 
+async def test_being_ended_gives_the_cursor_back(daemon: ScriptedDaemon) -> None:
+    """SIGTERM ends the program with the usual code and leaves a terminal that can be used."""
+    script(daemon, wire_events.created(), events_pb2.PlanningStarted())
+    async with aeonctl(daemon, "ask", "What?") as shown:
+        await shown.read_until("planning")
+        assert shown.screen.cursor_hidden
+        shown.process.terminate()
+        assert await shown.read_to_end() == 143
+    assert not shown.screen.cursor_hidden
+    assert "Traceback" not in shown.screen.text
+
+
 async def test_interrupting_cancels_where_that_was_asked_for(daemon: ScriptedDaemon) -> None:
     """With --cancel-on-interrupt Ctrl-C ends the run and says that it did."""
     script(daemon, wire_events.created(), events_pb2.PlanningStarted())

@@ -28,6 +28,7 @@ class Screen:
         self._row = 0
         self._column = 0
         self.colours: set[str] = set()
+        self.cursor_hidden = False
 
     @property
     def text(self) -> str:
@@ -73,7 +74,9 @@ class Screen:
             self._row = max(self._row - int(numbers or 1), 0)
         elif (numbers, letter) == ("2", "K"):
             self._rows[self._row] = []
-        elif (numbers, letter) not in {("?25", "l"), ("?25", "h")}:
+        elif (numbers, letter) in {("?25", "l"), ("?25", "h")}:
+            self.cursor_hidden = letter == "l"
+        else:
             raise ValueError(f"the program sent ESC [ {numbers} {letter}")
 
     def _down(self) -> None:

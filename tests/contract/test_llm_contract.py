@@ -198,6 +198,7 @@ async def test_what_just_fits_is_answered(subject: Subject) -> None:
     [
         ({"messages": ()}, "messages"),
         ({"messages": (Message(Role.USER, "\ud800"),)}, "messages"),
+        ({"messages": (Message(Role.USER, "x" * (5 << 20)),)}, "messages"),
         ({"max_tokens": 0}, "max_tokens"),
         ({"temperature": float("nan")}, "temperature"),
         ({"temperature": -1.0}, "temperature"),

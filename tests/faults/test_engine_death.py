@@ -109,18 +109,20 @@ async def test_a_clean_exit_is_a_death(tmp_path: Path) -> None:
         assert (await running.llm.generate(SHORT)).text
 
 
-async def test_a_hang_is_found_by_the_lack_of_progress(tmp_path: Path) -> None:
+@pytest.mark.parametrize("hangs", [1, pytest.param(5, marks=pytest.mark.nightly)])
+async def test_a_hang_is_found_by_the_lack_of_progress(tmp_path: Path, hangs: int) -> None:
     """An engine that stands still under a request is killed after the stall limit, and the call goes on."""
-    async with running_engine(tmp_path / "engine", stall_seconds=3.0) as running:
+    async with running_engine(tmp_path / "engine", stall_seconds=3.0, max_deaths=100) as running:
         await running.llm.generate(SHORT)
-        stopped = pid_of(running)
-        os.kill(stopped, signal.SIGSTOP)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(running.llm.generate, SHORT)
-            await until_state(running.engine, EngineState.DEAD)
-            assert "silent" in running.engine.snapshot().error
-        assert running.engine.snapshot().restarts >= 1
-        await until_gone(stopped)
+        for _ in range(hangs):
+            stopped = pid_of(running)
+            os.kill(stopped, signal.SIGSTOP)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(running.llm.generate, SHORT)
+                await until_state(running.engine, EngineState.DEAD)
+                assert "silent" in running.engine.snapshot().error
+            await until_gone(stopped)
+        assert running.engine.snapshot().restarts >= hangs
 
 
 async def test_too_many_deaths_end_the_trying(tmp_path: Path) -> None:

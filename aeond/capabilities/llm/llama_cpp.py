@@ -138,6 +138,8 @@ class LlamaCppAdapter:
                     usage = piece.usage or usage
                     if piece.text:
                         text += piece.text
+                        if request.schema is not None and not begins_as_json(text):
+                            raise schema_ignored()
                         yield LLMChunk(piece.text)
         if finish is None or usage is None:
             raise LLMGoneError("The engine's answer ended without its token counts.", retryable=True)
@@ -183,11 +185,22 @@ async def count_prompt(client: OpenAIClient, messages: Sequence[Message]) -> int
     return len(counted)
 
 
+def begins_as_json(text: str) -> bool:
+    """Whether this can be the beginning of a JSON value; an engine that ignores a schema writes prose."""
+    words = ("true", "false", "null")
+    return text[0] in '{["-0123456789' or any(word.startswith(text[:5]) for word in words)
+
+
 def check_json(text: str) -> None:
     """A complete answer under a schema is JSON; anything else means that the engine did not enforce it."""
     try:
         json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise LLMError(
-            "The engine did not keep to the schema: use a simpler one.", reason="SCHEMA_NOT_ENFORCED"
-        ) from error
+        raise schema_ignored() from error
+
+
+def schema_ignored() -> LLMError:
+    return LLMError(
+        "The engine did not keep to the schema, most likely because nothing satisfies it: use a simpler one.",
+        reason="SCHEMA_NOT_ENFORCED",
+    )

@@ -13,6 +13,7 @@ from aeond.domain.values import display_json
 from aeond.errors import InvalidInputError, LLMError
 
 MAX_MESSAGES = 1_000
+MAX_PROMPT_BYTES = 4 << 20  # counting more than that would keep an engine busy for seconds
 MAX_STOPS = 16
 
 ROLES = {Role.USER: "user", Role.AGENT: "assistant", Role.SYSTEM: "system", Role.TOOL: "tool"}
@@ -37,14 +38,19 @@ def check_messages(messages: Sequence[Message]) -> None:
     if not 1 <= len(messages) <= MAX_MESSAGES:
         raise InvalidInputError(f"There must be 1 to {MAX_MESSAGES} messages.", field="messages")
     try:
-        for message in messages:
-            display_json(message.content).encode()
+        length = sum(len(display_json(message.content).encode()) for message in messages)
     except UnicodeEncodeError as error:
         raise InvalidInputError(
             "A message holds a lone surrogate, which is no text: remove it.",
             reason="TEXT_NOT_UNICODE",
             field="messages",
         ) from error
+    if length > MAX_PROMPT_BYTES:
+        raise InvalidInputError(
+            f"The messages have {length} bytes; no model here holds more than {MAX_PROMPT_BYTES}: shorten them.",
+            reason="CONTEXT_TOO_LONG",
+            field="messages",
+        )
 
 
 def check_length(prompt_tokens: int, max_tokens: int, context_length: int) -> None:

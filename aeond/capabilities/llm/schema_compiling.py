@@ -6,6 +6,7 @@ behind the engine checks it), or refused. Keywords that describe and do not cons
 """
 
 import re
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -131,8 +132,9 @@ class _Compiler:
 
     def _pattern(self, value: Any, place: str) -> str:
         try:
-            re.compile(value)
-        except (re.error, TypeError) as error:
+            with warnings.catch_warnings(action="error"):  # about what other dialects read differently
+                re.compile(value)
+        except (re.error, TypeError, FutureWarning) as error:
             raise refused(place, f"{value!r} is no regular expression") from error
         if BEYOND_REGULAR.search(value):
             raise refused(place, f"{value!r} looks around or back, which the engine cannot")

@@ -146,16 +146,29 @@ async def test_what_cannot_help_is_asked_once(tmp_path: Path, failure: bytes) ->
     assert len(server.asked) == 3
 
 
-async def test_text_under_a_schema_that_is_no_json_is_an_error(tmp_path: Path) -> None:
-    """An engine that ignored the schema is found out; an answer that was cut is not blamed for it."""
-    chatty = [*COUNT, events(piece("Sure! Here", "stop"), usage(3, 2))]
-    cut = [*COUNT, events(piece('{"a"', "length"), usage(3, 2))]
-    request = ask("x", max_tokens=9, schema={"type": "object"})
-    async with canned(tmp_path, *chatty, *cut) as (llm, _):
+@pytest.mark.parametrize("text", ["Sure! Here", "the", "nullify", "I", '{"a": 1} and', "tru"])
+async def test_text_under_a_schema_that_is_no_json_is_an_error(tmp_path: Path, text: str) -> None:
+    """An engine that ignored the schema is found out, by prose as well as by JSON with more behind it."""
+    async with canned(tmp_path, *COUNT, events(piece(text, "stop"), usage(3, 2))) as (llm, _):
         with pytest.raises(LLMError) as failed:
-            await llm.generate(request)
-        assert failed.value.reason == "SCHEMA_NOT_ENFORCED"
-        assert (await llm.generate(request)).text == '{"a"'
+            await llm.generate(ask("x", max_tokens=9, schema={"type": "object"}))
+    assert failed.value.reason == "SCHEMA_NOT_ENFORCED"
+
+
+@pytest.mark.parametrize("text", ['{"a"', "[", "-", "12", '"te', "tr", "true", "null"])
+async def test_json_that_was_cut_is_no_error(tmp_path: Path, text: str) -> None:
+    """An answer under a schema that max_tokens cut is returned as it is, and says so."""
+    pieces = [piece(letter) for letter in text]
+    async with canned(tmp_path, *COUNT, events(*pieces, piece("", "length"), usage(3, 2))) as (llm, _):
+        assert (await llm.generate(ask("x", max_tokens=9, schema={}))).text == text
+
+
+async def test_prose_under_a_schema_is_not_read_to_its_end(tmp_path: Path) -> None:
+    """What cannot become JSON any more is left at once, and the connection with it."""
+    async with canned(tmp_path, *COUNT, events(piece("Sure, "), piece("here"), end=False)) as (llm, _):
+        with pytest.raises(LLMError) as failed:
+            await llm.generate(ask("x", max_tokens=9, schema={}))
+    assert failed.value.reason == "SCHEMA_NOT_ENFORCED"
 
 
 async def test_counts_must_be_counts(tmp_path: Path) -> None:

@@ -72,6 +72,7 @@ def test_keywords_are_kept_or_left_out(schema: dict[str, Any], compiled: dict[st
         ({"type": "string", "pattern": "(?=a)b"}, "/pattern"),
         ({"type": "string", "pattern": r"(a)\1"}, "/pattern"),
         ({"type": "string", "pattern": "("}, "/pattern"),
+        ({"type": "string", "pattern": "[[:alpha:]]"}, "/pattern"),
         ({"$defs": {"a": {"surprise": 1}}}, "/$defs/a/surprise"),
         ({"type": "string", "minLength": 3, "maxLength": 2}, "minLength"),
         ({"type": "object", "properties": {"a": {}}, "required": ["b"]}, "/required"),

@@ -56,6 +56,7 @@ from aeond.service.memory import MemoryKeys
 from aeond.service.models import Models
 from aeond.service.runs import Bounds, Runs
 from aeond.service.scheduling import RunLimits, RunScheduler
+from aeond.service.showing import EngineShowing
 from aeond.service.status import Process, Status
 from aeond.service.tools import Tools
 from aeond.service.watching import RunWatching
@@ -75,6 +76,7 @@ class Daemon:
     engine: Engine
     admission: Admission
     feed: HotFeed
+    showing: EngineShowing
     scheduler: RunScheduler
     calls: Calls
     api: Api
@@ -176,7 +178,17 @@ async def composed(config: Config, paths: Paths) -> AsyncIterator[Daemon]:
         api = Api(
             calls, listener=listener, inner_folder=paths.inner_dir, admission=admitted, clock=clock, ids=ids
         )
-        yield Daemon(clock, journal, engine, admission, feed, scheduler, calls, api)
+        yield Daemon(
+            clock=clock,
+            journal=journal,
+            engine=engine,
+            admission=admission,
+            feed=feed,
+            showing=EngineShowing(engine, feed),
+            scheduler=scheduler,
+            calls=calls,
+            api=api,
+        )
 
 
 @asynccontextmanager

@@ -20,7 +20,6 @@ from aeond.daemon.notify import Notifier
 from aeond.daemon.paths import Paths
 from aeond.domain.llm import EngineState
 from aeond.errors import StoreError
-from aeond.service.showing import EngineShowing
 
 STATUS_SECONDS: Final = 0.5
 PROBE_SECONDS: Final = 5.0
@@ -116,9 +115,8 @@ async def _tell_status(daemon: Daemon, notifier: Notifier) -> None:
 
 async def _show_engine(daemon: Daemon) -> None:
     """Lets those who wait for an answer see what their model is doing."""
-    showing = EngineShowing(daemon.engine, daemon.feed)
     while True:
-        showing.look()
+        daemon.showing.look()
         await daemon.clock.sleep_until(daemon.clock.monotonic() + STATUS_SECONDS)
 
 

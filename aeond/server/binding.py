@@ -41,9 +41,14 @@ class Binding:
         self._owner_of = owner_of
         self._streams = streams
 
-    def handlers(self, service: Service) -> grpc.GenericRpcHandler:
+    def bind(self, service: Service, server: grpc.aio.Server) -> None:
+        """Has the server answer this service. Each method is registered by name, so that each has a queue
+        of its own: a flood of one call, or of calls of methods that do not exist, does not hold up others.
+        """
+        name = service.descriptor.full_name
         methods = {method.name: self._handler(method, service.shim) for method in service.descriptor.methods}
-        return grpc.method_handlers_generic_handler(service.descriptor.full_name, methods)
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(name, methods),))
+        server.add_registered_method_handlers(name, methods)
 
     def _handler(self, method: MethodDescriptor, shim: object) -> Handler:
         answer = getattr(shim, snake_case(method.name), None)

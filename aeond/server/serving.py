@@ -81,7 +81,8 @@ class GrpcServer:
         with suppress(FileNotFoundError):
             self.socket_path.unlink()  # of a daemon that died: the caller holds the lock of a single instance
         self._server = server = grpc.aio.server(interceptors=(self._interceptor,), options=OPTIONS)
-        server.add_generic_rpc_handlers([self._binding.handlers(service) for service in self._services])
+        for service in self._services:
+            self._binding.bind(service, server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         reflection.enable_server_reflection(
             (

@@ -1,4 +1,7 @@
-"""The search_files tool: files by name, by what is in them, or both."""
+"""The search_files tool: files by what is in them or in their name.
+
+A text is looked for in both, since small models put the name of a file where the text belongs.
+"""
 
 import fnmatch
 import itertools
@@ -30,14 +33,15 @@ class SearchFilesArguments(BaseModel):
     """What to look for, and where."""
 
     name: Annotated[
-        str, Field(min_length=1, max_length=100, description="File name, * stands for anything")
+        str,
+        Field(min_length=1, max_length=100, description="Only files of such a name, * stands for anything"),
     ] = "*"
-    text: Annotated[str, Field(max_length=200, description="Text that the file contains")] = ""
+    text: Annotated[str, Field(max_length=200, description="Text in the file or in its name")] = ""
     path: FolderPath = "."
 
 
 class FileMatch(BaseModel):
-    """A file, or with a text a line of it; `line` counts from 1 and is 0 when only names were compared."""
+    """A file found by its name (`line` is 0), or a line of a file that has the text (counted from 1)."""
 
     path: str
     line: int
@@ -56,7 +60,7 @@ class SearchFilesResult(BaseModel):
 def search_files_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionTool:
     @tool(effect=Effect.READ, example={"text": "garden"})
     async def search_files(arguments: SearchFilesArguments, context: ToolContext) -> SearchFilesResult:
-        """Finds files by name, by a text in them, or both, in a folder and the folders below it."""
+        """Finds files by a text in them or in their name, in a folder and the folders below it."""
         return await threads.run(
             lambda stopped: _Search(files, arguments, context.workspace, stopped).result()
         )
@@ -104,10 +108,12 @@ class _Search:
             if self._exhausted or self._stopped():
                 return
             self._files_seen += 1
-            if self._name.match(path.rpartition("/")[2].lower()):
-                yield from (
-                    self._lines(path) if self._text else [FileMatch(path=shown_name(path), line=0, text="")]
-                )
+            name = path.rpartition("/")[2]
+            if self._name.match(name.lower()):
+                if self._text in name.casefold():
+                    yield FileMatch(path=shown_name(path), line=0, text="")
+                if self._text:
+                    yield from self._lines(path)
 
     def _paths(self) -> Iterator[str]:
         """The regular files, each folder's before those below it."""

@@ -69,6 +69,15 @@ async def test_text_is_found_with_its_line(workspace: Path) -> None:
     ]
 
 
+async def test_text_is_found_in_names_too(workspace: Path) -> None:
+    """A text that is part of a file's name finds the file, also where its content cannot be searched."""
+    (workspace / "sub" / "Invoice 7.txt").write_text("to be paid")
+    assert (await search(workspace, path="sub", text="invoice 7"))["matches"] == [
+        {"path": "sub/Invoice 7.txt", "line": 0, "text": ""}
+    ]
+    assert paths(await search(workspace, text=".PNG")) == ["picture.png"]
+
+
 async def test_name_and_text_must_both_fit(workspace: Path) -> None:
     """With a name and a text only files that have both are found."""
     assert paths(await search(workspace, name="c*", text="invoice")) == ["sub/c.md", "sub/c.md"]

@@ -1,6 +1,6 @@
 """Models: text from the resident one, and which one that is."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
 from aeond.errors import NotFoundError, WrongStateError
@@ -16,7 +16,7 @@ class Models:
         self._engine = engine
         self._admission = admission
 
-    async def generate(self, request: LLMRequest, model: str) -> AsyncIterator[LLMChunk]:
+    async def generate(self, request: LLMRequest, model: str) -> AsyncGenerator[LLMChunk, None]:
         """Chunks as they come. WrongStateError (reason MODEL_NOT_LOADED) for a model of the catalogue that
         is not the resident one, NotFoundError (reason MODEL_NOT_FOUND) for one that it lacks."""
         self._admission.check()

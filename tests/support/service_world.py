@@ -12,12 +12,12 @@ from aeond.domain.outcome import Problem
 from aeond.domain.plans import Plan, PlanStep
 from aeond.domain.runs import Owner, RunRequest, RunSnapshot, RunState
 from aeond.domain.steps import StepMode
-from aeond.domain.tools import Recovery, ToolCall, ToolContext, ToolResult
+from aeond.domain.tools import Recovery, ToolCall, ToolContext, ToolResult, ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.kernel.executor import StepExecutor
 from aeond.kernel.fold import fold
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
-from aeond.ports import Journal, RunLoop
+from aeond.ports import Journal, RunLoop, Tool
 from aeond.service.admission import Admission
 from aeond.service.containment import RunBoundary
 from aeond.service.feed import HotFeed
@@ -102,6 +102,28 @@ class ToldValidator:
 
     def validate_step_tool(self, step: PlanStep) -> PlanStep:
         return step
+
+
+class ToldRegistry:
+    """Knows the tools that it was told."""
+
+    def __init__(self, *tools: ToldTool) -> None:
+        self.tools = {tool.name: tool for tool in tools}
+
+    def register(self, tool: Tool) -> None:
+        raise AssertionError("nothing registers here")
+
+    def unregister(self, name: str) -> None:
+        del self.tools[name]
+
+    def get(self, name: str) -> Tool | None:
+        return self.tools.get(name)
+
+    def list_names(self) -> Sequence[str]:
+        return sorted(self.tools)
+
+    def specs(self) -> Sequence[ToolSpec]:
+        return [self.tools[name].spec for name in self.list_names()]
 
 
 @dataclass

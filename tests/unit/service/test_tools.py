@@ -1,40 +1,16 @@
 """Tools as clients see and call them."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.domain.tools import ToolCall
 from aeond.errors import InvalidInputError, NotFoundError, UnavailableError
-from aeond.ports import Tool
 from aeond.service.admission import Admission
 from aeond.service.tools import Tools
 from aeond.service.workspaces import Workspaces
 from tests.support.doubles import ToldTool
-from tests.support.service_world import USER, NumberedIds, PlainInvoker
-
-
-class ToldRegistry:
-    """Knows the tools that it was told."""
-
-    def __init__(self, *tools: ToldTool) -> None:
-        self.tools = {tool.name: tool for tool in tools}
-
-    def register(self, tool: Tool) -> None:
-        raise AssertionError("nothing registers here")
-
-    def unregister(self, name: str) -> None:
-        del self.tools[name]
-
-    def get(self, name: str) -> Tool | None:
-        return self.tools.get(name)
-
-    def list_names(self) -> Sequence[str]:
-        return sorted(self.tools)
-
-    def specs(self) -> Sequence[ToolSpec]:
-        return [self.tools[name].spec for name in self.list_names()]
+from tests.support.service_world import USER, NumberedIds, PlainInvoker, ToldRegistry
 
 
 @pytest.fixture

@@ -1,0 +1,88 @@
+"""The daemon's own state."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from aeond.capabilities.llm.scripted import Script, ScriptedLLM
+from aeond.capabilities.llm.scripted_engine import ScriptedEngine
+from aeond.domain.budgets import BudgetRequest
+from aeond.domain.daemons import DaemonState
+from aeond.domain.llm import EngineSnapshot, EngineState
+from aeond.service.scheduling import RunLimits
+from aeond.service.status import Process, Status
+from tests.support.doubles import ToldTool
+from tests.support.service_world import ONE_STEP, ToldRegistry, World, asking
+
+
+class DeadEngine(ScriptedEngine):
+    """An engine that does not come up."""
+
+    def snapshot(self) -> EngineSnapshot:
+        return EngineSnapshot(EngineState.DEAD, "a-model", error="it was killed")
+
+
+def status_of(world: World, engine: type[ScriptedEngine] = ScriptedEngine) -> Status:
+    return Status(
+        process=Process("1.2.3", 42, lambda: 50_000_000),
+        admission=world.admission,
+        scheduler=world.scheduler,
+        engine=engine(ScriptedLLM(Script())),
+        registry=ToldRegistry(ToldTool("a"), ToldTool("b")),
+        clock=world.clock,
+    )
+
+
+async def test_the_state_follows_the_daemon_s_life(tmp_path: Path) -> None:
+    """A daemon says STARTING, READY and DRAINING as it goes, and always answers."""
+    world = World(tmp_path)
+    status = status_of(world)
+    assert (await status.status()).state is DaemonState.STARTING
+    async with world.working():
+        assert (await status.status()).state is DaemonState.READY
+        await world.scheduler.drain(0)
+        assert (await status.status()).state is DaemonState.DRAINING
+
+
+async def test_the_facts_of_the_process_are_told(tmp_path: Path) -> None:
+    """Version, process, memory, tools and uptime are those of this daemon."""
+    world = World(tmp_path)
+    status = status_of(world)
+    world.clock.advance(5)
+    told = await status.status()
+    assert (told.version, told.pid, told.resident_bytes, told.tool_count) == ("1.2.3", 42, 50_000_000, 2)
+    assert (told.started_time, told.uptime_seconds) == (1_000.0, 5.0)
+
+
+async def test_the_load_is_told(tmp_path: Path) -> None:
+    """Runs that work and runs that wait are counted beside their bounds."""
+    world = World(tmp_path, limits=RunLimits(running=1, waiting=8))
+    world.planner.gate = anyio.Event()
+    async with world.working():
+        await world.runs.create(asking(), None, BudgetRequest())
+        with anyio.fail_after(10):
+            await world.planner.started.wait()
+        await world.runs.create(asking(), ONE_STEP, BudgetRequest())
+        load = (await status_of(world).status()).load
+    assert (load.running_runs, load.waiting_runs, load.attention_runs) == (1, 1, 0)
+    assert (load.max_running_runs, load.max_waiting_runs) == (1, 8)
+
+
+async def test_a_dead_engine_degrades_the_daemon(tmp_path: Path) -> None:
+    """A daemon without its engine still serves, and says what is wrong."""
+    async with World(tmp_path).working() as world:
+        told = await status_of(world, DeadEngine).status()
+    assert told.state is DaemonState.DEGRADED
+    (message,) = told.messages
+    assert "it was killed" in message
+
+
+@pytest.mark.parametrize("state", [DaemonState.READY, DaemonState.DEGRADED])
+async def test_a_message_is_what_degrades(tmp_path: Path, state: DaemonState) -> None:
+    """A daemon is DEGRADED if and only if it has something to say about itself."""
+    async with World(tmp_path).working() as world:
+        engine = DeadEngine if state is DaemonState.DEGRADED else ScriptedEngine
+        told = await status_of(world, engine).status()
+    assert told.state is state
+    assert bool(told.messages) is (state is DaemonState.DEGRADED)

@@ -7,8 +7,9 @@ engine, orchestration, kernel, service, socket. The API itself is opened by the 
 import grp
 import os
 import pwd
+import socket
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -47,7 +48,7 @@ from aeond.orchestration.validation import PlanValidator
 from aeond.ports import Clock, Engine, Journal, LLMAdapter
 from aeond.server import admitting
 from aeond.server.api import Api, Calls
-from aeond.server.listening import bound_socket
+from aeond.server.listening import bound_socket, inherited_socket
 from aeond.service.admission import Admission
 from aeond.service.containment import RunBoundary
 from aeond.service.feed import HotFeed
@@ -80,11 +81,16 @@ class Daemon:
     scheduler: RunScheduler
     calls: Calls
     api: Api
+    socket: Path
 
 
 @asynccontextmanager
-async def composed(config: Config, paths: Paths) -> AsyncIterator[Daemon]:
-    """Opens everything for as long as the block lasts. The caller holds the lock of a single instance."""
+async def composed(config: Config, paths: Paths, descriptor: int | None = None) -> AsyncIterator[Daemon]:
+    """Opens everything for as long as the block lasts. The caller holds the lock of a single instance.
+
+    With the descriptor of a listening socket that one is served, and its path and permissions are the
+    business of whoever made it; else one is made where the configuration says.
+    """
     async with AsyncExitStack() as stack:
         clock = SystemClock()
         ids = TimeSortedIds(clock)
@@ -166,10 +172,7 @@ async def composed(config: Config, paths: Paths) -> AsyncIterator[Daemon]:
             ),
         )
 
-        group = config.socket.group
-        listener = stack.enter_context(
-            bound_socket(paths.socket, int(config.socket.mode, 8), _group_id(group) if group else None)
-        )
+        listener = stack.enter_context(_listener(config, paths, descriptor))
         admitted = admitting.Admission(
             user_ids=frozenset(map(_user_id, config.socket.allow_users)),
             group_ids=frozenset(map(_group_id, config.socket.allow_groups)),
@@ -188,7 +191,15 @@ async def composed(config: Config, paths: Paths) -> AsyncIterator[Daemon]:
             scheduler=scheduler,
             calls=calls,
             api=api,
+            socket=Path(listener.getsockname()),
         )
+
+
+def _listener(config: Config, paths: Paths, descriptor: int | None) -> AbstractContextManager[socket.socket]:
+    if descriptor is not None:
+        return inherited_socket(descriptor)
+    group = config.socket.group
+    return bound_socket(paths.socket, int(config.socket.mode, 8), _group_id(group) if group else None)
 
 
 @asynccontextmanager

@@ -27,19 +27,22 @@ PROBE_SECONDS: Final = 5.0
 log = logging.getLogger("aeond.daemon")
 
 
-async def serve(config: Config, paths: Paths, notifier: Notifier) -> None:
-    """Runs a daemon until it is told to stop. Raises what keeps it from starting or going on."""
+async def serve(config: Config, paths: Paths, notifier: Notifier, descriptor: int | None = None) -> None:
+    """Runs a daemon until it is told to stop. Raises what keeps it from starting or going on.
+
+    `descriptor` is a listening socket that was handed over; without it the daemon makes its own.
+    """
     stop = Stop()
     paths.make()
     with single_instance(paths.lock):
         async with anyio.create_task_group() as signals:
             await signals.start(stop.listen)
-            async with composed(config, paths) as daemon:
+            async with composed(config, paths, descriptor) as daemon:
                 resumed = await daemon.scheduler.resume()
                 async with daemon.api.opened():
                     daemon.admission.open()
                     await daemon.api.announce(serving=True)
-                    log.info("ready", extra={"socket": str(paths.socket), "resumed_runs": resumed})
+                    log.info("ready", extra={"socket": str(daemon.socket), "resumed_runs": resumed})
                     await _live(daemon, config, notifier, stop)
             signals.cancel_scope.cancel()
     log.info("stopped")
@@ -109,6 +112,9 @@ async def _tell_status(daemon: Daemon, notifier: Notifier) -> None:
             told = f"{model}: {engine.activity or 'starting'} {engine.progress:.0%}"
         elif engine.error:
             told = f"{model}: {engine.state} ({engine.error})"
+        told += f"; runs: {daemon.scheduler.running_count} at work"
+        told += f", {daemon.scheduler.waiting_count} waiting"
+        told += f", {daemon.scheduler.attention_count} held up"
         notifier.say(told, engine=engine.state.value)
         await daemon.clock.sleep_until(daemon.clock.monotonic() + STATUS_SECONDS)
 

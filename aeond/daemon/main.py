@@ -95,6 +95,7 @@ def _add_config(parser: argparse.ArgumentParser) -> None:
 def _serve(options: argparse.Namespace) -> int:
     from aeond.daemon.config_files import load_config
     from aeond.daemon.footprint import share_arenas
+    from aeond.daemon.inheriting import inherited_descriptor
     from aeond.daemon.logs import start_logging
     from aeond.daemon.notify import notifier_from_environment
     from aeond.daemon.paths import default_config_file, paths_of
@@ -110,7 +111,7 @@ def _serve(options: argparse.Namespace) -> int:
     from aeond.daemon.lifecycle import serve
 
     with closing(notifier_from_environment()) as notifier:
-        anyio.run(serve, config, paths_of(config, file), notifier)
+        anyio.run(serve, config, paths_of(config, file), notifier, inherited_descriptor())
     return Exit.OK
 
 

@@ -18,6 +18,7 @@ class Paths:
     state_dir: Path
     socket: Path
     models_dir: Path
+    private_dir: Path
 
     @property
     def journal(self) -> Path:
@@ -43,6 +44,7 @@ class Paths:
         for folder, mode in (
             (self.state_dir, 0o700),
             (self.socket.parent, 0o700 if not is_system() else 0o755),
+            (self.private_dir, 0o700 if not is_system() else 0o755),
         ):
             try:
                 folder.mkdir(mode=mode, parents=True, exist_ok=True)
@@ -55,12 +57,12 @@ class Paths:
     @property
     def engine_dir(self) -> Path:
         """Sockets of engines: private to the daemon."""
-        return self.socket.parent / "engine"
+        return self.private_dir / "engine"
 
     @property
     def inner_dir(self) -> Path:
         """The gRPC server's own socket, behind the door: private to the daemon."""
-        return self.socket.parent / "inner"
+        return self.private_dir / "inner"
 
 
 def is_system() -> bool:
@@ -83,11 +85,14 @@ def paths_of(config: Config, config_file: Path) -> Paths:
         models = user_models_dir()
         session = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.geteuid()}")
         runtime = session / "aeond" if session.is_dir() else state / "run"
+    socket = _chosen(config.socket.path, runtime / "aeond.sock")
     return Paths(
         config_file=config_file.absolute(),
         state_dir=_chosen(config.daemon.state_dir, state),
-        socket=_chosen(config.socket.path, runtime / "aeond.sock"),
+        socket=socket,
         models_dir=_chosen(config.model.models_dir, models),
+        # The folder that systemd made for this service alone, else beside the socket.
+        private_dir=Path(os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0] or socket.parent),
     )
 
 

@@ -18,7 +18,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An ordinary user's home and nothing else in the environment."""
     monkeypatch.setattr(os, "geteuid", lambda: USER)
     monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "STATE_DIRECTORY"):
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("STATE_DIRECTORY", "RUNTIME_DIRECTORY"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 
@@ -61,6 +63,17 @@ def test_a_service_of_a_user_of_its_own_is_a_system_daemon(monkeypatch: pytest.M
     assert str(paths_of(Config(), FILE).models_dir) == "/var/lib/aeond/models"
 
 
+@pytest.mark.usefixtures("home")
+def test_what_is_private_is_where_systemd_made_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sockets that only the daemon uses are in its runtime folder, else beside its own socket."""
+    config = Config.model_validate({"socket": {"path": "/srv/s.sock"}})
+    assert paths_of(config, FILE).inner_dir == Path("/srv/inner")
+    monkeypatch.setenv("RUNTIME_DIRECTORY", "/run/aeond-private")
+    private = paths_of(config, FILE)
+    assert str(private.inner_dir) == "/run/aeond-private/inner"
+    assert str(private.engine_dir) == "/run/aeond-private/engine"
+
+
 def test_what_is_configured_is_used(home: Path) -> None:
     """A configured place wins over the usual one, with ~ for the home."""
     config = Config.model_validate({"daemon": {"state_dir": "~/there"}, "socket": {"path": "/srv/s.sock"}})
@@ -80,7 +93,7 @@ def test_the_daemon_s_folders_are_its_own() -> None:
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     """A place that cannot be used gives an error that names it."""
     (tmp_path / "file").write_text("")
-    paths = Paths(FILE, tmp_path / "file" / "state", tmp_path / "aeond.sock", tmp_path)
+    paths = Paths(FILE, tmp_path / "file" / "state", tmp_path / "aeond.sock", tmp_path, tmp_path)
     with pytest.raises(RefusedError, match="file/state cannot be made") as raised:
         paths.make()
     assert raised.value.reason == "FOLDER_REFUSED"

@@ -252,17 +252,18 @@ async def test_leaving_a_stream_frees_the_engine(subject: Subject) -> None:
 
 
 async def test_requests_at_the_same_time_each_get_their_answer(subject: Subject) -> None:
-    """Twice as many requests as slots are all answered, none with another's limit."""
+    """Many more requests than slots are all answered, none with another's limit."""
+    limits = range(2, 2 + 5 * SLOTS)
     lengths: dict[int, int] = {}
 
-    async def one(number: int) -> None:
-        response = await subject.llm.generate(ask(LONG_STORY, max_tokens=number))
-        lengths[number] = response.usage.completion_tokens
+    async def one(limit: int) -> None:
+        response = await subject.llm.generate(ask(LONG_STORY, max_tokens=limit))
+        lengths[limit] = response.usage.completion_tokens
 
     async with anyio.create_task_group() as tasks:
-        for number in range(2, 2 + 2 * SLOTS):
-            tasks.start_soon(one, number)
-    assert lengths == {number: number for number in range(2, 2 + 2 * SLOTS)}
+        for limit in limits:
+            tasks.start_soon(one, limit)
+    assert lengths == {limit: limit for limit in limits}
 
 
 async def test_errors_are_ours(subject: Subject) -> None:

@@ -7,6 +7,7 @@ from the engine within the stall limit (its health page says OK even when its co
 """
 
 import contextlib
+import logging
 import os
 import sys
 from collections import deque
@@ -31,6 +32,8 @@ HOST_MODULE = "aeond.capabilities.llm.llama_host"
 # -P: the folder that it runs in is not a place to import from.
 HOST_PROGRAM = (sys.executable, "-P", "-m", HOST_MODULE)
 MAX_SOCKET_PATH = 107  # bytes, a limit of Linux
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +193,7 @@ class LlamaEngine:
         while self._client is None:
             if self._failure is not None:
                 if self._clock.monotonic() < self._failure_until:
-                    raise self._failure
+                    raise LLMError(self._failure.message, reason=self._failure.reason)
                 self._failure = None
             if self._wish is None:
                 self._wish_for(self._catalogue.get(self._last_model))
@@ -219,14 +222,19 @@ class LlamaEngine:
                 try:
                     await self._serve_again_and_again(entry)
                 except LLMError as error:
-                    self._give_up(error)
+                    self._give_up(entry, error)
                 except OSError as error:
-                    self._give_up(LLMError(f"The engine cannot be started: {error}.", reason="ENGINE_DEAD"))
+                    self._give_up(
+                        entry, LLMError(f"The engine cannot be started: {error}.", reason="ENGINE_DEAD")
+                    )
             self._alive = False
             self._wake()
 
-    def _give_up(self, failure: LLMError) -> None:
+    def _give_up(self, entry: CatalogueEntry, failure: LLMError) -> None:
         """Requests fail with this error until the engine has rested, or somebody loads a model."""
+        logger.error("the model %s is not served: %s", entry.name, failure.message)
+        if self._wish is not entry:
+            return  # somebody wished for another one in the meantime
         self._failure = failure
         self._failure_until = self._clock.monotonic() + self.settings.rest_seconds
         self._wish = None
@@ -249,6 +257,7 @@ class LlamaEngine:
 
     async def _mourn(self, death: LLMGoneError) -> None:
         """Waits before the next life; raises when there were too many deaths lately."""
+        logger.warning("%s", death.message)
         now = self._clock.monotonic()
         self._deaths.append(now)
         while self._deaths[0] < now - self.settings.death_window_seconds:
@@ -281,6 +290,7 @@ class LlamaEngine:
                 )
             try:
                 self._client = OpenAIClient(self._socket, self._watch)
+                logger.info("the model %s is ready", entry.name)
                 self._show(EngineState.READY)
                 raise await self._death_of(process)
             finally:
@@ -329,6 +339,8 @@ class LlamaEngine:
             "--context-length": self.context_length,
             "--threads": settings.threads or len(os.sched_getaffinity(0)),
             "--batch": settings.batch,
+            # Each request holds one while it waits or streams; a few more for counting and looking.
+            "--http-threads": settings.max_requests + 8,
             "--prompt-cache-mib": settings.prompt_cache_mib,
         }
         flat = [str(part) for option in options.items() for part in option]

@@ -55,6 +55,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--batch", type=int, required=True, help="prompt tokens between two looks at the clients"
     )
+    parser.add_argument("--http-threads", type=int, required=True)
     parser.add_argument("--prompt-cache-mib", type=int, required=True)
     return parser.parse_args(arguments)
 
@@ -75,6 +76,7 @@ def serve(options: argparse.Namespace) -> object:
     params.n_batch = params.n_ubatch = options.batch
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options.threads
     params.cpuparams.poll = params.cpuparams_batch.poll = 0  # sleep between tokens: the cores are shared
+    params.n_threads_http = options.http_threads
     params.cache_ram_mib = options.prompt_cache_mib
     params.fit_params = False  # what was asked for, or an error: never a silently smaller context
     params.ui = False

@@ -70,7 +70,8 @@ class Streams:
     async def carry(self, parts: AsyncIterator[Part], write: Callable[[bytes], Awaitable[None]]) -> None:
         """Writes each part until there are no more, and closes the source before anything else happens.
 
-        StreamCutError when the daemon drains, or when one write took longer than the stall limit.
+        StreamCutError when the daemon drains, when the source becomes unavailable, or when one write took
+        longer than the stall limit.
         """
         if self._draining:
             raise StreamCutError(self._why_cut(), -1)
@@ -84,6 +85,8 @@ class Streams:
                         await write(part.message)
                         scope.deadline = math.inf
                         last_seq = max(last_seq, part.last_seq)
+            except UnavailableError as error:  # the source knows of the drain first
+                raise StreamCutError(error, last_seq) from None
             finally:
                 self._open.discard(scope)
                 self._one_closed.set()

@@ -98,6 +98,21 @@ async def test_draining_cuts_open_streams_and_new_ones() -> None:
     assert all(isinstance(cut.error, UnavailableError) and cut.error.reason == "DRAINING" for cut in cuts)
 
 
+async def test_a_source_that_becomes_unavailable_tells_where_to_go_on() -> None:
+    """When the source itself says that it is over for now, the cursor goes with it."""
+
+    async def parts() -> AsyncIterator[Part]:
+        yield Part(b"a", 3)
+        raise UnavailableError("Stopping.", reason="DRAINING")
+
+    async def write(_message: bytes) -> None:
+        return
+
+    with pytest.raises(StreamCutError) as raised:
+        await Streams().carry(parts(), write)
+    assert (raised.value.error.reason, raised.value.last_seq) == ("DRAINING", 3)
+
+
 async def test_cancelling_from_outside_is_not_swallowed() -> None:
     """A client that cancels ends the stream as cancelled, not as cut."""
     source = Source(Part(b"a"))

@@ -46,6 +46,6 @@ def test_two_sockets_are_one_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """A socket unit that opens more than one address is refused in words that say where to mend it."""
     monkeypatch.setenv("LISTEN_FDS", "2")
     monkeypatch.setenv("LISTEN_PID", str(os.getpid()))
-    with pytest.raises(InvalidInputError, match="in aeond[.]socket") as raised:
+    with pytest.raises(InvalidInputError, match=r"in aeond[.]socket") as raised:
         inherited_descriptor()
     assert raised.value.reason == "SOCKET_COUNT"

@@ -3,7 +3,6 @@
 import contextlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
 import anyio
@@ -31,7 +30,7 @@ from aeond.domain.messages import Message
 from aeond.domain.values import JsonObject
 from aeond.errors import LLMError, LLMGoneError, OverloadedError
 
-COUNT_SECONDS = 120.0  # a count may have to wait for the engine to load
+COUNT_SECONDS = 300.0  # a count may have to wait for the engine to load, as long as a request does
 
 # JSON without a space: fewer tokens, and small models cannot fill their budget with newlines.
 COMPACT = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
@@ -46,7 +45,7 @@ class EngineSessions(Protocol):
     @property
     def context_length(self) -> int: ...
 
-    def session(self) -> AbstractAsyncContextManager[OpenAIClient]: ...
+    def session(self) -> contextlib.AbstractAsyncContextManager[OpenAIClient]: ...
 
 
 class LlamaCppAdapter:

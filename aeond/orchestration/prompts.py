@@ -83,7 +83,7 @@ def step_prompt(step: PlanStep, request: str, context: str) -> str:
 
 def final_step_prompt(step: PlanStep, request: str, context: str) -> str:
     """Asks an agent for the last step, whose output is the answer."""
-    return f"Results:\n{context}\n\nMy request: {request}\nAnswer it from the results. {step.description}"
+    return f"Results:\n{context}\n\nRequest: {request}\nAnswer it now from the results. {step.description}"
 
 
 def answer_prompt(request: str, results: str, missing: Sequence[str]) -> str:
@@ -91,10 +91,9 @@ def answer_prompt(request: str, results: str, missing: Sequence[str]) -> str:
     parts = [f"Results:\n{results}"]
     if missing:
         parts.append("These steps gave no result; say so:\n" + "\n".join(f"- {line}" for line in missing))
-    parts.append(
-        f"My request, which is done: {request}\nTell me the outcome with its values, in a few words."
-    )
-    return "\n\n".join(parts)
+    done = "It is done in part." if missing else "It is done."
+    asked = "Tell me the outcome in a sentence or two, with each name and its value."
+    return "\n\n".join([*parts, f"Request: {request}\n{done} {asked}"])
 
 
 def answer_messages(request: str, results: str, missing: Sequence[str]) -> tuple[Message, ...]:

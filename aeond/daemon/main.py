@@ -28,7 +28,6 @@ EXITS = "\n".join(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; the exit codes are those of daemon/exits.py."""
-    faulthandler.enable()
     # gRPC's fork handlers are of no use to a program that never forks, and cost children their lives.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
     # Nothing that happens to be installed may change how the configuration is read.
@@ -93,6 +92,7 @@ def _add_config(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    faulthandler.enable()  # a crash in native code leaves a trace too
     from aeond.daemon.config_files import load_config
     from aeond.daemon.footprint import share_arenas
     from aeond.daemon.inheriting import inherited_descriptor

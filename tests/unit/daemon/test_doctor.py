@@ -1,0 +1,91 @@
+"""Looking for what keeps the daemon from working."""
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from aeond.daemon import doctor
+from aeond.daemon.config import Config
+from aeond.daemon.doctor import Verdict
+from aeond.daemon.exits import Exit
+from aeond.daemon.paths import Paths
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    names = ("aeond.toml", "state", "aeond.sock", "models", "private")
+    return Paths(*(tmp_path / name for name in names))
+
+
+def test_this_environment_has_what_the_daemon_needs() -> None:
+    """Every package that the daemon asks for is found where it is installed."""
+    assert doctor.packages().verdict is Verdict.GOOD
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that is not there is told by name, with the command that installs it."""
+    monkeypatch.setattr(
+        doctor, "requires", lambda _: ["no-such-thing>=1; extra == 'daemon'", "other; extra == 'cli'"]
+    )
+    finding = doctor.packages()
+    assert (finding.verdict, finding.found) == (Verdict.BAD, "missing: no-such-thing")
+    assert "pip install" in finding.advice
+
+
+def test_looking_makes_nothing(paths: Paths) -> None:
+    """A look leaves no folder and no file behind."""
+    before = sorted(paths.state_dir.parent.iterdir())
+    assert doctor.state_folder(paths).verdict is Verdict.GOOD
+    doctor.disk(paths)
+    list(doctor.stored(Config(), paths))
+    assert sorted(paths.state_dir.parent.iterdir()) == before
+
+
+def test_a_state_folder_that_is_a_file_is_bad(paths: Paths) -> None:
+    """A file in the place of the state folder is told."""
+    paths.state_dir.write_text("")
+    assert doctor.state_folder(paths).verdict is Verdict.BAD
+
+
+def test_more_threads_than_cores_are_doubtful() -> None:
+    """A configuration that asks for more threads than there are cores is told what to set."""
+    finding = doctor.cores(Config.model_validate({"model": {"threads": 1000}}))
+    assert finding.verdict is Verdict.DOUBTFUL
+    assert "model.threads" in finding.advice
+
+
+def test_the_socket_is_looked_at(paths: Paths) -> None:
+    """A free place, a daemon that answers, and one that is gone are told apart."""
+    assert "is free" in doctor.listening(paths).found
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(paths.socket))
+        listener.listen()
+        assert "a daemon answers" in doctor.listening(paths).found
+    assert "left from before" in doctor.listening(paths).found
+
+
+def test_a_model_that_is_not_there_is_no_disaster(paths: Paths) -> None:
+    """A daemon without its model starts and gets it: doubtful, not bad."""
+    (finding,) = [f for f in doctor.stored(Config(), paths) if f.subject == "model"]
+    assert finding.verdict is Verdict.DOUBTFUL
+
+
+def test_a_damaged_journal_is_bad(paths: Paths) -> None:
+    """A journal that a start would refuse is told before the start."""
+    paths.state_dir.mkdir()
+    paths.journal.write_bytes(b"no journal at all" * 100)
+    (finding,) = [f for f in doctor.stored(Config(), paths) if f.subject == "journal"]
+    assert finding.verdict is Verdict.BAD
+    assert "backup" in finding.advice
+
+
+def test_a_wrong_configuration_ends_the_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A mistake in the configuration is what the doctor talks about, as a program can read it."""
+    file = tmp_path / "aeond.toml"
+    file.write_text("[log]\nlevel = 'loud'\n")
+    assert doctor.examine(file, as_json=True) is Exit.PROBLEM
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert findings[-1]["subject"] == "configuration"
+    assert "log.level" in findings[-1]["found"]

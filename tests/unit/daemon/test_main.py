@@ -1,0 +1,72 @@
+"""The command `aeond`."""
+
+from pathlib import Path
+
+import pytest
+
+from aeond import __version__
+from aeond.daemon import config_files
+from aeond.daemon.exits import Exit
+from aeond.daemon.main import main
+from aeond.errors import StoreError
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """`aeond --version` prints the version and ends with 0."""
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == Exit.OK
+    assert capsys.readouterr().out == f"aeond {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["fly"], ["serve", "--fast"]])
+def test_a_wrong_command_line_is_told(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A command line that means nothing ends with 2 and says what there is."""
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == Exit.CONFIG
+    assert "usage: aeond" in capsys.readouterr().err
+
+
+def test_the_help_lists_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever writes a unit file finds every exit code in the help."""
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = capsys.readouterr().out
+    assert all(f"  {code.value:<3} " in shown for code in Exit)
+
+
+def test_an_expected_error_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error with a known cause ends with its exit code and its message, and no trace."""
+
+    def refuse(path: Path, *, required: bool) -> None:
+        raise ExceptionGroup("tasks", [StoreError(f"{path} is broken", reason="JOURNAL_CORRUPT")])
+
+    monkeypatch.setattr(config_files, "load_config", refuse)
+    assert main(["check-config", str(tmp_path)]) == Exit.JOURNAL
+    assert capsys.readouterr().err == f"aeond: {tmp_path} is broken\n"
+
+
+def test_a_bug_leaves_its_trace(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error that nobody expected ends with 70 and the trace to report."""
+
+    def break_down(path: Path, *, required: bool) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(config_files, "load_config", break_down)
+    assert main(["check-config", str(tmp_path)]) == Exit.BUG
+    shown = capsys.readouterr().err
+    assert "ZeroDivisionError" in shown
+    assert "report it" in shown
+
+
+def test_a_right_configuration_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`aeond check-config` accepts what `--defaults` prints."""
+    assert main(["check-config", "--defaults"]) == Exit.OK
+    file = tmp_path / "aeond.toml"
+    file.write_text(capsys.readouterr().out, encoding="utf-8")
+    assert main(["check-config", str(file)]) == Exit.OK

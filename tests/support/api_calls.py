@@ -29,7 +29,7 @@ from aeond.domain.plans import Plan
 from aeond.domain.runs import Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import Effect, ToolCall, ToolResult, ToolSpec
 from aeond.domain.values import JsonValue
-from aeond.errors import InvalidInputError, NotFoundError, WrongStateError
+from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
 from aeond.kernel.fold import fold
 from aeond.ports import RunSummary
 from aeond.server.api import Calls
@@ -49,11 +49,9 @@ class InMemoryRuns:
 
     async def create(self, request: RunRequest, plan: Plan | None, budget: BudgetRequest) -> RunSnapshot:
         for run in self.snapshots.values():
-            asked = run.request
-            if request.request_id and (asked.owner.uid, asked.request_id) == (
-                request.owner.uid,
-                request.request_id,
-            ):
+            if request.request_id and _key(run.request) == _key(request):
+                if replace(run.request, owner=request.owner) != request or run.plan != plan:
+                    raise AlreadyExistsError("Another request has this id.", reason="REQUEST_ID_REUSED")
                 return run
         run_id = f"run-{len(self.snapshots) + 1:04}"
         self.snapshots[run_id] = RunSnapshot(run_id)
@@ -132,6 +130,10 @@ class InMemoryRuns:
         self.journals[run_id].extend(items)
         self._changed.set()
         self._changed = anyio.Event()
+
+
+def _key(request: RunRequest) -> tuple[int, str]:
+    return request.owner.uid, request.request_id
 
 
 @dataclass

@@ -1,0 +1,192 @@
+"""What the server relies on, held by the service and by the doubles that tests of the server use."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
+from aeond.domain.budgets import BudgetRequest
+from aeond.domain.events import Event, RunEnded
+from aeond.domain.runs import Owner, Resolution, RunRequest, RunState
+from aeond.domain.tools import ToolCall
+from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
+from aeond.server.calls import MemoryCalls, RunCalls, ToolCalls
+from aeond.service.admission import Admission
+from aeond.service.memory import MemoryKeys
+from aeond.service.tools import Tools
+from tests.support.api_calls import InMemoryKeys, InMemoryRuns, InMemoryTools
+from tests.support.doubles import ToldTool
+from tests.support.service_world import NumberedIds, PlainInvoker, ToldRegistry, World
+
+pytestmark = pytest.mark.anyio
+
+USER = Owner(uid=1000, pid=1)
+ALL: frozenset[RunState] = frozenset()
+
+
+@dataclass
+class RunSide:
+    """An implementation, and how one of its runs is brought to its end."""
+
+    calls: RunCalls
+    finish: Callable[[str], Awaitable[object]]
+
+    async def create(self, text: str = "hello", **fields: str) -> str:
+        request = RunRequest(text, owner=USER, **fields)  # type: ignore[arg-type] # texts only
+        return (await self.calls.create(request, None, BudgetRequest())).run_id
+
+    async def seen(self, run_id: str, after_seq: int = 0) -> list[Event]:
+        """The numbered events that a watcher gets until the end."""
+        batches = [batch async for batch in self.calls.watch(run_id, after_seq)]
+        assert all(0 < len(batch) <= 256 for batch in batches)
+        return [item for batch in batches for item in batch if isinstance(item, Event)]
+
+
+@pytest.fixture(params=["service", "double"])
+async def runs(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RunSide]:
+    async with AsyncExitStack() as stack:
+        stack.enter_context(anyio.fail_after(20))
+        if request.param == "service":
+            world = await stack.enter_async_context(World(tmp_path).working())
+            yield RunSide(world.runs, world.ended)
+        else:
+            double = InMemoryRuns()
+
+            async def finish(run_id: str) -> None:
+                double.happen(run_id, RunEnded(RunState.CANCELLED))
+
+            yield RunSide(double, finish)
+
+
+async def test_a_request_id_stands_for_one_run_of_one_user(runs: RunSide) -> None:
+    """The same id from the same user gives the same run; from another user, or with no id, a new one."""
+    first = await runs.create(request_id="r")
+    assert await runs.create(request_id="r") == first
+    theirs = RunRequest("hello", request_id="r", owner=replace(USER, uid=2))
+    assert (await runs.calls.create(theirs, None, BudgetRequest())).run_id != first
+    assert await runs.create() != await runs.create()
+
+
+async def test_a_request_id_does_not_stand_for_two_requests(runs: RunSide) -> None:
+    """An id that was used for something else is refused."""
+    await runs.create(request_id="r")
+    with pytest.raises(AlreadyExistsError) as raised:
+        await runs.create("goodbye", request_id="r")
+    assert raised.value.reason == "REQUEST_ID_REUSED"
+
+
+async def test_a_run_that_is_not_there_is_not_found(runs: RunSide) -> None:
+    """Looking, cancelling and watching say so alike."""
+    for call in (runs.calls.get("none"), runs.calls.cancel("none", USER, ""), runs.seen("none")):
+        with pytest.raises(NotFoundError) as raised:
+            await call
+        assert raised.value.reason == "RUN_NOT_FOUND"
+
+
+async def test_runs_are_listed_newest_first_page_by_page(runs: RunSide) -> None:
+    """A page goes on behind the run that the last one ended with; filters hold."""
+    created = [await runs.create(session_id="s") for _ in range(3)]
+    await runs.create()
+    page = await runs.calls.list_runs(states=ALL, session_id="s", before="", limit=2)
+    assert [run.run_id for run in page] == [created[2], created[1]]
+    rest = await runs.calls.list_runs(states=ALL, session_id="s", before=page[-1].run_id, limit=2)
+    assert [run.run_id for run in rest] == [created[0]]
+    await runs.finish(created[0])
+    ended = frozenset(state for state in RunState if state.ended)
+    shown = await runs.calls.list_runs(states=ended, session_id="s", before="", limit=9)
+    assert created[0] in [run.run_id for run in shown]
+
+
+async def test_a_watcher_gets_every_event_once_and_then_the_end(runs: RunSide) -> None:
+    """From the start or from any cursor, numbers come without gaps, and the last event ends the stream."""
+    run_id = await runs.create()
+    await runs.finish(run_id)
+    events = await runs.seen(run_id)
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert isinstance(events[-1].kind, RunEnded)
+    assert await runs.seen(run_id, after_seq=1) == events[1:]
+    assert await runs.seen(run_id, after_seq=len(events)) == []
+
+
+async def test_a_cursor_ahead_of_the_run_is_refused(runs: RunSide) -> None:
+    """A watcher cannot wait for what has not happened yet by number."""
+    run_id = await runs.create()
+    with pytest.raises(InvalidInputError) as raised:
+        await runs.seen(run_id, after_seq=10_000)
+    assert (raised.value.reason, raised.value.field) == ("SEQ_AHEAD", "after_seq")
+
+
+async def test_an_ended_run_stays_as_it_is(runs: RunSide) -> None:
+    """A wish to cancel it changes nothing, and there is nothing to decide about it."""
+    run_id = await runs.create()
+    await runs.finish(run_id)
+    before = await runs.calls.get(run_id)
+    assert before.state.ended
+    assert await runs.calls.cancel(run_id, USER, "late") == before
+    with pytest.raises(WrongStateError) as raised:
+        await runs.calls.decide(run_id, "", Resolution.RETRY, USER)
+    assert raised.value.reason == "NOTHING_TO_DECIDE"
+
+
+@pytest.fixture(params=["service", "double"])
+def memory(request: pytest.FixtureRequest) -> MemoryCalls:
+    if request.param == "double":
+        return InMemoryKeys()
+    admission = Admission()
+    admission.open()
+    return MemoryKeys(InMemoryMemory(), admission)
+
+
+async def test_memory_tells_nothing_from_null(memory: MemoryCalls) -> None:
+    """A missing key is not found; a key whose value is null is there."""
+    with pytest.raises(NotFoundError) as raised:
+        await memory.read("k")
+    assert raised.value.reason == "KEY_NOT_FOUND"
+    await memory.write("k", None)
+    assert await memory.read("k") is None
+    assert [await memory.delete("k"), await memory.delete("k")] == [True, False]
+
+
+async def test_memory_is_searched_page_by_page(memory: MemoryCalls) -> None:
+    """Keys of a prefix come sorted, after the given one, upper and lower case apart."""
+    for number, key in enumerate(["a2", "a1", "A0", "a3", "b"]):
+        await memory.write(key, number)
+    assert list(await memory.search("a", after="", limit=2)) == [("a1", 1), ("a2", 0)]
+    assert list(await memory.search("a", after="a2", limit=9)) == [("a3", 3)]
+
+
+@pytest.fixture(params=["service", "double"])
+def tools(request: pytest.FixtureRequest, tmp_path: Path) -> ToolCalls:
+    names = ("c", "a", "b")
+    if request.param == "double":
+        return InMemoryTools(names)
+    told = {name: ToldTool(name) for name in names}
+    admission = Admission()
+    admission.open()
+    return Tools(
+        registry=ToldRegistry(*told.values()),
+        invoker=PlainInvoker(told),
+        workspaces=World(tmp_path).workspaces,
+        admission=admission,
+        ids=NumberedIds(),
+    )
+
+
+async def test_tools_are_sorted_and_found_by_name(tools: ToolCalls) -> None:
+    """A page goes on behind a name; a name that is not there is not found, looked at or called."""
+    assert [spec.name for spec in await tools.list_tools(after="", limit=2)] == ["a", "b"]
+    assert [spec.name for spec in await tools.list_tools(after="b", limit=2)] == ["c"]
+    assert (await tools.get("c")).name == "c"
+    for call in (tools.get("none"), tools.invoke(ToolCall("none"), "", USER)):
+        with pytest.raises(NotFoundError) as raised:
+            await call
+        assert raised.value.reason == "TOOL_NOT_FOUND"
+
+
+async def test_a_tool_is_called_in_its_callers_name(tools: ToolCalls) -> None:
+    """A call of a tool that is there gives its result."""
+    assert (await tools.invoke(ToolCall("a", {"n": 1}), "", USER)).success

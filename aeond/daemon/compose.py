@@ -8,7 +8,7 @@ import grp
 import os
 import pwd
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +22,7 @@ from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
 from aeond.capabilities.memory.sqlite_memory import MEMORY, SqliteMemory
 from aeond.capabilities.sqlite_file import FileFormat, prepare
-from aeond.capabilities.tools.beneath import best_resolver
+from aeond.capabilities.tools.beneath import best_resolver, keep_out
 from aeond.capabilities.tools.builtin import builtin_tools
 from aeond.capabilities.tools.contained_files import ContainedFiles
 from aeond.capabilities.tools.invoking import AcceptAll, GuardedInvoker
@@ -31,7 +31,7 @@ from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.threads import WorkerThreads
 from aeond.daemon.clocks import SystemClock, TimeSortedIds, chance
 from aeond.daemon.config import Config, EngineKind, ModelSection
-from aeond.daemon.paths import Paths, default_config_file
+from aeond.daemon.paths import Paths
 from aeond.domain.budgets import Budget
 from aeond.errors import InvalidInputError, LLMError, NotFoundError
 from aeond.kernel.executor import LLM_AGENT, StepExecutor
@@ -98,7 +98,11 @@ async def composed(config: Config, paths: Paths, descriptor: int | None = None) 
         memory = await stack.enter_async_context(SqliteMemory(paths.memory))
 
         registry = Registry()
-        files, threads = ContainedFiles(best_resolver()), WorkerThreads()
+        resolve = keep_out(best_resolver(), _names(paths.own_files), but_for=_names([paths.workspaces]))
+        files = ContainedFiles(
+            resolve, _names(config.workspaces.readable), _names(config.workspaces.writable)
+        )
+        threads = WorkerThreads()
         own_tools = load_tool_files([Path(file).expanduser() for file in config.tools.files])
         for tool in (*builtin_tools(clock, memory, files, threads), *own_tools):
             registry.register(tool)
@@ -139,8 +143,8 @@ async def composed(config: Config, paths: Paths, descriptor: int | None = None) 
         )
         workspaces = Workspaces(
             own=paths.workspaces,
-            roots=[Path(root).expanduser().resolve() for root in config.workspaces.roots],
-            protected=[paths.state_dir.resolve(), default_config_file().parent.resolve()],
+            roots=[Path(name) for name in _names(config.workspaces.roots)],
+            protected=paths.own_files,
         )
         calls = Calls(
             runs=Runs(
@@ -193,6 +197,11 @@ async def composed(config: Config, paths: Paths, descriptor: int | None = None) 
             api=api,
             socket=Path(listener.getsockname()),
         )
+
+
+def _names(places: Iterable[str | Path]) -> list[str]:
+    """Where the places really are."""
+    return [str(Path(place).expanduser().resolve()) for place in places]
 
 
 def _listener(config: Config, paths: Paths, descriptor: int | None) -> AbstractContextManager[socket.socket]:

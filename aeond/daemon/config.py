@@ -130,6 +130,12 @@ class WorkspacesSection(Section):
         description="A client may name any folder below one of these as a run's workspace; the daemon's own "
         "state and configuration are never allowed.",
     )
+    readable: tuple[PathText, ...] = Field(
+        (), description="Folders that file tools may read in every run, beside its workspace."
+    )
+    writable: tuple[PathText, ...] = Field(
+        (), description="Folders that file tools may read and write in every run, beside its workspace."
+    )
 
 
 class EngineKind(StrEnum):

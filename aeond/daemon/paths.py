@@ -36,6 +36,11 @@ class Paths:
     def workspaces(self) -> Path:
         return self.state_dir / "workspaces"
 
+    @property
+    def own_files(self) -> tuple[Path, ...]:
+        """Files and folders whose content the daemon believes: no run may read or write them as files."""
+        return (self.state_dir.resolve(), default_config_file().parent.resolve(), self.config_file.resolve())
+
     def make(self) -> None:
         """Makes the folders that a daemon needs before anything else, for its own user alone.
 

@@ -10,7 +10,8 @@ import functools
 import logging
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 _OPENAT2: Final = 437  # the same number on every architecture
@@ -45,6 +46,28 @@ def best_resolver() -> Resolver:
         )
         return resolve_by_steps
     return resolve_in_kernel
+
+
+def keep_out(resolve: Resolver, places: Sequence[str], but_for: Sequence[str] = ()) -> Resolver:
+    """A resolver that finds nothing in these places (real paths of files or folders), except below `but_for`.
+
+    Whoever could read or write the daemon's own files could change what it believes. Judged by what was
+    opened, not by its name, so that no link or race gets past it. EACCES for what is kept out.
+    """
+
+    def resolve_outside(root: int, path: str) -> int:
+        found = resolve(root, path)
+        real = Path(f"/proc/self/fd/{found}").readlink()
+        if _is_in(real, places) and not _is_in(real, but_for):
+            os.close(found)
+            raise OSError(errno.EACCES, "one of the daemon's own files", path)
+        return found
+
+    return resolve_outside
+
+
+def _is_in(path: Path, places: Sequence[str]) -> bool:
+    return any(path.is_relative_to(place) for place in places)
 
 
 def resolve_in_kernel(root: int, path: str) -> int:

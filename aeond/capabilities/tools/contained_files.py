@@ -92,6 +92,8 @@ class ContainedFiles:
             folder = self._made_folder(root, os.path.split(below)[0] or ".", MAX_NEW_FOLDERS)
             with _closing(folder):
                 mode = _replaceable_mode(path, name, folder)
+                if mode is not None:  # the file itself may be one that the resolver keeps out of
+                    os.close(self._resolve(root, below))
                 draft = f".{hashlib.sha256(os.fsencode(f'{mark}/{path}')).hexdigest()[:24]}.part"
                 with suppress(FileNotFoundError):
                     os.unlink(draft, dir_fd=folder)

@@ -37,7 +37,8 @@ class PreparedIntents:
                 mode = StepMode.FALLBACK if repaired else StepMode.REPAIR
             return StepStarted(step, attempt, mode, Recovery.RERUN, reservation)
         arguments = planned.arguments
-        if not repaired:  # what a repair wrote is literal: data in it must not be read as references
+        # A call with an id was bound before its arguments were mended: data in it is no reference.
+        if not planned.call_id:
             ok, arguments, problem = self.readiness.bind(step, run, tool.spec)
             if not ok:
                 step = replace(step, errors=(str(problem),))

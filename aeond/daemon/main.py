@@ -30,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; the exit codes are those of daemon/exits.py."""
     # gRPC's fork handlers are of no use to a program that never forks, and cost children their lives.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+    # gRPC's own log repeats what clients send, broken bytes and all; what matters of it reaches ours.
+    os.environ["GRPC_VERBOSITY"] = "NONE"
     # Nothing that happens to be installed may change how the configuration is read.
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
     options = _parser().parse_args(arguments)

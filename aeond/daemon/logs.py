@@ -40,13 +40,18 @@ class LogLevel(StrEnum):
     ERROR = "error"
 
 
+_LEVELS: Final = {level: logging.getLevelNamesMapping()[level.upper()] for level in LogLevel}
+
+
 def start_logging(level: LogLevel, form: LogFormat, stream: TextIO) -> None:
-    """Sends everything that is logged in this process to the stream."""
+    """Sends what is logged in this process to the stream: of our own what is important enough, of libraries
+    warnings at least, for their lesser words may hold content."""
     lines = logging.StreamHandler(stream)
     lines.setFormatter(_formatter(form, stream))
     root = logging.getLogger()
     root.handlers[:] = [lines]
-    root.setLevel(level.upper())
+    root.setLevel(max(logging.WARNING, _LEVELS[level]))
+    logging.getLogger("aeond").setLevel(_LEVELS[level])
 
 
 def _formatter(form: LogFormat, stream: TextIO) -> logging.Formatter:

@@ -5,6 +5,7 @@ and what the tools themselves wrote down.
 """
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
@@ -18,7 +19,6 @@ from tests.support.ledger_tools import CLASSES
 from tests.support.ledgers import Ledger, deed
 
 STEPS = 20
-LIVE_RUNS = 2
 LONGEST_SECONDS = 0.2
 # Enough for every repeat that a storm can cause: what a cut step reserved counts as used.
 ROOM = Budget(ttl=500, tool_calls=500, llm_calls=400, tokens=2_000_000, passes=50, wall_seconds=3_600)
@@ -38,23 +38,27 @@ def random_plan(random: Random) -> Plan:
 
 @dataclass
 class Storm:
-    """Keeps runs going, kills, restarts, and decides what only a person can decide."""
+    """Keeps so many runs going, strikes, and decides what only a person can decide.
+
+    `strike` ends the daemon and starts it again.
+    """
 
     daemon: DaemonProcess
-    ledger: Ledger
     random: Random
+    live_runs: int = 2
+    strike: Callable[[DaemonProcess], object] = DaemonProcess.restart
     seen: dict[str, Collector] = field(default_factory=dict)
     live: set[str] = field(default_factory=set)
 
-    def blow(self, kills: int) -> None:
-        """That many kills at random moments, each followed by a restart; then all runs go on to their end."""
+    def blow(self, strikes: int) -> None:
+        """That many strikes at random moments; then all runs go on to their end."""
         with Client(self.daemon.socket) as client:
-            for _ in range(kills):
-                while len(self.live) < LIVE_RUNS:
+            for _ in range(strikes):
+                while len(self.live) < self.live_runs:
                     self._begin(client)
                 self._decide_all(client)
                 self._let_happen(self.random.choice(sorted(self.live)), self.random.randint(1, 20))
-                self.daemon.restart()
+                self.strike(self.daemon)
                 self.live = {run_id for run_id in self.live if not self.seen[run_id].has_ended}
             while self.live:
                 self._decide_all(client)

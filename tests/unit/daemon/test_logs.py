@@ -13,11 +13,12 @@ from aeond.daemon.logs import LogFormat, LogLevel, start_logging
 @pytest.fixture
 def root() -> Iterator[logging.Logger]:
     """The root logger, given back as it was."""
-    logger = logging.getLogger()
-    before = logger.handlers[:], logger.level
+    logger, ours = logging.getLogger(), logging.getLogger("aeond")
+    before = logger.handlers[:], logger.level, ours.level
     yield logger
-    logger.handlers[:], level = before
+    logger.handlers[:], level, our_level = before
     logger.setLevel(level)
+    ours.setLevel(our_level)
 
 
 def said(form: LogFormat, level: LogLevel = LogLevel.INFO, *, broken: bool = False) -> str:
@@ -86,3 +87,14 @@ def test_what_is_less_important_is_not_said() -> None:
     """A level hides what lies below it."""
     assert said(LogFormat.TEXT, LogLevel.WARNING) == ""
     assert "too small" in said(LogFormat.TEXT, LogLevel.DEBUG)
+
+
+@pytest.mark.usefixtures("root")
+def test_libraries_say_what_is_wrong_and_nothing_else() -> None:
+    """Even at level debug a library's small talk, which may hold content, stays out of the log."""
+    stream = io.StringIO()
+    start_logging(LogLevel.DEBUG, LogFormat.TEXT, stream)
+    logging.getLogger("some.library").info("a prompt")
+    logging.getLogger("some.library").warning("something broke")
+    assert "a prompt" not in stream.getvalue()
+    assert "something broke" in stream.getvalue()

@@ -34,15 +34,12 @@ class Clock(Protocol):
 
     def time(self) -> float:
         """Unix time in seconds, for people."""
-        ...
 
     def monotonic(self) -> float:
         """Seconds that never jump, for bounds."""
-        ...
 
     async def sleep_until(self, monotonic_seconds: float) -> None:
         """Returns once `monotonic()` has reached the given value; at once if it has."""
-        ...
 
 
 class Ids(Protocol):
@@ -50,7 +47,6 @@ class Ids(Protocol):
 
     def new_id(self) -> str:
         """A unique id that sorts by creation time."""
-        ...
 
 
 # ---------------------------------------------------------------- the journal
@@ -82,16 +78,13 @@ class Journal(Protocol):
         Raises AlreadyExistsError (reason SEQ_TAKEN) when a run already has that seq, StoreError with
         reason DISK_FULL or JOURNAL_FAILED; after JOURNAL_FAILED nothing more is acknowledged.
         """
-        ...
 
     async def find_request(self, uid: int, request_id: str) -> str | None:
         """The run that this user created under this request id, if any. `append` of a RunCreated with a
         request id that is taken raises AlreadyExistsError (reason REQUEST_ID_TAKEN)."""
-        ...
 
     async def read(self, run_id: str, after_seq: int = 0, limit: int = 256) -> Sequence[Event]:
         """Events after `after_seq` in order, at most `limit` and about 256 KiB (but at least one)."""
-        ...
 
     async def summary(self, run_id: str) -> RunSummary | None: ...
 
@@ -105,11 +98,9 @@ class Journal(Protocol):
     ) -> Sequence[RunSummary]:
         """Newest first; `before` is the run id that the page comes after; no states means all, no session
         id means those of all sessions and of none."""
-        ...
 
     async def probe(self) -> None:
         """One empty durable commit through the writer; raises StoreError when it is stuck or broken."""
-        ...
 
 
 class Feed(Protocol):
@@ -118,11 +109,9 @@ class Feed(Protocol):
 
     def publish(self, events: Sequence[Event]) -> None:
         """To be called only with events that are durable."""
-        ...
 
     def update(self, update: LiveUpdate) -> None:
         """Shows text or progress that is not journaled."""
-        ...
 
 
 # ---------------------------------------------------------------- model
@@ -148,11 +137,9 @@ class LLMAdapter(Protocol):
 
     def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
         """Chunks as they come, the last with finish reason and usage. Not retried once text was given."""
-        ...
 
     async def count_tokens(self, messages: Sequence[Message]) -> int:
         """Exactly what a prompt of these messages costs, by the model's own template and tokenizer."""
-        ...
 
 
 class Engine(Protocol):
@@ -163,11 +150,9 @@ class Engine(Protocol):
     async def load(self, model: str) -> None:
         """Begins to make this model of the catalogue the resident one ("" for the default); returns at
         once; the state tells the progress. NotFoundError for a name the catalogue lacks."""
-        ...
 
     async def unload(self) -> None:
         """Stops the process and gives its memory back; the next request starts it again."""
-        ...
 
     async def list_models(self) -> Sequence[ModelInfo]: ...
 
@@ -183,11 +168,9 @@ class Tool(Protocol):
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> JsonValue:
         """Runs with arguments that satisfy the input schema; returns data that satisfies the output schema."""
-        ...
 
     async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
         """After a crash: the result, if the earlier call with the same call id did its work, else None."""
-        ...
 
 
 class ToolRegistry(Protocol):
@@ -196,11 +179,9 @@ class ToolRegistry(Protocol):
     def register(self, tool: Tool) -> None:
         """AlreadyExistsError when the name is taken, InvalidInputError when the spec is unusable (name,
         schemas, or an example that does not satisfy its own schema)."""
-        ...
 
     def unregister(self, name: str) -> None:
         """NotFoundError when there is no such tool."""
-        ...
 
     def get(self, name: str) -> Tool | None: ...
 
@@ -208,7 +189,6 @@ class ToolRegistry(Protocol):
 
     def specs(self) -> Sequence[ToolSpec]:
         """Everything a model needs to know of each tool, sorted by name."""
-        ...
 
 
 class Authoriser(Protocol):
@@ -216,7 +196,6 @@ class Authoriser(Protocol):
 
     async def authorise(self, call: ToolCall, spec: ToolSpec, context: ToolContext) -> Problem | None:
         """Why the call is refused, for programs and people; None when it may be made."""
-        ...
 
 
 class ToolInvoker(Protocol):
@@ -227,7 +206,6 @@ class ToolInvoker(Protocol):
 
     async def reconcile(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
         """The result of an earlier, cut call if the tool can tell that it did its work, else None."""
-        ...
 
 
 class Agent(Protocol):
@@ -239,16 +217,13 @@ class Agent(Protocol):
     @property
     def capabilities(self) -> Sequence[str]:
         """What this agent can do, as plain words; "stream" when `stream` gives pieces as they come."""
-        ...
 
     async def process(self, message: Message) -> Message:
         """The answer, role `agent`. Its metadata may carry `used` token counts, `clarity` and `handoff`."""
-        ...
 
     def stream(self, message: Message) -> AsyncIterator[Message]:
         """The answer in pieces; the last message is the whole one with the metadata of `process`.
         An agent that cannot stream yields only that one."""
-        ...
 
 
 class Memory(Protocol):
@@ -261,16 +236,13 @@ class Memory(Protocol):
 
     async def read(self, key: str) -> JsonValue | None:
         """None when there is no such key."""
-        ...
 
     async def search(self, prefix: str, limit: int = 100, after: str = "") -> Sequence[tuple[str, JsonValue]]:
         """Keys that start with `prefix` (case-sensitive; "" is all) and come after `after`, sorted by code
         point, with their values."""
-        ...
 
     async def delete(self, key: str) -> bool:
         """Whether there was such a key."""
-        ...
 
 
 # ---------------------------------------------------------------- orchestration, as the kernel sees it
@@ -341,7 +313,6 @@ class Supervisor(Protocol):
         self, step: PlanStep, specs: Sequence[ToolSpec], goal: str, grant: Grant, max_attempts: int = 2
     ) -> Outcome[PlanStep]:
         """The step with a registered tool and cleared errors; on failure the step as it was."""
-        ...
 
 
 class StepIntents(Protocol):
@@ -350,7 +321,6 @@ class StepIntents(Protocol):
     def prepare(self, run: RunSnapshot, step_id: str, reservation: Amounts) -> StepStarted:
         """The intent: mode, arguments bound, and what a crash would mean. With mode TOOL and errors, the
         step's references cannot be resolved and it fails without running."""
-        ...
 
 
 class Mender(Protocol):
@@ -359,7 +329,6 @@ class Mender(Protocol):
     async def mend(self, step: PlanStep, run: RunSnapshot, grant: Grant) -> Outcome[PlanStep]:
         """The step with a registered tool, valid arguments and cleared errors; else the step as it was
         and a problem, whose reason is ARGUMENTS_INVALID when the tool is there and its arguments are not."""
-        ...
 
 
 class Validator(Protocol):
@@ -367,7 +336,6 @@ class Validator(Protocol):
 
     def validate_plan(self, plan: Plan) -> tuple[Problem, ...]:
         """Ids, dependencies, cycles, references, size. Unknown tools are the step's own problem."""
-        ...
 
     def validate_output(self, output: JsonValue, schema: JsonObject) -> tuple[Problem, ...]: ...
 
@@ -375,7 +343,6 @@ class Validator(Protocol):
 
     def validate_step_tool(self, step: PlanStep) -> PlanStep:
         """The step with `errors` filled if its tool or agent is not registered, cleared if it is."""
-        ...
 
 
 class Readiness(Protocol):
@@ -383,11 +350,9 @@ class Readiness(Protocol):
 
     def prepare(self, step: PlanStep, snapshot: RunSnapshot) -> PlanStep:
         """The step with incoming context and indices."""
-        ...
 
     def bind(self, step: PlanStep, snapshot: RunSnapshot, spec: ToolSpec) -> Outcome[JsonObject]:
         """The step's arguments with references such as `$s1` or `$s1.result` replaced by outputs."""
-        ...
 
 
 # ---------------------------------------------------------------- a run in progress
@@ -399,25 +364,21 @@ class RunLoop(Protocol):
     @property
     def snapshot(self) -> RunSnapshot:
         """What is known of the run and durable."""
-        ...
 
     async def execute(self) -> RunSnapshot:
         """Works until the run has ended, waits for a person or is parked; to be called once.
 
         Cancelling it leaves a run that resumes. Raises StoreError when the journal fails.
         """
-        ...
 
     def deliver(self, kind: EventKind) -> None:
         """Hands in what happened outside: CancelRequested, StepResolved, RunResumed. Before `execute` or
         during it. WrongStateError when the run's state does not admit it, OverloadedError when too many
         wait. Durable once `execute` has journaled it."""
-        ...
 
     def park(self) -> None:
         """Asks for an orderly stop: nothing new starts, what is harmless to cut is cut, steps with
         effects end, RunParked is journaled, `execute` returns."""
-        ...
 
 
 RunLoopFactory = Callable[[RunSnapshot], RunLoop]

@@ -62,6 +62,10 @@ class ToolCall:
     call_id: str = ""
 
 
+# The reason of a call that did not end in time: whether it did its work is not known.
+TOOL_TIMEOUT = "TOOL_TIMEOUT"
+
+
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """How a call went: errors are data.

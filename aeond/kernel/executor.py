@@ -9,7 +9,7 @@ from aeond.domain.outcome import Problem
 from aeond.domain.plans import Clarity, StepState
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepMode
-from aeond.domain.tools import Recovery, ToolContext
+from aeond.domain.tools import TOOL_TIMEOUT, Recovery, ToolContext
 from aeond.ports import (
     Clock,
     Memory,
@@ -82,7 +82,7 @@ class StepExecutor:
             result = await self.invoker.invoke(step.tool_call, context)
         if result.success:
             return StepEnded(step.step_id, StepState.SUCCEEDED, started.mode, output=result.data)
-        if result.reason == "TIMED_OUT" and started.recovery is Recovery.ASK:
+        if result.reason == TOOL_TIMEOUT and started.recovery is Recovery.ASK:
             # It had begun, and nobody knows how far it came.
             return replace(_failed(started, result.reason, result.error), state=StepState.UNKNOWN)
         return _failed(started, result.reason, result.error)

@@ -18,7 +18,7 @@ import anyio
 from aeond.capabilities.tools.measuring import json_size
 from aeond.capabilities.tools.registry import RegisteredTool, Registry
 from aeond.domain.outcome import Problem
-from aeond.domain.tools import ToolCall, ToolContext, ToolResult, ToolSpec
+from aeond.domain.tools import TOOL_TIMEOUT, ToolCall, ToolContext, ToolResult, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import AeondError, InvalidInputError, OverloadedError, ToolError
 from aeond.ports import Authoriser, Clock
@@ -118,7 +118,7 @@ class GuardedInvoker:
             self._slots.release()
         raise ToolError(
             f"{call.tool} did not end within {registered.spec.timeout_seconds:g} seconds and was stopped",
-            reason="TOOL_TIMEOUT",
+            reason=TOOL_TIMEOUT,
         )
 
     async def _wait_for_slot(self) -> None:

@@ -11,7 +11,7 @@ from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans import Clarity, Plan, PlanStep, StepState
 from aeond.domain.runs import RunRequest, RunSnapshot
 from aeond.domain.steps import StepMode
-from aeond.domain.tools import Effect, Recovery, ToolCall, ToolContext
+from aeond.domain.tools import TOOL_TIMEOUT, Effect, Recovery, ToolCall, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import ToolError
 from aeond.kernel.decide import AGENT_STEP, TOOL_STEP
@@ -133,7 +133,7 @@ async def test_an_effect_that_timed_out_is_unknown() -> None:
     """A call with effects that ran out of time ends UNKNOWN, because it may have done its work."""
 
     async def time_out(_: JsonObject, __: ToolContext) -> JsonValue:
-        raise ToolError("no answer in 30 s", reason="TIMED_OUT")
+        raise ToolError("no answer in 30 s", reason=TOOL_TIMEOUT)
 
     tool = ToldTool("echo", time_out, Effect.NET)
     assert (

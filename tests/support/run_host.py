@@ -1,0 +1,129 @@
+"""One run and everything around it: what a daemon would give its loop, kept over restarts of the loop."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import anyio
+
+from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
+from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
+from aeond.domain import events as e
+from aeond.domain.budgets import Budget
+from aeond.domain.plans import Plan, PlanStep
+from aeond.domain.runs import RunRequest, RunSnapshot
+from aeond.domain.tools import ToolCall, ToolContext
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.errors import StoreError
+from aeond.kernel.executor import StepExecutor
+from aeond.kernel.fold import fold_all
+from aeond.kernel.orchestrator import Orchestrator, RunPorts
+from tests.support.doubles import (
+    FixedPlanner,
+    ManualClock,
+    PlainAnswerer,
+    PlainIntents,
+    PlainInvoker,
+    RecordingFeed,
+    ToldMender,
+    ToldReasoner,
+    ToldTool,
+)
+
+DEADLINE_SECONDS = 10.0
+
+
+class Gate:
+    """A tool's work that begins, says so, and ends when it is let through."""
+
+    def __init__(self) -> None:
+        self.entered = anyio.Event()
+        self.open = anyio.Event()
+
+    async def pass_through(self, arguments: JsonObject, context: ToolContext) -> JsonValue:
+        self.entered.set()
+        await self.open.wait()
+        return {"passed": context.step_id}
+
+
+class FailingJournal(InMemoryJournal):
+    """A journal whose appends fail from the n-th on, until it is mended."""
+
+    def __init__(self, fail_from: int, reason: str) -> None:
+        super().__init__()
+        self.left = fail_from
+        self.reason = reason
+
+    async def append(self, events: Sequence[e.Event]) -> None:
+        self.left -= 1
+        suspends = isinstance(events[0].kind, e.RunSuspended)
+        if self.left < 0 and not (suspends and self.reason == "DISK_FULL"):
+            raise StoreError("no more", reason=self.reason)
+        await super().append(events)
+
+
+@dataclass
+class Host:
+    """Everything around one run, kept over restarts of its loop."""
+
+    tools: dict[str, ToldTool] = field(default_factory=lambda: {"echo": ToldTool("echo")})
+    plan: Plan | None = None
+    journal: InMemoryJournal = field(default_factory=InMemoryJournal)
+    feed: RecordingFeed = field(default_factory=RecordingFeed)
+    clock: ManualClock = field(default_factory=ManualClock)
+    memory: InMemoryMemory = field(default_factory=InMemoryMemory)
+    answerer: PlainAnswerer = field(default_factory=PlainAnswerer)
+    reasoner: ToldReasoner = field(default_factory=ToldReasoner)
+    planner: FixedPlanner | None = None
+
+    async def create(
+        self, given: Plan | None = None, budget: Budget | None = None, parallel_steps: int = 4
+    ) -> None:
+        request = RunRequest("a request", parallel_steps=parallel_steps)
+        await self.journal.append(
+            [e.Event("run", 1, self.clock.time(), 0.0, e.RunCreated(request, budget or Budget(), given))]
+        )
+
+    async def events(self) -> list[e.Event]:
+        events: list[e.Event] = []
+        while page := await self.journal.read("run", len(events)):
+            events.extend(page)
+        return events
+
+    async def loop(self) -> Orchestrator:
+        """A loop as a daemon that has only the journal would make it."""
+        executor = StepExecutor(
+            invoker=PlainInvoker(self.tools),
+            reasoner=self.reasoner,
+            mender=ToldMender(),
+            memory=self.memory,
+            clock=self.clock,
+        )
+        ports = RunPorts(
+            journal=self.journal,
+            feed=self.feed,
+            planner=self.planner or FixedPlanner(self.plan),
+            answerer=self.answerer,
+            intents=PlainIntents(self.tools),
+            executor=executor,
+            clock=self.clock,
+        )
+        return Orchestrator(fold_all(RunSnapshot("run"), await self.events()), ports)
+
+    async def work(self, *kinds: e.EventKind) -> RunSnapshot:
+        loop = await self.loop()
+        for kind in kinds:
+            loop.deliver(kind)
+        with anyio.fail_after(DEADLINE_SECONDS):
+            return await loop.execute()
+
+
+def step(step_id: str, *depends_on: str, tool: str = "echo") -> PlanStep:
+    call = ToolCall(tool, {"value": step_id})
+    return PlanStep(step_id, f"do {step_id}", tool_call=call, depends_on=depends_on)
+
+
+def plan(*steps: PlanStep) -> Plan:
+    return Plan("a goal", steps)
+
+
+CHAIN = plan(step("s1"), step("s2", "s1"), step("s3", "s2"))

@@ -22,106 +22,61 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from aeond.api.v1 import judgements_pb2 as aeond_dot_api_dot_v1_dot_judgements__pb2
 from aeond.api.v1 import parts_pb2 as aeond_dot_api_dot_v1_dot_parts__pb2
 from aeond.api.v1 import tools_pb2 as aeond_dot_api_dot_v1_dot_tools__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x61\x65ond/api/v1/events.proto\x12\x0c\x61\x65ond.api.v1\x1a\x18\x61\x65ond/api/v1/parts.proto\x1a\x18\x61\x65ond/api/v1/tools.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x90\x0f\n\x05\x45vent\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x03\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0f\x65lapsed_seconds\x18\x04 \x01(\x01\x12/\n\x0brun_created\x18\n \x01(\x0b\x32\x18.aeond.api.v1.RunCreatedH\x00\x12/\n\x0brun_started\x18\x0b \x01(\x0b\x32\x18.aeond.api.v1.RunStartedH\x00\x12\x39\n\x10planning_started\x18\x0c \x01(\x0b\x32\x1d.aeond.api.v1.PlanningStartedH\x00\x12\x31\n\x0cplan_adopted\x18\r \x01(\x0b\x32\x19.aeond.api.v1.PlanAdoptedH\x00\x12\x37\n\x0fplanning_failed\x18\x0e \x01(\x0b\x32\x1c.aeond.api.v1.PlanningFailedH\x00\x12\x31\n\x0cpass_started\x18\x0f \x01(\x0b\x32\x19.aeond.api.v1.PassStartedH\x00\x12\x31\n\x0cstep_started\x18\x10 \x01(\x0b\x32\x19.aeond.api.v1.StepStartedH\x00\x12\x33\n\rstep_repaired\x18\x11 \x01(\x0b\x32\x1a.aeond.api.v1.StepRepairedH\x00\x12-\n\nstep_ended\x18\x12 \x01(\x0b\x32\x17.aeond.api.v1.StepEndedH\x00\x12-\n\npass_ended\x18\x13 \x01(\x0b\x32\x17.aeond.api.v1.PassEndedH\x00\x12\x35\n\x0e\x61nswer_started\x18\x14 \x01(\x0b\x32\x1b.aeond.api.v1.AnswerStartedH\x00\x12\x37\n\x0f\x61nswer_composed\x18\x15 \x01(\x0b\x32\x1c.aeond.api.v1.AnswerComposedH\x00\x12\x39\n\x10\x62udget_exhausted\x18\x16 \x01(\x0b\x32\x1d.aeond.api.v1.BudgetExhaustedH\x00\x12\x39\n\x10\x63\x61ncel_requested\x18\x17 \x01(\x0b\x32\x1d.aeond.api.v1.CancelRequestedH\x00\x12-\n\nrun_parked\x18\x18 \x01(\x0b\x32\x17.aeond.api.v1.RunParkedH\x00\x12/\n\x0brun_resumed\x18\x19 \x01(\x0b\x32\x18.aeond.api.v1.RunResumedH\x00\x12\x33\n\rrun_suspended\x18\x1a \x01(\x0b\x32\x1a.aeond.api.v1.RunSuspendedH\x00\x12\x33\n\rstep_resolved\x18\x1b \x01(\x0b\x32\x1a.aeond.api.v1.StepResolvedH\x00\x12+\n\trun_ended\x18\x1c \x01(\x0b\x32\x16.aeond.api.v1.RunEndedH\x00\x12\x39\n\x10profile_inferred\x18( \x01(\x0b\x32\x1d.aeond.api.v1.ProfileInferredH\x00\x12\x31\n\x0croute_chosen\x18) \x01(\x0b\x32\x19.aeond.api.v1.RouteChosenH\x00\x12?\n\x13references_resolved\x18* \x01(\x0b\x32 .aeond.api.v1.ReferencesResolvedH\x00\x12\x35\n\x0epass_evaluated\x18+ \x01(\x0b\x32\x1b.aeond.api.v1.PassEvaluatedH\x00\x12\x31\n\x0cplan_refined\x18, \x01(\x0b\x32\x19.aeond.api.v1.PlanRefinedH\x00\x12\x37\n\x0f\x62udget_adjusted\x18- \x01(\x0b\x32\x1c.aeond.api.v1.BudgetAdjustedH\x00\x12\x37\n\x0finput_requested\x18. \x01(\x0b\x32\x1c.aeond.api.v1.InputRequestedH\x00\x12\x35\n\x0einput_answered\x18/ \x01(\x0b\x32\x1b.aeond.api.v1.InputAnsweredH\x00\x12:\n\x11\x63hild_run_started\x18\x30 \x01(\x0b\x32\x1d.aeond.api.v1.ChildRunStartedH\x00\x12\x36\n\x0f\x63hild_run_ended\x18\x31 \x01(\x0b\x32\x1b.aeond.api.v1.ChildRunEndedH\x00\x12\x35\n\x0epolicy_decided\x18\x32 \x01(\x0b\x32\x1b.aeond.api.v1.PolicyDecidedH\x00\x12=\n\x12\x61pproval_requested\x18\x33 \x01(\x0b\x32\x1f.aeond.api.v1.ApprovalRequestedH\x00\x12\x39\n\x10\x61pproval_decided\x18\x34 \x01(\x0b\x32\x1d.aeond.api.v1.ApprovalDecidedH\x00\x12-\n\ntext_delta\x18\x64 \x01(\x0b\x32\x17.aeond.api.v1.TextDeltaH\x00\x12*\n\x08progress\x18\x65 \x01(\x0b\x32\x16.aeond.api.v1.ProgressH\x00\x42\x06\n\x04kind\"\xf7\x01\n\nRunCreated\x12)\n\x07request\x18\x01 \x01(\x0b\x32\x18.aeond.api.v1.RunRequest\x12\"\n\x05owner\x18\x02 \x01(\x0b\x32\x13.aeond.api.v1.Owner\x12$\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x14.aeond.api.v1.Budget\x12 \n\x04plan\x18\x04 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12\x15\n\rlogic_version\x18\x05 \x01(\x05\x12\x15\n\rparent_run_id\x18\x06 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x07 \x01(\x05\x12\x15\n\rforked_run_id\x18\x08 \x01(\t\"\x0c\n\nRunStarted\"=\n\x0fPlanningStarted\x12*\n\x0breservation\x18\x01 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x8f\x01\n\x0bPlanAdopted\x12 \n\x04plan\x18\x01 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12(\n\x06source\x18\x02 \x01(\x0e\x32\x18.aeond.api.v1.PlanSource\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\x0f\n\x07repairs\x18\x04 \x03(\t\"]\n\x0ePlanningFailed\x12&\n\x07problem\x18\x01 \x01(\x0b\x32\x15.aeond.api.v1.Problem\x12#\n\x04used\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"!\n\x0bPassStarted\x12\x12\n\npass_index\x18\x01 \x01(\x05\"\xc0\x01\n\x0bStepStarted\x12$\n\x04step\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.PlanStep\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\x05\x12$\n\x04mode\x18\x03 \x01(\x0e\x32\x16.aeond.api.v1.StepMode\x12(\n\x08recovery\x18\x04 \x01(\x0e\x32\x16.aeond.api.v1.Recovery\x12*\n\x0breservation\x18\x05 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x81\x01\n\x0cStepRepaired\x12$\n\x04step\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.PlanStep\x12&\n\x07problem\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Problem\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x96\x02\n\tStepEnded\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12&\n\x05state\x18\x02 \x01(\x0e\x32\x17.aeond.api.v1.StepState\x12$\n\x04mode\x18\x03 \x01(\x0e\x32\x16.aeond.api.v1.StepMode\x12\x13\n\x0boutput_json\x18\x04 \x01(\t\x12\r\n\x05\x65rror\x18\x05 \x01(\t\x12\x0e\n\x06reason\x18\x06 \x01(\t\x12&\n\x07\x63larity\x18\x07 \x01(\x0e\x32\x15.aeond.api.v1.Clarity\x12\x0f\n\x07handoff\x18\x08 \x01(\t\x12#\n\x04used\x18\t \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\x18\n\x10\x64uration_seconds\x18\n \x01(\x01\"\x1f\n\tPassEnded\x12\x12\n\npass_index\x18\x01 \x01(\x05\";\n\rAnswerStarted\x12*\n\x0breservation\x18\x01 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"[\n\x0e\x41nswerComposed\x12$\n\x06\x61nswer\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Answer\x12#\n\x04used\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"$\n\x0f\x42udgetExhausted\x12\x11\n\tdimension\x18\x01 \x01(\t\"E\n\x0f\x43\x61ncelRequested\x12\"\n\x05owner\x18\x01 \x01(\x0b\x32\x13.aeond.api.v1.Owner\x12\x0e\n\x06reason\x18\x02 \x01(\t\"\x0b\n\tRunParked\"\x0c\n\nRunResumed\"L\n\x0cRunSuspended\x12+\n\x06reason\x18\x01 \x01(\x0e\x32\x1b.aeond.api.v1.SuspendReason\x12\x0f\n\x07message\x18\x02 \x01(\t\"q\n\x0cStepResolved\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12,\n\nresolution\x18\x02 \x01(\x0e\x32\x18.aeond.api.v1.Resolution\x12\"\n\x05owner\x18\x03 \x01(\x0b\x32\x13.aeond.api.v1.Owner\"Y\n\x08RunEnded\x12%\n\x05state\x18\x01 \x01(\x0e\x32\x16.aeond.api.v1.RunState\x12&\n\x07problem\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Problem\"\x82\x02\n\x0bTaskProfile\x12\x17\n\x0freasoning_depth\x18\x01 \x01(\x05\x12\x1f\n\x17information_sufficiency\x18\x02 \x01(\x01\x12\x34\n\x13\x65xpected_tool_usage\x18\x03 \x01(\x0e\x32\x17.aeond.api.v1.ToolUsage\x12-\n\x0eoutput_breadth\x18\x04 \x01(\x0e\x32\x15.aeond.api.v1.Breadth\x12=\n\x16\x63onfidence_requirement\x18\x05 \x01(\x0e\x32\x1d.aeond.api.v1.ConfidenceLevel\x12\x15\n\rraw_inference\x18\x06 \x01(\t\"t\n\x0fProfileInferred\x12*\n\x07profile\x18\x01 \x01(\x0b\x32\x19.aeond.api.v1.TaskProfile\x12\x10\n\x08\x66\x61llback\x18\x02 \x01(\x08\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x81\x01\n\x0bRouteChosen\x12\"\n\x05route\x18\x01 \x01(\x0e\x32\x13.aeond.api.v1.Route\x12)\n\ttool_call\x18\x02 \x01(\x0b\x32\x16.aeond.api.v1.ToolCall\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"]\n\x12ReferencesResolved\x12\x10\n\x08original\x18\x01 \x01(\t\x12\x10\n\x08resolved\x18\x02 \x01(\t\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"u\n\x05Issue\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12(\n\x08severity\x18\x02 \x01(\x0e\x32\x16.aeond.api.v1.Severity\x12\x0f\n\x07step_id\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t\x12\x10\n\x08proposal\x18\x05 \x01(\t\"\x92\x01\n\x10RefinementAction\x12\x34\n\toperation\x18\x01 \x01(\x0e\x32!.aeond.api.v1.RefinementOperation\x12\x0f\n\x07step_id\x18\x02 \x01(\t\x12$\n\x04step\x18\x03 \x01(\x0b\x32\x16.aeond.api.v1.PlanStep\x12\x11\n\trationale\x18\x04 \x01(\t\"\xe5\x01\n\rPassEvaluated\x12\x12\n\npass_index\x18\x01 \x01(\x05\x12\x11\n\tconverged\x18\x02 \x01(\x08\x12\x0f\n\x07reasons\x18\x03 \x03(\t\x12#\n\x06issues\x18\x04 \x03(\x0b\x32\x13.aeond.api.v1.Issue\x12\x14\n\x0c\x63ompleteness\x18\x05 \x01(\x01\x12\x11\n\tcoherence\x18\x06 \x01(\x01\x12\x13\n\x0b\x63onsistency\x18\x07 \x01(\x01\x12\x14\n\x0c\x66inal_output\x18\x08 \x01(\t\x12#\n\x04used\x18\t \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\xad\x01\n\x0bPlanRefined\x12/\n\x07\x61pplied\x18\x01 \x03(\x0b\x32\x1e.aeond.api.v1.RefinementAction\x12&\n\x07skipped\x18\x02 \x03(\x0b\x32\x15.aeond.api.v1.Problem\x12 \n\x04plan\x18\x03 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12#\n\x04used\x18\x04 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"G\n\x0e\x42udgetAdjusted\x12$\n\x06\x62udget\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Budget\x12\x0f\n\x07reasons\x18\x02 \x03(\t\":\n\x0eInputRequested\x12(\n\x08question\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.Question\"]\n\rInputAnswered\x12\x13\n\x0bquestion_id\x18\x01 \x01(\t\x12\x13\n\x0b\x61nswer_json\x18\x02 \x01(\t\x12\"\n\x05owner\x18\x03 \x01(\x0b\x32\x13.aeond.api.v1.Owner\"p\n\x0f\x43hildRunStarted\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x14\n\x0c\x63hild_run_id\x18\x02 \x01(\t\x12\x10\n\x08template\x18\x03 \x01(\t\x12$\n\x06\x62udget\x18\x04 \x01(\x0b\x32\x14.aeond.api.v1.Budget\"\x82\x01\n\rChildRunEnded\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x14\n\x0c\x63hild_run_id\x18\x02 \x01(\t\x12%\n\x05state\x18\x03 \x01(\x0e\x32\x16.aeond.api.v1.RunState\x12#\n\x04used\x18\x04 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\xe5\x01\n\rPolicyDecided\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12$\n\x04\x63\x61ll\x18\x02 \x01(\x0b\x32\x16.aeond.api.v1.ToolCall\x12,\n\x07verdict\x18\x03 \x01(\x0e\x32\x1b.aeond.api.v1.PolicyVerdict\x12$\n\x06\x65\x66\x66\x65\x63t\x18\x04 \x01(\x0e\x32\x14.aeond.api.v1.Effect\x12\x0c\n\x04rule\x18\x05 \x01(\t\x12\x16\n\x0epolicy_version\x18\x06 \x01(\t\x12\x0f\n\x07tainted\x18\x07 \x01(\x08\x12\x12\n\nfacts_json\x18\x08 \x01(\t\"D\n\x11\x41pprovalRequested\x12/\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x1d.aeond.api.v1.ApprovalRequest\"\\\n\x0f\x41pprovalDecided\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12\x10\n\x08\x61pproved\x18\x02 \x01(\x08\x12\"\n\x05owner\x18\x03 \x01(\x0b\x32\x13.aeond.api.v1.Owner\":\n\tTextDelta\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x0e\n\x06offset\x18\x03 \x01(\x03\"?\n\x08Progress\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x10\n\x08\x61\x63tivity\x18\x02 \x01(\t\x12\x10\n\x08\x66raction\x18\x03 \x01(\x01*\x87\x01\n\tToolUsage\x12\x1a\n\x16TOOL_USAGE_UNSPECIFIED\x10\x00\x12\x13\n\x0fTOOL_USAGE_NONE\x10\x01\x12\x16\n\x12TOOL_USAGE_MINIMAL\x10\x02\x12\x17\n\x13TOOL_USAGE_MODERATE\x10\x03\x12\x18\n\x14TOOL_USAGE_EXTENSIVE\x10\x04*_\n\x07\x42readth\x12\x17\n\x13\x42READTH_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x42READTH_NARROW\x10\x01\x12\x14\n\x10\x42READTH_MODERATE\x10\x02\x12\x11\n\rBREADTH_BROAD\x10\x03*\x85\x01\n\x0f\x43onfidenceLevel\x12 \n\x1c\x43ONFIDENCE_LEVEL_UNSPECIFIED\x10\x00\x12\x18\n\x14\x43ONFIDENCE_LEVEL_LOW\x10\x01\x12\x1b\n\x17\x43ONFIDENCE_LEVEL_MEDIUM\x10\x02\x12\x19\n\x15\x43ONFIDENCE_LEVEL_HIGH\x10\x03*Q\n\x05Route\x12\x15\n\x11ROUTE_UNSPECIFIED\x10\x00\x12\x10\n\x0cROUTE_DIRECT\x10\x01\x12\x0f\n\x0bROUTE_REPLY\x10\x02\x12\x0e\n\nROUTE_PLAN\x10\x03*^\n\x08Severity\x12\x18\n\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x10\n\x0cSEVERITY_LOW\x10\x01\x12\x13\n\x0fSEVERITY_MEDIUM\x10\x02\x12\x11\n\rSEVERITY_HIGH\x10\x03*\xbd\x01\n\x13RefinementOperation\x12$\n REFINEMENT_OPERATION_UNSPECIFIED\x10\x00\x12\x1c\n\x18REFINEMENT_OPERATION_ADD\x10\x01\x12\x1f\n\x1bREFINEMENT_OPERATION_MODIFY\x10\x02\x12\x1f\n\x1bREFINEMENT_OPERATION_REMOVE\x10\x03\x12 \n\x1cREFINEMENT_OPERATION_REPLACE\x10\x04*z\n\rPolicyVerdict\x12\x1e\n\x1aPOLICY_VERDICT_UNSPECIFIED\x10\x00\x12\x18\n\x14POLICY_VERDICT_ALLOW\x10\x01\x12\x16\n\x12POLICY_VERDICT_ASK\x10\x02\x12\x17\n\x13POLICY_VERDICT_DENY\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x61\x65ond/api/v1/events.proto\x12\x0c\x61\x65ond.api.v1\x1a\x1d\x61\x65ond/api/v1/judgements.proto\x1a\x18\x61\x65ond/api/v1/parts.proto\x1a\x18\x61\x65ond/api/v1/tools.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x90\x0f\n\x05\x45vent\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x03\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0f\x65lapsed_seconds\x18\x04 \x01(\x01\x12/\n\x0brun_created\x18\n \x01(\x0b\x32\x18.aeond.api.v1.RunCreatedH\x00\x12/\n\x0brun_started\x18\x0b \x01(\x0b\x32\x18.aeond.api.v1.RunStartedH\x00\x12\x39\n\x10planning_started\x18\x0c \x01(\x0b\x32\x1d.aeond.api.v1.PlanningStartedH\x00\x12\x31\n\x0cplan_adopted\x18\r \x01(\x0b\x32\x19.aeond.api.v1.PlanAdoptedH\x00\x12\x37\n\x0fplanning_failed\x18\x0e \x01(\x0b\x32\x1c.aeond.api.v1.PlanningFailedH\x00\x12\x31\n\x0cpass_started\x18\x0f \x01(\x0b\x32\x19.aeond.api.v1.PassStartedH\x00\x12\x31\n\x0cstep_started\x18\x10 \x01(\x0b\x32\x19.aeond.api.v1.StepStartedH\x00\x12\x33\n\rstep_repaired\x18\x11 \x01(\x0b\x32\x1a.aeond.api.v1.StepRepairedH\x00\x12-\n\nstep_ended\x18\x12 \x01(\x0b\x32\x17.aeond.api.v1.StepEndedH\x00\x12-\n\npass_ended\x18\x13 \x01(\x0b\x32\x17.aeond.api.v1.PassEndedH\x00\x12\x35\n\x0e\x61nswer_started\x18\x14 \x01(\x0b\x32\x1b.aeond.api.v1.AnswerStartedH\x00\x12\x37\n\x0f\x61nswer_composed\x18\x15 \x01(\x0b\x32\x1c.aeond.api.v1.AnswerComposedH\x00\x12\x39\n\x10\x62udget_exhausted\x18\x16 \x01(\x0b\x32\x1d.aeond.api.v1.BudgetExhaustedH\x00\x12\x39\n\x10\x63\x61ncel_requested\x18\x17 \x01(\x0b\x32\x1d.aeond.api.v1.CancelRequestedH\x00\x12-\n\nrun_parked\x18\x18 \x01(\x0b\x32\x17.aeond.api.v1.RunParkedH\x00\x12/\n\x0brun_resumed\x18\x19 \x01(\x0b\x32\x18.aeond.api.v1.RunResumedH\x00\x12\x33\n\rrun_suspended\x18\x1a \x01(\x0b\x32\x1a.aeond.api.v1.RunSuspendedH\x00\x12\x33\n\rstep_resolved\x18\x1b \x01(\x0b\x32\x1a.aeond.api.v1.StepResolvedH\x00\x12+\n\trun_ended\x18\x1c \x01(\x0b\x32\x16.aeond.api.v1.RunEndedH\x00\x12\x39\n\x10profile_inferred\x18( \x01(\x0b\x32\x1d.aeond.api.v1.ProfileInferredH\x00\x12\x31\n\x0croute_chosen\x18) \x01(\x0b\x32\x19.aeond.api.v1.RouteChosenH\x00\x12?\n\x13references_resolved\x18* \x01(\x0b\x32 .aeond.api.v1.ReferencesResolvedH\x00\x12\x35\n\x0epass_evaluated\x18+ \x01(\x0b\x32\x1b.aeond.api.v1.PassEvaluatedH\x00\x12\x31\n\x0cplan_refined\x18, \x01(\x0b\x32\x19.aeond.api.v1.PlanRefinedH\x00\x12\x37\n\x0f\x62udget_adjusted\x18- \x01(\x0b\x32\x1c.aeond.api.v1.BudgetAdjustedH\x00\x12\x37\n\x0finput_requested\x18. \x01(\x0b\x32\x1c.aeond.api.v1.InputRequestedH\x00\x12\x35\n\x0einput_answered\x18/ \x01(\x0b\x32\x1b.aeond.api.v1.InputAnsweredH\x00\x12:\n\x11\x63hild_run_started\x18\x30 \x01(\x0b\x32\x1d.aeond.api.v1.ChildRunStartedH\x00\x12\x36\n\x0f\x63hild_run_ended\x18\x31 \x01(\x0b\x32\x1b.aeond.api.v1.ChildRunEndedH\x00\x12\x35\n\x0epolicy_decided\x18\x32 \x01(\x0b\x32\x1b.aeond.api.v1.PolicyDecidedH\x00\x12=\n\x12\x61pproval_requested\x18\x33 \x01(\x0b\x32\x1f.aeond.api.v1.ApprovalRequestedH\x00\x12\x39\n\x10\x61pproval_decided\x18\x34 \x01(\x0b\x32\x1d.aeond.api.v1.ApprovalDecidedH\x00\x12-\n\ntext_delta\x18\x64 \x01(\x0b\x32\x17.aeond.api.v1.TextDeltaH\x00\x12*\n\x08progress\x18\x65 \x01(\x0b\x32\x16.aeond.api.v1.ProgressH\x00\x42\x06\n\x04kind\"\xf7\x01\n\nRunCreated\x12)\n\x07request\x18\x01 \x01(\x0b\x32\x18.aeond.api.v1.RunRequest\x12\"\n\x05owner\x18\x02 \x01(\x0b\x32\x13.aeond.api.v1.Owner\x12$\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x14.aeond.api.v1.Budget\x12 \n\x04plan\x18\x04 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12\x15\n\rlogic_version\x18\x05 \x01(\x05\x12\x15\n\rparent_run_id\x18\x06 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x07 \x01(\x05\x12\x15\n\rforked_run_id\x18\x08 \x01(\t\"\x0c\n\nRunStarted\"=\n\x0fPlanningStarted\x12*\n\x0breservation\x18\x01 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x8f\x01\n\x0bPlanAdopted\x12 \n\x04plan\x18\x01 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12(\n\x06source\x18\x02 \x01(\x0e\x32\x18.aeond.api.v1.PlanSource\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\x0f\n\x07repairs\x18\x04 \x03(\t\"]\n\x0ePlanningFailed\x12&\n\x07problem\x18\x01 \x01(\x0b\x32\x15.aeond.api.v1.Problem\x12#\n\x04used\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"!\n\x0bPassStarted\x12\x12\n\npass_index\x18\x01 \x01(\x05\"\xc0\x01\n\x0bStepStarted\x12$\n\x04step\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.PlanStep\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\x05\x12$\n\x04mode\x18\x03 \x01(\x0e\x32\x16.aeond.api.v1.StepMode\x12(\n\x08recovery\x18\x04 \x01(\x0e\x32\x16.aeond.api.v1.Recovery\x12*\n\x0breservation\x18\x05 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x81\x01\n\x0cStepRepaired\x12$\n\x04step\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.PlanStep\x12&\n\x07problem\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Problem\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x96\x02\n\tStepEnded\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12&\n\x05state\x18\x02 \x01(\x0e\x32\x17.aeond.api.v1.StepState\x12$\n\x04mode\x18\x03 \x01(\x0e\x32\x16.aeond.api.v1.StepMode\x12\x13\n\x0boutput_json\x18\x04 \x01(\t\x12\r\n\x05\x65rror\x18\x05 \x01(\t\x12\x0e\n\x06reason\x18\x06 \x01(\t\x12&\n\x07\x63larity\x18\x07 \x01(\x0e\x32\x15.aeond.api.v1.Clarity\x12\x0f\n\x07handoff\x18\x08 \x01(\t\x12#\n\x04used\x18\t \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\x18\n\x10\x64uration_seconds\x18\n \x01(\x01\"\x1f\n\tPassEnded\x12\x12\n\npass_index\x18\x01 \x01(\x05\";\n\rAnswerStarted\x12*\n\x0breservation\x18\x01 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"[\n\x0e\x41nswerComposed\x12$\n\x06\x61nswer\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Answer\x12#\n\x04used\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"$\n\x0f\x42udgetExhausted\x12\x11\n\tdimension\x18\x01 \x01(\t\"E\n\x0f\x43\x61ncelRequested\x12\"\n\x05owner\x18\x01 \x01(\x0b\x32\x13.aeond.api.v1.Owner\x12\x0e\n\x06reason\x18\x02 \x01(\t\"\x0b\n\tRunParked\"\x0c\n\nRunResumed\"L\n\x0cRunSuspended\x12+\n\x06reason\x18\x01 \x01(\x0e\x32\x1b.aeond.api.v1.SuspendReason\x12\x0f\n\x07message\x18\x02 \x01(\t\"q\n\x0cStepResolved\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12,\n\nresolution\x18\x02 \x01(\x0e\x32\x18.aeond.api.v1.Resolution\x12\"\n\x05owner\x18\x03 \x01(\x0b\x32\x13.aeond.api.v1.Owner\"Y\n\x08RunEnded\x12%\n\x05state\x18\x01 \x01(\x0e\x32\x16.aeond.api.v1.RunState\x12&\n\x07problem\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Problem\":\n\tTextDelta\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x0e\n\x06offset\x18\x03 \x01(\x03\"?\n\x08Progress\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x10\n\x08\x61\x63tivity\x18\x02 \x01(\t\x12\x10\n\x08\x66raction\x18\x03 \x01(\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'aeond.api.v1.events_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_TOOLUSAGE']._serialized_start=6164
-  _globals['_TOOLUSAGE']._serialized_end=6299
-  _globals['_BREADTH']._serialized_start=6301
-  _globals['_BREADTH']._serialized_end=6396
-  _globals['_CONFIDENCELEVEL']._serialized_start=6399
-  _globals['_CONFIDENCELEVEL']._serialized_end=6532
-  _globals['_ROUTE']._serialized_start=6534
-  _globals['_ROUTE']._serialized_end=6615
-  _globals['_SEVERITY']._serialized_start=6617
-  _globals['_SEVERITY']._serialized_end=6711
-  _globals['_REFINEMENTOPERATION']._serialized_start=6714
-  _globals['_REFINEMENTOPERATION']._serialized_end=6903
-  _globals['_POLICYVERDICT']._serialized_start=6905
-  _globals['_POLICYVERDICT']._serialized_end=7027
-  _globals['_EVENT']._serialized_start=129
-  _globals['_EVENT']._serialized_end=2065
-  _globals['_RUNCREATED']._serialized_start=2068
-  _globals['_RUNCREATED']._serialized_end=2315
-  _globals['_RUNSTARTED']._serialized_start=2317
-  _globals['_RUNSTARTED']._serialized_end=2329
-  _globals['_PLANNINGSTARTED']._serialized_start=2331
-  _globals['_PLANNINGSTARTED']._serialized_end=2392
-  _globals['_PLANADOPTED']._serialized_start=2395
-  _globals['_PLANADOPTED']._serialized_end=2538
-  _globals['_PLANNINGFAILED']._serialized_start=2540
-  _globals['_PLANNINGFAILED']._serialized_end=2633
-  _globals['_PASSSTARTED']._serialized_start=2635
-  _globals['_PASSSTARTED']._serialized_end=2668
-  _globals['_STEPSTARTED']._serialized_start=2671
-  _globals['_STEPSTARTED']._serialized_end=2863
-  _globals['_STEPREPAIRED']._serialized_start=2866
-  _globals['_STEPREPAIRED']._serialized_end=2995
-  _globals['_STEPENDED']._serialized_start=2998
-  _globals['_STEPENDED']._serialized_end=3276
-  _globals['_PASSENDED']._serialized_start=3278
-  _globals['_PASSENDED']._serialized_end=3309
-  _globals['_ANSWERSTARTED']._serialized_start=3311
-  _globals['_ANSWERSTARTED']._serialized_end=3370
-  _globals['_ANSWERCOMPOSED']._serialized_start=3372
-  _globals['_ANSWERCOMPOSED']._serialized_end=3463
-  _globals['_BUDGETEXHAUSTED']._serialized_start=3465
-  _globals['_BUDGETEXHAUSTED']._serialized_end=3501
-  _globals['_CANCELREQUESTED']._serialized_start=3503
-  _globals['_CANCELREQUESTED']._serialized_end=3572
-  _globals['_RUNPARKED']._serialized_start=3574
-  _globals['_RUNPARKED']._serialized_end=3585
-  _globals['_RUNRESUMED']._serialized_start=3587
-  _globals['_RUNRESUMED']._serialized_end=3599
-  _globals['_RUNSUSPENDED']._serialized_start=3601
-  _globals['_RUNSUSPENDED']._serialized_end=3677
-  _globals['_STEPRESOLVED']._serialized_start=3679
-  _globals['_STEPRESOLVED']._serialized_end=3792
-  _globals['_RUNENDED']._serialized_start=3794
-  _globals['_RUNENDED']._serialized_end=3883
-  _globals['_TASKPROFILE']._serialized_start=3886
-  _globals['_TASKPROFILE']._serialized_end=4144
-  _globals['_PROFILEINFERRED']._serialized_start=4146
-  _globals['_PROFILEINFERRED']._serialized_end=4262
-  _globals['_ROUTECHOSEN']._serialized_start=4265
-  _globals['_ROUTECHOSEN']._serialized_end=4394
-  _globals['_REFERENCESRESOLVED']._serialized_start=4396
-  _globals['_REFERENCESRESOLVED']._serialized_end=4489
-  _globals['_ISSUE']._serialized_start=4491
-  _globals['_ISSUE']._serialized_end=4608
-  _globals['_REFINEMENTACTION']._serialized_start=4611
-  _globals['_REFINEMENTACTION']._serialized_end=4757
-  _globals['_PASSEVALUATED']._serialized_start=4760
-  _globals['_PASSEVALUATED']._serialized_end=4989
-  _globals['_PLANREFINED']._serialized_start=4992
-  _globals['_PLANREFINED']._serialized_end=5165
-  _globals['_BUDGETADJUSTED']._serialized_start=5167
-  _globals['_BUDGETADJUSTED']._serialized_end=5238
-  _globals['_INPUTREQUESTED']._serialized_start=5240
-  _globals['_INPUTREQUESTED']._serialized_end=5298
-  _globals['_INPUTANSWERED']._serialized_start=5300
-  _globals['_INPUTANSWERED']._serialized_end=5393
-  _globals['_CHILDRUNSTARTED']._serialized_start=5395
-  _globals['_CHILDRUNSTARTED']._serialized_end=5507
-  _globals['_CHILDRUNENDED']._serialized_start=5510
-  _globals['_CHILDRUNENDED']._serialized_end=5640
-  _globals['_POLICYDECIDED']._serialized_start=5643
-  _globals['_POLICYDECIDED']._serialized_end=5872
-  _globals['_APPROVALREQUESTED']._serialized_start=5874
-  _globals['_APPROVALREQUESTED']._serialized_end=5942
-  _globals['_APPROVALDECIDED']._serialized_start=5944
-  _globals['_APPROVALDECIDED']._serialized_end=6036
-  _globals['_TEXTDELTA']._serialized_start=6038
-  _globals['_TEXTDELTA']._serialized_end=6096
-  _globals['_PROGRESS']._serialized_start=6098
-  _globals['_PROGRESS']._serialized_end=6161
+  _globals['_EVENT']._serialized_start=160
+  _globals['_EVENT']._serialized_end=2096
+  _globals['_RUNCREATED']._serialized_start=2099
+  _globals['_RUNCREATED']._serialized_end=2346
+  _globals['_RUNSTARTED']._serialized_start=2348
+  _globals['_RUNSTARTED']._serialized_end=2360
+  _globals['_PLANNINGSTARTED']._serialized_start=2362
+  _globals['_PLANNINGSTARTED']._serialized_end=2423
+  _globals['_PLANADOPTED']._serialized_start=2426
+  _globals['_PLANADOPTED']._serialized_end=2569
+  _globals['_PLANNINGFAILED']._serialized_start=2571
+  _globals['_PLANNINGFAILED']._serialized_end=2664
+  _globals['_PASSSTARTED']._serialized_start=2666
+  _globals['_PASSSTARTED']._serialized_end=2699
+  _globals['_STEPSTARTED']._serialized_start=2702
+  _globals['_STEPSTARTED']._serialized_end=2894
+  _globals['_STEPREPAIRED']._serialized_start=2897
+  _globals['_STEPREPAIRED']._serialized_end=3026
+  _globals['_STEPENDED']._serialized_start=3029
+  _globals['_STEPENDED']._serialized_end=3307
+  _globals['_PASSENDED']._serialized_start=3309
+  _globals['_PASSENDED']._serialized_end=3340
+  _globals['_ANSWERSTARTED']._serialized_start=3342
+  _globals['_ANSWERSTARTED']._serialized_end=3401
+  _globals['_ANSWERCOMPOSED']._serialized_start=3403
+  _globals['_ANSWERCOMPOSED']._serialized_end=3494
+  _globals['_BUDGETEXHAUSTED']._serialized_start=3496
+  _globals['_BUDGETEXHAUSTED']._serialized_end=3532
+  _globals['_CANCELREQUESTED']._serialized_start=3534
+  _globals['_CANCELREQUESTED']._serialized_end=3603
+  _globals['_RUNPARKED']._serialized_start=3605
+  _globals['_RUNPARKED']._serialized_end=3616
+  _globals['_RUNRESUMED']._serialized_start=3618
+  _globals['_RUNRESUMED']._serialized_end=3630
+  _globals['_RUNSUSPENDED']._serialized_start=3632
+  _globals['_RUNSUSPENDED']._serialized_end=3708
+  _globals['_STEPRESOLVED']._serialized_start=3710
+  _globals['_STEPRESOLVED']._serialized_end=3823
+  _globals['_RUNENDED']._serialized_start=3825
+  _globals['_RUNENDED']._serialized_end=3914
+  _globals['_TEXTDELTA']._serialized_start=3916
+  _globals['_TEXTDELTA']._serialized_end=3974
+  _globals['_PROGRESS']._serialized_start=3976
+  _globals['_PROGRESS']._serialized_end=4039
 # @@protoc_insertion_point(module_scope)

@@ -3,6 +3,7 @@
 isort:skip_file
 Events: what happened to a run, in order, and what shows live in between."""
 
+from aeond.api.v1 import judgements_pb2 as _judgements_pb2
 from aeond.api.v1 import parts_pb2 as _parts_pb2
 from aeond.api.v1 import tools_pb2 as _tools_pb2
 from collections import abc as _abc
@@ -10,7 +11,6 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
-from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -21,210 +21,6 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
-
-class _ToolUsage:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _ToolUsageEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ToolUsage.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    TOOL_USAGE_UNSPECIFIED: _ToolUsage.ValueType  # 0
-    """Not told."""
-    TOOL_USAGE_NONE: _ToolUsage.ValueType  # 1
-    """None."""
-    TOOL_USAGE_MINIMAL: _ToolUsage.ValueType  # 2
-    """A call or two."""
-    TOOL_USAGE_MODERATE: _ToolUsage.ValueType  # 3
-    """Some."""
-    TOOL_USAGE_EXTENSIVE: _ToolUsage.ValueType  # 4
-    """Much."""
-
-class ToolUsage(_ToolUsage, metaclass=_ToolUsageEnumTypeWrapper):
-    """How much tool work a task looks like."""
-
-TOOL_USAGE_UNSPECIFIED: ToolUsage.ValueType  # 0
-"""Not told."""
-TOOL_USAGE_NONE: ToolUsage.ValueType  # 1
-"""None."""
-TOOL_USAGE_MINIMAL: ToolUsage.ValueType  # 2
-"""A call or two."""
-TOOL_USAGE_MODERATE: ToolUsage.ValueType  # 3
-"""Some."""
-TOOL_USAGE_EXTENSIVE: ToolUsage.ValueType  # 4
-"""Much."""
-Global___ToolUsage: _TypeAlias = ToolUsage  # noqa: Y015
-
-class _Breadth:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _BreadthEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Breadth.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    BREADTH_UNSPECIFIED: _Breadth.ValueType  # 0
-    """Not told."""
-    BREADTH_NARROW: _Breadth.ValueType  # 1
-    """One thing."""
-    BREADTH_MODERATE: _Breadth.ValueType  # 2
-    """Several."""
-    BREADTH_BROAD: _Breadth.ValueType  # 3
-    """Many."""
-
-class Breadth(_Breadth, metaclass=_BreadthEnumTypeWrapper):
-    """How broad the answer of a task looks."""
-
-BREADTH_UNSPECIFIED: Breadth.ValueType  # 0
-"""Not told."""
-BREADTH_NARROW: Breadth.ValueType  # 1
-"""One thing."""
-BREADTH_MODERATE: Breadth.ValueType  # 2
-"""Several."""
-BREADTH_BROAD: Breadth.ValueType  # 3
-"""Many."""
-Global___Breadth: _TypeAlias = Breadth  # noqa: Y015
-
-class _ConfidenceLevel:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _ConfidenceLevelEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ConfidenceLevel.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    CONFIDENCE_LEVEL_UNSPECIFIED: _ConfidenceLevel.ValueType  # 0
-    """Not told."""
-    CONFIDENCE_LEVEL_LOW: _ConfidenceLevel.ValueType  # 1
-    """A guess will do."""
-    CONFIDENCE_LEVEL_MEDIUM: _ConfidenceLevel.ValueType  # 2
-    """As usual."""
-    CONFIDENCE_LEVEL_HIGH: _ConfidenceLevel.ValueType  # 3
-    """Certain."""
-
-class ConfidenceLevel(_ConfidenceLevel, metaclass=_ConfidenceLevelEnumTypeWrapper):
-    """How sure a task's answer must be."""
-
-CONFIDENCE_LEVEL_UNSPECIFIED: ConfidenceLevel.ValueType  # 0
-"""Not told."""
-CONFIDENCE_LEVEL_LOW: ConfidenceLevel.ValueType  # 1
-"""A guess will do."""
-CONFIDENCE_LEVEL_MEDIUM: ConfidenceLevel.ValueType  # 2
-"""As usual."""
-CONFIDENCE_LEVEL_HIGH: ConfidenceLevel.ValueType  # 3
-"""Certain."""
-Global___ConfidenceLevel: _TypeAlias = ConfidenceLevel  # noqa: Y015
-
-class _Route:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _RouteEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Route.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    ROUTE_UNSPECIFIED: _Route.ValueType  # 0
-    """Never sent."""
-    ROUTE_DIRECT: _Route.ValueType  # 1
-    """One tool call."""
-    ROUTE_REPLY: _Route.ValueType  # 2
-    """The model answers."""
-    ROUTE_PLAN: _Route.ValueType  # 3
-    """A plan is made and executed."""
-
-class Route(_Route, metaclass=_RouteEnumTypeWrapper):
-    """How a request is handled."""
-
-ROUTE_UNSPECIFIED: Route.ValueType  # 0
-"""Never sent."""
-ROUTE_DIRECT: Route.ValueType  # 1
-"""One tool call."""
-ROUTE_REPLY: Route.ValueType  # 2
-"""The model answers."""
-ROUTE_PLAN: Route.ValueType  # 3
-"""A plan is made and executed."""
-Global___Route: _TypeAlias = Route  # noqa: Y015
-
-class _Severity:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _SeverityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Severity.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    SEVERITY_UNSPECIFIED: _Severity.ValueType  # 0
-    """Not told."""
-    SEVERITY_LOW: _Severity.ValueType  # 1
-    """Worth knowing."""
-    SEVERITY_MEDIUM: _Severity.ValueType  # 2
-    """Should be mended."""
-    SEVERITY_HIGH: _Severity.ValueType  # 3
-    """Must be mended."""
-
-class Severity(_Severity, metaclass=_SeverityEnumTypeWrapper):
-    """How bad an issue is."""
-
-SEVERITY_UNSPECIFIED: Severity.ValueType  # 0
-"""Not told."""
-SEVERITY_LOW: Severity.ValueType  # 1
-"""Worth knowing."""
-SEVERITY_MEDIUM: Severity.ValueType  # 2
-"""Should be mended."""
-SEVERITY_HIGH: Severity.ValueType  # 3
-"""Must be mended."""
-Global___Severity: _TypeAlias = Severity  # noqa: Y015
-
-class _RefinementOperation:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _RefinementOperationEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RefinementOperation.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    REFINEMENT_OPERATION_UNSPECIFIED: _RefinementOperation.ValueType  # 0
-    """Never sent."""
-    REFINEMENT_OPERATION_ADD: _RefinementOperation.ValueType  # 1
-    """A new step."""
-    REFINEMENT_OPERATION_MODIFY: _RefinementOperation.ValueType  # 2
-    """The step changed."""
-    REFINEMENT_OPERATION_REMOVE: _RefinementOperation.ValueType  # 3
-    """The step left out."""
-    REFINEMENT_OPERATION_REPLACE: _RefinementOperation.ValueType  # 4
-    """The step replaced by another."""
-
-class RefinementOperation(_RefinementOperation, metaclass=_RefinementOperationEnumTypeWrapper):
-    """What is to be done to a step that has not run."""
-
-REFINEMENT_OPERATION_UNSPECIFIED: RefinementOperation.ValueType  # 0
-"""Never sent."""
-REFINEMENT_OPERATION_ADD: RefinementOperation.ValueType  # 1
-"""A new step."""
-REFINEMENT_OPERATION_MODIFY: RefinementOperation.ValueType  # 2
-"""The step changed."""
-REFINEMENT_OPERATION_REMOVE: RefinementOperation.ValueType  # 3
-"""The step left out."""
-REFINEMENT_OPERATION_REPLACE: RefinementOperation.ValueType  # 4
-"""The step replaced by another."""
-Global___RefinementOperation: _TypeAlias = RefinementOperation  # noqa: Y015
-
-class _PolicyVerdict:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _PolicyVerdictEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_PolicyVerdict.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    POLICY_VERDICT_UNSPECIFIED: _PolicyVerdict.ValueType  # 0
-    """Never sent."""
-    POLICY_VERDICT_ALLOW: _PolicyVerdict.ValueType  # 1
-    """Go on."""
-    POLICY_VERDICT_ASK: _PolicyVerdict.ValueType  # 2
-    """A person decides."""
-    POLICY_VERDICT_DENY: _PolicyVerdict.ValueType  # 3
-    """No."""
-
-class PolicyVerdict(_PolicyVerdict, metaclass=_PolicyVerdictEnumTypeWrapper):
-    """What the policy says."""
-
-POLICY_VERDICT_UNSPECIFIED: PolicyVerdict.ValueType  # 0
-"""Never sent."""
-POLICY_VERDICT_ALLOW: PolicyVerdict.ValueType  # 1
-"""Go on."""
-POLICY_VERDICT_ASK: PolicyVerdict.ValueType  # 2
-"""A person decides."""
-POLICY_VERDICT_DENY: PolicyVerdict.ValueType  # 3
-"""No."""
-Global___PolicyVerdict: _TypeAlias = PolicyVerdict  # noqa: Y015
 
 @_typing.final
 class Event(_message.Message):
@@ -359,55 +155,55 @@ class Event(_message.Message):
         """The last event of a run."""
 
     @_builtins.property
-    def profile_inferred(self) -> Global___ProfileInferred:
+    def profile_inferred(self) -> _judgements_pb2.ProfileInferred:
         """How hard the task looks."""
 
     @_builtins.property
-    def route_chosen(self) -> Global___RouteChosen:
+    def route_chosen(self) -> _judgements_pb2.RouteChosen:
         """How the request is handled."""
 
     @_builtins.property
-    def references_resolved(self) -> Global___ReferencesResolved:
+    def references_resolved(self) -> _judgements_pb2.ReferencesResolved:
         """"That" and "it" were spelled out."""
 
     @_builtins.property
-    def pass_evaluated(self) -> Global___PassEvaluated:
+    def pass_evaluated(self) -> _judgements_pb2.PassEvaluated:
         """A pass was judged."""
 
     @_builtins.property
-    def plan_refined(self) -> Global___PlanRefined:
+    def plan_refined(self) -> _judgements_pb2.PlanRefined:
         """Steps that had not run were changed."""
 
     @_builtins.property
-    def budget_adjusted(self) -> Global___BudgetAdjusted:
+    def budget_adjusted(self) -> _judgements_pb2.BudgetAdjusted:
         """The bounds were changed between passes."""
 
     @_builtins.property
-    def input_requested(self) -> Global___InputRequested:
+    def input_requested(self) -> _judgements_pb2.InputRequested:
         """The run asks a person."""
 
     @_builtins.property
-    def input_answered(self) -> Global___InputAnswered:
+    def input_answered(self) -> _judgements_pb2.InputAnswered:
         """A person answered, or the default did."""
 
     @_builtins.property
-    def child_run_started(self) -> Global___ChildRunStarted:
+    def child_run_started(self) -> _judgements_pb2.ChildRunStarted:
         """A step started a run of its own."""
 
     @_builtins.property
-    def child_run_ended(self) -> Global___ChildRunEnded:
+    def child_run_ended(self) -> _judgements_pb2.ChildRunEnded:
         """That run has ended."""
 
     @_builtins.property
-    def policy_decided(self) -> Global___PolicyDecided:
+    def policy_decided(self) -> _judgements_pb2.PolicyDecided:
         """The policy allowed, asked or denied."""
 
     @_builtins.property
-    def approval_requested(self) -> Global___ApprovalRequested:
+    def approval_requested(self) -> _judgements_pb2.ApprovalRequested:
         """A call or plan waits for a yes."""
 
     @_builtins.property
-    def approval_decided(self) -> Global___ApprovalDecided:
+    def approval_decided(self) -> _judgements_pb2.ApprovalDecided:
         """Yes or no."""
 
     @_builtins.property
@@ -444,19 +240,19 @@ class Event(_message.Message):
         run_suspended: Global___RunSuspended | None = ...,
         step_resolved: Global___StepResolved | None = ...,
         run_ended: Global___RunEnded | None = ...,
-        profile_inferred: Global___ProfileInferred | None = ...,
-        route_chosen: Global___RouteChosen | None = ...,
-        references_resolved: Global___ReferencesResolved | None = ...,
-        pass_evaluated: Global___PassEvaluated | None = ...,
-        plan_refined: Global___PlanRefined | None = ...,
-        budget_adjusted: Global___BudgetAdjusted | None = ...,
-        input_requested: Global___InputRequested | None = ...,
-        input_answered: Global___InputAnswered | None = ...,
-        child_run_started: Global___ChildRunStarted | None = ...,
-        child_run_ended: Global___ChildRunEnded | None = ...,
-        policy_decided: Global___PolicyDecided | None = ...,
-        approval_requested: Global___ApprovalRequested | None = ...,
-        approval_decided: Global___ApprovalDecided | None = ...,
+        profile_inferred: _judgements_pb2.ProfileInferred | None = ...,
+        route_chosen: _judgements_pb2.RouteChosen | None = ...,
+        references_resolved: _judgements_pb2.ReferencesResolved | None = ...,
+        pass_evaluated: _judgements_pb2.PassEvaluated | None = ...,
+        plan_refined: _judgements_pb2.PlanRefined | None = ...,
+        budget_adjusted: _judgements_pb2.BudgetAdjusted | None = ...,
+        input_requested: _judgements_pb2.InputRequested | None = ...,
+        input_answered: _judgements_pb2.InputAnswered | None = ...,
+        child_run_started: _judgements_pb2.ChildRunStarted | None = ...,
+        child_run_ended: _judgements_pb2.ChildRunEnded | None = ...,
+        policy_decided: _judgements_pb2.PolicyDecided | None = ...,
+        approval_requested: _judgements_pb2.ApprovalRequested | None = ...,
+        approval_decided: _judgements_pb2.ApprovalDecided | None = ...,
         text_delta: Global___TextDelta | None = ...,
         progress: Global___Progress | None = ...,
     ) -> None: ...
@@ -1044,590 +840,6 @@ class RunEnded(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RunEnded: _TypeAlias = RunEnded  # noqa: Y015
-
-@_typing.final
-class TaskProfile(_message.Message):
-    """How hard a task looks."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    REASONING_DEPTH_FIELD_NUMBER: _builtins.int
-    INFORMATION_SUFFICIENCY_FIELD_NUMBER: _builtins.int
-    EXPECTED_TOOL_USAGE_FIELD_NUMBER: _builtins.int
-    OUTPUT_BREADTH_FIELD_NUMBER: _builtins.int
-    CONFIDENCE_REQUIREMENT_FIELD_NUMBER: _builtins.int
-    RAW_INFERENCE_FIELD_NUMBER: _builtins.int
-    reasoning_depth: _builtins.int
-    """1 to 5. 0: not told."""
-    information_sufficiency: _builtins.float
-    """How much of what is needed the request says, 0 to 1."""
-    expected_tool_usage: Global___ToolUsage.ValueType
-    """How much tool work."""
-    output_breadth: Global___Breadth.ValueType
-    """How broad the answer."""
-    confidence_requirement: Global___ConfidenceLevel.ValueType
-    """How sure it must be."""
-    raw_inference: _builtins.str
-    """The model's own words."""
-    def __init__(
-        self,
-        *,
-        reasoning_depth: _builtins.int = ...,
-        information_sufficiency: _builtins.float = ...,
-        expected_tool_usage: Global___ToolUsage.ValueType = ...,
-        output_breadth: Global___Breadth.ValueType = ...,
-        confidence_requirement: Global___ConfidenceLevel.ValueType = ...,
-        raw_inference: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence_requirement", b"confidence_requirement", "expected_tool_usage", b"expected_tool_usage", "information_sufficiency", b"information_sufficiency", "output_breadth", b"output_breadth", "raw_inference", b"raw_inference", "reasoning_depth", b"reasoning_depth"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___TaskProfile: _TypeAlias = TaskProfile  # noqa: Y015
-
-@_typing.final
-class ProfileInferred(_message.Message):
-    """How hard the task looks."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PROFILE_FIELD_NUMBER: _builtins.int
-    FALLBACK_FIELD_NUMBER: _builtins.int
-    USED_FIELD_NUMBER: _builtins.int
-    fallback: _builtins.bool
-    """Whether it is the default because none could be inferred."""
-    @_builtins.property
-    def profile(self) -> Global___TaskProfile:
-        """The profile."""
-
-    @_builtins.property
-    def used(self) -> _parts_pb2.Amounts:
-        """What it cost."""
-
-    def __init__(
-        self,
-        *,
-        profile: Global___TaskProfile | None = ...,
-        fallback: _builtins.bool = ...,
-        used: _parts_pb2.Amounts | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["profile", b"profile", "used", b"used"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["fallback", b"fallback", "profile", b"profile", "used", b"used"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ProfileInferred: _TypeAlias = ProfileInferred  # noqa: Y015
-
-@_typing.final
-class RouteChosen(_message.Message):
-    """How the request is handled."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    ROUTE_FIELD_NUMBER: _builtins.int
-    TOOL_CALL_FIELD_NUMBER: _builtins.int
-    USED_FIELD_NUMBER: _builtins.int
-    route: Global___Route.ValueType
-    """The route."""
-    @_builtins.property
-    def tool_call(self) -> _tools_pb2.ToolCall:
-        """The call of the DIRECT route. Not set: another route."""
-
-    @_builtins.property
-    def used(self) -> _parts_pb2.Amounts:
-        """What it cost."""
-
-    def __init__(
-        self,
-        *,
-        route: Global___Route.ValueType = ...,
-        tool_call: _tools_pb2.ToolCall | None = ...,
-        used: _parts_pb2.Amounts | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["tool_call", b"tool_call", "used", b"used"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["route", b"route", "tool_call", b"tool_call", "used", b"used"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___RouteChosen: _TypeAlias = RouteChosen  # noqa: Y015
-
-@_typing.final
-class ReferencesResolved(_message.Message):
-    """"That", "it", "again" were spelled out from the session."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    ORIGINAL_FIELD_NUMBER: _builtins.int
-    RESOLVED_FIELD_NUMBER: _builtins.int
-    USED_FIELD_NUMBER: _builtins.int
-    original: _builtins.str
-    """What the user wrote."""
-    resolved: _builtins.str
-    """What the run goes on with."""
-    @_builtins.property
-    def used(self) -> _parts_pb2.Amounts:
-        """What it cost."""
-
-    def __init__(
-        self,
-        *,
-        original: _builtins.str = ...,
-        resolved: _builtins.str = ...,
-        used: _parts_pb2.Amounts | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["used", b"used"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["original", b"original", "resolved", b"resolved", "used", b"used"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ReferencesResolved: _TypeAlias = ReferencesResolved  # noqa: Y015
-
-@_typing.final
-class Issue(_message.Message):
-    """Something that an evaluation found."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    REASON_FIELD_NUMBER: _builtins.int
-    SEVERITY_FIELD_NUMBER: _builtins.int
-    STEP_ID_FIELD_NUMBER: _builtins.int
-    MESSAGE_FIELD_NUMBER: _builtins.int
-    PROPOSAL_FIELD_NUMBER: _builtins.int
-    reason: _builtins.str
-    """A stable UPPER_SNAKE word."""
-    severity: Global___Severity.ValueType
-    """How bad."""
-    step_id: _builtins.str
-    """The step it is about. Empty: the whole."""
-    message: _builtins.str
-    """Plain words."""
-    proposal: _builtins.str
-    """What would mend it, in plain words. Empty: not known."""
-    def __init__(
-        self,
-        *,
-        reason: _builtins.str = ...,
-        severity: Global___Severity.ValueType = ...,
-        step_id: _builtins.str = ...,
-        message: _builtins.str = ...,
-        proposal: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "proposal", b"proposal", "reason", b"reason", "severity", b"severity", "step_id", b"step_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___Issue: _TypeAlias = Issue  # noqa: Y015
-
-@_typing.final
-class RefinementAction(_message.Message):
-    """One change of a plan."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    OPERATION_FIELD_NUMBER: _builtins.int
-    STEP_ID_FIELD_NUMBER: _builtins.int
-    STEP_FIELD_NUMBER: _builtins.int
-    RATIONALE_FIELD_NUMBER: _builtins.int
-    operation: Global___RefinementOperation.ValueType
-    """What is done."""
-    step_id: _builtins.str
-    """To which step. Empty: a new one."""
-    rationale: _builtins.str
-    """Why, in plain words."""
-    @_builtins.property
-    def step(self) -> _parts_pb2.PlanStep:
-        """The step from now on. Not set: removed."""
-
-    def __init__(
-        self,
-        *,
-        operation: Global___RefinementOperation.ValueType = ...,
-        step_id: _builtins.str = ...,
-        step: _parts_pb2.PlanStep | None = ...,
-        rationale: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["step", b"step"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["operation", b"operation", "rationale", b"rationale", "step", b"step", "step_id", b"step_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___RefinementAction: _TypeAlias = RefinementAction  # noqa: Y015
-
-@_typing.final
-class PassEvaluated(_message.Message):
-    """A pass was judged."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PASS_INDEX_FIELD_NUMBER: _builtins.int
-    CONVERGED_FIELD_NUMBER: _builtins.int
-    REASONS_FIELD_NUMBER: _builtins.int
-    ISSUES_FIELD_NUMBER: _builtins.int
-    COMPLETENESS_FIELD_NUMBER: _builtins.int
-    COHERENCE_FIELD_NUMBER: _builtins.int
-    CONSISTENCY_FIELD_NUMBER: _builtins.int
-    FINAL_OUTPUT_FIELD_NUMBER: _builtins.int
-    USED_FIELD_NUMBER: _builtins.int
-    pass_index: _builtins.int
-    """Which pass."""
-    converged: _builtins.bool
-    """Whether the work is done."""
-    completeness: _builtins.float
-    """0 to 1."""
-    coherence: _builtins.float
-    """0 to 1."""
-    consistency: _builtins.float
-    """0 to 1."""
-    final_output: _builtins.str
-    """The final output it proposes. Empty: none."""
-    @_builtins.property
-    def reasons(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Why, as stable UPPER_SNAKE words."""
-
-    @_builtins.property
-    def issues(self) -> _containers.RepeatedCompositeFieldContainer[Global___Issue]:
-        """What was found."""
-
-    @_builtins.property
-    def used(self) -> _parts_pb2.Amounts:
-        """What it cost."""
-
-    def __init__(
-        self,
-        *,
-        pass_index: _builtins.int = ...,
-        converged: _builtins.bool = ...,
-        reasons: _abc.Iterable[_builtins.str] | None = ...,
-        issues: _abc.Iterable[Global___Issue] | None = ...,
-        completeness: _builtins.float = ...,
-        coherence: _builtins.float = ...,
-        consistency: _builtins.float = ...,
-        final_output: _builtins.str = ...,
-        used: _parts_pb2.Amounts | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["used", b"used"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["coherence", b"coherence", "completeness", b"completeness", "consistency", b"consistency", "converged", b"converged", "final_output", b"final_output", "issues", b"issues", "pass_index", b"pass_index", "reasons", b"reasons", "used", b"used"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___PassEvaluated: _TypeAlias = PassEvaluated  # noqa: Y015
-
-@_typing.final
-class PlanRefined(_message.Message):
-    """Steps that had not run were changed."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    APPLIED_FIELD_NUMBER: _builtins.int
-    SKIPPED_FIELD_NUMBER: _builtins.int
-    PLAN_FIELD_NUMBER: _builtins.int
-    USED_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def applied(self) -> _containers.RepeatedCompositeFieldContainer[Global___RefinementAction]:
-        """What was applied."""
-
-    @_builtins.property
-    def skipped(self) -> _containers.RepeatedCompositeFieldContainer[_parts_pb2.Problem]:
-        """What was asked for and left out, each with why."""
-
-    @_builtins.property
-    def plan(self) -> _parts_pb2.Plan:
-        """The plan from now on."""
-
-    @_builtins.property
-    def used(self) -> _parts_pb2.Amounts:
-        """What it cost."""
-
-    def __init__(
-        self,
-        *,
-        applied: _abc.Iterable[Global___RefinementAction] | None = ...,
-        skipped: _abc.Iterable[_parts_pb2.Problem] | None = ...,
-        plan: _parts_pb2.Plan | None = ...,
-        used: _parts_pb2.Amounts | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan", "used", b"used"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied", b"applied", "plan", b"plan", "skipped", b"skipped", "used", b"used"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___PlanRefined: _TypeAlias = PlanRefined  # noqa: Y015
-
-@_typing.final
-class BudgetAdjusted(_message.Message):
-    """The bounds were changed between passes."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    BUDGET_FIELD_NUMBER: _builtins.int
-    REASONS_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def budget(self) -> _parts_pb2.Budget:
-        """The bounds from now on."""
-
-    @_builtins.property
-    def reasons(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Why, as stable UPPER_SNAKE words."""
-
-    def __init__(
-        self,
-        *,
-        budget: _parts_pb2.Budget | None = ...,
-        reasons: _abc.Iterable[_builtins.str] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "reasons", b"reasons"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___BudgetAdjusted: _TypeAlias = BudgetAdjusted  # noqa: Y015
-
-@_typing.final
-class InputRequested(_message.Message):
-    """The run asks a person."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    QUESTION_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def question(self) -> _parts_pb2.Question:
-        """What."""
-
-    def __init__(
-        self,
-        *,
-        question: _parts_pb2.Question | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["question", b"question"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["question", b"question"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___InputRequested: _TypeAlias = InputRequested  # noqa: Y015
-
-@_typing.final
-class InputAnswered(_message.Message):
-    """A person answered, or the default did."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    QUESTION_ID_FIELD_NUMBER: _builtins.int
-    ANSWER_JSON_FIELD_NUMBER: _builtins.int
-    OWNER_FIELD_NUMBER: _builtins.int
-    question_id: _builtins.str
-    """Which question."""
-    answer_json: _builtins.str
-    """What, as JSON text."""
-    @_builtins.property
-    def owner(self) -> _parts_pb2.Owner:
-        """Who. Not set: the default."""
-
-    def __init__(
-        self,
-        *,
-        question_id: _builtins.str = ...,
-        answer_json: _builtins.str = ...,
-        owner: _parts_pb2.Owner | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_json", b"answer_json", "owner", b"owner", "question_id", b"question_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___InputAnswered: _TypeAlias = InputAnswered  # noqa: Y015
-
-@_typing.final
-class ChildRunStarted(_message.Message):
-    """A step started a run of its own."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    STEP_ID_FIELD_NUMBER: _builtins.int
-    CHILD_RUN_ID_FIELD_NUMBER: _builtins.int
-    TEMPLATE_FIELD_NUMBER: _builtins.int
-    BUDGET_FIELD_NUMBER: _builtins.int
-    step_id: _builtins.str
-    """The step."""
-    child_run_id: _builtins.str
-    """The run it started."""
-    template: _builtins.str
-    """How that kind of work is done."""
-    @_builtins.property
-    def budget(self) -> _parts_pb2.Budget:
-        """The share of the bounds that it got."""
-
-    def __init__(
-        self,
-        *,
-        step_id: _builtins.str = ...,
-        child_run_id: _builtins.str = ...,
-        template: _builtins.str = ...,
-        budget: _parts_pb2.Budget | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "child_run_id", b"child_run_id", "step_id", b"step_id", "template", b"template"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ChildRunStarted: _TypeAlias = ChildRunStarted  # noqa: Y015
-
-@_typing.final
-class ChildRunEnded(_message.Message):
-    """The run that a step started has ended."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    STEP_ID_FIELD_NUMBER: _builtins.int
-    CHILD_RUN_ID_FIELD_NUMBER: _builtins.int
-    STATE_FIELD_NUMBER: _builtins.int
-    USED_FIELD_NUMBER: _builtins.int
-    step_id: _builtins.str
-    """The step."""
-    child_run_id: _builtins.str
-    """The run."""
-    state: _parts_pb2.RunState.ValueType
-    """How."""
-    @_builtins.property
-    def used(self) -> _parts_pb2.Amounts:
-        """What it cost."""
-
-    def __init__(
-        self,
-        *,
-        step_id: _builtins.str = ...,
-        child_run_id: _builtins.str = ...,
-        state: _parts_pb2.RunState.ValueType = ...,
-        used: _parts_pb2.Amounts | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["used", b"used"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["child_run_id", b"child_run_id", "state", b"state", "step_id", b"step_id", "used", b"used"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ChildRunEnded: _TypeAlias = ChildRunEnded  # noqa: Y015
-
-@_typing.final
-class PolicyDecided(_message.Message):
-    """The policy allowed, asked or denied."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    STEP_ID_FIELD_NUMBER: _builtins.int
-    CALL_FIELD_NUMBER: _builtins.int
-    VERDICT_FIELD_NUMBER: _builtins.int
-    EFFECT_FIELD_NUMBER: _builtins.int
-    RULE_FIELD_NUMBER: _builtins.int
-    POLICY_VERSION_FIELD_NUMBER: _builtins.int
-    TAINTED_FIELD_NUMBER: _builtins.int
-    FACTS_JSON_FIELD_NUMBER: _builtins.int
-    step_id: _builtins.str
-    """The step it is about."""
-    verdict: Global___PolicyVerdict.ValueType
-    """What it says."""
-    effect: _tools_pb2.Effect.ValueType
-    """The effect that it was judged by."""
-    rule: _builtins.str
-    """The rule that decided. Empty: none matched."""
-    policy_version: _builtins.str
-    """Which version of the policy."""
-    tainted: _builtins.bool
-    """Whether the run had read what is not trusted."""
-    facts_json: _builtins.str
-    """The facts it was decided on, a JSON object as text."""
-    @_builtins.property
-    def call(self) -> _tools_pb2.ToolCall:
-        """The call it is about."""
-
-    def __init__(
-        self,
-        *,
-        step_id: _builtins.str = ...,
-        call: _tools_pb2.ToolCall | None = ...,
-        verdict: Global___PolicyVerdict.ValueType = ...,
-        effect: _tools_pb2.Effect.ValueType = ...,
-        rule: _builtins.str = ...,
-        policy_version: _builtins.str = ...,
-        tainted: _builtins.bool = ...,
-        facts_json: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["call", b"call"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["call", b"call", "effect", b"effect", "facts_json", b"facts_json", "policy_version", b"policy_version", "rule", b"rule", "step_id", b"step_id", "tainted", b"tainted", "verdict", b"verdict"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___PolicyDecided: _TypeAlias = PolicyDecided  # noqa: Y015
-
-@_typing.final
-class ApprovalRequested(_message.Message):
-    """A call or plan waits for a yes."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    APPROVAL_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def approval(self) -> _parts_pb2.ApprovalRequest:
-        """For what."""
-
-    def __init__(
-        self,
-        *,
-        approval: _parts_pb2.ApprovalRequest | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ApprovalRequested: _TypeAlias = ApprovalRequested  # noqa: Y015
-
-@_typing.final
-class ApprovalDecided(_message.Message):
-    """Yes or no."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    APPROVAL_ID_FIELD_NUMBER: _builtins.int
-    APPROVED_FIELD_NUMBER: _builtins.int
-    OWNER_FIELD_NUMBER: _builtins.int
-    approval_id: _builtins.str
-    """Which."""
-    approved: _builtins.bool
-    """Yes or no."""
-    @_builtins.property
-    def owner(self) -> _parts_pb2.Owner:
-        """Who. Not set: it lapsed."""
-
-    def __init__(
-        self,
-        *,
-        approval_id: _builtins.str = ...,
-        approved: _builtins.bool = ...,
-        owner: _parts_pb2.Owner | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "approved", b"approved", "owner", b"owner"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ApprovalDecided: _TypeAlias = ApprovalDecided  # noqa: Y015
 
 @_typing.final
 class TextDelta(_message.Message):

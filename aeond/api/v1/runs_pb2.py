@@ -23,66 +23,67 @@ _sym_db = _symbol_database.Default()
 
 
 from aeond.api.v1 import events_pb2 as aeond_dot_api_dot_v1_dot_events__pb2
+from aeond.api.v1 import judgements_pb2 as aeond_dot_api_dot_v1_dot_judgements__pb2
 from aeond.api.v1 import parts_pb2 as aeond_dot_api_dot_v1_dot_parts__pb2
 from aeond.api.v1 import tools_pb2 as aeond_dot_api_dot_v1_dot_tools__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x61\x65ond/api/v1/runs.proto\x12\x0c\x61\x65ond.api.v1\x1a\x19\x61\x65ond/api/v1/events.proto\x1a\x18\x61\x65ond/api/v1/parts.proto\x1a\x18\x61\x65ond/api/v1/tools.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xca\x07\n\x03Run\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12%\n\x05state\x18\x02 \x01(\x0e\x32\x16.aeond.api.v1.RunState\x12\"\n\x05phase\x18\x03 \x01(\x0e\x32\x13.aeond.api.v1.Phase\x12)\n\x07request\x18\x04 \x01(\x0b\x32\x18.aeond.api.v1.RunRequest\x12\"\n\x05owner\x18\x05 \x01(\x0b\x32\x13.aeond.api.v1.Owner\x12$\n\x06\x62udget\x18\x06 \x01(\x0b\x32\x14.aeond.api.v1.Budget\x12#\n\x04used\x18\x07 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\'\n\x08reserved\x18\x08 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\x0c\n\x04goal\x18\t \x01(\t\x12-\n\x0bplan_source\x18\n \x01(\x0e\x32\x18.aeond.api.v1.PlanSource\x12!\n\x05steps\x18\x0b \x03(\x0b\x32\x12.aeond.api.v1.Step\x12\x12\n\npass_index\x18\x0c \x01(\x05\x12$\n\x06\x61nswer\x18\r \x01(\x0b\x32\x14.aeond.api.v1.Answer\x12&\n\x07problem\x18\x0e \x01(\x0b\x32\x15.aeond.api.v1.Problem\x12\x18\n\x10\x63\x61ncel_requested\x18\x0f \x01(\x08\x12\x11\n\texhausted\x18\x10 \x01(\t\x12\x33\n\x0esuspend_reason\x18\x11 \x01(\x0e\x32\x1b.aeond.api.v1.SuspendReason\x12\x30\n\x0c\x63reated_time\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0c\x63hanged_time\x18\x13 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0f\x65lapsed_seconds\x18\x14 \x01(\x01\x12\x10\n\x08last_seq\x18\x15 \x01(\x03\x12\x0f\n\x07\x63rashes\x18\x16 \x01(\x05\x12)\n\tquestions\x18\x17 \x03(\x0b\x32\x16.aeond.api.v1.Question\x12\x30\n\tapprovals\x18\x18 \x03(\x0b\x32\x1d.aeond.api.v1.ApprovalRequest\x12\x15\n\rparent_run_id\x18\x19 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x1a \x01(\x05\x12*\n\x07profile\x18\x1b \x01(\x0b\x32\x19.aeond.api.v1.TaskProfile\x12\"\n\x05route\x18\x1c \x01(\x0e\x32\x13.aeond.api.v1.Route\x12\x0e\n\x06parked\x18\x1d \x01(\x08\"\xc1\x02\n\x04Step\x12$\n\x04step\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.PlanStep\x12&\n\x05state\x18\x02 \x01(\x0e\x32\x17.aeond.api.v1.StepState\x12\x0f\n\x07\x61ttempt\x18\x03 \x01(\x05\x12$\n\x04mode\x18\x04 \x01(\x0e\x32\x16.aeond.api.v1.StepMode\x12(\n\x08recovery\x18\x05 \x01(\x0e\x32\x16.aeond.api.v1.Recovery\x12\x13\n\x0boutput_json\x18\x06 \x01(\t\x12\x14\n\x0coutput_bytes\x18\x07 \x01(\x03\x12\r\n\x05\x65rror\x18\x08 \x01(\t\x12\x0e\n\x06reason\x18\t \x01(\t\x12&\n\x07\x63larity\x18\n \x01(\x0e\x32\x15.aeond.api.v1.Clarity\x12\x18\n\x10\x64uration_seconds\x18\x0b \x01(\x01\"\xd4\x01\n\nRunSummary\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12%\n\x05state\x18\x02 \x01(\x0e\x32\x16.aeond.api.v1.RunState\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x30\n\x0c\x63reated_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0c\x63hanged_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08last_seq\x18\x06 \x01(\x03\x12\x0b\n\x03uid\x18\x07 \x01(\x03\"\x85\x01\n\x10\x43reateRunRequest\x12)\n\x07request\x18\x01 \x01(\x0b\x32\x18.aeond.api.v1.RunRequest\x12 \n\x04plan\x18\x02 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12$\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x14.aeond.api.v1.Budget\"3\n\x11\x43reateRunResponse\x12\x1e\n\x03run\x18\x01 \x01(\x0b\x32\x11.aeond.api.v1.Run\"\x87\x01\n\x12RunAndWatchRequest\x12)\n\x07request\x18\x01 \x01(\x0b\x32\x18.aeond.api.v1.RunRequest\x12 \n\x04plan\x18\x02 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12$\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x14.aeond.api.v1.Budget\"Z\n\x13RunAndWatchResponse\x12\x1e\n\x03run\x18\x01 \x01(\x0b\x32\x11.aeond.api.v1.Run\x12#\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x13.aeond.api.v1.Event\"\x1f\n\rGetRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"0\n\x0eGetRunResponse\x12\x1e\n\x03run\x18\x01 \x01(\x0b\x32\x11.aeond.api.v1.Run\"\x8b\x01\n\x0fListRunsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12&\n\x06states\x18\x03 \x03(\x0e\x32\x16.aeond.api.v1.RunState\x12\x12\n\nsession_id\x18\x04 \x01(\t\x12\x15\n\rparent_run_id\x18\x05 \x01(\t\"S\n\x10ListRunsResponse\x12&\n\x04runs\x18\x01 \x03(\x0b\x32\x18.aeond.api.v1.RunSummary\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"2\n\x10\x43\x61ncelRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"3\n\x11\x43\x61ncelRunResponse\x12\x1e\n\x03run\x18\x01 \x01(\x0b\x32\x11.aeond.api.v1.Run\"N\n\x0fWatchRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x11\n\tafter_seq\x18\x02 \x01(\x03\x12\x18\n\x10include_children\x18\x03 \x01(\x08\"7\n\x10WatchRunResponse\x12#\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x13.aeond.api.v1.Event\"L\n\x10\x41nswerRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x13\n\x0bquestion_id\x18\x02 \x01(\t\x12\x13\n\x0b\x61nswer_json\x18\x03 \x01(\t\"3\n\x11\x41nswerRunResponse\x12\x1e\n\x03run\x18\x01 \x01(\x0b\x32\x11.aeond.api.v1.Run\"I\n\x10\x41pprovalDecision\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\x12\x10\n\x08\x61pproved\x18\x03 \x01(\x08\"\xa3\x01\n\x10\x44\x65\x63ideRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0f\n\x07step_id\x18\x02 \x01(\t\x12.\n\nresolution\x18\x03 \x01(\x0e\x32\x18.aeond.api.v1.ResolutionH\x00\x12\x32\n\x08\x61pproval\x18\x04 \x01(\x0b\x32\x1e.aeond.api.v1.ApprovalDecisionH\x00\x42\n\n\x08\x64\x65\x63ision\"3\n\x11\x44\x65\x63ideRunResponse\x12\x1e\n\x03run\x18\x01 \x01(\x0b\x32\x11.aeond.api.v1.Run\"\x9e\x01\n\x0e\x46orkRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x11\n\tafter_seq\x18\x02 \x01(\x03\x12 \n\x04plan\x18\x03 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12\r\n\x05model\x18\x04 \x01(\t\x12$\n\x06\x62udget\x18\x05 \x01(\x0b\x32\x14.aeond.api.v1.Budget\x12\x12\n\nrequest_id\x18\x06 \x01(\t\"1\n\x0f\x46orkRunResponse\x12\x1e\n\x03run\x18\x01 \x01(\x0b\x32\x11.aeond.api.v1.Run\"5\n\x10ReplayRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x11\n\tuntil_seq\x18\x02 \x01(\x03\"8\n\x11ReplayRunResponse\x12#\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x13.aeond.api.v1.Event2\x8f\x06\n\nRunService\x12L\n\tCreateRun\x12\x1e.aeond.api.v1.CreateRunRequest\x1a\x1f.aeond.api.v1.CreateRunResponse\x12T\n\x0bRunAndWatch\x12 .aeond.api.v1.RunAndWatchRequest\x1a!.aeond.api.v1.RunAndWatchResponse0\x01\x12\x43\n\x06GetRun\x12\x1b.aeond.api.v1.GetRunRequest\x1a\x1c.aeond.api.v1.GetRunResponse\x12I\n\x08ListRuns\x12\x1d.aeond.api.v1.ListRunsRequest\x1a\x1e.aeond.api.v1.ListRunsResponse\x12L\n\tCancelRun\x12\x1e.aeond.api.v1.CancelRunRequest\x1a\x1f.aeond.api.v1.CancelRunResponse\x12K\n\x08WatchRun\x12\x1d.aeond.api.v1.WatchRunRequest\x1a\x1e.aeond.api.v1.WatchRunResponse0\x01\x12L\n\tAnswerRun\x12\x1e.aeond.api.v1.AnswerRunRequest\x1a\x1f.aeond.api.v1.AnswerRunResponse\x12L\n\tDecideRun\x12\x1e.aeond.api.v1.DecideRunRequest\x1a\x1f.aeond.api.v1.DecideRunResponse\x12\x46\n\x07\x46orkRun\x12\x1c.aeond.api.v1.ForkRunRequest\x1a\x1d.aeond.api.v1.ForkRunResponse\x12N\n\tReplayRun\x12\x1e.aeond.api.v1.ReplayRunRequest\x1a\x1f.aeond.api.v1.ReplayRunResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x61\x65ond/api/v1/runs.proto\x12\x0c\x61\x65ond.api.v1\x1a\x19\x61\x65ond/api/v1/events.proto\x1a\x1d\x61\x65ond/api/v1/judgements.proto\x1a\x18\x61\x65ond/api/v1/parts.proto\x1a\x18\x61\x65ond/api/v1/tools.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xca\x07\n\x03Run\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12%\n\x05state\x18\x02 \x01(\x0e\x32\x16.aeond.api.v1.RunState\x12\"\n\x05phase\x18\x03 \x01(\x0e\x32\x13.aeond.api.v1.Phase\x12)\n\x07request\x18\x04 \x01(\x0b\x32\x18.aeond.api.v1.RunRequest\x12\"\n\x05owner\x18\x05 \x01(\x0b\x32\x13.aeond.api.v1.Owner\x12$\n\x06\x62udget\x18\x06 \x01(\x0b\x32\x14.aeond.api.v1.Budget\x12#\n\x04used\x18\x07 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\'\n\x08reserved\x18\x08 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\x0c\n\x04goal\x18\t \x01(\t\x12-\n\x0bplan_source\x18\n \x01(\x0e\x32\x18.aeond.api.v1.PlanSource\x12!\n\x05steps\x18\x0b \x03(\x0b\x32\x12.aeond.api.v1.Step\x12\x12\n\npass_index\x18\x0c \x01(\x05\x12$\n\x06\x61nswer\x18\r \x01(\x0b\x32\x14.aeond.api.v1.Answer\x12&\n\x07problem\x18\x0e \x01(\x0b\x32\x15.aeond.api.v1.Problem\x12\x18\n\x10\x63\x61ncel_requested\x18\x0f \x01(\x08\x12\x11\n\texhausted\x18\x10 \x01(\t\x12\x33\n\x0esuspend_reason\x18\x11 \x01(\x0e\x32\x1b.aeond.api.v1.SuspendReason\x12\x30\n\x0c\x63reated_time\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0c\x63hanged_time\x18\x13 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0f\x65lapsed_seconds\x18\x14 \x01(\x01\x12\x10\n\x08last_seq\x18\x15 \x01(\x03\x12\x0f\n\x07\x63rashes\x18\x16 \x01(\x05\x12)\n\tquestions\x18\x17 \x03(\x0b\x32\x16.aeond.api.v1.Question\x12\x30\n\tapprovals\x18\x18 \x03(\x0b\x32\x1d.aeond.api.v1.ApprovalRequest\x12\x15\n\rparent_run_id\x18\x19 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x1a \x01(\x05\x12*\n\x07profile\x18\x1b \x01(\x0b\x32\x19.aeond.api.v1.TaskProfile\x12\"\n\x05route\x18\x1c \x01(\x0e\x32\x13.aeond.api.v1.Route\x12\x0e\n\x06parked\x18\x1d \x01(\x08\"\xc1\x02\n\x04Step\x12$\n\x04step\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.PlanStep\x12&\n\x05state\x18\x02 \x01(\x0e\x32\x17.aeond.api.v1.StepState\x12\x0f\n\x07\x61ttempt\x18\x03 \x01(\x05\x12$\n\x04mode\x18\x04 \x01(\x0e\x32\x16.aeond.api.v1.StepMode\x12(\n\x08recovery\x18\x05 \x01(\x0e\x32\x16.aeond.api.v1.Recovery\x12\x13\n\x0boutput_json\x18\x06 \x01(\t\x12\x14\n\x0coutput_bytes\x18\x07 \x01(\x03\x12\r\n\x05\x65rror\x18\x08 \x01(\t\x12\x0e\n\x06reason\x18\t \x01(\t\x12&\n\x07\x63larity\x18\n \x01(\x0e\x32\x15.aeond.api.v1.Clarity\x12\x18\n\x10\x64uration_seconds\x18\x0b \x01(\x01\"\xd4\x01\n\nRunSummary\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12%\n\x05state\x18\x02 \x01(\x0e\x32\x16.aeond.api.v1.RunState\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x30\n\x0c\x63reated_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0c\x63hanged_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08last_seq\x18\x06 \x01(\x03\x12\x0b\n\x03uid\x18\x07 \x01(\x03\"\x85\x01\n\x10\x43reateRunRequest\x12)\n\x07request\x18\x01 \x01(\x0b\x32\x18.aeond.api.v1.RunRequest\x12 \n\x04plan\x18\x02 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12$\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x14.aeond.api.v1.Budget\"3\n\x11\x43reateRunResponse\x12\x1e\n\x03run\x18\x01 \x01(\x0b\x32\x11.aeond.api.v1.Run\"\x87\x01\n\x12RunAndWatchRequest\x12)\n\x07request\x18\x01 \x01(\x0b\x32\x18.aeond.api.v1.RunRequest\x12 \n\x04plan\x18\x02 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12$\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x14.aeond.api.v1.Budget\"Z\n\x13RunAndWatchResponse\x12\x1e\n\x03run\x18\x01 \x01(\x0b\x32\x11.aeond.api.v1.Run\x12#\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x13.aeond.api.v1.Event\"\x1f\n\rGetRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"0\n\x0eGetRunResponse\x12\x1e\n\x03run\x18\x01 \x01(\x0b\x32\x11.aeond.api.v1.Run\"\x8b\x01\n\x0fListRunsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12&\n\x06states\x18\x03 \x03(\x0e\x32\x16.aeond.api.v1.RunState\x12\x12\n\nsession_id\x18\x04 \x01(\t\x12\x15\n\rparent_run_id\x18\x05 \x01(\t\"S\n\x10ListRunsResponse\x12&\n\x04runs\x18\x01 \x03(\x0b\x32\x18.aeond.api.v1.RunSummary\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"2\n\x10\x43\x61ncelRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"3\n\x11\x43\x61ncelRunResponse\x12\x1e\n\x03run\x18\x01 \x01(\x0b\x32\x11.aeond.api.v1.Run\"N\n\x0fWatchRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x11\n\tafter_seq\x18\x02 \x01(\x03\x12\x18\n\x10include_children\x18\x03 \x01(\x08\"7\n\x10WatchRunResponse\x12#\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x13.aeond.api.v1.Event\"L\n\x10\x41nswerRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x13\n\x0bquestion_id\x18\x02 \x01(\t\x12\x13\n\x0b\x61nswer_json\x18\x03 \x01(\t\"3\n\x11\x41nswerRunResponse\x12\x1e\n\x03run\x18\x01 \x01(\x0b\x32\x11.aeond.api.v1.Run\"I\n\x10\x41pprovalDecision\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\x12\x10\n\x08\x61pproved\x18\x03 \x01(\x08\"\xa3\x01\n\x10\x44\x65\x63ideRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0f\n\x07step_id\x18\x02 \x01(\t\x12.\n\nresolution\x18\x03 \x01(\x0e\x32\x18.aeond.api.v1.ResolutionH\x00\x12\x32\n\x08\x61pproval\x18\x04 \x01(\x0b\x32\x1e.aeond.api.v1.ApprovalDecisionH\x00\x42\n\n\x08\x64\x65\x63ision\"3\n\x11\x44\x65\x63ideRunResponse\x12\x1e\n\x03run\x18\x01 \x01(\x0b\x32\x11.aeond.api.v1.Run\"\x9e\x01\n\x0e\x46orkRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x11\n\tafter_seq\x18\x02 \x01(\x03\x12 \n\x04plan\x18\x03 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12\r\n\x05model\x18\x04 \x01(\t\x12$\n\x06\x62udget\x18\x05 \x01(\x0b\x32\x14.aeond.api.v1.Budget\x12\x12\n\nrequest_id\x18\x06 \x01(\t\"1\n\x0f\x46orkRunResponse\x12\x1e\n\x03run\x18\x01 \x01(\x0b\x32\x11.aeond.api.v1.Run\"5\n\x10ReplayRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x11\n\tuntil_seq\x18\x02 \x01(\x03\"8\n\x11ReplayRunResponse\x12#\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x13.aeond.api.v1.Event2\x8f\x06\n\nRunService\x12L\n\tCreateRun\x12\x1e.aeond.api.v1.CreateRunRequest\x1a\x1f.aeond.api.v1.CreateRunResponse\x12T\n\x0bRunAndWatch\x12 .aeond.api.v1.RunAndWatchRequest\x1a!.aeond.api.v1.RunAndWatchResponse0\x01\x12\x43\n\x06GetRun\x12\x1b.aeond.api.v1.GetRunRequest\x1a\x1c.aeond.api.v1.GetRunResponse\x12I\n\x08ListRuns\x12\x1d.aeond.api.v1.ListRunsRequest\x1a\x1e.aeond.api.v1.ListRunsResponse\x12L\n\tCancelRun\x12\x1e.aeond.api.v1.CancelRunRequest\x1a\x1f.aeond.api.v1.CancelRunResponse\x12K\n\x08WatchRun\x12\x1d.aeond.api.v1.WatchRunRequest\x1a\x1e.aeond.api.v1.WatchRunResponse0\x01\x12L\n\tAnswerRun\x12\x1e.aeond.api.v1.AnswerRunRequest\x1a\x1f.aeond.api.v1.AnswerRunResponse\x12L\n\tDecideRun\x12\x1e.aeond.api.v1.DecideRunRequest\x1a\x1f.aeond.api.v1.DecideRunResponse\x12\x46\n\x07\x46orkRun\x12\x1c.aeond.api.v1.ForkRunRequest\x1a\x1d.aeond.api.v1.ForkRunResponse\x12N\n\tReplayRun\x12\x1e.aeond.api.v1.ReplayRunRequest\x1a\x1f.aeond.api.v1.ReplayRunResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'aeond.api.v1.runs_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_RUN']._serialized_start=154
-  _globals['_RUN']._serialized_end=1124
-  _globals['_STEP']._serialized_start=1127
-  _globals['_STEP']._serialized_end=1448
-  _globals['_RUNSUMMARY']._serialized_start=1451
-  _globals['_RUNSUMMARY']._serialized_end=1663
-  _globals['_CREATERUNREQUEST']._serialized_start=1666
-  _globals['_CREATERUNREQUEST']._serialized_end=1799
-  _globals['_CREATERUNRESPONSE']._serialized_start=1801
-  _globals['_CREATERUNRESPONSE']._serialized_end=1852
-  _globals['_RUNANDWATCHREQUEST']._serialized_start=1855
-  _globals['_RUNANDWATCHREQUEST']._serialized_end=1990
-  _globals['_RUNANDWATCHRESPONSE']._serialized_start=1992
-  _globals['_RUNANDWATCHRESPONSE']._serialized_end=2082
-  _globals['_GETRUNREQUEST']._serialized_start=2084
-  _globals['_GETRUNREQUEST']._serialized_end=2115
-  _globals['_GETRUNRESPONSE']._serialized_start=2117
-  _globals['_GETRUNRESPONSE']._serialized_end=2165
-  _globals['_LISTRUNSREQUEST']._serialized_start=2168
-  _globals['_LISTRUNSREQUEST']._serialized_end=2307
-  _globals['_LISTRUNSRESPONSE']._serialized_start=2309
-  _globals['_LISTRUNSRESPONSE']._serialized_end=2392
-  _globals['_CANCELRUNREQUEST']._serialized_start=2394
-  _globals['_CANCELRUNREQUEST']._serialized_end=2444
-  _globals['_CANCELRUNRESPONSE']._serialized_start=2446
-  _globals['_CANCELRUNRESPONSE']._serialized_end=2497
-  _globals['_WATCHRUNREQUEST']._serialized_start=2499
-  _globals['_WATCHRUNREQUEST']._serialized_end=2577
-  _globals['_WATCHRUNRESPONSE']._serialized_start=2579
-  _globals['_WATCHRUNRESPONSE']._serialized_end=2634
-  _globals['_ANSWERRUNREQUEST']._serialized_start=2636
-  _globals['_ANSWERRUNREQUEST']._serialized_end=2712
-  _globals['_ANSWERRUNRESPONSE']._serialized_start=2714
-  _globals['_ANSWERRUNRESPONSE']._serialized_end=2765
-  _globals['_APPROVALDECISION']._serialized_start=2767
-  _globals['_APPROVALDECISION']._serialized_end=2840
-  _globals['_DECIDERUNREQUEST']._serialized_start=2843
-  _globals['_DECIDERUNREQUEST']._serialized_end=3006
-  _globals['_DECIDERUNRESPONSE']._serialized_start=3008
-  _globals['_DECIDERUNRESPONSE']._serialized_end=3059
-  _globals['_FORKRUNREQUEST']._serialized_start=3062
-  _globals['_FORKRUNREQUEST']._serialized_end=3220
-  _globals['_FORKRUNRESPONSE']._serialized_start=3222
-  _globals['_FORKRUNRESPONSE']._serialized_end=3271
-  _globals['_REPLAYRUNREQUEST']._serialized_start=3273
-  _globals['_REPLAYRUNREQUEST']._serialized_end=3326
-  _globals['_REPLAYRUNRESPONSE']._serialized_start=3328
-  _globals['_REPLAYRUNRESPONSE']._serialized_end=3384
-  _globals['_RUNSERVICE']._serialized_start=3387
-  _globals['_RUNSERVICE']._serialized_end=4170
+  _globals['_RUN']._serialized_start=185
+  _globals['_RUN']._serialized_end=1155
+  _globals['_STEP']._serialized_start=1158
+  _globals['_STEP']._serialized_end=1479
+  _globals['_RUNSUMMARY']._serialized_start=1482
+  _globals['_RUNSUMMARY']._serialized_end=1694
+  _globals['_CREATERUNREQUEST']._serialized_start=1697
+  _globals['_CREATERUNREQUEST']._serialized_end=1830
+  _globals['_CREATERUNRESPONSE']._serialized_start=1832
+  _globals['_CREATERUNRESPONSE']._serialized_end=1883
+  _globals['_RUNANDWATCHREQUEST']._serialized_start=1886
+  _globals['_RUNANDWATCHREQUEST']._serialized_end=2021
+  _globals['_RUNANDWATCHRESPONSE']._serialized_start=2023
+  _globals['_RUNANDWATCHRESPONSE']._serialized_end=2113
+  _globals['_GETRUNREQUEST']._serialized_start=2115
+  _globals['_GETRUNREQUEST']._serialized_end=2146
+  _globals['_GETRUNRESPONSE']._serialized_start=2148
+  _globals['_GETRUNRESPONSE']._serialized_end=2196
+  _globals['_LISTRUNSREQUEST']._serialized_start=2199
+  _globals['_LISTRUNSREQUEST']._serialized_end=2338
+  _globals['_LISTRUNSRESPONSE']._serialized_start=2340
+  _globals['_LISTRUNSRESPONSE']._serialized_end=2423
+  _globals['_CANCELRUNREQUEST']._serialized_start=2425
+  _globals['_CANCELRUNREQUEST']._serialized_end=2475
+  _globals['_CANCELRUNRESPONSE']._serialized_start=2477
+  _globals['_CANCELRUNRESPONSE']._serialized_end=2528
+  _globals['_WATCHRUNREQUEST']._serialized_start=2530
+  _globals['_WATCHRUNREQUEST']._serialized_end=2608
+  _globals['_WATCHRUNRESPONSE']._serialized_start=2610
+  _globals['_WATCHRUNRESPONSE']._serialized_end=2665
+  _globals['_ANSWERRUNREQUEST']._serialized_start=2667
+  _globals['_ANSWERRUNREQUEST']._serialized_end=2743
+  _globals['_ANSWERRUNRESPONSE']._serialized_start=2745
+  _globals['_ANSWERRUNRESPONSE']._serialized_end=2796
+  _globals['_APPROVALDECISION']._serialized_start=2798
+  _globals['_APPROVALDECISION']._serialized_end=2871
+  _globals['_DECIDERUNREQUEST']._serialized_start=2874
+  _globals['_DECIDERUNREQUEST']._serialized_end=3037
+  _globals['_DECIDERUNRESPONSE']._serialized_start=3039
+  _globals['_DECIDERUNRESPONSE']._serialized_end=3090
+  _globals['_FORKRUNREQUEST']._serialized_start=3093
+  _globals['_FORKRUNREQUEST']._serialized_end=3251
+  _globals['_FORKRUNRESPONSE']._serialized_start=3253
+  _globals['_FORKRUNRESPONSE']._serialized_end=3302
+  _globals['_REPLAYRUNREQUEST']._serialized_start=3304
+  _globals['_REPLAYRUNREQUEST']._serialized_end=3357
+  _globals['_REPLAYRUNRESPONSE']._serialized_start=3359
+  _globals['_REPLAYRUNRESPONSE']._serialized_end=3415
+  _globals['_RUNSERVICE']._serialized_start=3418
+  _globals['_RUNSERVICE']._serialized_end=4201
 # @@protoc_insertion_point(module_scope)

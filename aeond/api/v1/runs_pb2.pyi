@@ -4,6 +4,7 @@ isort:skip_file
 Runs: ask for something, watch it happen, stop it, decide."""
 
 from aeond.api.v1 import events_pb2 as _events_pb2
+from aeond.api.v1 import judgements_pb2 as _judgements_pb2
 from aeond.api.v1 import parts_pb2 as _parts_pb2
 from aeond.api.v1 import tools_pb2 as _tools_pb2
 from collections import abc as _abc
@@ -85,7 +86,7 @@ class Run(_message.Message):
     """The run that started this one. Empty: none."""
     depth: _builtins.int
     """How deep below a run that a client asked for. 0: a client asked for it."""
-    route: _events_pb2.Route.ValueType
+    route: _judgements_pb2.Route.ValueType
     """How the request is handled."""
     parked: _builtins.bool
     """Whether the daemon that worked on it stopped in order; it goes on with the next one."""
@@ -138,7 +139,7 @@ class Run(_message.Message):
         """What waits for a yes."""
 
     @_builtins.property
-    def profile(self) -> _events_pb2.TaskProfile:
+    def profile(self) -> _judgements_pb2.TaskProfile:
         """How hard the task looks. Not set: not inferred."""
 
     def __init__(
@@ -170,8 +171,8 @@ class Run(_message.Message):
         approvals: _abc.Iterable[_parts_pb2.ApprovalRequest] | None = ...,
         parent_run_id: _builtins.str = ...,
         depth: _builtins.int = ...,
-        profile: _events_pb2.TaskProfile | None = ...,
-        route: _events_pb2.Route.ValueType = ...,
+        profile: _judgements_pb2.TaskProfile | None = ...,
+        route: _judgements_pb2.Route.ValueType = ...,
         parked: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "budget", b"budget", "changed_time", b"changed_time", "created_time", b"created_time", "owner", b"owner", "problem", b"problem", "profile", b"profile", "request", b"request", "reserved", b"reserved", "used", b"used"]  # noqa: Y015

@@ -1,10 +1,13 @@
-"""A disk that fills up under a running daemon."""
+"""A disk that fills up or fails under a running daemon."""
 
+import resource
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from aeond.daemon.exits import Exit
 from aeond_client.calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.errors import AeondError
@@ -17,6 +20,7 @@ from tests.support.ledgers import TOOL_FILE, Gate, Ledger, chain, deed
 from tests.support.small_disk import fill, small_disk
 
 DISK_BYTES = 24 << 20
+FIRST_BYTES = 16 << 10
 
 
 @pytest.fixture
@@ -55,3 +59,23 @@ def test_runs_wait_for_room_and_go_on(folder: Path) -> None:
             assert seen.seqs == list(range(1, len(seen.seqs) + 1))
             assert daemon.stop() == 0
     assert ledger.begun(run.run_id)["s2"] == 1
+
+
+def test_a_disk_that_fails_ends_the_daemon(stage: Any) -> None:
+    """When nothing can be recorded any more the daemon ends with 4 by itself; on a sound disk all goes on."""
+    gate = stage.gate()
+    with Client(stage.socket) as client:
+        plan = chain(deed("s1", "run"), deed("s2", "pure", gate=gate))
+        run = client.create_run("deeds", RunOptions(plan=plan))
+        with Collector(stage.socket, run.run_id) as seen:
+            gate.held()
+            # From now on every write behind the first pages of a file fails, as on a disk that dies.
+            resource.prlimit(stage.daemon.pid, resource.RLIMIT_FSIZE, (FIRST_BYTES, FIRST_BYTES))
+            gate.open()
+            assert stage.daemon.wait() == Exit.JOURNAL
+            stage.daemon.start()
+            gate.open()
+            seen.wait_for_end()
+        assert client.get_run(run.run_id).state is RunState.SUCCEEDED
+        assert seen.seqs == list(range(1, len(seen.seqs) + 1))
+    assert stage.ledger.begun(run.run_id) == {"s1": 1, "s2": 2}

@@ -7,7 +7,7 @@ import anyio
 import grpc
 import pytest
 
-from aeond.api.v1 import events_pb2, parts_pb2
+from aeond.api.v1 import events_pb2, judgements_pb2, parts_pb2
 from aeond_client import (
     AsyncClient,
     Budget,
@@ -118,7 +118,7 @@ async def test_a_kind_from_the_future_is_counted_and_named(surface: Surface, dae
     """An event that this client has no class for keeps its number and its name."""
     daemon.runs.script = lambda _: [
         wire_events.created(),
-        events_pb2.PolicyDecided(rule="no shell"),
+        judgements_pb2.PolicyDecided(rule="no shell"),
         wire_events.ended(),
     ]
     events = await surface.collect("ask", "anything")

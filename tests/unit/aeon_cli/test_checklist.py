@@ -4,7 +4,7 @@ from functools import reduce
 from typing import Any
 
 from aeon_cli.checklist import Checklist
-from aeond.api.v1 import events_pb2, parts_pb2
+from aeond.api.v1 import events_pb2, judgements_pb2, parts_pb2
 from aeond_client.reading_events import event
 from aeond_client.runs import RunState, StepState
 from tests.support import wire_events
@@ -146,4 +146,4 @@ def test_what_ends_a_run_is_kept() -> None:
 
 def test_what_is_unknown_changes_nothing() -> None:
     """An event that this client cannot read leaves the list as it was."""
-    assert planned(events_pb2.PolicyDecided()) == planned()
+    assert planned(judgements_pb2.PolicyDecided()) == planned()

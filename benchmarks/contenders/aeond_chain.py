@@ -20,57 +20,62 @@ STEPS = 10
 CHAIN_SECONDS = 30.0
 
 
-def chain_of_ten() -> parts_pb2.Plan:
-    """Each step says what the one before it said."""
-    steps = []
-    for number in range(1, STEPS + 1):
-        text = "hello" if number == 1 else f"$s{number - 1}.text"
-        steps.append(
-            parts_pb2.PlanStep(
-                step_id=f"s{number}",
-                description="Say it again.",
-                tool_call=tools_pb2.ToolCall(tool="echo", arguments_json=json.dumps({"text": text})),
-                depends_on=[] if number == 1 else [f"s{number - 1}"],
-            )
+def echo_chain(steps: int) -> parts_pb2.Plan:
+    """Pure steps: each says what the one before it said."""
+    texts = ["hello", *(f"$s{number}.text" for number in range(1, steps))]
+    return _chain("echo", [{"text": text} for text in texts])
+
+
+def file_chain(steps: int) -> parts_pb2.Plan:
+    """Steps with effects: each writes where the one before it said that it wrote."""
+    paths = ["note.txt", *(f"$s{number}.path" for number in range(1, steps))]
+    return _chain("write_file", [{"path": path, "content": "hello"} for path in paths])
+
+
+def _chain(tool: str, arguments: list[dict[str, str]]) -> parts_pb2.Plan:
+    steps = [
+        parts_pb2.PlanStep(
+            step_id=f"s{number}",
+            description="Do it again.",
+            tool_call=tools_pb2.ToolCall(tool=tool, arguments_json=json.dumps(given)),
+            depends_on=[f"s{number - 1}"] if number > 1 else [],
         )
-    return parts_pb2.Plan(goal="say hello ten times", steps=steps)
+        for number, given in enumerate(arguments, start=1)
+    ]
+    return parts_pb2.Plan(goal="do the same again and again", steps=steps)
 
 
-async def run_chain(stub: "runs_pb2_grpc.RunServiceAsyncStub") -> None:
-    """One run, watched to its end; fails unless all ten steps did their work."""
-    request = runs_pb2.RunAndWatchRequest(request=parts_pb2.RunRequest(text="chain"), plan=chain_of_ten())
-    said: list[str] = []
+async def run_chain(stub: "runs_pb2_grpc.RunServiceAsyncStub", plan: parts_pb2.Plan) -> None:
+    """One run, watched to its end; fails unless all of its steps did their work."""
+    request = runs_pb2.RunAndWatchRequest(request=parts_pb2.RunRequest(text="chain"), plan=plan)
+    outputs: list[str] = []
     last = ""
     async for response in stub.RunAndWatch(request, timeout=CHAIN_SECONDS):
         for event in response.events:
             if event.seq:
                 last = str(event.WhichOneof("kind"))
             if last == "step_ended" and event.step_ended.state == parts_pb2.STEP_STATE_SUCCEEDED:
-                said.append(event.step_ended.output_json)
-    if (
-        len(said) != STEPS
-        or set(map(str, map(json.loads, said))) != {"{'text': 'hello'}"}
-        or last != "run_ended"
-    ):
-        message = f"not the chain that was asked for: {len(said)} steps, last event {last}"
+                outputs.append(event.step_ended.output_json)
+    if len(outputs) != len(plan.steps) or len(set(outputs)) != 1 or last != "run_ended":
+        message = f"not the chain that was asked for: {outputs}, last event {last}"
         raise RuntimeError(message)
 
 
-async def measure(socket: Path, chains: int) -> list[float]:
+async def measure(socket: Path, chains: int, plan: parts_pb2.Plan) -> list[float]:
     """Seconds a step for each of the chains."""
     seconds = []
     async with grpc.aio.insecure_channel(f"unix:{socket}") as channel:
         stub = runs_pb2_grpc.RunServiceStub(channel)
         for _ in range(chains):
             begun = perf_counter()
-            await run_chain(stub)
-            seconds.append((perf_counter() - begun) / STEPS)
+            await run_chain(stub, plan)
+            seconds.append((perf_counter() - begun) / len(plan.steps))
     return seconds
 
 
 def main() -> None:
     with running_daemon(Path(sys.argv[1])) as daemon:
-        print(json.dumps(asyncio.run(measure(daemon.socket, int(sys.argv[2])))))
+        print(json.dumps(asyncio.run(measure(daemon.socket, int(sys.argv[2]), echo_chain(STEPS)))))
 
 
 if __name__ == "__main__":

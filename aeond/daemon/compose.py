@@ -46,8 +46,8 @@ from aeond.orchestration.reasoning import AgentReasoner
 from aeond.orchestration.repair import ModelSupervisor
 from aeond.orchestration.validation import PlanValidator
 from aeond.ports import Clock, Engine, Journal, LLMAdapter
-from aeond.server import admitting
 from aeond.server.api import Api, Calls
+from aeond.server.entry import EntryRule
 from aeond.server.listening import bound_socket, inherited_socket
 from aeond.service.admission import Admission
 from aeond.service.containment import RunBoundary
@@ -177,13 +177,13 @@ async def composed(config: Config, paths: Paths, descriptor: int | None = None) 
         )
 
         listener = stack.enter_context(_listener(config, paths, descriptor))
-        admitted = admitting.Admission(
+        entry_rule = EntryRule(
             user_ids=frozenset(map(_user_id, config.socket.allow_users)),
             group_ids=frozenset(map(_group_id, config.socket.allow_groups)),
             max_connections=config.socket.max_connections,
         )
         api = Api(
-            calls, listener=listener, inner_folder=paths.inner_dir, admission=admitted, clock=clock, ids=ids
+            calls, listener=listener, inner_folder=paths.inner_dir, entry=entry_rule, clock=clock, ids=ids
         )
         yield Daemon(
             clock=clock,

@@ -10,11 +10,11 @@ import anyio
 
 from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, runs_pb2, sessions_pb2, tools_pb2
 from aeond.ports import Clock, Ids
-from aeond.server.admitting import Admission
 from aeond.server.binding import Binding, Service
 from aeond.server.calls import DaemonCalls, MemoryCalls, ModelCalls, RunCalls, ToolCalls
 from aeond.server.daemon import DaemonShim
 from aeond.server.door import Door
+from aeond.server.entry import EntryRule
 from aeond.server.intercepting import ErrorInterceptor
 from aeond.server.memory import MemoryShim
 from aeond.server.models import ModelShim
@@ -50,13 +50,13 @@ class Api:
         *,
         listener: socket.socket,
         inner_folder: Path,
-        admission: Admission,
+        entry: EntryRule,
         clock: Clock,
         ids: Ids,
         stall_seconds: float = STALL_SECONDS,
     ) -> None:
         self._streams = Streams(stall_seconds)
-        self._door = Door(listener, inner_folder / SOCKET_NAME, admission)
+        self._door = Door(listener, inner_folder / SOCKET_NAME, entry)
         self._server = GrpcServer(
             inner_folder,
             services=(

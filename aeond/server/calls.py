@@ -31,7 +31,8 @@ class RunCalls(Protocol):
     async def create(self, request: RunRequest, plan: Plan | None, budget: BudgetRequest) -> RunSnapshot:
         """Returns once the run's RunCreated is durable; the work goes on by itself.
 
-        With a request id that this owner used before, the run of that time, unchanged and as it is now.
+        With a request id that this owner used before, the run of that time, unchanged and as it is now;
+        AlreadyExistsError (reason REQUEST_ID_REUSED) when that was another request.
         InvalidInputError: a plan that does not validate (`field` is the path in it, such as
         `plan.steps[2].depends_on`), a workspace that is no usable folder. OverloadedError: too many runs
         wait (reason TOO_MANY_RUNS).

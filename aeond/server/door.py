@@ -22,7 +22,7 @@ import anyio.abc
 
 from aeond.domain.runs import Owner
 from aeond.errors import AeondError, RefusedError
-from aeond.server.admitting import Admission, Peer, peer_of
+from aeond.server.entry import EntryRule, Peer, peer_of
 from aeond.server.refusing import PREFACE, receive_exactly, refuse
 from aeond.server.screening import Screen
 from aeond.server.splicing import Scratch, splice
@@ -40,10 +40,10 @@ _OUT_OF_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 class Door:
     """Admits connections for as long as `opened` lasts."""
 
-    def __init__(self, listener: socket.socket, inner_path: Path, admission: Admission) -> None:
+    def __init__(self, listener: socket.socket, inner_path: Path, entry: EntryRule) -> None:
         self._listener = listener
         self._inner_path = str(inner_path)
-        self._admission = admission
+        self._entry = entry
         self._scratch = Scratch()
         self._owners: dict[str, Owner] = {}
         self._admitted = 0
@@ -92,7 +92,7 @@ class Door:
         with connection:
             try:
                 peer = peer_of(connection)
-                objection = self._admission.objection(peer, self._admitted)
+                objection = self._entry.objection(peer, self._admitted)
                 if objection is None:
                     await self._let_in(connection, peer)
                 else:
@@ -141,6 +141,6 @@ class Door:
 
     async def _says_hello(self, connection: socket.socket) -> bool:
         """Whether the peer begins as an HTTP/2 client does, in time."""
-        with anyio.move_on_after(self._admission.handshake_seconds):
+        with anyio.move_on_after(self._entry.handshake_seconds):
             return await receive_exactly(connection, len(PREFACE)) == PREFACE
         return False

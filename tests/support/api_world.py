@@ -19,8 +19,8 @@ from aeond.api.v1 import (
     sessions_pb2_grpc,
     tools_pb2_grpc,
 )
-from aeond.server.admitting import Admission
 from aeond.server.api import Api
+from aeond.server.entry import EntryRule
 from aeond.server.listening import bound_socket
 from tests.support.api_calls import InMemoryCalls
 from tests.support.doubles import ManualClock
@@ -60,7 +60,7 @@ class Stubs:
 
 @asynccontextmanager
 async def api_world(
-    folder: Path, *, admission: Admission | None = None, stall_seconds: float = 30.0
+    folder: Path, *, entry: EntryRule | None = None, stall_seconds: float = 30.0
 ) -> AsyncIterator[ApiWorld]:
     """An API that answers, in this folder."""
     behind = InMemoryCalls()
@@ -70,7 +70,7 @@ async def api_world(
             behind.calls(),
             listener=listener,
             inner_folder=folder / "inner",
-            admission=admission or Admission(),
+            entry=entry or EntryRule(),
             clock=ManualClock(1_790_000_000.0),
             ids=NumberedIds(),
             stall_seconds=stall_seconds,

@@ -12,8 +12,8 @@ import pytest
 
 from aeond.api.v1 import daemon_pb2, memory_pb2, parts_pb2, runs_pb2
 from aeond.errors import AeondError, RefusedError
-from aeond.server.admitting import Admission, Peer
 from aeond.server.door import Door
+from aeond.server.entry import EntryRule, Peer
 from aeond.server.listening import bound_socket
 from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, refused, until
 from tests.support.http2_frames import conversation
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 STATUS = daemon_pb2.GetStatusRequest()
 
 
-class NobodyAdmitted(Admission):
+class NobodyEnters(EntryRule):
     """Lets nobody in, as if each peer were a user that is not allowed."""
 
     def objection(self, peer: Peer, connections: int) -> AeondError | None:
@@ -73,7 +73,7 @@ async def test_the_upstream_name_tells_user_and_process_and_cannot_be_taken(tmp_
         stack.enter_context(anyio.fail_after(DEADLINE_SECONDS))
         listener = stack.enter_context(bound_socket(tmp_path / "a.sock"))
         await stack.enter_async_context(echo.serving())
-        door = Door(listener, echo.path, Admission())
+        door = Door(listener, echo.path, EntryRule())
         await stack.enter_async_context(door.opened())
         with socket.socket(socket.AF_UNIX) as client, socket.socket(socket.AF_UNIX) as thief:
             client.setblocking(False)
@@ -107,7 +107,7 @@ async def test_a_call_past_the_door_is_refused(tmp_path: Path) -> None:
 async def test_a_user_that_is_not_allowed_reads_why(tmp_path: Path) -> None:
     """A refused user's client gets PERMISSION_DENIED with a reason on every kind of call."""
     with anyio.fail_after(DEADLINE_SECONDS):
-        async with api_world(tmp_path, admission=NobodyAdmitted()) as world, world.channel() as channel:
+        async with api_world(tmp_path, entry=NobodyEnters()) as world, world.channel() as channel:
             client = Stubs(channel)
             async with refused(grpc.StatusCode.PERMISSION_DENIED, "USER_REFUSED"):
                 await client.daemon.GetStatus(STATUS)
@@ -121,7 +121,7 @@ async def test_connections_beyond_the_cap_are_told_and_come_in_later(tmp_path: P
     the next comes in."""
     with anyio.fail_after(DEADLINE_SECONDS):
         async with (
-            api_world(tmp_path, admission=Admission(max_connections=2)) as world,
+            api_world(tmp_path, entry=EntryRule(max_connections=2)) as world,
             AsyncExitStack() as stack,
         ):
             channels = [await stack.enter_async_context(world.channel()) for _ in range(3)]
@@ -173,7 +173,7 @@ async def test_a_connection_that_says_nothing_is_closed(tmp_path: Path) -> None:
     """Whoever connects and never begins to speak loses the connection after the handshake's deadline."""
     loop = asyncio.get_running_loop()
     with anyio.fail_after(DEADLINE_SECONDS):
-        async with api_world(tmp_path, admission=Admission(handshake_seconds=0.05)) as world:
+        async with api_world(tmp_path, entry=EntryRule(handshake_seconds=0.05)) as world:
             with socket.socket(socket.AF_UNIX) as client:
                 client.setblocking(False)
                 await loop.sock_connect(client, str(world.socket_path))

@@ -38,7 +38,7 @@ def peer_of(connection: socket.socket) -> Peer:
 
 
 @dataclass(frozen=True, slots=True)
-class Admission:
+class EntryRule:
     """Which users may come in, and how many at once.
 
     With neither user nor group ids everyone may whom the socket's file mode lets connect. The daemon's own

@@ -4,7 +4,7 @@ import socket
 import pytest
 
 from aeond.errors import OverloadedError, RefusedError
-from aeond.server.admitting import Admission, Peer, peer_of
+from aeond.server.entry import EntryRule, Peer, peer_of
 
 STRANGER = Peer(uid=os.getuid() + 4_242, pid=7, group_ids=frozenset({100, 200}))
 
@@ -19,18 +19,18 @@ def test_the_kernel_tells_who_is_at_the_other_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("admission", "allowed"),
+    ("entry", "allowed"),
     [
-        (Admission(), True),
-        (Admission(user_ids=frozenset({STRANGER.uid})), True),
-        (Admission(user_ids=frozenset({STRANGER.uid + 1})), False),
-        (Admission(group_ids=frozenset({200, 300})), True),
-        (Admission(group_ids=frozenset({300})), False),
+        (EntryRule(), True),
+        (EntryRule(user_ids=frozenset({STRANGER.uid})), True),
+        (EntryRule(user_ids=frozenset({STRANGER.uid + 1})), False),
+        (EntryRule(group_ids=frozenset({200, 300})), True),
+        (EntryRule(group_ids=frozenset({300})), False),
     ],
 )
-def test_users_and_groups_are_judged(admission: Admission, allowed: bool) -> None:
+def test_users_and_groups_are_judged(entry: EntryRule, allowed: bool) -> None:
     """With no ids everybody may come in; otherwise whoever is named, or is in a group that is."""
-    objection = admission.objection(STRANGER, connections=0)
+    objection = entry.objection(STRANGER, connections=0)
     assert (objection is None) is allowed
     if objection is not None:
         assert isinstance(objection, RefusedError)
@@ -40,15 +40,15 @@ def test_users_and_groups_are_judged(admission: Admission, allowed: bool) -> Non
 
 def test_the_own_user_and_root_always_come_in() -> None:
     """Whoever could read the daemon's memory anyway is not kept out."""
-    admission = Admission(user_ids=frozenset({STRANGER.uid}))
+    entry = EntryRule(user_ids=frozenset({STRANGER.uid}))
     for uid in (0, os.getuid()):
-        assert admission.objection(Peer(uid, 1, frozenset()), connections=0) is None
+        assert entry.objection(Peer(uid, 1, frozenset()), connections=0) is None
 
 
 def test_too_many_connections_are_a_reason_to_wait() -> None:
     """At the cap a peer is told to try again later; one that is not allowed is told that first."""
-    admission = Admission(max_connections=2, user_ids=frozenset({1}))
+    entry = EntryRule(max_connections=2, user_ids=frozenset({1}))
     own = Peer(os.getuid(), 1, frozenset())
-    assert admission.objection(own, connections=1) is None
-    assert isinstance(admission.objection(own, connections=2), OverloadedError)
-    assert isinstance(admission.objection(STRANGER, connections=2), RefusedError)
+    assert entry.objection(own, connections=1) is None
+    assert isinstance(entry.objection(own, connections=2), OverloadedError)
+    assert isinstance(entry.objection(STRANGER, connections=2), RefusedError)

@@ -42,7 +42,8 @@ def measure(folder: Path) -> Section:
 
 def syncs_of(socket: Path, count: Path, chain: Callable[[int], parts_pb2.Plan], steps: int) -> float:
     """Syncs of one chain of this many steps; the median, so that a checkpoint in between does not count."""
-    shared, counts = counter(count), []
+    shared = counter(count)
+    counts: list[int] = []
     for _ in range(CHAINS):
         (before,) = COUNT.unpack_from(shared)
         asyncio.run(aeond_chain.measure(socket, 1, chain(steps)))

@@ -19,15 +19,14 @@ SHORT, LONG = 10, 20  # steps: what a longer chain costs more is what its steps 
 def measure(folder: Path) -> Section:
     """Syncs of a short and a long chain, of pure steps and of steps with effects."""
     count = folder / "syncs"
-    program = (sys.executable, "-m", "benchmarks.contenders.counting_daemon", str(count))
     rows = []
-    with running_daemon(folder, program) as daemon:
+    with running_daemon(folder, counting(count)) as daemon:
         for name, chain, at_most in (
             ("a pure step", aeond_chain.echo_chain, 1.0),
             ("a step with an effect", aeond_chain.file_chain, 2.0),
         ):
-            short, long = (syncs_of(daemon.socket, count, chain, steps) for steps in (SHORT, LONG))
-            step = (long - short) / (LONG - SHORT)
+            short = syncs_of(daemon.socket, count, chain, SHORT, CHAINS)
+            step = (syncs_of(daemon.socket, count, chain, LONG, CHAINS) - short) / (LONG - SHORT)
             rows.append((name, f"{step:.2f}", "1", verdict(step, at_most=at_most)))
             rows.append((f"a run of {SHORT} of them, all in all", f"{short:.1f}", f"{SHORT}", ""))
     return Section(
@@ -40,11 +39,18 @@ def measure(folder: Path) -> Section:
     )
 
 
-def syncs_of(socket: Path, count: Path, chain: Callable[[int], parts_pb2.Plan], steps: int) -> float:
+def counting(count: Path) -> tuple[str, ...]:
+    """The program that is the daemon with its syncs counted in a file."""
+    return (sys.executable, "-m", "benchmarks.contenders.counting_daemon", str(count))
+
+
+def syncs_of(
+    socket: Path, count: Path, chain: Callable[[int], parts_pb2.Plan], steps: int, chains: int
+) -> float:
     """Syncs of one chain of this many steps; the median, so that a checkpoint in between does not count."""
     shared = counter(count)
     counts: list[int] = []
-    for _ in range(CHAINS):
+    for _ in range(chains):
         (before,) = COUNT.unpack_from(shared)
         asyncio.run(aeond_chain.measure(socket, 1, chain(steps)))
         (after,) = COUNT.unpack_from(shared)

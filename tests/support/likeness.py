@@ -68,6 +68,7 @@ def _compare(value: Any, theirs: Message, name: str, skip: frozenset[str], place
             for d in differences(v, g, skip, f"{place}[{i}]")
         ]
     if isinstance(value, Enum):
+        assert descriptor.enum_type is not None
         shown = descriptor.enum_type.values_by_number[got].name
         same = shown.endswith(f"_{value.name}")
     elif isinstance(value, Mapping):

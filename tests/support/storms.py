@@ -7,6 +7,7 @@ and what the tools themselves wrote down.
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 
 from aeond_client.calls import RunOptions
@@ -82,11 +83,17 @@ class Storm:
             run = client.get_run(run_id)
             if run.state is not RunState.SUSPENDED:
                 continue
+            seen = self.seen[run_id]
+            known = len(seen.numbered)
             unknown = [s.plan_step.step_id for s in run.steps if s.state is StepState.UNKNOWN]
             for step_id in unknown or [""]:
                 choices = [Resolution.RETRY, Resolution.DONE] if step_id else [Resolution.RETRY]
                 client.decide_run(run_id, self.random.choice(choices), step_id)
-            self.seen[run_id].wait(lambda s: not _is_suspended(s))
+            assert seen.wait(partial(_knows_more, known))
+
+
+def _knows_more(known: int, seen: Collector) -> bool:
+    return len(seen.numbered) > known
 
 
 def _is_suspended(seen: Collector) -> bool:

@@ -1,6 +1,7 @@
 """What every test stands on: one event loop, and how long hypothesis looks."""
 
 import os
+from collections.abc import AsyncIterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,3 +26,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 def anyio_backend() -> str:
     """grpc.aio runs on asyncio alone, so everything is tested there."""
     return "asyncio"
+
+
+@pytest.fixture(scope="session", autouse=True)
+async def one_event_loop(anyio_backend: str) -> AsyncIterator[None]:
+    """Keeps one event loop from the first test to the last.
+
+    grpc.aio has one queue of finished operations for the whole process. What a test left behind there is
+    delivered to whichever loop runs next, and fails it when the loop that it belongs to has been closed.
+    """
+    assert anyio_backend == "asyncio"
+    yield  # noqa: PT022 - what is kept open until here is the loop itself

@@ -19,7 +19,6 @@ OPTIONS: tuple[tuple[str, int | str], ...] = (
     ("grpc.enable_http_proxy", 0),
     # A daemon on this machine is back in a second; gRPC would wait up to two minutes.
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1_000),
     # A run with all its outputs; an event is far smaller.
     ("grpc.max_receive_message_length", 64 << 20),

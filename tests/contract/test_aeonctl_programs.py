@@ -1,6 +1,7 @@
 """aeonctl as a program of its own: in pipelines, interrupted, completed by shells; and the examples."""
 
 import json
+import re
 import shutil
 import signal
 import sys
@@ -60,6 +61,16 @@ async def test_the_examples_run(daemon: ScriptedDaemon, example: str) -> None:
     )
     assert "It is 420." in finished.stdout.decode()
     assert daemon.runs.runs["01RUN0001"].request.request.text == "What is it?"
+
+
+async def test_the_page_on_clients_tells_the_truth(daemon: ScriptedDaemon) -> None:
+    """The program on the page of clients runs as it stands there and prints the answer."""
+    page = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    finished = await anyio.run_process(
+        [sys.executable, "-c", program], env=environment(AEOND_SOCKET=str(daemon.path))
+    )
+    assert finished.stdout == b"It is 420.\n"
 
 
 COMPLETE = {

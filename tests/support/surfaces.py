@@ -4,11 +4,16 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
+import anyio.to_thread
 
 from aeond_client import AsyncClient, Client, Event, Retries
+
+T = TypeVar("T")
+
+DEADLINE_SECONDS = 60.0
 
 
 class AsyncSurface:
@@ -18,20 +23,23 @@ class AsyncSurface:
         self.client = client
 
     async def call(self, name: str, *arguments: Any, **options: Any) -> Any:
-        return await getattr(self.client, name)(*arguments, **options)
+        with anyio.fail_after(DEADLINE_SECONDS):
+            return await getattr(self.client, name)(*arguments, **options)
 
     async def collect(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
         """Everything that a streaming method gives."""
-        return [item async for item in getattr(self.client, name)(*arguments, **options)]
+        with anyio.fail_after(DEADLINE_SECONDS):
+            return [item async for item in getattr(self.client, name)(*arguments, **options)]
 
     async def collect_until(self, count: int, run_id: str, after_seq: int = 0) -> list[Event]:
         """The first events of a watch, which is then left."""
         events: list[Event] = []
-        async with self.client.watch(run_id, after_seq) as watch:
-            async for event in watch:
-                events.append(event)
-                if len(events) == count:
-                    break
+        with anyio.fail_after(DEADLINE_SECONDS):
+            async with self.client.watch(run_id, after_seq) as watch:
+                async for event in watch:
+                    events.append(event)
+                    if len(events) == count:
+                        break
         return events
 
 
@@ -42,10 +50,10 @@ class SyncSurface:
         self.client = client
 
     async def call(self, name: str, *arguments: Any, **options: Any) -> Any:
-        return await anyio.to_thread.run_sync(partial(getattr(self.client, name), *arguments, **options))
+        return await _in_thread(partial(getattr(self.client, name), *arguments, **options))
 
     async def collect(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
-        return await anyio.to_thread.run_sync(lambda: list(getattr(self.client, name)(*arguments, **options)))
+        return await _in_thread(lambda: list(getattr(self.client, name)(*arguments, **options)))
 
     async def collect_until(self, count: int, run_id: str, after_seq: int = 0) -> list[Event]:
         def collect() -> list[Event]:
@@ -57,7 +65,13 @@ class SyncSurface:
                         break
             return events
 
-        return await anyio.to_thread.run_sync(collect)
+        return await _in_thread(collect)
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """What the work gives; TimeoutError, and the thread left behind, when it takes too long."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
 
 
 Surface = AsyncSurface | SyncSurface

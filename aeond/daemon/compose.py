@@ -40,6 +40,7 @@ from aeond.kernel.orchestrator import Orchestrator, RunPorts
 from aeond.orchestration.answering import StepAnswerer
 from aeond.orchestration.intents import PreparedIntents
 from aeond.orchestration.mending import StepMender
+from aeond.orchestration.plan_reading import in_order
 from aeond.orchestration.planning import ModelPlanner
 from aeond.orchestration.readiness import StepReadiness
 from aeond.orchestration.reasoning import AgentReasoner
@@ -160,6 +161,7 @@ async def composed(config: Config, paths: Paths, descriptor: int | None = None) 
                     default=Budget(**config.runs.budget.model_dump()),
                     limit=Budget(**config.runs.budget_limit.model_dump()),
                 ),
+                in_order=in_order,
             ),
             tools=Tools(
                 registry=registry, invoker=invoker, workspaces=workspaces, admission=admission, ids=ids

@@ -1,4 +1,4 @@
-"""Plans from JSON: what a model writes, and what a client writes."""
+"""Plans as they come: what a model writes, and what a client gives."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,31 +7,15 @@ from typing import Final
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans import MAX_PLAN_STEPS, Plan, PlanStep
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
-from aeond.domain.values import JsonObject, JsonValue, display_json
+from aeond.domain.values import JsonValue, display_json
 from aeond.orchestration.schema_parts import as_object, is_list
 from aeond.orchestration.step_references import references_in_text, references_in_value
-from aeond.orchestration.strict_json import pointer_token
 
 LLM_AGENT: Final = "llm"
 WHOLE_REQUEST: Final = "Answer the request."
 MAX_DESCRIPTION_CHARS: Final = 160
 
 _HARMLESS: Final = (Effect.PURE, Effect.READ)
-_STEP_KEYS: Final = {
-    "step_id": str,
-    "description": str,
-    "task": str,
-    "agent": str,
-    "tool": str,
-    "handoff_to_next": str,
-    "arguments": Mapping,
-    "tool_call": Mapping,
-    "depends_on": list,
-    "provides": list,
-}
-_PLAN_KEYS: Final = {"goal": str, "steps": list}
-_CALL_KEYS: Final = {"tool": str, "arguments": Mapping}
-_WORDS: Final[Mapping[object, str]] = {str: "a text", list: "a list of texts", Mapping: "an object"}
 
 
 def plan_from_model(value: JsonValue, goal: str, specs: Sequence[ToolSpec]) -> Outcome[Plan | None]:
@@ -92,37 +76,19 @@ def derive_dependencies(steps: Sequence[PlanStep], specs: Sequence[ToolSpec]) ->
     return tuple(derived)
 
 
-def declared_order(plan: Plan) -> Plan:
-    """A plan in which no step says what it waits for, runs in the order it is written in."""
-    if any(step.depends_on for step in plan.steps):
-        return plan
-    before = [(), *((step.step_id,) for step in plan.steps)]
-    ordered = (replace(s, depends_on=waits) for s, waits in zip(plan.steps, before, strict=False))
-    return replace(plan, steps=tuple(ordered))
+def in_order(plan: Plan) -> Plan:
+    """A client's plan with all that its steps wait for.
 
-
-def plan_from_json(value: JsonValue) -> Outcome[Plan]:
-    """A client's plan: `{"goal", "steps": [{"step_id", "description", "tool", "arguments" | "agent",
-    "task", "depends_on", "provides", "handoff_to_next"}]}`.
-
-    Only `steps` and, per step, a tool or a task are needed: ids default to s1, s2, ..., the agent of a
-    task to `llm`. A reference makes the step wait for the one it refers to; without any dependency at
-    all the steps run in order. On failure the problem names every fault with its path, and the value is
-    the plan as far as it could be read.
+    A step that refers to another one waits for it. A plan in which no step says what it waits for runs
+    in the order it is written in.
     """
-    problems = _mistyped(value, _PLAN_KEYS, "")
-    entries = as_object(value).get("steps")
-    steps: list[PlanStep] = []
-    for index, item in enumerate(entries if is_list(entries) else ()):
-        problems += _mistyped(item, _STEP_KEYS, f"/steps/{index}")
-        steps.append(_client_step(as_object(item), f"s{index + 1}"))
-    if not steps and not problems:
-        problems.append(Problem("PLAN_EMPTY", "a plan needs at least one step", "/steps"))
-    plan = declared_order(Plan(_text(as_object(value).get("goal")), _with_referenced(steps)))
-    if problems:
-        faults = "; ".join(map(str, problems[:20]))
-        return failure(Problem(problems[0].reason, faults, problems[0].path), plan)
-    return success(plan)
+    ids = [step.step_id for step in plan]
+    if any(step.depends_on for step in plan):
+        waits = [tuple(dict.fromkeys([*step.depends_on, *_referenced(step, ids)])) for step in plan]
+    else:
+        waits = [(), *((step_id,) for step_id in ids[:-1])]
+    steps = (replace(step, depends_on=names) for step, names in zip(plan, waits, strict=False))
+    return replace(plan, steps=tuple(steps))
 
 
 def describe_call(call: ToolCall) -> str:
@@ -132,72 +98,9 @@ def describe_call(call: ToolCall) -> str:
     return line if len(line) <= MAX_DESCRIPTION_CHARS else f"{line[:MAX_DESCRIPTION_CHARS]} ..."
 
 
-def _client_step(entry: JsonObject, default_id: str) -> PlanStep:
-    call = as_object(entry.get("tool_call")) or entry
-    tool, agent = call.get("tool"), entry.get("agent")
-    tool_call = ToolCall(tool, as_object(call.get("arguments"))) if isinstance(tool, str) else None
-    description = _text(entry.get("description")) or _text(entry.get("task"))
-    named = agent if isinstance(agent, str) and agent else None
-    if tool_call is None and named is None and description:
-        named = LLM_AGENT
-    return PlanStep(
-        step_id=_text(entry.get("step_id")) or default_id,
-        description=description or (describe_call(tool_call) if tool_call else ""),
-        tool_call=tool_call,
-        agent=named,
-        depends_on=_texts(entry.get("depends_on")),
-        provides=_texts(entry.get("provides")),
-        handoff_to_next=_text(entry.get("handoff_to_next")),
-    )
-
-
-def _with_referenced(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
-    ids = [step.step_id for step in steps]
-    if not any(step.depends_on for step in steps):
-        return tuple(steps)
-    return tuple(
-        replace(step, depends_on=tuple(dict.fromkeys([*step.depends_on, *_referenced(step, ids)])))
-        for step in steps
-    )
-
-
 def _referenced(step: PlanStep, ids: Sequence[str]) -> list[str]:
     if step.tool_call is None:
         found = references_in_text(step.description, ids)
         return [reference.step_id for reference in found if reference.step_id in ids]
     references = references_in_value(step.tool_call.arguments, ids)
     return [reference.step_id for _, reference in references if reference.step_id in ids]
-
-
-def _mistyped(value: JsonValue, keys: Mapping[str, type], path: str) -> list[Problem]:
-    """Unknown keys and values of the wrong type, each at its place."""
-    if not isinstance(value, Mapping):
-        return [Problem("PLAN_SHAPE", "expected an object", path)]
-    problems = []
-    for key, item in value.items():
-        where = f"{path}/{pointer_token(key)}"
-        wanted = keys.get(key)
-        if wanted is None:
-            known = ", ".join(keys)
-            problems.append(
-                Problem("PLAN_KEY_UNKNOWN", f"there is no '{key:.80}' here; known: {known}", where)
-            )
-        elif not isinstance(item, wanted):
-            problems.append(Problem("PLAN_SHAPE", f"expected {_WORDS[wanted]}", where))
-        elif is_list(item) and wanted is list and not (key == "steps" or _is_texts(item)):
-            problems.append(Problem("PLAN_SHAPE", "expected a list of texts", where))
-        elif key == "tool_call":
-            problems += _mistyped(item, _CALL_KEYS, where)
-    return problems
-
-
-def _is_texts(items: Sequence[JsonValue]) -> bool:
-    return all(isinstance(item, str) for item in items)
-
-
-def _text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _texts(value: JsonValue) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if is_list(value) else ()

@@ -1,7 +1,7 @@
 """Runs: what clients may ask about them."""
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from aeond.domain.budgets import Budget, BudgetRequest
@@ -43,6 +43,7 @@ class Runs:
         clock: Clock,
         ids: Ids,
         bounds: Bounds,
+        in_order: Callable[[Plan], Plan],
     ) -> None:
         self._journal = journal
         self._folding = folding
@@ -53,17 +54,19 @@ class Runs:
         self._clock = clock
         self._ids = ids
         self._bounds = bounds
+        self._in_order = in_order
 
     async def create(self, request: RunRequest, plan: Plan | None, budget: BudgetRequest) -> RunSnapshot:
         """The new run, durable; or the one that this owner created under this request id before.
 
         AlreadyExistsError (reason REQUEST_ID_REUSED) when that one was asked for differently.
         """
+        given, plan = plan, None if plan is None else self._in_order(plan)
         if (earlier := await self._earlier(request, plan)) is not None:
             return earlier
         self._check_text(request)
-        if plan is not None:
-            self._check_plan(plan)
+        if given is not None:
+            self._check_plan(given)
         run_id = self._ids.new_id()
         workspace = await self._workspaces.resolve(request.workspace, run_id)
         kind = RunCreated(

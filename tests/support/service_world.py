@@ -17,6 +17,7 @@ from aeond.domain.values import JsonObject
 from aeond.kernel.executor import StepExecutor
 from aeond.kernel.fold import fold
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
+from aeond.orchestration.plan_reading import in_order
 from aeond.ports import Journal, RunLoop, Tool
 from aeond.service.admission import Admission
 from aeond.service.containment import RunBoundary
@@ -170,6 +171,7 @@ class World:
             clock=self.clock,
             ids=self.ids,
             bounds=self.bounds,
+            in_order=in_order,
         )
 
     def make_loop(self, snapshot: RunSnapshot) -> RunLoop:

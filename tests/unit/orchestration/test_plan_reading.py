@@ -5,13 +5,12 @@ from aeond.domain.tools import ToolCall
 from aeond.domain.values import JsonValue
 from aeond.orchestration.plan_reading import (
     WHOLE_REQUEST,
-    declared_order,
     derive_dependencies,
     describe_call,
-    plan_from_json,
+    in_order,
     plan_from_model,
 )
-from tests.support.strategy import SPECS, calls, thinks, validator
+from tests.support.strategy import SPECS, calls, thinks
 
 
 def waits(plan: Plan | None) -> dict[str, tuple[str, ...]]:
@@ -111,76 +110,19 @@ def test_what_a_step_waits_for_follows_from_references_and_effects(
 def test_steps_without_any_declared_dependency_run_in_order() -> None:
     """A plan that says nothing about order is carried out as it is written."""
     plan = Plan("", (thinks("a", "x"), thinks("b", "y"), thinks("c", "z")))
-    assert waits(declared_order(plan)) == {"a": (), "b": ("a",), "c": ("b",)}
+    assert waits(in_order(plan)) == {"a": (), "b": ("a",), "c": ("b",)}
 
 
 def test_one_declared_dependency_leaves_the_order_to_the_plan() -> None:
     """A plan that declares a dependency is taken at its word."""
     plan = Plan("", (thinks("a", "x"), thinks("b", "y"), thinks("c", "z", "a")))
-    assert declared_order(plan) == plan
-
-
-def test_a_clients_plan_is_read_with_its_defaults() -> None:
-    """A client need only name tools and tasks; ids, agents and the order are filled in."""
-    outcome = plan_from_json(
-        {
-            "goal": "tea",
-            "steps": [
-                {"tool": "look", "arguments": {"path": "kitchen"}},
-                {"task": "Is there tea in $s1?", "provides": ["verdict"], "handoff_to_next": "be kind"},
-                {
-                    "step_id": "last",
-                    "tool_call": {"tool": "store", "arguments": {"key": "tea", "value": "$s2"}},
-                },
-            ],
-        }
-    )
-    assert outcome.ok
-    plan = outcome.value
-    assert plan.goal == "tea"
-    assert waits(plan) == {"s1": (), "s2": ("s1",), "last": ("s2",)}
-    assert plan.step("s2").agent == "llm"
-    assert plan.step("s2").provides == ("verdict",)
-    assert plan.step("last").tool_call == ToolCall("store", {"key": "tea", "value": "$s2"})
-    assert validator().validate_plan(plan) == ()
+    assert in_order(plan) == plan
 
 
 def test_a_reference_in_a_clients_plan_is_a_dependency() -> None:
     """A step that declares something else still waits for what it refers to."""
-    steps: JsonValue = [
-        {"step_id": "a", "tool": "look", "arguments": {"path": "x"}},
-        {"step_id": "b", "tool": "look", "arguments": {"path": "y"}},
-        {"step_id": "c", "task": "Compare $a with the other.", "depends_on": ["b"]},
-    ]
-    assert waits(plan_from_json({"steps": steps}).value) == {"a": (), "b": (), "c": ("b", "a")}
-
-
-@pytest.mark.parametrize(
-    ("value", "paths"),
-    [
-        (5, ["expected an object"]),
-        ({}, ["/steps"]),
-        ({"steps": []}, ["/steps"]),
-        ({"steps": {}}, ["/steps"]),
-        ({"steps": [5], "extra": 1}, ["/extra", "/steps/0"]),
-        ({"goal": 5, "steps": [{"tool": 5}]}, ["/goal", "/steps/0/tool"]),
-        ({"steps": [{"tool": "x", "depends_on": "s1"}]}, ["/steps/0/depends_on"]),
-        (
-            {"steps": [{"tool": "x", "depends_on": [1], "provides": [None]}]},
-            ["/steps/0/depends_on", "/steps/0/provides"],
-        ),
-        (
-            {"steps": [{"tool_call": {"name": "x", "arguments": []}}]},
-            ["/tool_call/name", "/tool_call/arguments"],
-        ),
-        ({"steps": [{"colour": "red", "task": "x"}]}, ["/steps/0/colour"]),
-    ],
-)
-def test_every_fault_of_a_clients_plan_is_told_with_its_place(value: JsonValue, paths: list[str]) -> None:
-    """A client sees all that is wrong with its plan at once, each with its path."""
-    outcome = plan_from_json(value)
-    assert not outcome.ok
-    assert [path for path in paths if path not in str(outcome.problem)] == []
+    plan = Plan("", (thinks("a", "x"), thinks("b", "y"), thinks("c", "Compare $a with the other.", "b")))
+    assert waits(in_order(plan)) == {"a": (), "b": (), "c": ("b", "a")}
 
 
 def test_descriptions_are_one_bounded_line() -> None:

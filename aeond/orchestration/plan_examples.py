@@ -16,6 +16,7 @@ from aeond.ports import Validator
 
 _EXAMPLES: Final[tuple[tuple[str, tuple[JsonObject, ...]], ...]] = (
     ("Hi, how are you?", ({"agent": "llm"},)),
+    ("Say 'sleep well' in Dutch.", ({"agent": "llm"},)),
     ("Where did I write about Paris?", ({"tool": "search_files", "arguments": {"text": "Paris"}},)),
     ("What have I told you about me so far?", ({"tool": "memory_search", "arguments": {}},)),
     (

@@ -102,7 +102,7 @@ class ListDirResult(BaseModel):
 
 
 def read_file_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionTool:
-    @tool(effect=Effect.READ, example={"path": "notes/shopping.txt"})
+    @tool(effect=Effect.READ, example={"path": "recipe.md"})
     async def read_file(arguments: ReadFileArguments, context: ToolContext) -> ReadFileResult:
         """Reads a text file."""
         return await threads.run(lambda _stopped: _read(files, arguments, context.workspace))

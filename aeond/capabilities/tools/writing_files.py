@@ -37,7 +37,7 @@ def write_file_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionTo
     @tool(
         effect=Effect.WRITE_CONTAINED,
         idempotent=True,
-        example={"path": "letters/thanks.txt", "content": "Dear Sam, thank you for the flowers."},
+        example={"path": "thanks.txt", "content": "Dear Sam, thank you for the flowers."},
         reconcile=written,
     )
     async def write_file(arguments: WriteFileArguments, context: ToolContext) -> WriteFileResult:

@@ -77,10 +77,15 @@ class _Half(asyncio.BufferedProtocol):
         self._admit = admit
         self._stall: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport | None = None
+        self._early = b""  # what the other end said before this one was there
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._transport.pause_reading()  # until both ends are there
+        # Until both ends are there. Python before 3.11.4 may read once all the same: see `send`.
+        self._transport.pause_reading()
+        if self._early:
+            self._transport.write(self._early)
+            self._early = b""
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._scratch.view
@@ -123,8 +128,11 @@ class _Half(asyncio.BufferedProtocol):
             self._transport.pause_reading()
 
     def send(self, data: bytes) -> None:
-        if data and self._transport is not None:
-            self._transport.write(data)
+        if self._transport is not None:
+            if data:
+                self._transport.write(data)
+        elif not self.gone.is_set():
+            self._early += data
 
     def finish(self) -> None:
         """Closes once what was written has gone out."""

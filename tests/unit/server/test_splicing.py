@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from aeond.server.refusing import receive_exactly
-from aeond.server.splicing import Scratch, splice
+from aeond.server.splicing import Scratch, _Half, splice
 
 pytestmark = pytest.mark.anyio
 
@@ -123,3 +123,16 @@ async def test_cancelling_cuts_both_ends() -> None:
         for end in (inner_client, inner_server):
             end.setblocking(True)
             assert end.recv(1) == b""
+
+
+async def test_what_comes_before_an_end_is_there_is_kept() -> None:
+    """What the server says while the client's end is still being opened reaches the client."""
+    half = _Half(Scratch(), anyio.Event(), 1.0)
+    half.send(b"settings")
+    client, door = socket.socketpair()
+    with client, door, anyio.fail_after(10):
+        client.setblocking(False)
+        await asyncio.get_running_loop().connect_accepted_socket(lambda: half, door)
+        assert await receive_exactly(client, 8) == b"settings"
+        half.drop()
+        await half.gone.wait()

@@ -31,6 +31,8 @@ from aeond_client.tools import ToolResult, ToolSpec
 T = TypeVar("T")
 
 PAGE_SIZE = 100
+# What the daemon takes as one message; gRPC would say so less clearly.
+MAX_REQUEST_BYTES = 4 << 20
 # What only looks something up, what may wait for a commit, what may wait for work.
 _LOOK_SECONDS = 10.0
 _CHANGE_SECONDS = 30.0
@@ -39,7 +41,10 @@ _GRACE_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """One call: `repeatable` says that asking again does no harm, `seconds` is its deadline."""
+    """One call: `repeatable` says that asking again does no harm, `seconds` is its deadline.
+
+    Making one raises InvalidInputError (reason REQUEST_TOO_LARGE) when the daemon would not take it.
+    """
 
     method: MethodDescriptor
     request: Message
@@ -47,6 +52,15 @@ class Call(Generic[T]):
     read: Callable[[Any], T]
     repeatable: bool
     seconds: float
+
+    def __post_init__(self) -> None:
+        size = self.request.ByteSize()
+        if size > MAX_REQUEST_BYTES:
+            raise InvalidInputError(
+                f"The request has {size} bytes, and the daemon takes {MAX_REQUEST_BYTES}: put what is large "
+                "into a file of the workspace.",
+                reason="REQUEST_TOO_LARGE",
+            )
 
     @property
     def path(self) -> str:

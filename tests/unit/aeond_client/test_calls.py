@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from aeond_client import calls
-from aeond_client.calls import Call, RunOptions
+from aeond_client.calls import MAX_REQUEST_BYTES, Call, RunOptions
+from aeond_client.errors import InvalidInputError
 from aeond_client.runs import Resolution, RunState
 
 ALL: list[Call[Any]] = [
@@ -47,6 +48,14 @@ def test_each_call_reads_an_empty_reply(call: Call[Any]) -> None:
 def test_each_call_has_a_deadline(call: Call[Any]) -> None:
     """No call waits for ever."""
     assert 0 < call.seconds <= 60
+
+
+def test_a_request_that_the_daemon_would_not_take_is_not_made() -> None:
+    """A request above the daemon's limit is refused in plain words before it is sent."""
+    calls.write_memory("key", "x" * (MAX_REQUEST_BYTES - 1_000))
+    with pytest.raises(InvalidInputError) as caught:
+        calls.write_memory("key", "x" * MAX_REQUEST_BYTES)
+    assert caught.value.reason == "REQUEST_TOO_LARGE"
 
 
 def test_a_creation_without_a_request_id_is_not_repeated() -> None:

@@ -23,10 +23,15 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 EVERYWHERE := not (nightly or gpu or systemd)
 QUICK := not (nightly or gpu or systemd or model or slow)
 
-.PHONY: help setup demo run check test lint type arch proto bench accept nightly fmt pins clean
+# Where `make install` puts things, and whose Python it builds on: one that the service can reach.
+DESTDIR :=
+PREFIX := /usr/local
+SYSTEM_PYTHON := /usr/bin/python3
+
+.PHONY: help setup demo run check test lint type arch proto bench accept system-test nightly install uninstall fmt pins clean
 
 help: ## list what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## make .venv with everything that is needed here (quick when it is there)
 	@echo "$(VENV) is ready: make help lists what it can do"
@@ -62,8 +67,17 @@ bench: $(READY) $(BENCH_READY) ## measure us, others and the machine; write docs
 accept: $(READY) ## the real program with a small real model
 	@$(BIN)/python -m pytest tests/acceptance -m "$(EVERYWHERE)"
 
+system-test: $(READY) ## the installed service under a real systemd, in namespaces of its own (root)
+	@PYTHON=$(SYSTEM_PYTHON) tests/system/run
+
 nightly: $(READY) ## the long forms: many more examples, seeds, kills and cuts
 	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "not (gpu or systemd)"
+
+install: $(READY) ## put aeond, its units and an example configuration below PREFIX; start nothing
+	@systemd/install "$(DESTDIR)" "$(PREFIX)" "$(SYSTEM_PYTHON)"
+
+uninstall: ## take that away again; state and configuration stay
+	@systemd/uninstall "$(DESTDIR)" "$(PREFIX)"
 
 fmt: $(READY) ## let ruff format and mend what it can
 	@$(BIN)/ruff check --fix --quiet || true

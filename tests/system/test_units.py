@@ -1,0 +1,70 @@
+"""The unit files, as systemd judges them, and what is installed and taken away again."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.installed_service import Service, run, systemctl
+from tests.support.repository import ROOT
+
+pytestmark = pytest.mark.systemd
+
+UNITS = Path("/usr/local/lib/systemd")
+EXPOSURE = 0.5  # the most that `systemd-analyze security` may say of the service, of 10
+
+
+@pytest.mark.usefixtures("service")
+@pytest.mark.parametrize(
+    ("whose", "unit"),
+    [
+        ("--system", "system/aeond.service"),
+        ("--system", "system/aeond.socket"),
+        ("--user", "user/aeond.service"),
+    ],
+)
+def test_systemd_has_nothing_to_say_of_the_units(whose: str, unit: str) -> None:
+    """Every key of every unit is known to systemd, and what the units name is there."""
+    verified = run(
+        "env",
+        "XDG_RUNTIME_DIR=/run",
+        "systemd-analyze",
+        whose,
+        "--man=no",
+        "verify",
+        UNITS / unit,
+        check=False,
+    )
+    assert (verified.returncode, verified.stdout + verified.stderr) == (0, "")
+
+
+@pytest.mark.usefixtures("service")
+def test_the_service_is_hardly_exposed() -> None:
+    """`systemd-analyze security` finds next to nothing that the service could do beyond its work."""
+    unit = UNITS / "system" / "aeond.service"
+    told = run("systemd-analyze", "security", "--offline=true", "--no-pager", unit).stdout
+    (exposure,) = re.findall(r"Overall exposure level for aeond.service: ([0-9.]+)", told)
+    assert float(exposure) <= EXPOSURE, told
+
+
+@pytest.mark.usefixtures("service")
+def test_an_installation_starts_nothing() -> None:
+    """After an installation neither socket nor service is active or enabled."""
+    assert systemctl("is-active", "aeond.socket", "aeond.service", check=False).split() == ["inactive"] * 2
+    assert systemctl("is-enabled", "aeond.socket", "aeond.service", check=False).split() == ["disabled"] * 2
+
+
+def test_an_uninstallation_leaves_nothing(tmp_path: Path, service: Service) -> None:
+    """What was installed is gone without a rest, and what somebody else put beside it is still there."""
+    stage = Path(os.environ["AEOND_STAGE"])
+    for file in sorted(stage.rglob("*")):
+        if "site-packages" not in file.parts and not file.is_dir():
+            copy = tmp_path / file.relative_to(stage)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.touch()
+    theirs = tmp_path / "usr/local/bin/theirs"
+    theirs.touch()
+    subprocess.run([ROOT / "systemd" / "uninstall", tmp_path, "/usr/local"], check=True, timeout=60)
+    assert [file for file in tmp_path.rglob("*") if not file.is_dir()] == [theirs]

@@ -20,7 +20,10 @@ from aeon_cli.grouping import InOrder
 from aeond_client import errors
 
 _HOW_TO_START = """\
-Start one in another terminal:  aeond serve
+Start one:
+  aeond serve                     in another terminal
+  systemctl --user start aeond    where it is installed as a service of yours
+  sudo systemctl start aeond      where it is one of the machine's
 Is it elsewhere? Name its socket with --socket or in AEOND_SOCKET."""
 
 

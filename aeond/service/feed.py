@@ -1,9 +1,9 @@
 """The hot side of a stream: what just happened, for those who watch right now.
 
-A watcher is *cold* while it reads the journal and *hot* once it has reached its end. A cold one only
-remembers how far the run has come since; a hot one has a queue of at most 256 items. When the queue is
-full it is dropped and the watcher is cold again: the journal has everything that mattered. So neither
-a slow client nor a stopped one costs more than one queue, and publishing never waits for anybody.
+A watcher is *cold* while it reads the journal and *hot* once it has reached what its queue begins with:
+at most 256 items of what happened since it came. When the queue is full it is dropped and the watcher
+is cold again: the journal has everything that mattered. So neither a slow client nor a stopped one costs
+more than one queue, and publishing never waits for anybody.
 
 Text that a model is writing is in no journal. The newest part of it is kept while it is being written,
 so that whoever comes late, or fell behind, starts with the text so far.
@@ -61,6 +61,8 @@ class Watcher:
         self._feed = feed
         self._queue: deque[Event | LiveUpdate] = deque()
         self._newest_seq = 0
+        self._lost_until = 0  # events up to this one were dropped: only the journal has them
+        self._overflowed = False
         self._hot = False
         self._news = anyio.Event()
 
@@ -70,10 +72,11 @@ class Watcher:
         return self._hot
 
     def go_hot(self, cursor: int) -> bool:
-        """Starts the queue, with the text so far, unless events after `cursor` are in the journal already."""
-        if self._newest_seq > cursor:
+        """Goes on from the queue, with the text so far, unless it lacks events after `cursor`."""
+        if self._overflowed:  # from now on the queue has everything again
+            self._overflowed, self._lost_until = False, self._newest_seq
+        if cursor < self._lost_until:
             return False
-        self._queue.clear()
         self._queue.extend(self._feed.texts_so_far(self._run_id))
         self._hot = True
         return True
@@ -93,11 +96,13 @@ class Watcher:
         """Queues an item if there is room; falls behind if there is not."""
         if isinstance(item, Event):
             self._newest_seq = item.seq
-        if not self._hot:
+        elif not self._hot:  # a cold watcher gets the text so far when it goes hot
+            return
+        if self._overflowed:
             return
         if len(self._queue) >= QUEUE_ITEMS:
             self._queue.clear()
-            self._hot = False
+            self._overflowed, self._hot = True, False
         else:
             self._queue.append(item)
         self._news.set()

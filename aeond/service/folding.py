@@ -28,6 +28,10 @@ class RunFolding:
             raise run_not_found(run_id)
         return snapshot
 
+    def created(self, event: Event) -> RunSnapshot:
+        """The run as its first event leaves it."""
+        return self._fold(RunSnapshot(event.run_id), event)
+
 
 def run_not_found(run_id: str) -> NotFoundError:
     return NotFoundError(

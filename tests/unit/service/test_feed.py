@@ -62,13 +62,23 @@ async def test_taking_waits_for_news() -> None:
     assert taken == [event(1)]
 
 
-def test_a_watcher_behind_the_run_has_to_read_on() -> None:
-    """A watcher does not go hot while events after its cursor are only in the journal."""
+async def test_what_happens_while_a_watcher_reads_is_kept_for_it() -> None:
+    """A watcher that is still reading the journal finds what happened meanwhile in its queue."""
     feed = HotFeed()
     with feed.watch("r") as watcher:
         feed.publish([event(1), event(2)])
-        assert not watcher.go_hot(1)
-        assert watcher.go_hot(2)
+        assert watcher.go_hot(0)
+        assert await watcher.take() == (event(1), event(2))
+
+
+def test_a_watcher_that_lost_events_has_to_read_them() -> None:
+    """A watcher whose queue overflowed while it read does not go hot before it has read what was dropped."""
+    feed = HotFeed()
+    with feed.watch("r") as watcher:
+        feed.publish([event(seq) for seq in range(1, QUEUE_ITEMS + 2)])
+        assert not watcher.go_hot(QUEUE_ITEMS)
+        feed.publish([event(QUEUE_ITEMS + 2)])
+        assert watcher.go_hot(QUEUE_ITEMS + 1)
 
 
 async def test_a_full_queue_is_dropped() -> None:

@@ -9,6 +9,7 @@ from tests.support.repository import ROOT
 
 PROMISED = (
     "setup", "demo", "run", "check", "test", "lint", "type", "arch", "proto", "bench", "accept", "nightly",
+    "system-test", "install", "uninstall",
 )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from benchmarks.measuring import OURS, THEIRS, Contender, in_turns
 from benchmarks.page import Section, microseconds, verdict
 
-ROUNDS = 5
+ROUNDS = 7
 
 FLOOR = Contender("one synced SQLite commit", OURS, "sqlite_commit.py", count=110, warm_up=10)
 AEOND = Contender("aeond", OURS, "aeond_in_process.py", count=30, warm_up=5)
@@ -19,12 +19,11 @@ UNSTORED = Contender(
 
 def measure(folder: Path) -> Section:
     """Everyone in turns, one table."""
-    samples = in_turns((FLOOR, AEOND, OVER_SOCKET, LANGGRAPH, DBOS, UNSTORED), ROUNDS, folder)
-    floor, ours, langgraph = (samples[who.name].median for who in (FLOOR, AEOND, LANGGRAPH))
+    contenders = (FLOOR, AEOND, OVER_SOCKET, LANGGRAPH, DBOS, UNSTORED)
+    turns = in_turns(contenders, ROUNDS, folder)
     aims = {
-        FLOOR.name: "",
-        AEOND.name: f"of the floor {verdict(ours / floor, at_most=2.5)}; "
-        f"of LangGraph {verdict(ours / langgraph, at_most=1 / 3)}",
+        AEOND.name: f"of the floor {verdict(turns.ratio(AEOND.name, FLOOR.name), at_most=2.5)}; "
+        f"of LangGraph {verdict(turns.ratio(AEOND.name, LANGGRAPH.name), at_most=1 / 3)}",
     }
     return Section(
         "A durable step",
@@ -32,17 +31,17 @@ def measure(folder: Path) -> Section:
         "chain is a whole run: request, plan, scheduler, validation both ways, intent and outcome of each step on "
         "disk, every event to whoever watches, answer. Below it the same run asked for and watched over the "
         "socket by a client in another process. The floor is the commit of one row with `synchronous=FULL`; "
-        "`undisturbed` is the tenth percentile.",
+        "`undisturbed` is the tenth percentile, a ratio the median of the ratios of turns that stood beside each other.",
         ("who", "a step", "undisturbed", "of the floor", "of aeond", "aim"),
         tuple(
             (
                 name,
-                microseconds(sample.median),
-                microseconds(sample.fastest_tenth),
-                f"{sample.median / floor:.1f}",
-                f"{sample.median / ours:.2f}",
+                microseconds(turns.whole(name).median),
+                microseconds(turns.whole(name).fastest_tenth),
+                f"{turns.ratio(name, FLOOR.name):.1f}",
+                f"{turns.ratio(name, AEOND.name):.2f}",
                 aims.get(name, ""),
             )
-            for name, sample in samples.items()
+            for name in (contender.name for contender in contenders)
         ),
     )

@@ -5,7 +5,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,11 +62,27 @@ class Contender:
         return durations[self.warm_up :]
 
 
-def in_turns(contenders: Sequence[Contender], rounds: int, folder: Path) -> dict[str, Sample]:
-    """Every contender once a round, so that a busy minute falls on all of them alike."""
-    durations: dict[str, list[float]] = {contender.name: [] for contender in contenders}
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """What each contender took, turn by turn; the n-th turns of all stand beside each other in time."""
+
+    samples: Mapping[str, Sequence[Sample]]
+
+    def whole(self, name: str) -> Sample:
+        """All turns of one contender as one sample."""
+        return Sample(tuple(seconds for turn in self.samples[name] for seconds in turn.seconds))
+
+    def ratio(self, name: str, other: str) -> float:
+        """How much longer the first takes: the median over the turns, so that a busy minute falls on both."""
+        pairs = zip(self.samples[name], self.samples[other], strict=True)
+        return statistics.median(mine.median / theirs.median for mine, theirs in pairs)
+
+
+def in_turns(contenders: Sequence[Contender], rounds: int, folder: Path) -> Turns:
+    """Every contender once a round."""
+    samples: dict[str, list[Sample]] = {contender.name: [] for contender in contenders}
     for number in range(1, rounds + 1):
         for contender in contenders:
             print(f"  round {number} of {rounds}: {contender.name}", flush=True)
-            durations[contender.name] += contender.turn(folder)
-    return {name: Sample(tuple(seconds)) for name, seconds in durations.items()}
+            samples[contender.name].append(Sample(tuple(contender.turn(folder))))
+    return Turns(samples)

@@ -1,11 +1,13 @@
 """How many events a second one client gets over one stream."""
 
 import itertools
+import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import truediv
 from pathlib import Path
 from time import perf_counter
 
@@ -102,7 +104,7 @@ def measure(folder: Path) -> Section:
             for name, socket in (("aeond", daemon.socket), ("one", one.socket), ("batch", batch.socket)):
                 seconds[name].append(watch_seconds(socket, RUN_ID, EVENTS))
     rates = {name: EVENTS / Sample(tuple(durations)).median for name, durations in seconds.items()}
-    ratio = rates["aeond"] / rates["one"]
+    ratio = statistics.median(map(truediv, seconds["one"], seconds["aeond"]))
     return Section(
         "A stream",
         f"One client receives {EVENTS:,} events over one stream, {ROUNDS} times. aeond reads each from its "

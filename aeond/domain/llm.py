@@ -35,8 +35,8 @@ class LLMRequest:
     """One question to a model.
 
     With `schema` (JSON Schema) the text is JSON that satisfies it, unless cut by `max_tokens`. `stop`
-    texts end the answer and are not part of it. `deadline_seconds` bounds the whole call, the wait for
-    the engine included.
+    texts end the answer and are not part of it. `deadline_seconds` bounds the whole call from the moment
+    that the engine is up; an engine that is starting is waited for, as far as the caller's time allows.
     """
 
     messages: tuple[Message, ...]

@@ -61,12 +61,12 @@ class Runs:
 
         AlreadyExistsError (reason REQUEST_ID_REUSED) when that one was asked for differently.
         """
-        given, plan = plan, None if plan is None else self._in_order(plan)
+        plan = None if plan is None else self._in_order(plan)
         if (earlier := await self._earlier(request, plan)) is not None:
             return earlier
         self._check_text(request)
-        if given is not None:
-            self._check_plan(given)
+        if plan is not None:
+            self._check_plan(plan)
         run_id = self._ids.new_id()
         workspace = await self._workspaces.resolve(request.workspace, run_id)
         kind = RunCreated(

@@ -30,7 +30,10 @@ from aeond.domain.messages import Message
 from aeond.domain.values import JsonObject
 from aeond.errors import LLMError, LLMGoneError, OverloadedError
 
-COUNT_SECONDS = 300.0  # a count may have to wait for the engine to load, as long as a request does
+COUNT_SECONDS = 120.0
+# A model may have to be downloaded first, which a request's deadline must not end; a run's own bound on
+# its time is tighter than this.
+START_SECONDS = 3_600.0
 
 # JSON without a space: fewer tokens, and small models cannot fill their budget with newlines.
 COMPACT = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
@@ -68,16 +71,18 @@ class LlamaCppAdapter:
 
     async def generate(self, request: LLMRequest) -> LLMResponse:
         check_request(request)
+        await self._started()
         with anyio.move_on_after(request.deadline_seconds):
             return await self._generate(request)
         raise out_of_time(request.deadline_seconds)
 
     def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
         check_request(request)
-        return within(request.deadline_seconds, self._stream(request))
+        return self._started_stream(request)
 
     async def count_tokens(self, messages: Sequence[Message]) -> int:
         check_messages(messages)
+        await self._started()
         with anyio.move_on_after(COUNT_SECONDS):
             attempt = 0
             while True:
@@ -88,6 +93,25 @@ class LlamaCppAdapter:
                 except (LLMError, OverloadedError) as error:
                     await self._retries.pause(error, attempt)
         raise out_of_time(COUNT_SECONDS)
+
+    async def _started(self) -> None:
+        """Waits for an engine that downloads or loads its model; how far it is, its snapshot tells."""
+        with anyio.move_on_after(START_SECONDS):
+            attempt = 0
+            while True:
+                attempt += 1
+                try:
+                    async with self._engine.session():
+                        return
+                except (LLMError, OverloadedError) as error:
+                    await self._retries.pause(error, attempt)
+        raise out_of_time(START_SECONDS)
+
+    async def _started_stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
+        await self._started()
+        async with contextlib.aclosing(within(request.deadline_seconds, self._stream(request))) as chunks:
+            async for chunk in chunks:
+                yield chunk
 
     async def _generate(self, request: LLMRequest) -> LLMResponse:
         attempt = 0

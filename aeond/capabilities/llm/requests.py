@@ -73,7 +73,7 @@ def out_of_time(seconds: float) -> LLMError:
     return LLMError(f"The model did not answer within {seconds:g} seconds.", reason="DEADLINE_EXCEEDED")
 
 
-async def within(seconds: float, pieces: AsyncGenerator[T, None]) -> AsyncIterator[T]:
+async def within(seconds: float, pieces: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
     """The pieces, all of them within that time; LLMError (reason DEADLINE_EXCEEDED) when it runs out.
 
     The time runs only inside each wait, never over a yield, so the iterator may be left at any point.

@@ -182,3 +182,17 @@ async def test_a_run_that_does_not_exist_is_not_found(tmp_path: Path) -> None:
         with pytest.raises(NotFoundError) as raised:
             await world.runs.get("nobody")
     assert raised.value.reason == "RUN_NOT_FOUND"
+
+
+async def test_a_plan_that_declares_no_order_runs_in_order(tmp_path: Path) -> None:
+    """A client's plan without any dependency is carried out step by step, and stays the same request."""
+    steps = tuple(PlanStep(f"s{n}", "do it", ToolCall("work", {"n": n})) for n in range(1, 4))
+    plan = Plan("three steps", steps)
+    async with World(tmp_path).working() as world:
+        created = await world.runs.create(asking(request_id="once"), plan, NO_BOUNDS)
+        with anyio.fail_after(10):
+            ended = await world.ended(created.run_id)
+        again = await world.runs.create(asking(request_id="once"), plan, NO_BOUNDS)
+    assert ended.plan is not None
+    assert [step.depends_on for step in ended.plan] == [(), ("s1",), ("s2",)]
+    assert again.run_id == created.run_id

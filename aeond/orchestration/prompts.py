@@ -86,7 +86,8 @@ def step_prompt(step: PlanStep, request: str, context: str) -> str:
 
 def final_step_prompt(step: PlanStep, request: str, context: str) -> str:
     """Asks an agent for the last step, whose output is the answer."""
-    return f"Results:\n{context}\n\nRequest: {request}\nAnswer it now from the results. {step.description}"
+    asked = "Answer the whole request now from the results, with each name and value that it asks for."
+    return f"Results:\n{context}\n\n{step.description}\nRequest: {request}\n{asked}"
 
 
 def answer_prompt(request: str, results: str, missing: Sequence[str]) -> str:

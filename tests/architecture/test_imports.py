@@ -57,3 +57,11 @@ def test_the_client_imports_only_what_the_bare_package_installs() -> None:
 def test_the_command_line_imports_only_what_its_extra_installs() -> None:
     """Installing aeond[cli] brings every library that aeonctl imports."""
     assert undeclared("clients/aeon_cli", "cli") == []
+
+
+def test_nothing_is_installed_for_users_that_nothing_imports() -> None:
+    """Every library that an extra brings is imported by the code of that extra, or is data or a program."""
+    asked_for = {name for extra in ("", "cli", "daemon") for name in EXTRAS[extra]}
+    files = [path for folder in ("aeond", "clients") for path in python_files(folder)]
+    imported = {name for module in third_party_modules(files) for name in distributions_of(module)}
+    assert asked_for - imported == {"pip", "tzdata"}

@@ -15,6 +15,11 @@ _ARENA_MAX = -8  # M_ARENA_MAX of malloc.h
 _DONT_NEED = 4  # MADV_DONTNEED of sys/mman.h
 
 
+def start_lean() -> None:
+    """No search for garbage until `settle`: starting makes hardly any, and looking for it is a tenth of the time."""
+    gc.disable()
+
+
 def share_arenas() -> None:
     """All threads allocate from one arena. To be called before there are threads."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
@@ -29,6 +34,7 @@ def settle() -> None:
     """
     gc.collect()
     gc.freeze()
+    gc.enable()
     library = ctypes.CDLL(None)
     malloc_trim = getattr(library, "malloc_trim", None)
     if malloc_trim is not None:

@@ -95,8 +95,11 @@ def _add_config(parser: argparse.ArgumentParser) -> None:
 
 def _serve(options: argparse.Namespace) -> int:
     faulthandler.enable()  # a crash in native code leaves a trace too
+    from aeond.daemon.footprint import share_arenas, start_lean
+
+    start_lean()
+    share_arenas()
     from aeond.daemon.config_files import load_config
-    from aeond.daemon.footprint import share_arenas
     from aeond.daemon.inheriting import inherited_descriptor
     from aeond.daemon.logs import start_logging
     from aeond.daemon.notify import notifier_from_environment
@@ -105,8 +108,6 @@ def _serve(options: argparse.Namespace) -> int:
     file = options.config or default_config_file()
     config = load_config(file, required=options.config is not None)
     start_logging(config.log.level, config.log.format, sys.stderr)
-
-    share_arenas()
 
     import anyio
 

@@ -81,6 +81,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "shopping.txt").write_text("milk\n")
     (tmp_path / "photos").mkdir()
+    (tmp_path / "recipe.md").write_text("flour, water, salt\n")
     return Bench(tools[request.param], invoker_of(*tools.values()), within(CONTEXT, tmp_path))
 
 

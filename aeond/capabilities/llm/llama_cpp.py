@@ -73,7 +73,7 @@ class LlamaCppAdapter:
         check_request(request)
         await self._started()
         with anyio.move_on_after(request.deadline_seconds):
-            return await self._generate(request)
+            return await self._retries.tried(lambda: self._generate(request))
         raise out_of_time(request.deadline_seconds)
 
     def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
@@ -84,28 +84,22 @@ class LlamaCppAdapter:
         check_messages(messages)
         await self._started()
         with anyio.move_on_after(COUNT_SECONDS):
-            attempt = 0
-            while True:
-                attempt += 1
-                try:
-                    async with self._engine.session() as client:
-                        return await count_prompt(client, messages)
-                except (LLMError, OverloadedError) as error:
-                    await self._retries.pause(error, attempt)
+            return await self._retries.tried(lambda: self._count(messages))
         raise out_of_time(COUNT_SECONDS)
+
+    async def _count(self, messages: Sequence[Message]) -> int:
+        async with self._engine.session() as client:
+            return await count_prompt(client, messages)
 
     async def _started(self) -> None:
         """Waits for an engine that downloads or loads its model; how far it is, its snapshot tells."""
         with anyio.move_on_after(START_SECONDS):
-            attempt = 0
-            while True:
-                attempt += 1
-                try:
-                    async with self._engine.session():
-                        return
-                except (LLMError, OverloadedError) as error:
-                    await self._retries.pause(error, attempt)
+            return await self._retries.tried(self._met)
         raise out_of_time(START_SECONDS)
+
+    async def _met(self) -> None:
+        async with self._engine.session():
+            return
 
     async def _started_stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
         await self._started()
@@ -114,20 +108,13 @@ class LlamaCppAdapter:
                 yield chunk
 
     async def _generate(self, request: LLMRequest) -> LLMResponse:
-        attempt = 0
-        while True:
-            attempt += 1
-            try:
-                async with contextlib.aclosing(self._attempt(request)) as attempted:
-                    chunks = [chunk async for chunk in attempted]
-            except (LLMError, OverloadedError) as error:
-                await self._retries.pause(error, attempt)
-            else:
-                last = chunks[-1]
-                assert last.usage is not None
-                assert last.finish_reason is not None
-                text = "".join(chunk.text for chunk in chunks)
-                return LLMResponse(text, last.usage, self.model, last.finish_reason)
+        async with contextlib.aclosing(self._attempt(request)) as attempted:
+            chunks = [chunk async for chunk in attempted]
+        last = chunks[-1]
+        assert last.usage is not None
+        assert last.finish_reason is not None
+        text = "".join(chunk.text for chunk in chunks)
+        return LLMResponse(text, last.usage, self.model, last.finish_reason)
 
     async def _stream(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
         attempt = 0

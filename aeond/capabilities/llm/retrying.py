@@ -1,10 +1,13 @@
 """When a failed model call is made again, and after how long."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
-from aeond.errors import CapabilityError, OverloadedError
+from aeond.errors import CapabilityError, LLMError, OverloadedError
 from aeond.ports import Clock
+
+T = TypeVar("T")
 
 Chance = Callable[[], float]  # gives a number from 0 up to 1
 
@@ -22,6 +25,16 @@ class Retries:
     attempts: int = 3
     first_pause_seconds: float = 0.25
     longest_pause_seconds: float = 8.0
+
+    async def tried(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """What the first attempt that succeeds returns; raises as `pause` does."""
+        number = 0
+        while True:
+            number += 1
+            try:
+                return await attempt()
+            except (LLMError, OverloadedError) as error:
+                await self.pause(error, number)
 
     async def pause(self, error: CapabilityError | OverloadedError, attempt: int) -> None:
         """Waits before attempt + 1, or raises the error when attempt (from 1) was the last that makes sense."""

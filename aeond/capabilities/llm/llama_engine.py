@@ -49,7 +49,7 @@ class LlamaSettings:
     slots: int = 4
     context_length: int = 8192
     threads: int = 0  # 0: one per core
-    batch: int = 16
+    batch: int = 8
     prompt_cache_mib: int = 256
     max_requests: int = 64
     load_seconds: float = 180.0

@@ -19,6 +19,8 @@ from aeond.server.binding import Context, Handler
 from aeond.server.statuses import Status, bug_status, status_of
 from aeond.server.streaming import StreamCutError, closing
 
+MAX_REQUEST_BYTES = 4 << 20  # one message, as it comes over the wire
+
 log = logging.getLogger("aeond.server")
 
 Decode = Callable[[bytes], Any]
@@ -115,6 +117,12 @@ async def _relay(answer: Any, context: Context) -> None:
 
 
 def _decoded(raw: bytes, decode: Decode | None) -> Any:
+    if len(raw) > MAX_REQUEST_BYTES:
+        raise InvalidInputError(
+            f"The request has {len(raw)} bytes; {MAX_REQUEST_BYTES} are allowed: put what is large into a "
+            "file of the workspace.",
+            reason="REQUEST_TOO_LARGE",
+        )
     if decode is None:
         return raw
     try:

@@ -14,18 +14,20 @@ from grpc_reflection.v1alpha import reflection
 
 from aeond.errors import RefusedError
 from aeond.server.binding import Binding, Service
-from aeond.server.intercepting import ErrorInterceptor
+from aeond.server.intercepting import MAX_REQUEST_BYTES, ErrorInterceptor
 from aeond.server.listening import check_length
 
 SOCKET_NAME = "grpc.sock"
 STOP_GRACE_SECONDS = 2.0
 ANNOUNCE_SECONDS = 2.0
 
-MAX_MESSAGE_BYTES = 4 << 20
+# gRPC refuses without a word what is beyond this; what is beyond our own, smaller limit is let in and refused
+# with a reason by the interceptor, unread.
+MAX_TRANSPORT_BYTES = 4 * MAX_REQUEST_BYTES
 MAX_METADATA_BYTES = 8 << 10
 
 OPTIONS = (
-    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_receive_message_length", MAX_TRANSPORT_BYTES),
     ("grpc.max_metadata_size", MAX_METADATA_BYTES),
     ("grpc.absolute_max_metadata_size", MAX_METADATA_BYTES),
     ("grpc.max_concurrent_streams", 128),

@@ -75,6 +75,7 @@ def error_of(call: FailedCall) -> AeondError:
         reason = "CONNECTION_LOST"
     if not reason and code is grpc.StatusCode.RESOURCE_EXHAUSTED:
         kind, reason = DaemonError, "MESSAGE_TOO_LARGE"
+        words = f"The request or its answer is larger than gRPC takes ({details}): ask for less at a time."
     return kind(
         words,
         reason=reason,

@@ -67,6 +67,7 @@ def test_a_message_too_large_for_us_is_not_asked_for_again() -> None:
     """What gRPC refuses for its size will not be smaller the next time."""
     error = error_of(Failed(STATUSES.RESOURCE_EXHAUSTED, "larger than max"))
     assert error.reason == "MESSAGE_TOO_LARGE"
+    assert "larger than gRPC takes (larger than max)" in str(error)
     assert not may_follow_on(error)
 
 

@@ -7,6 +7,7 @@ from grpc_health.v1 import health_pb2
 
 from aeond.api.v1 import parts_pb2, runs_pb2, tools_pb2
 from aeond.errors import ToolError
+from aeond.server.intercepting import MAX_REQUEST_BYTES
 from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, ask_raw, refused, status_of, until
 
 pytestmark = pytest.mark.anyio
@@ -68,6 +69,30 @@ async def test_garbage_for_the_standard_services_is_an_invalid_argument(
                 async with refused(grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED_MESSAGE"):
                     await ask_raw(channel, path, b"\xff\xff")
     assert caplog.records == []
+
+
+async def test_a_request_too_large_is_an_invalid_argument_that_says_both_sizes(tmp_path: Path) -> None:
+    """Ten megabytes for any method are refused with a reason before they are decoded, and what is just
+    within the limit is judged by its fields; the connection goes on."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            client = Stubs(channel)
+            for path in (
+                "/aeond.api.v1.RunService/CreateRun",
+                "/aeond.api.v1.RunService/RunAndWatch",
+                "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+            ):
+                with pytest.raises(grpc.aio.AioRpcError) as raised:
+                    await ask_raw(channel, path, b"\xff" * 10_000_000)
+                code, metadata = status_of(raised.value)
+                assert (code, metadata["reason"]) == (grpc.StatusCode.INVALID_ARGUMENT, "REQUEST_TOO_LARGE")
+                assert "10000000 bytes" in str(raised.value.details())
+                assert str(MAX_REQUEST_BYTES) in str(raised.value.details())
+            text = "x" * (MAX_REQUEST_BYTES - 100)
+            async with refused(grpc.StatusCode.INVALID_ARGUMENT, "TOO_LONG", "request.text"):
+                await client.runs.CreateRun(
+                    runs_pb2.CreateRunRequest(request=parts_pb2.RunRequest(text=text))
+                )
 
 
 async def test_a_handler_that_gives_its_own_status_is_left_alone(tmp_path: Path) -> None:

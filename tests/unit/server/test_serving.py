@@ -8,7 +8,7 @@ from grpc_reflection.v1alpha import reflection_pb2
 
 from aeond.api.v1 import daemon_pb2, parts_pb2, runs_pb2
 from aeond.errors import InvalidInputError, RefusedError
-from aeond.server.serving import MAX_MESSAGE_BYTES
+from aeond.server.serving import MAX_TRANSPORT_BYTES
 from tests.support.api_world import ApiWorld, Stubs, api_world, ask_raw
 
 pytestmark = pytest.mark.anyio
@@ -49,13 +49,14 @@ async def test_reflection_lists_every_service(client: Stubs) -> None:
         assert reflection_pb2.ServerReflectionResponse.FromString(answer).HasField("file_descriptor_response")
 
 
-async def test_a_message_beyond_the_limit_is_refused_and_the_next_one_served(client: Stubs) -> None:
-    """Ten megabytes are refused in plain words before they are read; the connection goes on."""
-    request = runs_pb2.CreateRunRequest(request=parts_pb2.RunRequest(text="x" * 10_000_000))
+async def test_a_message_beyond_the_transport_is_refused_and_the_next_one_served(client: Stubs) -> None:
+    """What the transport does not take is refused before it is read; the connection goes on."""
+    text = "x" * (MAX_TRANSPORT_BYTES + 1)
+    request = runs_pb2.CreateRunRequest(request=parts_pb2.RunRequest(text=text))
     with pytest.raises(grpc.aio.AioRpcError) as raised:
         await client.runs.CreateRun(request)
     assert raised.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-    assert str(MAX_MESSAGE_BYTES) in str(raised.value.details())
+    assert str(MAX_TRANSPORT_BYTES) in str(raised.value.details())
     assert (await client.daemon.GetStatus(STATUS)).version
 
 

@@ -22,11 +22,11 @@ from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
 from aeond.capabilities.memory.sqlite_memory import MEMORY, SqliteMemory
 from aeond.capabilities.sqlite_file import FileFormat, prepare
+from aeond.capabilities.tool_files import load_tool_files
 from aeond.capabilities.tools.beneath import best_resolver, keep_out
 from aeond.capabilities.tools.builtin import builtin_tools
 from aeond.capabilities.tools.contained_files import ContainedFiles
 from aeond.capabilities.tools.invoking import AcceptAll, GuardedInvoker
-from aeond.capabilities.tools.loading import load_tool_files
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.threads import WorkerThreads
 from aeond.daemon.clocks import SystemClock, TimeSortedIds, chance
@@ -60,6 +60,7 @@ from aeond.service.runs import Bounds, Runs
 from aeond.service.scheduling import RunLimits, RunScheduler
 from aeond.service.showing import EngineShowing
 from aeond.service.status import Process, Status
+from aeond.service.story import tell
 from aeond.service.tools import Tools
 from aeond.service.watching import RunWatching
 from aeond.service.workspaces import Workspaces
@@ -118,7 +119,7 @@ async def composed(config: Config, paths: Paths, descriptor: int | None = None) 
         reasoner = AgentReasoner(agents, adapter)
         mender = StepMender(registry, supervisor, validator)
 
-        feed, admission = HotFeed(), Admission()
+        feed, admission = HotFeed(tell), Admission()
         ports = RunPorts(
             journal=journal,
             feed=feed,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aeond.capabilities.tools.loading import load_tool_files, load_tools
+from aeond.capabilities.tool_files import load_tool_files, load_tools
 from aeond.errors import InvalidInputError
 from tests.support.repository import ROOT
 from tests.support.tools import CONTEXT, call, invoker_of

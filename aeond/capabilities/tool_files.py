@@ -55,7 +55,13 @@ def load_tool_files(paths: Sequence[Path]) -> Sequence[Tool]:
 
 def load_tools(path: Path) -> Sequence[Tool]:
     """Runs one file and returns its TOOLS. Raises InvalidInputError as `load_tool_files` does."""
-    module = _run(path, _source(path))
+    return tools_in(path, read_source(path))
+
+
+def tools_in(path: Path, source: bytes) -> Sequence[Tool]:
+    """Runs what was read from a file and returns its TOOLS. Raises InvalidInputError as `load_tool_files`
+    does."""
+    module = _run(path, source)
     tools = getattr(module, "TOOLS", None)
     if not isinstance(tools, list | tuple) or not tools:
         raise _refused(path, "it has no list named TOOLS: add TOOLS = [your_tool]", "TOOL_FILE_EMPTY")
@@ -65,8 +71,10 @@ def load_tools(path: Path) -> Sequence[Tool]:
     return tuple(tools)
 
 
-def _source(path: Path) -> bytes:
-    """What is in the file, read from the very file that was found safe."""
+def read_source(path: Path) -> bytes:
+    """What is in the file, read from the very file that was found safe; nothing of it is run.
+
+    Raises InvalidInputError as `load_tool_files` does."""
     try:
         with path.open("rb") as file:
             facts = os.fstat(file.fileno())

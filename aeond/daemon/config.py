@@ -52,12 +52,13 @@ class DaemonSection(Section):
 
 
 class LogSection(Section):
-    """What is logged to standard error, and how."""
+    """What is logged to standard error or to journald, and how."""
 
     level: LogLevel = Field(LogLevel.INFO, description="The least important thing that is said.")
     format: LogFormat = Field(
         LogFormat.AUTO,
-        description="How a line looks; auto is text at a terminal, journal under journald, else json.",
+        description="How a record looks: auto is text at a terminal, journal (records with fields) where systemd "
+        "gave us to journald, else json.",
     )
 
 

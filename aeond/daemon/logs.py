@@ -1,16 +1,22 @@
-"""Structured logs: one record a line, for people at a terminal, for journald, or as JSON.
+"""Structured logs: one record a line for people at a terminal or as JSON, or one with fields for journald.
 
-What is said about a run carries `run_id` and `step_id` as fields. Requests, prompts, arguments and
-outputs are content: no message holds them at level info or above.
+What is said about a run carries `run_id`, `event_seq` and `step_id` as fields, and a `kind` where the same
+is said each time. Requests, prompts, arguments and outputs are content: no message holds them at level info
+or above.
 """
 
 import json
 import logging
 import os
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Final, TextIO
+
+from aeond.daemon.journald import SOCKET, JournaldSocket
+from aeond.daemon.message_ids import MESSAGE_IDS
 
 _PLAIN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _PRIORITY: Final = {
@@ -22,12 +28,16 @@ _PRIORITY: Final = {
 }
 
 
+# Fields that a reader of the line has no use for.
+_FOR_PROGRAMS: Final = frozenset({"kind", "event_seq"})
+
+
 class LogFormat(StrEnum):
     """How a line looks."""
 
     AUTO = "auto"  # text at a terminal, journal under journald, else json
     TEXT = "text"
-    JOURNAL = "journal"  # text with the priority that journald reads, without the time that it adds
+    JOURNAL = "journal"  # journald's own protocol, with fields
     JSON = "json"
 
 
@@ -43,30 +53,42 @@ class LogLevel(StrEnum):
 _LEVELS: Final = {level: logging.getLevelNamesMapping()[level.upper()] for level in LogLevel}
 
 
-def start_logging(level: LogLevel, form: LogFormat, stream: TextIO) -> None:
-    """Sends what is logged in this process to the stream: of our own what is important enough, of libraries
-    warnings at least, for their lesser words may hold content."""
-    lines = logging.StreamHandler(stream)
-    lines.setFormatter(_formatter(form, stream))
+def start_logging(level: LogLevel, form: LogFormat, stream: TextIO, journald: Path = SOCKET) -> None:
+    """Sends what is logged in this process to the stream or to journald: of our own what is important enough,
+    of libraries warnings at least, for their lesser words may hold content. May be called again."""
+    form = _chosen(form, stream, journald)
     root = logging.getLogger()
-    root.handlers[:] = [lines]
+    for before in root.handlers:
+        if isinstance(before, JournaldRecords):
+            before.close()
+    root.handlers[:] = [JournaldRecords(journald) if form is LogFormat.JOURNAL else _lines(form, stream)]
     root.setLevel(max(logging.WARNING, _LEVELS[level]))
     logging.getLogger("aeond").setLevel(_LEVELS[level])
 
 
-def _formatter(form: LogFormat, stream: TextIO) -> logging.Formatter:
-    if form is LogFormat.AUTO:
-        if stream.isatty():
-            form = LogFormat.TEXT
-        else:
-            form = LogFormat.JOURNAL if "JOURNAL_STREAM" in os.environ else LogFormat.JSON
-    match form:
-        case LogFormat.JSON:
-            return JsonLines()
-        case LogFormat.JOURNAL:
-            return JournalLines()
-        case _:
-            return TextLines()
+def _chosen(form: LogFormat, stream: TextIO, journald: Path) -> LogFormat:
+    """What auto stands for here, and JSON where journald was asked for and does not listen."""
+    if form is LogFormat.AUTO and stream.isatty():
+        return LogFormat.TEXT
+    if form in {LogFormat.AUTO, LogFormat.JOURNAL}:
+        wanted = form is LogFormat.JOURNAL or _is_journald_s(stream)
+        return LogFormat.JOURNAL if wanted and journald.is_socket() else LogFormat.JSON
+    return form
+
+
+def _is_journald_s(stream: TextIO) -> bool:
+    """Whether systemd connected this very stream to journald; see JOURNAL_STREAM in systemd.exec(5)."""
+    try:
+        found = os.fstat(stream.fileno())
+    except (OSError, ValueError):
+        return False
+    return os.environ.get("JOURNAL_STREAM", "") == f"{found.st_dev}:{found.st_ino}"
+
+
+def _lines(form: LogFormat, stream: TextIO) -> logging.Handler:
+    lines = logging.StreamHandler(stream)
+    lines.setFormatter(JsonLines() if form is LogFormat.JSON else TextLines())
+    return lines
 
 
 def _fields(record: logging.LogRecord) -> dict[str, object]:
@@ -103,18 +125,41 @@ class TextLines(logging.Formatter):
         return f"{_time(record)} {record.levelname.lower():7} {_told(self, record)}"
 
 
-class JournalLines(logging.Formatter):
-    """Each line with its priority as journald wants it."""
+class JournaldRecords(logging.Handler):
+    """One record of journald each, with every field under its name in capitals."""
 
-    def format(self, record: logging.LogRecord) -> str:
-        priority = f"<{_PRIORITY.get(record.levelno, 6)}>"
-        return "\n".join(priority + line for line in _told(self, record).split("\n"))
+    def __init__(self, socket: Path) -> None:
+        super().__init__()
+        self._journald = JournaldSocket(socket)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        fields = _fields(record)
+        trace = f"\n{TextLines().formatException(record.exc_info)}" if record.exc_info else ""
+        told = {
+            "MESSAGE": _with_fields(record.getMessage(), fields) + trace,
+            "PRIORITY": str(_PRIORITY.get(record.levelno, 6)),
+            "SYSLOG_IDENTIFIER": "aeond",
+            "LOGGER": record.name,
+        }
+        message_id = MESSAGE_IDS.get(str(fields.get("kind")))
+        if message_id is not None:
+            told["MESSAGE_ID"] = message_id
+        self._journald.send(told | {name.upper(): str(value) for name, value in fields.items()})
+
+    def close(self) -> None:
+        self._journald.close()
+        super().close()
+
+
+def _with_fields(message: str, fields: Mapping[str, object]) -> str:
+    """The message and what a reader would miss without its fields."""
+    shown = {name: value for name, value in fields.items() if name not in _FOR_PROGRAMS}
+    return message + "".join(f" {name}={value}" for name, value in shown.items())
 
 
 def _told(formatter: logging.Formatter, record: logging.LogRecord) -> str:
-    fields = "".join(f" {name}={value}" for name, value in _fields(record).items())
     trace = f"\n{formatter.formatException(record.exc_info)}" if record.exc_info else ""
-    return f"{record.name}: {record.getMessage()}{fields}{trace}"
+    return f"{record.name}: {_with_fields(record.getMessage(), _fields(record))}{trace}"
 
 
 def standard_error() -> TextIO:

@@ -123,7 +123,12 @@ class Door:
             self._admitted -= 1
 
     async def _turn_away(self, connection: socket.socket, peer: Peer, objection: AeondError) -> None:
-        log.warning("turned away a connection of user %d: %s", peer.uid, objection.reason)
+        log.warning(
+            "turned away a connection of user %d: %s",
+            peer.uid,
+            objection.reason,
+            extra={"kind": "connection_refused"},
+        )
         if self._refusals >= MAX_REFUSALS:
             return
         self._refusals += 1

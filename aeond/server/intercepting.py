@@ -99,7 +99,8 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
             await _abort(context, status_of(cut.error), seq)
         except Exception:  # the boundary of the API: a bug of ours must not reach a client as a traceback
             error_id = self._ids.new_id()
-            log.exception("%s failed (error id %s)", method, error_id, extra={"error_id": error_id})
+            fields = {"kind": "call_broke", "error_id": error_id}
+            log.exception("%s failed (error id %s)", method, error_id, extra=fields)
             await _abort(context, bug_status(error_id))
 
 

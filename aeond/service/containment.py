@@ -33,7 +33,7 @@ class RunBoundary:
             if store_error is not None and store_error.reason in {"DISK_FULL", "JOURNAL_FAILED"}:
                 raise store_error from error
             error_id = self._ids.new_id()
-            fields = {"run_id": loop.snapshot.run_id, "error_id": error_id}
+            fields = {"kind": "run_broke", "run_id": loop.snapshot.run_id, "error_id": error_id}
             log.exception("a bug ended a run", extra=fields)
             await self._end_as_failed(loop, error_id)
             return None

@@ -10,7 +10,7 @@ so that whoever comes late, or fell behind, starts with the text so far.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import anyio
@@ -112,10 +112,21 @@ class Watcher:
         self._news.set()
 
 
-class HotFeed:
-    """Implements the Feed port for any number of watchers within this process."""
+Listener = Callable[[Sequence[Event]], None]
 
-    def __init__(self) -> None:
+
+def unheard(_events: Sequence[Event]) -> None:
+    """Listens to nothing."""
+
+
+class HotFeed:
+    """Implements the Feed port for any number of watchers within this process.
+
+    `listener` is told of everything that is published, before any watcher; it must not raise.
+    """
+
+    def __init__(self, listener: Listener = unheard) -> None:
+        self._listener = listener
         self._watchers: dict[str, set[Watcher]] = {}
         self._texts: dict[str, dict[str, LiveText]] = {}
         self._closed = False
@@ -159,6 +170,7 @@ class HotFeed:
                 self._watchers.pop(run_id, None)
 
     def publish(self, events: Sequence[Event]) -> None:
+        self._listener(events)
         for event in events:
             for watcher in self._watchers.get(event.run_id, ()):
                 watcher.push(event)

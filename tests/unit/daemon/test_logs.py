@@ -3,11 +3,15 @@
 import io
 import json
 import logging
+import os
+import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from aeond.daemon.logs import LogFormat, LogLevel, start_logging
+from aeond.daemon.message_ids import MESSAGE_IDS
 
 
 @pytest.fixture
@@ -57,13 +61,49 @@ def test_text_lines_are_for_people() -> None:
     assert said(LogFormat.TEXT).endswith("Z info    aeond.test: it happened run_id=r1 step_id=s1\n")
 
 
+@pytest.fixture
+def journald(tmp_path: Path) -> Iterator[socket.socket]:
+    """A socket that listens where journald does."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(str(tmp_path / "socket"))
+        receiver.settimeout(5)
+        yield receiver
+
+
 @pytest.mark.usefixtures("root")
-def test_journal_lines_carry_their_priority() -> None:
-    """Each line has its priority for journald, those of a trace included."""
-    assert said(LogFormat.JOURNAL) == "<6>aeond.test: it happened run_id=r1 step_id=s1\n"
-    lines = said(LogFormat.JOURNAL, broken=True).splitlines()
-    assert len(lines) > 3
-    assert all(line.startswith("<3>") for line in lines)
+def test_records_of_journald_carry_their_fields(journald: socket.socket) -> None:
+    """Words, priority, message id and every field of a record arrive under their own names."""
+    start_logging(LogLevel.INFO, LogFormat.JOURNAL, io.StringIO(), Path(journald.getsockname()))
+    log = logging.getLogger("aeond.test")
+    log.info("run ended", extra={"kind": "run_ended", "run_id": "r1", "event_seq": 9})
+    log.warning("it is %s", "late")
+    assert journald.recv(10_000).decode().splitlines() == [
+        "MESSAGE=run ended run_id=r1",
+        "PRIORITY=6",
+        "SYSLOG_IDENTIFIER=aeond",
+        "LOGGER=aeond.test",
+        f"MESSAGE_ID={MESSAGE_IDS['run_ended']}",
+        "KIND=run_ended",
+        "RUN_ID=r1",
+        "EVENT_SEQ=9",
+    ]
+    assert journald.recv(10_000).startswith(b"MESSAGE=it is late\nPRIORITY=4\n")
+    start_logging(LogLevel.INFO, LogFormat.TEXT, io.StringIO())  # which closes the socket
+
+
+@pytest.mark.usefixtures("root")
+def test_a_trace_is_part_of_its_record(journald: socket.socket) -> None:
+    """A trace of many lines is in the message of one record of journald."""
+    start_logging(LogLevel.INFO, LogFormat.JOURNAL, io.StringIO(), Path(journald.getsockname()))
+    try:
+        int("a bug")
+    except ValueError:
+        logging.getLogger("aeond.test").exception("it broke")
+    record = journald.recv(10_000)
+    assert record.startswith(b"MESSAGE\n")
+    assert b"it broke\nTraceback" in record
+    assert b"PRIORITY=3\n" in record
+    start_logging(LogLevel.INFO, LogFormat.TEXT, io.StringIO())
 
 
 @pytest.mark.usefixtures("root")
@@ -74,12 +114,31 @@ def test_a_trace_stays_in_its_json_line() -> None:
 
 
 @pytest.mark.usefixtures("root")
-def test_the_form_follows_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless told otherwise, a pipe gets JSON, journald its own form."""
+def test_the_form_follows_the_place(
+    monkeypatch: pytest.MonkeyPatch, journald: socket.socket, tmp_path: Path
+) -> None:
+    """Unless told otherwise, journald gets records from whom systemd gave to it, and a pipe gets JSON."""
     monkeypatch.delenv("JOURNAL_STREAM", raising=False)
     assert said(LogFormat.AUTO).startswith("{")
-    monkeypatch.setenv("JOURNAL_STREAM", "8:123")
-    assert said(LogFormat.AUTO).startswith("<6>")
+    with (tmp_path / "log").open("w+", encoding="utf-8") as stream:
+        found = os.fstat(stream.fileno())
+        monkeypatch.setenv("JOURNAL_STREAM", f"{found.st_dev}:{found.st_ino}")
+        start_logging(LogLevel.INFO, LogFormat.AUTO, stream, Path(journald.getsockname()))
+        logging.getLogger("aeond.test").info("hello")
+        assert journald.recv(10_000).startswith(b"MESSAGE=hello\n")
+        monkeypatch.setenv("JOURNAL_STREAM", "8:123")
+        start_logging(LogLevel.INFO, LogFormat.AUTO, stream, Path(journald.getsockname()))
+        logging.getLogger("aeond.test").info("hello")
+        assert Path(stream.name).read_text(encoding="utf-8").startswith("{")
+
+
+@pytest.mark.usefixtures("root")
+def test_where_no_journald_listens_lines_are_json(tmp_path: Path) -> None:
+    """Asked for records where there is no journald, the log is still one that programs read."""
+    stream = io.StringIO()
+    start_logging(LogLevel.INFO, LogFormat.JOURNAL, stream, tmp_path / "nothing")
+    logging.getLogger("aeond.test").info("hello")
+    assert json.loads(stream.getvalue())["message"] == "hello"
 
 
 @pytest.mark.usefixtures("root")

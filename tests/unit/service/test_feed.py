@@ -171,3 +171,11 @@ def test_a_run_that_nobody_watches_costs_nothing() -> None:
     with feed.watch("r"), feed.watch("r"):
         assert feed.watched_runs == 1
     assert feed.watched_runs == 0
+
+
+def test_a_listener_hears_everything_that_is_published() -> None:
+    """Who listens to the whole feed is told of the events of every run, watched or not."""
+    heard: list[Event] = []
+    feed = HotFeed(heard.extend)
+    feed.publish([event(1), event(2)])
+    assert [one.seq for one in heard] == [1, 2]

@@ -1,0 +1,33 @@
+"""The MESSAGE_ID of each kind of record that has one: what `journalctl MESSAGE_ID=...` finds, and what
+`systemd/aeond.catalog` explains to `journalctl -x`.
+
+A kind is what code gives as `extra={"kind": ...}`. An id never changes and is never given to another kind.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+MESSAGE_IDS: Final[Mapping[str, str]] = {
+    "daemon_ready": "2876963759da627f88573e324d5dd535",
+    "daemon_stopping": "e932a62a995ced7cb15eedfb1eece32b",
+    "daemon_stopped": "c8e85244c6dd4eeb11a7ae6f1a2641f9",
+    "config_reloaded": "897a194ce61ff161115d9cf399901361",
+    "config_refused": "0809ee0917f159992acae5c1180c3eab",
+    "not_alive": "af74ee2a43419ddc6fef7134eec53099",
+    "engine_changed": "6b641c89c69ac48cbadcf85640817c64",
+    "connection_refused": "2c4414b4c019e3259bc4505009a7e530",
+    "call_broke": "d3d929d0b2f3fc4e60a3e4167fa0f444",
+    "run_broke": "b5da4940cdac4f688ae59254d32ddfc0",
+    "run_created": "6b5e7af2d2fcdaabc325422d02da4893",
+    "run_started": "f4fe789e083996b5d4da6748482c4d49",
+    "run_planned": "88f9e2d4c7588d5b8633f8e3970290cc",
+    "planning_failed": "80579cbb5f669665576e73bd45084686",
+    "step_ended": "e4bd0cd45c7e90988b89a5778a6ba4b1",
+    "budget_exhausted": "458562c3680ef7890431c1baeb0fbc9f",
+    "run_cancelled": "f21b865fe6f5a9eed4cd4a2fb1295d68",
+    "run_parked": "8ef123c2842fd796446d27ec2a89eacb",
+    "run_resumed": "5a0107228fe51b5c147b23bff2b7e91e",
+    "run_suspended": "9d592682eaa75559fa958c2465f11b5e",
+    "run_decided": "a00016951779711fe3880247c9ed3bcb",
+    "run_ended": "ea8ddc6a2cb36e699ea29dd0665edff7",
+}

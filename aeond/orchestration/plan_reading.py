@@ -87,7 +87,10 @@ def in_order(plan: Plan) -> Plan:
         waits = [tuple(dict.fromkeys([*step.depends_on, *_referenced(step, ids)])) for step in plan]
     else:
         waits = [(), *((step_id,) for step_id in ids[:-1])]
-    steps = (replace(step, depends_on=names) for step, names in zip(plan, waits, strict=False))
+    steps = (
+        step if step.depends_on == names else replace(step, depends_on=names)
+        for step, names in zip(plan, waits, strict=False)
+    )
     return replace(plan, steps=tuple(steps))
 
 

@@ -48,20 +48,29 @@ class StepReadiness:
         """
         if step.tool_call is None:
             return success(NO_ARGUMENTS)
+        bound = self._bind_arguments(step.tool_call.arguments, None, snapshot)
+        if bound.ok and self._checker.check(bound.value, spec.input_schema, "ARGUMENT"):
+            return self._bind_arguments(step.tool_call.arguments, spec.input_schema, snapshot)
+        return bound
+
+    def _bind_arguments(
+        self, arguments: JsonObject, schema: JsonObject | None, snapshot: RunSnapshot
+    ) -> Outcome[JsonObject]:
+        """The arguments with every reference replaced by what the schema wants; without one, by primary values."""
         ids = tuple(snapshot.steps)
         bound: dict[str, JsonValue] = {}
-        for name, value in step.tool_call.arguments.items():
+        for name, value in arguments.items():
             if not any(True for _ in references_in_value(value, ids)):
                 bound[name] = value
                 continue
-            outcome = self._bind(value, spec.input_schema, (name,), snapshot)
+            outcome = self._bind(value, schema, (name,), snapshot)
             if not outcome.ok:
-                return failure(outcome.problem or _unresolved("", "", ()), step.tool_call.arguments)
+                return failure(outcome.problem or _unresolved("", "", ()), arguments)
             bound[name] = outcome.value
         return success(bound)
 
     def _bind(
-        self, value: JsonValue, schema: JsonObject, path: tuple[str | int, ...], snapshot: RunSnapshot
+        self, value: JsonValue, schema: JsonObject | None, path: tuple[str | int, ...], snapshot: RunSnapshot
     ) -> Outcome[JsonValue]:
         if isinstance(value, str):
             return self._bind_text(value, schema, path, snapshot)
@@ -84,7 +93,7 @@ class StepReadiness:
         return success(value)
 
     def _bind_text(
-        self, text: str, schema: JsonObject, path: tuple[str | int, ...], snapshot: RunSnapshot
+        self, text: str, schema: JsonObject | None, path: tuple[str | int, ...], snapshot: RunSnapshot
     ) -> Outcome[JsonValue]:
         references = references_in_text(text, tuple(snapshot.steps))
         pieces: list[str] = []
@@ -95,17 +104,25 @@ class StepReadiness:
             if found.problem is not None:
                 return failure(replace(found.problem, path="/" + "/".join(map(str, path))), text)
             if whole:
-                return success(self._fitting(found.value, reference, part_at(schema, path)))
+                return success(self._fitting(found.value, reference, schema, path))
             pieces += [text[position : reference.start], display_json(primary_value(found.value))]
             position = reference.start + found.end
         return success("".join([*pieces, text[position:]]))
 
-    def _fitting(self, value: JsonValue, reference: StepReference, schema: JsonObject) -> JsonValue:
-        """The form of a value that the schema wants; if none fits, the value as it is."""
+    def _fitting(
+        self,
+        value: JsonValue,
+        reference: StepReference,
+        schema: JsonObject | None,
+        path: tuple[str | int, ...],
+    ) -> JsonValue:
+        """The form of a value that the schema wants at this place; if none fits, its primary value."""
         primary = value if reference.path else primary_value(value)
-        candidates = (primary, value, display_json(primary))
-        for candidate in candidates:
-            if not self._checker.check(candidate, schema, "ARGUMENT"):
+        if schema is None:
+            return primary
+        wanted = part_at(schema, path)
+        for candidate in (primary, value, display_json(primary)):
+            if not self._checker.check(candidate, wanted, "ARGUMENT"):
                 return candidate
         return primary
 

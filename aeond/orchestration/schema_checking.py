@@ -1,7 +1,7 @@
 """Values against JSON schemas, with every problem at its place."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 import jsonschema_rs
 
@@ -20,7 +20,13 @@ _WHOLE: Final = frozenset(
 )
 
 
+K = TypeVar("K")
+V = TypeVar("V")
+
+
 class _Compiled(Protocol):
+    def is_valid(self, instance: object) -> bool: ...
+
     def iter_errors(self, instance: object) -> Iterator[jsonschema_rs.ValidationError]: ...
 
 
@@ -29,6 +35,9 @@ class SchemaChecker:
 
     def __init__(self) -> None:
         self._compiled: dict[str, _Compiled] = {}
+        # The same, by which object it is, kept alive so that no other can take its place: tools hand in
+        # the same schema for every call, and writing it out costs more than checking.
+        self._known: dict[int, tuple[JsonObject, _Compiled]] = {}
 
     def check(
         self, value: JsonValue, schema: JsonObject, word: str, *, references_to: Collection[str] | None = None
@@ -43,6 +52,8 @@ class SchemaChecker:
             compiled = self._compile(schema)
         except ValueError as refused:
             return (Problem("SCHEMA_UNUSABLE", f"the schema cannot be used: {_shortened(str(refused))}"),)
+        if compiled.is_valid(value):
+            return ()
         problems: list[Problem] = []
         for error in compiled.iter_errors(value):
             at = _at(value, error.instance_path)
@@ -55,15 +66,24 @@ class SchemaChecker:
         return tuple(problems)
 
     def _compile(self, schema: JsonObject) -> _Compiled:
+        known = self._known.get(id(schema))
+        if known is not None:
+            return known[1]
         key = canonical_json(schema)
         compiled = self._compiled.get(key)
         if compiled is None:
-            if len(self._compiled) >= MAX_SCHEMAS:
-                self._compiled.pop(next(iter(self._compiled)))
             # Offline: a schema that points to another host's is refused, not fetched.
             compiled = jsonschema_rs.Draft202012Validator(dict(schema), offline=True)
-            self._compiled[key] = compiled
+            _keep(self._compiled, key, compiled)
+        _keep(self._known, id(schema), (schema, compiled))
         return compiled
+
+
+def _keep(kept: dict[K, V], key: K, value: V) -> None:
+    """Puts it into a bounded store; the oldest makes room."""
+    if len(kept) >= MAX_SCHEMAS:
+        kept.pop(next(iter(kept)))
+    kept[key] = value
 
 
 def _problems(error: jsonschema_rs.ValidationError, path: str, word: str) -> Iterator[Problem]:

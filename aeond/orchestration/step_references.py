@@ -33,10 +33,12 @@ class StepReference:
 
 def references_in_text(text: str, step_ids: Collection[str]) -> tuple[StepReference, ...]:
     """The references to these steps, and those of the form `$s7` whether or not there is such a step."""
+    if "$" not in text:  # as most are
+        return ()
     found = []
     for match in _REFERENCE.finditer(text):
         if match[1] in step_ids or _NUMBERED.fullmatch(match[1]):
-            path = tuple(p[1] or int(p[2]) for p in _PART.finditer(match[2]))
+            path = tuple(p[1] or int(p[2]) for p in _PART.finditer(match[2])) if match[2] else ()
             found.append(StepReference(match[0], match[1], path, match.start(), match.end()))
     return tuple(found)
 

@@ -76,13 +76,12 @@ class Runs:
         )
         created = Event(run_id, 1, self._clock.time(), 0.0, kind)
         try:
-            await self._scheduler.admit(created)
+            return await self._scheduler.admit(created)
         except AlreadyExistsError:
             # Two creations with one request id raced, and the other one won.
             if (earlier := await self._earlier(request, plan)) is not None:
                 return earlier
             raise
-        return self._folding.created(created)
 
     async def get(self, run_id: str) -> RunSnapshot:
         return await self._folding.snapshot(run_id)

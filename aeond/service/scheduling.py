@@ -54,6 +54,7 @@ class Creation:
     """A run on its way into the journal."""
 
     created: Event
+    snapshot: RunSnapshot  # as that event leaves it
     done: anyio.Event = field(default_factory=anyio.Event)
     error: AeondError | None = None
 
@@ -87,6 +88,7 @@ class RunScheduler:
         self._changed = anyio.Event()
         self._creating = 0
         self._waiting: deque[str] = deque()
+        self._fresh: dict[str, RunSnapshot] = {}  # of those, what was created here: it need not be read again
         self._working: dict[str, Work] = {}
         self._attention: set[str] = set()
         self._out_of_room: set[str] = set()
@@ -146,8 +148,8 @@ class RunScheduler:
         self._changed.set()
         return len(run_ids)
 
-    async def admit(self, created: Event) -> None:
-        """Journals a new run and queues it; returns once it is durable, and goes on without the caller.
+    async def admit(self, created: Event) -> RunSnapshot:
+        """Journals a new run and queues it; returns it once it is durable, and goes on without the caller.
 
         OverloadedError (reason TOO_MANY_RUNS) when too many wait already; what the journal raises.
         """
@@ -158,12 +160,13 @@ class RunScheduler:
                 reason="TOO_MANY_RUNS",
                 retry_after_seconds=5.0,
             )
-        creation = Creation(created)
+        creation = Creation(created, self._folding.created(created))
         self._creating += 1
         self._group.start_soon(self._create, creation)
         await creation.done.wait()
         if creation.error is not None:
             raise creation.error
+        return creation.snapshot
 
     async def deliver(self, run_id: str, kind: EventKind) -> None:
         """Hands in what happened outside; returns once it is durable.
@@ -205,6 +208,7 @@ class RunScheduler:
                 raise
         else:
             self._feed.publish([creation.created])
+            self._fresh[creation.created.run_id] = creation.snapshot
             self._waiting.append(creation.created.run_id)
             self._changed.set()
         finally:
@@ -224,7 +228,7 @@ class RunScheduler:
             if run_id in self._working or self._draining:
                 return
             try:
-                snapshot = await self._folding.snapshot(run_id)
+                snapshot = await self._snapshot(run_id)
             except ReplayError as error:
                 self._refused[run_id] = error.message
                 log.warning("a run cannot be continued: %s", error, extra={"run_id": run_id})
@@ -241,10 +245,14 @@ class RunScheduler:
         """The work that got it, and the last event before it."""
         async with self._opening:
             work = self._working.get(run_id)
-            loop = self._make_loop(await self._folding.snapshot(run_id)) if work is None else work.loop
+            loop = self._make_loop(await self._snapshot(run_id)) if work is None else work.loop
             seq = loop.snapshot.seq
             loop.deliver(kind)
             return work or self._begin(loop), seq
+
+    async def _snapshot(self, run_id: str) -> RunSnapshot:
+        """The run as its events leave it; to be asked for by whoever opens it."""
+        return self._fresh.pop(run_id, None) or await self._folding.snapshot(run_id)
 
     def _begin(self, loop: RunLoop) -> Work:
         run_id = loop.snapshot.run_id

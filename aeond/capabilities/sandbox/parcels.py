@@ -1,0 +1,179 @@
+"""A workspace that travels: its files as bytes, and bytes as files below a folder, and nothing else.
+
+A runner under a user of its own can see no folder of the daemon's, so the workspace comes to it and what
+changed goes back. What comes back is foreign: names are checked, no symbolic link is followed on the way,
+and nothing but regular files and folders is ever made.
+"""
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from aeond.capabilities.sandbox.messages import MAX_PARCEL_BYTES
+
+MAX_FILES: Final = 10_000
+MAX_NAME_BYTES: Final = 4_000
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+Fingerprint = tuple[int, int, int, int]
+"""Size, time of change, inode and permissions: a file that was written to has another one."""
+
+
+class ParcelError(Exception):
+    """The files do not fit into a parcel, or the parcel is none."""
+
+
+def pack(folder: Path, known: Mapping[str, Fingerprint] | None = None) -> bytes:
+    """The regular files below a folder, and its folders, but those that are as they were `known`.
+
+    Symbolic links and everything else stay behind. ParcelError when there is too much.
+    """
+    entries: list[tuple[str, int, bool]] = []
+    contents: list[bytes] = []
+    total = 0
+    for path, facts in _walk(folder):
+        name = str(path.relative_to(folder))
+        executable = bool(facts.st_mode & stat.S_IXUSR)
+        if stat.S_ISDIR(facts.st_mode):
+            entries.append((f"{name}/", 0, True))
+            continue
+        if known is not None and known.get(name) == _fingerprint(facts):
+            continue
+        total += facts.st_size
+        if total > MAX_PARCEL_BYTES or len(entries) >= MAX_FILES:
+            raise ParcelError(f"it holds more than {MAX_PARCEL_BYTES >> 20} MiB or {MAX_FILES} files")
+        content = _content(path)
+        total += len(content) - facts.st_size
+        entries.append((name, len(content), executable))
+        contents.append(content)
+    head = json.dumps(entries).encode() + b"\n"
+    if total + len(head) > MAX_PARCEL_BYTES:
+        raise ParcelError(f"it holds more than {MAX_PARCEL_BYTES >> 20} MiB")
+    return head + b"".join(contents)
+
+
+def fingerprints(folder: Path) -> Mapping[str, Fingerprint]:
+    """What each regular file below a folder looks like now."""
+    return {
+        str(path.relative_to(folder)): _fingerprint(facts)
+        for path, facts in _walk(folder)
+        if stat.S_ISREG(facts.st_mode)
+    }
+
+
+def unpack(parcel: bytes, folder: Path) -> None:
+    """Makes the files of a parcel below a folder, each replaced as a whole. ParcelError for a parcel that
+    is none or leads elsewhere, OSError when a file cannot be made."""
+    line, _, contents = parcel.partition(b"\n")
+    place = 0
+    for name, size, executable in _entries(line):
+        if name.endswith("/"):
+            os.close(_opened(folder, _parts(name[:-1]), make=True))
+            continue
+        content = contents[place : place + size]
+        if len(content) != size:
+            raise ParcelError("it ends before its last file")
+        place += size
+        _write(folder, _parts(name), content, 0o700 if executable else 0o600)
+
+
+def remove(names: Sequence[str], folder: Path) -> None:
+    """Removes files below a folder; one that is not there is no matter. ParcelError for a name that leads
+    elsewhere, OSError when one cannot be removed."""
+    for name in names:
+        *above, last = _parts(name)
+        try:
+            place = _opened(folder, above, make=False)
+        except FileNotFoundError:
+            continue
+        try:
+            if stat.S_ISREG(os.lstat(last, dir_fd=place).st_mode):
+                os.unlink(last, dir_fd=place)
+        except FileNotFoundError:
+            continue
+        finally:
+            os.close(place)
+
+
+def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """The folders and regular files below a folder, folders before what is in them."""
+    for entry in sorted(os.scandir(folder), key=lambda one: one.name):
+        facts = entry.stat(follow_symlinks=False)
+        path = Path(entry.path)
+        if stat.S_ISDIR(facts.st_mode):
+            yield path, facts
+            yield from _walk(path)
+        elif stat.S_ISREG(facts.st_mode):
+            yield path, facts
+
+
+def _content(path: Path) -> bytes:
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+        return file.read(MAX_PARCEL_BYTES + 1)
+
+
+def _fingerprint(facts: os.stat_result) -> Fingerprint:
+    return facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_mode
+
+
+def _entries(line: bytes) -> Sequence[tuple[str, int, bool]]:
+    try:
+        entries = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ParcelError("its list of files cannot be read") from error
+    shaped = isinstance(entries, list) and all(
+        isinstance(entry, list)
+        and [type(part) for part in entry] == [str, int, bool]
+        and 0 <= entry[1] <= MAX_PARCEL_BYTES
+        for entry in entries
+    )
+    if not shaped or len(entries) > MAX_FILES:
+        raise ParcelError("its list of files is none")
+    return [(name, size, executable) for name, size, executable in entries]
+
+
+def _parts(name: str) -> list[str]:
+    """A relative name, part by part; ParcelError for one that could lead elsewhere."""
+    parts = name.split("/")
+    if "\0" in name or len(name.encode(errors="replace")) > MAX_NAME_BYTES or {"", ".", ".."} & set(parts):
+        raise ParcelError(f"{name!r:.80} is no name of a file in a workspace")
+    return parts
+
+
+def _opened(folder: Path, parts: Sequence[str], *, make: bool) -> int:
+    """A descriptor of the folder that the parts lead to, by no symbolic link."""
+    here = os.open(folder, _FOLDER)
+    for part in parts:
+        try:
+            if make and not _there(part, here):
+                os.mkdir(part, 0o700, dir_fd=here)
+            below = os.open(part, _FOLDER, dir_fd=here)
+        finally:
+            os.close(here)
+        here = below
+    return here
+
+
+def _there(name: str, folder: int) -> bool:
+    try:
+        os.lstat(name, dir_fd=folder)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _write(folder: Path, parts: Sequence[str], content: bytes, mode: int) -> None:
+    """Replaces a file as a whole: who reads it meanwhile reads the old one or the new one."""
+    *above, last = parts
+    place = _opened(folder, above, make=True)
+    fresh = f".{last[:200]}.aeond-new"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        with os.fdopen(os.open(fresh, flags, mode, dir_fd=place), "wb") as file:
+            file.write(content)
+        os.rename(fresh, last, src_dir_fd=place, dst_dir_fd=place)
+    finally:
+        os.close(place)

@@ -1,0 +1,90 @@
+"""Tools whose code never runs in the daemon: what they are, and each call, comes from a sandbox."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from aeond.capabilities.sandbox.conversing import Sandbox
+from aeond.capabilities.sandbox.messages import Errand, Limits, Request
+from aeond.capabilities.tool_files import read_source
+from aeond.domain.tools import ToolContext, ToolSpec
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.errors import InvalidInputError, ToolError
+
+DESCRIBE_SECONDS: Final = 20.0
+DESCRIBE_BYTES: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxedTool:
+    """A Tool of a file, each call of which is an errand of a sandbox."""
+
+    spec: ToolSpec
+    file: Path
+    source: bytes
+    sandbox: Sandbox
+    memory_bytes: int
+
+    async def execute(self, arguments: JsonObject, context: ToolContext) -> JsonValue:
+        """What the tool returns. ToolError as `Sandbox.perform` raises it."""
+        return await self._perform(Errand.EXECUTE, arguments, context)
+
+    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
+        return await self._perform(Errand.RECONCILE, arguments, context)
+
+    async def _perform(self, errand: Errand, arguments: JsonObject, context: ToolContext) -> JsonValue:
+        limits = Limits(self.spec.timeout_seconds, self.memory_bytes)
+        request = Request(errand, str(self.file), self.source, limits, self.spec.name, arguments, context)
+        return await self.sandbox.perform(request, self.spec.max_output_bytes)
+
+
+async def sandboxed_tools(
+    folders: Sequence[Path], sandbox: Sandbox, memory_bytes: int
+) -> Sequence[SandboxedTool]:
+    """The tools of every Python file in the folders, by name of file.
+
+    Raises InvalidInputError: FOLDER_MISSING, TOOL_FILE_UNSAFE and the like for a file that cannot be read,
+    TOOL_FILE_BROKEN with what the sandbox says for one that cannot be used, TOOL_DUPLICATE.
+    """
+    tools: list[SandboxedTool] = []
+    for folder in folders:
+        if not folder.is_dir():
+            raise InvalidInputError(
+                f"there is no folder {folder}: make it, or take it out of tools.folders",
+                reason="FOLDER_MISSING",
+                field="tools.folders",
+            )
+        for file in sorted(folder.glob("*.py")):
+            tools += await sandboxed_file(file, sandbox, memory_bytes)
+    names: dict[str, Path] = {}
+    for tool in tools:
+        if tool.spec.name in names:
+            raise _broken(
+                tool.file, f"tool {tool.spec.name!r} is in {names[tool.spec.name]} already", "TOOL_DUPLICATE"
+            )
+        names[tool.spec.name] = tool.file
+    return tools
+
+
+async def sandboxed_file(file: Path, sandbox: Sandbox, memory_bytes: int) -> Sequence[SandboxedTool]:
+    """The tools of one file. Raises InvalidInputError as `sandboxed_tools` does."""
+    source = read_source(file)
+    request = Request(Errand.DESCRIBE, str(file), source, Limits(DESCRIBE_SECONDS, memory_bytes))
+    try:
+        described = await sandbox.perform(request, DESCRIBE_BYTES)
+        specs = TypeAdapter(tuple[ToolSpec, ...]).validate_python(described)
+    except ToolError as error:
+        raise _broken(file, error.message, error.reason) from error
+    except ValidationError as error:
+        raise _broken(
+            file, f"what it says of its tools cannot be read: {error}", "TOOL_FILE_BROKEN"
+        ) from error
+    return [SandboxedTool(spec, file, source, sandbox, memory_bytes) for spec in specs]
+
+
+def _broken(file: Path, why: str, reason: str) -> InvalidInputError:
+    known = reason if reason.startswith(("TOOL_", "SANDBOX_")) else "TOOL_FILE_BROKEN"
+    return InvalidInputError(f"cannot use the tool file {file}: {why}", reason=known, field="tools.folders")

@@ -1,0 +1,78 @@
+"""A sandbox of systemd: a connection to `aeond-tool.socket` is a hardened unit, for one errand.
+
+The unit has a user of its own that was made for it, and so sees no folder of the daemon's: the workspace
+travels to it and what changed travels back. systemd ends whatever the errand started with the unit.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+from aeond.capabilities.sandbox.conversing import converse, value_of
+from aeond.capabilities.sandbox.messages import Request
+from aeond.capabilities.sandbox.parcels import ParcelError, pack, remove, unpack
+from aeond.domain.values import JsonValue
+from aeond.errors import ToolError
+
+CONNECT_SECONDS: Final = 5.0
+
+
+class ToolUnit:
+    """The Sandbox port by units of systemd. A workspace that holds one of `hidden` is refused."""
+
+    def __init__(self, address: Path, hidden: Sequence[Path] = ()) -> None:
+        self._address = address
+        self._hidden = tuple(hidden)
+
+    async def perform(self, request: Request, max_value_bytes: int) -> JsonValue:
+        workspace = Path(request.context.workspace) if request.context.workspace else None
+        if workspace is not None:
+            parcel = await anyio.to_thread.run_sync(self._packed, workspace)
+            request = replace(request, parcel=parcel)
+        try:
+            with anyio.fail_after(CONNECT_SECONDS):
+                reader, writer = await asyncio.open_unix_connection(str(self._address))
+        except (OSError, TimeoutError) as error:
+            raise ToolError(
+                f"there is no sandbox for this tool: {self._address} does not answer ({error}): "
+                "systemctl start aeond-tool.socket",
+                reason="SANDBOX_UNAVAILABLE",
+            ) from error
+        try:
+            reply = await converse(reader, writer, request, max_value_bytes)
+        finally:
+            writer.transport.abort()
+        value = value_of(reply)
+        if workspace is not None:
+            await anyio.to_thread.run_sync(_brought_back, workspace, reply.parcel, reply.removed)
+        return value
+
+    def _packed(self, workspace: Path) -> bytes:
+        real = workspace.resolve()
+        if any(place.is_relative_to(real) for place in self._hidden):
+            raise ToolError(
+                f"{workspace} holds the daemon's own files: name another workspace",
+                reason="WORKSPACE_REFUSED",
+            )
+        try:
+            return pack(workspace)
+        except (ParcelError, OSError) as error:
+            raise ToolError(
+                f"{workspace} cannot be taken into the sandbox: {error}", reason="WORKSPACE_TOO_LARGE"
+            ) from error
+
+
+def _brought_back(workspace: Path, parcel: bytes, removed: Sequence[str]) -> None:
+    """What a tool changed, changed in the workspace; all of it or a ToolError that says what failed."""
+    try:
+        remove(removed, workspace)
+        unpack(parcel, workspace)
+    except (ParcelError, OSError) as error:
+        raise ToolError(
+            f"what the tool changed could not be brought back to {workspace}: {error}",
+            reason="WORKSPACE_NOT_UPDATED",
+        ) from error

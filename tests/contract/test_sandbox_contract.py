@@ -1,0 +1,108 @@
+"""What every sandbox keeps: an answer or a plain reason, the tool's own words, bounds, and a workspace."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from aeond.capabilities.sandbox.bubblewrap import Bubblewrap
+from aeond.capabilities.sandbox.conversing import Sandbox
+from aeond.capabilities.sandbox.sandboxed_tool import SandboxedTool, sandboxed_file
+from aeond.capabilities.sandbox.tool_unit import ToolUnit
+from aeond.errors import ToolError
+from tests.support.bubblewrap import needs_bubblewrap
+from tests.support.repository import ROOT
+from tests.support.tool_sockets import tool_socket
+from tests.support.tools import CONTEXT
+
+TOOL_FILE = ROOT / "tests" / "support" / "sandbox_tools.py"
+MEMORY_BYTES = 1 << 30
+
+
+@pytest.fixture(params=[pytest.param("bwrap", marks=needs_bubblewrap), "unit"])
+def sandbox(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sandbox]:
+    if request.param == "bwrap":
+        yield Bubblewrap()
+    else:
+        with tool_socket(tmp_path / "tool.sock") as address:
+            yield ToolUnit(address)
+
+
+@pytest.fixture
+async def tools(sandbox: Sandbox) -> dict[str, SandboxedTool]:
+    return {tool.spec.name: tool for tool in await sandboxed_file(TOOL_FILE, sandbox, MEMORY_BYTES)}
+
+
+async def called(tool: SandboxedTool, workspace: Path | str = "", **arguments: Any) -> Any:
+    value: Any = await tool.execute(arguments, replace(CONTEXT, workspace=str(workspace)))
+    return value["value"]
+
+
+async def refused(tool: SandboxedTool, **arguments: Any) -> ToolError:
+    with pytest.raises(ToolError) as caught:
+        await called(tool, **arguments)
+    return caught.value
+
+
+async def test_a_tool_s_answer_comes_back(tools: dict[str, SandboxedTool]) -> None:
+    """A call gives what the tool returned, whatever it printed meanwhile."""
+    assert await called(tools["give_back"], text="häagen\ndazs \U0001f366") == "häagen\ndazs \U0001f366"
+
+
+async def test_a_tool_s_own_failure_keeps_its_words(tools: dict[str, SandboxedTool]) -> None:
+    """What a tool says of its failure arrives with its reason and whether trying again can help."""
+    error = await refused(tools["fail"], text="closed on Sundays")
+    assert (error.message, error.reason, error.retryable) == ("closed on Sundays", "SHOP_CLOSED", True)
+
+
+async def test_what_a_tool_raises_is_named(tools: dict[str, SandboxedTool]) -> None:
+    """Any other exception is a failed call that names its class."""
+    error = await refused(tools["crash"], text="by nought")
+    assert (error.message, error.reason) == ("ZeroDivisionError: by nought", "TOOL_RAISED")
+
+
+async def test_a_process_that_ends_is_no_answer(tools: dict[str, SandboxedTool]) -> None:
+    """A tool that ends its process fails its call, also with exit code 0."""
+    assert (await refused(tools["leave"], number=0)).reason == "SANDBOX_ENDED"
+
+
+async def test_memory_is_bounded(tools: dict[str, SandboxedTool]) -> None:
+    """A tool that wants more memory than was granted fails, and nothing else does."""
+    assert (await refused(tools["fill"], number=4 << 30)).message.startswith("MemoryError")
+
+
+async def test_output_is_bounded(tools: dict[str, SandboxedTool]) -> None:
+    """An answer beyond what the daemon reads ends the call; it is not held in memory first."""
+    error = await refused(tools["fill"], text="give", number=16 << 20)
+    assert error.reason == "OUTPUT_TOO_LARGE"
+
+
+async def test_native_code_without_end_is_ended(tools: dict[str, SandboxedTool]) -> None:
+    """A computation that never lets go of the interpreter is ended by the kernel when its time is up."""
+    with anyio.fail_after(30):
+        assert (await refused(tools["spin"])).reason == "SANDBOX_ENDED"
+
+
+async def test_what_a_tool_changes_is_changed(tools: dict[str, SandboxedTool], tmp_path: Path) -> None:
+    """A tool sees the workspace's files, and what it writes and removes there is written and removed."""
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "old").write_text("1", encoding="utf-8")
+    (workspace / "kept").write_text("2", encoding="utf-8")
+    assert await called(tools["write"], workspace, text="deep/new", number=7) == ["deep/new", "kept", "old"]
+    assert (workspace / "deep" / "new").read_text(encoding="utf-8") == "7"
+    await called(tools["write"], workspace, text="old", number=8)
+    assert (workspace / "old").read_text(encoding="utf-8") == "8"
+    await called(tools["remove"], workspace, text="old")
+    assert sorted(path.name for path in workspace.iterdir()) == ["deep", "kept"]
+
+
+async def test_a_cancelled_call_ends_at_once(tools: dict[str, SandboxedTool]) -> None:
+    """Who stops waiting does not wait for the tool, and calls after it are answered."""
+    with anyio.move_on_after(0.5) as scope:
+        await called(tools["spin"])
+    assert scope.cancelled_caught
+    assert await called(tools["give_back"], text="still here") == "still here"

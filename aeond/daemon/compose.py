@@ -8,7 +8,7 @@ import grp
 import os
 import pwd
 import socket
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -30,7 +30,7 @@ from aeond.capabilities.tools.invoking import AcceptAll, GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.threads import WorkerThreads
 from aeond.daemon.clocks import SystemClock, TimeSortedIds, chance
-from aeond.daemon.config import Config, EngineKind, ModelSection
+from aeond.daemon.config import Config, EngineKind, ModelSection, SandboxKind, ToolsSection
 from aeond.daemon.paths import Paths
 from aeond.domain.budgets import Budget
 from aeond.errors import InvalidInputError, LLMError, NotFoundError
@@ -46,7 +46,7 @@ from aeond.orchestration.readiness import StepReadiness
 from aeond.orchestration.reasoning import AgentReasoner
 from aeond.orchestration.repair import ModelSupervisor
 from aeond.orchestration.validation import PlanValidator
-from aeond.ports import Clock, Engine, Journal, LLMAdapter
+from aeond.ports import Clock, Engine, Journal, LLMAdapter, Tool
 from aeond.server.api import Api, Calls
 from aeond.server.entry import EntryRule
 from aeond.server.listening import bound_socket, inherited_socket
@@ -105,7 +105,7 @@ async def composed(config: Config, paths: Paths, descriptor: int | None = None) 
             resolve, _names(config.workspaces.readable), _names(config.workspaces.writable)
         )
         threads = WorkerThreads()
-        own_tools = load_tool_files([Path(file).expanduser() for file in config.tools.files])
+        own_tools = await _own_tools(config.tools, paths)
         for tool in (*builtin_tools(clock, memory, files, threads), *own_tools):
             registry.register(tool)
         invoker = GuardedInvoker(registry, clock, AcceptAll())
@@ -200,6 +200,25 @@ async def composed(config: Config, paths: Paths, descriptor: int | None = None) 
             api=api,
             socket=Path(listener.getsockname()),
         )
+
+
+async def _own_tools(tools: ToolsSection, paths: Paths) -> Sequence[Tool]:
+    """The tools of people's own files, each in the daemon or in a sandbox, as configured."""
+    if not tools.files and not tools.folders:
+        return ()
+    from aeond.capabilities.sandbox.choosing import Choice, sandbox_for
+    from aeond.capabilities.sandbox.sandboxed_tool import python_files, replaced, sandboxed_tools
+
+    files = [Path(name).expanduser() for name in tools.files]
+    foreign = python_files([Path(name).expanduser() for name in tools.folders])
+    if tools.sandbox is SandboxKind.NONE:
+        return load_tool_files([*files, *foreign])
+    hidden = [Path(name) for name in _names(paths.own_files)]
+    sandbox = sandbox_for(Choice(tools.sandbox), paths.tool_unit, hidden)
+    bound = partial(sandboxed_tools, sandbox=sandbox, memory_bytes=tools.sandbox_memory_mib << 20)
+    own = load_tool_files(files)
+    apart = await bound(files) if tools.sandboxed else ()
+    return [*replaced(own, apart, tools.sandboxed), *await bound(foreign)]
 
 
 def _names(places: Iterable[str | Path]) -> list[str]:

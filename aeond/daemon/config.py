@@ -185,6 +185,15 @@ class ModelSection(Section):
     script: PathText = Field("", description="The scripted engine's script, a TOML or JSON file.")
 
 
+class SandboxKind(StrEnum):
+    """Where the code of tools runs that is not trusted."""
+
+    AUTO = "auto"  # unit where systemd offers it, else bwrap
+    BWRAP = "bwrap"  # bubblewrap: namespaces of its own
+    UNIT = "unit"  # a unit of systemd, with a user of its own
+    NONE = "none"  # in the daemon, with all of its rights
+
+
 class ToolsSection(Section):
     """Tools beyond those that are built in."""
 
@@ -192,6 +201,21 @@ class ToolsSection(Section):
         (),
         description="Python files with a list TOOLS of tools to register. They run inside the daemon with all "
         "of its rights: name only what you would run yourself.",
+    )
+    folders: tuple[PathText, ...] = Field(
+        (),
+        description="Folders of such files by other people: their code runs in a sandbox and nowhere else.",
+    )
+    sandboxed: tuple[str, ...] = Field(
+        (), description="Names of tools of `files` whose calls run in a sandbox all the same."
+    )
+    sandbox: SandboxKind = Field(
+        SandboxKind.AUTO,
+        description="What a sandbox is: unit, a hardened unit of systemd with a user of its own; bwrap, bubblewrap; "
+        "auto, the first of the two that is there; none, the daemon itself.",
+    )
+    sandbox_memory_mib: int = Field(
+        1024, ge=64, le=1_048_576, description="Memory that each process of a sandboxed call may use, in MiB."
     )
 
 

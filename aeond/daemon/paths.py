@@ -8,6 +8,8 @@ from aeond.daemon.config import Config
 from aeond.errors import RefusedError
 
 SYSTEM_CONFIG = Path("/etc/aeond/aeond.toml")
+SERVICE_SOCKETS = Path("/run/aeond")
+"""Where the units of the system service have their sockets, the daemon's and those that it connects to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,11 @@ class Paths:
         return self.private_dir / "engine"
 
     @property
+    def tool_unit(self) -> Path:
+        """A connection here is a unit of systemd for one tool call."""
+        return SERVICE_SOCKETS / "tool.sock"
+
+    @property
     def inner_dir(self) -> Path:
         """The gRPC server's own socket, behind the door: private to the daemon."""
         return self.private_dir / "inner"
@@ -84,7 +91,7 @@ def paths_of(config: Config, config_file: Path) -> Paths:
     """The places that the configuration names, and the usual ones for what it leaves open."""
     if is_system():
         state = Path(os.environ.get("STATE_DIRECTORY", "/var/lib/aeond").split(":")[0])
-        runtime, models = Path("/run/aeond"), state / "models"
+        runtime, models = SERVICE_SOCKETS, state / "models"
     else:
         state = _home("XDG_STATE_HOME", ".local/state") / "aeond"
         models = user_models_dir()

@@ -13,6 +13,7 @@ from aeond.capabilities.tool_files import read_source
 from aeond.domain.tools import ToolContext, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import InvalidInputError, ToolError
+from aeond.ports import Tool
 
 DESCRIBE_SECONDS: Final = 20.0
 DESCRIBE_BYTES: Final = 1 << 20
@@ -41,15 +42,8 @@ class SandboxedTool:
         return await self.sandbox.perform(request, self.spec.max_output_bytes)
 
 
-async def sandboxed_tools(
-    folders: Sequence[Path], sandbox: Sandbox, memory_bytes: int
-) -> Sequence[SandboxedTool]:
-    """The tools of every Python file in the folders, by name of file.
-
-    Raises InvalidInputError: FOLDER_MISSING, TOOL_FILE_UNSAFE and the like for a file that cannot be read,
-    TOOL_FILE_BROKEN with what the sandbox says for one that cannot be used, TOOL_DUPLICATE.
-    """
-    tools: list[SandboxedTool] = []
+def python_files(folders: Sequence[Path]) -> Sequence[Path]:
+    """The Python files of the folders, by name. InvalidInputError (reason FOLDER_MISSING)."""
     for folder in folders:
         if not folder.is_dir():
             raise InvalidInputError(
@@ -57,16 +51,38 @@ async def sandboxed_tools(
                 reason="FOLDER_MISSING",
                 field="tools.folders",
             )
-        for file in sorted(folder.glob("*.py")):
-            tools += await sandboxed_file(file, sandbox, memory_bytes)
-    names: dict[str, Path] = {}
-    for tool in tools:
-        if tool.spec.name in names:
-            raise _broken(
-                tool.file, f"tool {tool.spec.name!r} is in {names[tool.spec.name]} already", "TOOL_DUPLICATE"
-            )
-        names[tool.spec.name] = tool.file
-    return tools
+    return [file for folder in folders for file in sorted(folder.glob("*.py"))]
+
+
+def replaced(tools: Sequence[Tool], apart: Sequence[SandboxedTool], names: Sequence[str]) -> Sequence[Tool]:
+    """The tools, those with these names by their twins of a sandbox. InvalidInputError (reason
+    TOOL_NOT_FOUND) for a name that none has."""
+    twins = {tool.spec.name: tool for tool in apart if tool.spec.name in names}
+    if missing := sorted(set(names) - twins.keys()):
+        raise InvalidInputError(
+            f"no file of tools.files has a tool named {', '.join(missing)}: take it out of tools.sandboxed",
+            reason="TOOL_NOT_FOUND",
+            field="tools.sandboxed",
+        )
+    return [twins.get(tool.spec.name, tool) for tool in tools]
+
+
+async def sandboxed_tools(
+    files: Sequence[Path], sandbox: Sandbox, memory_bytes: int
+) -> Sequence[SandboxedTool]:
+    """The tools of the files, in order.
+
+    Raises InvalidInputError: TOOL_FILE_UNSAFE and the like for a file that cannot be read, TOOL_FILE_BROKEN
+    with what the sandbox says for one that cannot be used, TOOL_DUPLICATE.
+    """
+    tools: dict[str, SandboxedTool] = {}
+    for file in files:
+        for tool in await sandboxed_file(file, sandbox, memory_bytes):
+            name = tool.spec.name
+            if name in tools:
+                raise _broken(file, f"tool {name!r} is in {tools[name].file} already", "TOOL_DUPLICATE")
+            tools[name] = tool
+    return list(tools.values())
 
 
 async def sandboxed_file(file: Path, sandbox: Sandbox, memory_bytes: int) -> Sequence[SandboxedTool]:

@@ -1,0 +1,167 @@
+"""Tools whose code never runs in the daemon."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from aeond.capabilities.sandbox.bubblewrap import Bubblewrap
+from aeond.capabilities.sandbox.choosing import Choice, sandbox_for
+from aeond.capabilities.sandbox.messages import Errand, Request
+from aeond.capabilities.sandbox.sandboxed_tool import python_files, replaced, sandboxed_file, sandboxed_tools
+from aeond.capabilities.sandbox.tool_unit import ToolUnit
+from aeond.domain.tools import Effect
+from aeond.domain.values import JsonValue
+from aeond.errors import InvalidInputError, ToolError
+from tests.support.tool_sockets import tool_socket
+from tests.support.tools import CONTEXT, FreeTool
+
+SPEC: dict[str, JsonValue] = {
+    "name": "count",
+    "description": "Counts.",
+    "input_schema": {"type": "object"},
+    "output_schema": {"type": "integer"},
+    "effect": "read",
+    "timeout_seconds": 7.0,
+}
+
+
+@dataclass
+class SaidSandbox:
+    """A sandbox that says what it was told to say, and remembers what was asked."""
+
+    said: JsonValue
+    requests: list[tuple[Request, int]] = field(default_factory=list)
+
+    async def perform(self, request: Request, max_value_bytes: int) -> JsonValue:
+        self.requests.append((request, max_value_bytes))
+        return self.said
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "tools" / "count.py"
+    path.parent.mkdir()
+    path.write_text("raise SystemExit(9)\n", encoding="utf-8")
+    path.chmod(0o644)
+    return path
+
+
+@pytest.fixture
+def unit(tmp_path: Path) -> Iterator[ToolUnit]:
+    with tool_socket(tmp_path / "tool.sock") as address:
+        yield ToolUnit(address)
+
+
+async def test_a_file_is_described_by_its_sandbox(file: Path) -> None:
+    """The tools of a file are those that its sandbox tells of; its code is handed over as it is."""
+    sandbox = SaidSandbox([SPEC])
+    (tool,) = await sandboxed_file(file, sandbox, 1 << 30)
+    assert (tool.spec.name, tool.spec.effect, tool.spec.timeout_seconds) == ("count", Effect.READ, 7.0)
+    ((request, _),) = sandbox.requests
+    assert (request.errand, request.source) == (Errand.DESCRIBE, file.read_bytes())
+
+
+async def test_a_call_has_the_bounds_of_its_tool(file: Path) -> None:
+    """A call goes to the sandbox with the tool's time and output, and the memory that is configured."""
+    sandbox = SaidSandbox([{**SPEC, "max_output_bytes": 99}])
+    (tool,) = await sandboxed_file(file, sandbox, 123)
+    sandbox.said = 5
+    assert await tool.execute({"a": 1}, CONTEXT) == 5
+    assert await tool.reconcile({"a": 1}, CONTEXT) == 5
+    (_, (executed, limit), (reconciled, _)) = sandbox.requests
+    assert (executed.limits.seconds, executed.limits.memory_bytes, limit) == (7.0, 123, 99)
+    assert (executed.errand, reconciled.errand) == (Errand.EXECUTE, Errand.RECONCILE)
+    assert (executed.arguments, executed.context) == ({"a": 1}, CONTEXT)
+
+
+@pytest.mark.parametrize("said", [None, "x", [1], [{**SPEC, "effect": "harmless"}], [{}]])
+async def test_what_is_no_description_is_refused(file: Path, said: JsonValue) -> None:
+    """What a file's code says of its tools is checked before it is believed."""
+    with pytest.raises(InvalidInputError) as caught:
+        await sandboxed_file(file, SaidSandbox(said), 1 << 30)
+    assert (caught.value.reason, caught.value.field) == ("TOOL_FILE_BROKEN", "tools.folders")
+
+
+async def test_a_file_that_breaks_is_named(file: Path, unit: ToolUnit) -> None:
+    """A file whose code fails ends the start with its name and line, and has not run in the daemon."""
+    before = set(sys.modules)
+    with pytest.raises(InvalidInputError, match=r"count\.py: .*line 1: SystemExit: 9") as caught:
+        await sandboxed_file(file, unit, 1 << 30)
+    assert caught.value.reason == "TOOL_FILE_BROKEN"
+    assert not [name for name in set(sys.modules) - before if name.startswith("aeond_tools_")]
+
+
+async def test_one_name_is_one_tool(file: Path) -> None:
+    """Two files with a tool of the same name are refused, both named."""
+    other = file.with_name("other.py")
+    other.write_text("", encoding="utf-8")
+    other.chmod(0o644)
+    with pytest.raises(InvalidInputError, match=r"other\.py: tool 'count' is in .*count\.py already"):
+        await sandboxed_tools(python_files([file.parent]), SaidSandbox([SPEC]), 1 << 30)
+
+
+def test_a_missing_folder_is_told(tmp_path: Path) -> None:
+    """A folder that is configured and not there ends the start."""
+    with pytest.raises(InvalidInputError, match="there is no folder") as caught:
+        python_files([tmp_path / "none"])
+    assert caught.value.reason == "FOLDER_MISSING"
+
+
+async def test_named_tools_are_replaced(file: Path) -> None:
+    """Tools that are named run in the sandbox, others stay, and a name that nothing has is refused."""
+    apart = await sandboxed_tools([file], SaidSandbox([SPEC]), 1 << 30)
+    own = [FreeTool(name="count"), FreeTool(name="other")]
+    assert replaced(own, apart, ["count"]) == [apart[0], own[1]]
+    assert replaced(own, (), ()) == own
+    with pytest.raises(InvalidInputError, match=r"named calculator: take it out of tools\.sandboxed"):
+        replaced(own, apart, ["count", "calculator"])
+
+
+async def test_the_strongest_that_is_there_is_chosen(tmp_path: Path, unit: ToolUnit) -> None:
+    """Asked for nothing, it is a unit where the socket is and bubblewrap elsewhere; what is asked for is taken."""
+    here, nowhere = tmp_path / "tool.sock", tmp_path / "none.sock"
+    chosen = [sandbox_for(choice, place, ()) for choice in Choice for place in (here, nowhere)]
+    assert [type(sandbox) for sandbox in chosen] == [
+        ToolUnit,
+        Bubblewrap,
+        Bubblewrap,
+        Bubblewrap,
+        ToolUnit,
+        ToolUnit,
+    ]
+
+
+async def test_a_socket_without_systemd_is_told(tmp_path: Path, file: Path) -> None:
+    """Where nobody listens, nothing runs, and the error says what to start."""
+    with pytest.raises(InvalidInputError, match=r"systemctl start aeond-tool\.socket") as caught:
+        await sandboxed_file(file, ToolUnit(tmp_path / "none.sock"), 1 << 30)
+    assert caught.value.reason == "SANDBOX_UNAVAILABLE"
+
+
+async def test_a_workspace_with_the_daemon_s_files_does_not_travel(tmp_path: Path, unit: ToolUnit) -> None:
+    """A unit is not given a workspace that the daemon's own files lie in."""
+    guarded = ToolUnit(tmp_path / "tool.sock", hidden=[tmp_path / "state"])
+    tools = await sandboxed_tools([], guarded, 1)
+    assert tools == []
+    (tool,) = await sandboxed_file(await good_file(tmp_path), guarded, 1 << 30)
+    with pytest.raises(ToolError) as caught:
+        await tool.execute({}, type(CONTEXT)("r", "s", "c", str(tmp_path)))
+    assert caught.value.reason == "WORKSPACE_REFUSED"
+
+
+async def good_file(folder: Path) -> Path:
+    path = folder / "good.py"
+    path.write_text(
+        "from aeond.domain.tools import Effect, ToolSpec\n"
+        "class Good:\n"
+        "    spec = ToolSpec('good', 'Is good.', {'type': 'object'}, {}, Effect.PURE)\n"
+        "    async def execute(self, arguments, context):\n"
+        "        return 1\n"
+        "TOOLS = [Good()]\n",
+        encoding="utf-8",
+    )
+    path.chmod(0o644)
+    return path

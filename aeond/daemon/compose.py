@@ -32,6 +32,7 @@ from aeond.capabilities.tools.threads import WorkerThreads
 from aeond.daemon.clocks import SystemClock, TimeSortedIds, chance
 from aeond.daemon.config import Config, EngineKind, ModelSection, SandboxKind, ToolsSection
 from aeond.daemon.paths import Paths
+from aeond.daemon.reloading import LiveConfig
 from aeond.domain.budgets import Budget
 from aeond.errors import InvalidInputError, LLMError, NotFoundError
 from aeond.kernel.executor import LLM_AGENT, StepExecutor
@@ -87,12 +88,14 @@ class Daemon:
 
 
 @asynccontextmanager
-async def composed(config: Config, paths: Paths, descriptor: int | None = None) -> AsyncIterator[Daemon]:
+async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None) -> AsyncIterator[Daemon]:
     """Opens everything for as long as the block lasts. The caller holds the lock of a single instance.
+    A configuration that is read again is adopted as far as that is possible.
 
     With the descriptor of a listening socket that one is served, and its path and permissions are the
     business of whoever made it; else one is made where the configuration says.
     """
+    config = live.config
     async with AsyncExitStack() as stack:
         clock = SystemClock()
         ids = TimeSortedIds(clock)
@@ -140,7 +143,7 @@ async def composed(config: Config, paths: Paths, descriptor: int | None = None) 
                 admission=admission,
                 make_loop=partial(Orchestrator, ports=ports),
                 clock=clock,
-                limits=RunLimits(config.runs.max_running, config.runs.max_waiting),
+                limits=_limits(config),
             )
         )
         workspaces = Workspaces(
@@ -148,22 +151,20 @@ async def composed(config: Config, paths: Paths, descriptor: int | None = None) 
             roots=[Path(name) for name in _names(config.workspaces.roots)],
             protected=paths.own_files,
         )
+        runs = Runs(
+            journal=journal,
+            folding=folding,
+            scheduler=scheduler,
+            watching=RunWatching(journal, feed),
+            validator=validator,
+            workspaces=workspaces,
+            clock=clock,
+            ids=ids,
+            bounds=_bounds(config),
+            in_order=in_order,
+        )
         calls = Calls(
-            runs=Runs(
-                journal=journal,
-                folding=folding,
-                scheduler=scheduler,
-                watching=RunWatching(journal, feed),
-                validator=validator,
-                workspaces=workspaces,
-                clock=clock,
-                ids=ids,
-                bounds=Bounds(
-                    default=Budget(**config.runs.budget.model_dump()),
-                    limit=Budget(**config.runs.budget_limit.model_dump()),
-                ),
-                in_order=in_order,
-            ),
+            runs=runs,
             tools=Tools(
                 registry=registry, invoker=invoker, workspaces=workspaces, admission=admission, ids=ids
             ),
@@ -176,18 +177,27 @@ async def composed(config: Config, paths: Paths, descriptor: int | None = None) 
                 engine=engine,
                 registry=registry,
                 clock=clock,
+                reload=live.reload,
             ),
         )
 
         listener = stack.enter_context(_listener(config, paths, descriptor))
-        entry_rule = EntryRule(
-            user_ids=frozenset(map(_user_id, config.socket.allow_users)),
-            group_ids=frozenset(map(_group_id, config.socket.allow_groups)),
-            max_connections=config.socket.max_connections,
-        )
         api = Api(
-            calls, listener=listener, inner_folder=paths.inner_dir, entry=entry_rule, clock=clock, ids=ids
+            calls,
+            listener=listener,
+            inner_folder=paths.inner_dir,
+            entry=_entry_rule(config),
+            clock=clock,
+            ids=ids,
         )
+
+        def adopt(changed: Config) -> None:
+            entry = _entry_rule(changed)  # first: names may be wrong, and then nothing is to change
+            api.adopt(entry)
+            scheduler.adopt(_limits(changed))
+            runs.adopt(_bounds(changed))
+
+        live.adopt_by(adopt)
         yield Daemon(
             clock=clock,
             journal=journal,
@@ -219,6 +229,26 @@ async def _own_tools(tools: ToolsSection, paths: Paths) -> Sequence[Tool]:
     own = load_tool_files(files)
     apart = await bound(files) if tools.sandboxed else ()
     return [*replaced(own, apart, tools.sandboxed), *await bound(foreign)]
+
+
+def _limits(config: Config) -> RunLimits:
+    return RunLimits(config.runs.max_running, config.runs.max_waiting)
+
+
+def _bounds(config: Config) -> Bounds:
+    return Bounds(
+        default=Budget(**config.runs.budget.model_dump()),
+        limit=Budget(**config.runs.budget_limit.model_dump()),
+    )
+
+
+def _entry_rule(config: Config) -> EntryRule:
+    """InvalidInputError (reason CONFIG_INVALID) for a user or group that this machine does not have."""
+    return EntryRule(
+        user_ids=frozenset(map(_user_id, config.socket.allow_users)),
+        group_ids=frozenset(map(_group_id, config.socket.allow_groups)),
+        max_connections=config.socket.max_connections,
+    )
 
 
 def _names(places: Iterable[str | Path]) -> list[str]:

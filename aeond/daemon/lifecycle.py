@@ -3,57 +3,82 @@
 Start: lock, journal, memory, tools, engine (it begins to load and nobody waits for it), unfinished runs,
 socket, READY. Stop, by SIGTERM or SIGINT: admit nothing, tell watchers where to go on from, park runs and
 wait for steps with effects, close the socket, write everything back, end with 0. A second signal does not
-wait for steps. SIGHUP is answered with a line in the log: a new configuration takes a restart.
+wait for steps. SIGHUP reads the configuration again.
 """
 
 import logging
 import signal
-from typing import Final
+from contextlib import suppress
+from typing import Final, Protocol
 
 import anyio
 
 from aeond.daemon.compose import Daemon, composed
-from aeond.daemon.config import Config
 from aeond.daemon.footprint import settle
+from aeond.daemon.liveness import Liveness
 from aeond.daemon.locking import single_instance
 from aeond.daemon.notify import Notifier
 from aeond.daemon.paths import Paths
-from aeond.domain.llm import EngineState
-from aeond.errors import StoreError
+from aeond.daemon.reloading import LiveConfig
+from aeond.domain.llm import EngineSnapshot, EngineState
+from aeond.errors import AeondError
 
-STATUS_SECONDS: Final = 0.5
-PROBE_SECONDS: Final = 5.0
+LOOK_SECONDS: Final = 0.5
+# A start is as long as journal and unfinished runs make it; one that takes longer than this hangs.
+LONGEST_START_SECONDS: Final = 900.0
+EXTENSION_SECONDS: Final = 30.0
+EXTEND_SECONDS: Final = 10.0
+CLOSING_SECONDS: Final = 15.0  # after the last step of a stop
 
 log = logging.getLogger("aeond.daemon")
 
 
-async def serve(config: Config, paths: Paths, notifier: Notifier, descriptor: int | None = None) -> None:
+class RunCounts(Protocol):
+    """How many runs there are."""
+
+    @property
+    def running_count(self) -> int: ...
+
+    @property
+    def waiting_count(self) -> int: ...
+
+    @property
+    def attention_count(self) -> int: ...
+
+
+async def serve(live: LiveConfig, paths: Paths, notifier: Notifier, descriptor: int | None = None) -> None:
     """Runs a daemon until it is told to stop. Raises what keeps it from starting or going on.
 
     `descriptor` is a listening socket that was handed over; without it the daemon makes its own.
     """
-    stop = Stop()
+    signals = Signals(live)
     paths.make()
     with single_instance(paths.lock):
-        async with anyio.create_task_group() as signals:
-            await signals.start(stop.listen)
-            async with composed(config, paths, descriptor) as daemon:
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(signals.listen)
+            starting = anyio.CancelScope()
+            tasks.start_soon(_ask_for_time, notifier, LONGEST_START_SECONDS, starting)
+            notifier.say("starting")
+            async with composed(live, paths, descriptor) as daemon:
                 resumed = await daemon.scheduler.resume()
                 async with daemon.api.opened():
                     daemon.admission.open()
                     await daemon.api.announce(serving=True)
-                    log.info("ready", extra={"socket": str(daemon.socket), "resumed_runs": resumed})
-                    await _live(daemon, config, notifier, stop)
-            signals.cancel_scope.cancel()
-    log.info("stopped")
+                    starting.cancel()
+                    said = {"kind": "daemon_ready", "socket": str(daemon.socket), "resumed_runs": resumed}
+                    log.info("ready", extra=said)
+                    await _live(daemon, live, notifier, signals)
+            tasks.cancel_scope.cancel()
+    log.info("stopped", extra={"kind": "daemon_stopped"})
 
 
-class Stop:
-    """What signals ask for: an orderly stop, and then one that does not wait."""
+class Signals:
+    """What signals ask for: another look at the configuration, an orderly stop, then one that does not wait."""
 
-    def __init__(self) -> None:
-        self.asked = anyio.Event()
-        self.hurried = anyio.Event()
+    def __init__(self, live: LiveConfig) -> None:
+        self._live = live
+        self.stop = anyio.Event()
+        self.hurry = anyio.Event()
 
     async def listen(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
@@ -61,33 +86,40 @@ class Stop:
             async for number in signals:
                 log.info("received %s", signal.Signals(number).name)
                 if number == signal.SIGHUP:
-                    log.warning("the configuration is read at start only: restart to change it")
-                elif self.asked.is_set():
-                    self.hurried.set()
+                    with suppress(AeondError):  # which is in the log, and the old configuration in force
+                        self._live.reload()
+                elif self.stop.is_set():
+                    self.hurry.set()
                 else:
-                    self.asked.set()
+                    self.stop.set()
 
 
-async def _live(daemon: Daemon, config: Config, notifier: Notifier, stop: Stop) -> None:
+async def _live(daemon: Daemon, live: LiveConfig, notifier: Notifier, signals: Signals) -> None:
     """READY, until a stop is asked for and everything is parked."""
+    liveness = Liveness(journal=daemon.journal, scheduler=daemon.scheduler, clock=daemon.clock)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_tell_status, daemon, notifier)
-        tasks.start_soon(_show_engine, daemon)
-        tasks.start_soon(_feed_watchdog, daemon, notifier)
+        tasks.start_soon(_watch_engine, daemon)
+        tasks.start_soon(liveness.watch_loop)
+        tasks.start_soon(liveness.give_signs, notifier)
         notifier.ready()
         settle()
-        await stop.asked.wait()
+        await signals.stop.wait()
+        log.info("stopping", extra={"kind": "daemon_stopping"})
         notifier.stopping()
-        await _drain(daemon, config.daemon.stop_seconds, stop)
+        limit_seconds = live.config.daemon.stop_seconds
+        tasks.start_soon(_ask_for_time, notifier, limit_seconds, anyio.CancelScope())
+        await _drain(daemon, limit_seconds, signals)
+        notifier.extend(CLOSING_SECONDS)
         tasks.cancel_scope.cancel()
 
 
-async def _drain(daemon: Daemon, limit_seconds: float, stop: Stop) -> None:
+async def _drain(daemon: Daemon, limit_seconds: float, signals: Signals) -> None:
     daemon.admission.drain()
     await daemon.api.drain()
     daemon.feed.close()
     async with anyio.create_task_group() as group:
-        group.start_soon(_cancel_when_hurried, stop, group.cancel_scope)
+        group.start_soon(_cancel_when_hurried, signals, group.cancel_scope)
         cut = await daemon.scheduler.drain(limit_seconds)
         if cut:
             log.warning(
@@ -96,47 +128,50 @@ async def _drain(daemon: Daemon, limit_seconds: float, stop: Stop) -> None:
         group.cancel_scope.cancel()
 
 
-async def _cancel_when_hurried(stop: Stop, scope: anyio.CancelScope) -> None:
-    await stop.hurried.wait()
+async def _cancel_when_hurried(signals: Signals, scope: anyio.CancelScope) -> None:
+    await signals.hurry.wait()
     log.warning("told to hurry: not waiting for steps to end")
     scope.cancel()
+
+
+async def _ask_for_time(notifier: Notifier, limit_seconds: float, scope: anyio.CancelScope) -> None:
+    """Keeps the service manager from giving up on a start or a stop that takes long, while the loop turns."""
+    with scope, anyio.move_on_after(limit_seconds):
+        while notifier.listens:
+            notifier.extend(EXTENSION_SECONDS)
+            await anyio.sleep(EXTEND_SECONDS)
 
 
 async def _tell_status(daemon: Daemon, notifier: Notifier) -> None:
     """Keeps the service manager's one line about the daemon current."""
     while notifier.listens:
         engine = daemon.engine.snapshot()
-        model = engine.model or "no model"
-        told = f"{model}: {engine.state}"
-        if engine.state is EngineState.STARTING:
-            told = f"{model}: {engine.activity or 'starting'} {engine.progress:.0%}"
-        elif engine.error:
-            told = f"{model}: {engine.state} ({engine.error})"
-        told += f"; runs: {daemon.scheduler.running_count} at work"
-        told += f", {daemon.scheduler.waiting_count} waiting"
-        told += f", {daemon.scheduler.attention_count} held up"
-        notifier.say(told, engine=engine.state.value)
-        await daemon.clock.sleep_until(daemon.clock.monotonic() + STATUS_SECONDS)
+        notifier.say(status_line(engine, daemon.scheduler), engine=engine.state.value)
+        await daemon.clock.sleep_until(daemon.clock.monotonic() + LOOK_SECONDS)
 
 
-async def _show_engine(daemon: Daemon) -> None:
-    """Lets those who wait for an answer see what their model is doing."""
+def status_line(engine: EngineSnapshot, runs: RunCounts) -> str:
+    """Engine and runs, in one line for people."""
+    model = engine.model or "no model"
+    told = f"{model}: {engine.state}"
+    if engine.state is EngineState.STARTING:
+        told = f"{model}: {engine.activity or 'starting'} {engine.progress:.0%}"
+    elif engine.error:
+        told = f"{model}: {engine.state} ({engine.error})"
+    return (
+        f"{told}; runs: {runs.running_count} at work, {runs.waiting_count} waiting, "
+        f"{runs.attention_count} held up"
+    )
+
+
+async def _watch_engine(daemon: Daemon) -> None:
+    """Shows what the model is doing to those who wait for an answer, and each new state of it to the log."""
+    logged = EngineState.COLD
     while True:
         daemon.showing.look()
-        await daemon.clock.sleep_until(daemon.clock.monotonic() + STATUS_SECONDS)
-
-
-async def _feed_watchdog(daemon: Daemon, notifier: Notifier) -> None:
-    """Gives a sign of life while the event loop turns and the journal answers."""
-    while notifier.watchdog_seconds > 0:
-        try:
-            with anyio.fail_after(PROBE_SECONDS):
-                await daemon.journal.probe()
-        except (TimeoutError, StoreError) as error:
-            if isinstance(error, StoreError) and error.retryable:
-                notifier.alive()  # a full disk: the writer is well, and a restart would not help
-            else:
-                log.error("no sign of life: the journal does not answer: %s", error)  # noqa: TRY400 - expected, and no bug
-        else:
-            notifier.alive()
-        await daemon.clock.sleep_until(daemon.clock.monotonic() + notifier.watchdog_seconds / 3)
+        engine = daemon.engine.snapshot()
+        if engine.state is not logged:
+            logged = engine.state
+            said = {"kind": "engine_changed", "engine": logged.value, "model": engine.model}
+            log.log(logging.WARNING if logged is EngineState.DEAD else logging.INFO, "engine", extra=said)
+        await daemon.clock.sleep_until(daemon.clock.monotonic() + LOOK_SECONDS)

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from aeond import __version__
@@ -21,6 +22,7 @@ EXITS = "\n".join(
         (Exit.ANOTHER_INSTANCE, "another daemon uses this state folder or this socket"),
         (Exit.JOURNAL, "the journal or the memory cannot be used; it was left as it is"),
         (Exit.SOCKET, "the socket cannot be made"),
+        (Exit.DISK, "the disk failed while the daemon ran; what was acknowledged is there"),
         (Exit.BUG, "a bug: the log has the trace"),
     )
 )
@@ -94,7 +96,7 @@ def _add_config(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    faulthandler.enable()  # a crash in native code leaves a trace too
+    faulthandler.enable()  # a crash in native code, and the watchdog's abort, leave the stacks of all threads
     from aeond.daemon.footprint import share_arenas, start_lean
 
     start_lean()
@@ -106,15 +108,19 @@ def _serve(options: argparse.Namespace) -> int:
     from aeond.daemon.paths import default_config_file, paths_of
 
     file = options.config or default_config_file()
-    config = load_config(file, required=options.config is not None)
+    read = partial(load_config, file, required=options.config is not None)
+    config = read()
     start_logging(config.log.level, config.log.format, sys.stderr)
 
     import anyio
 
+    from aeond.daemon.clocks import SystemClock
     from aeond.daemon.lifecycle import serve
+    from aeond.daemon.reloading import LiveConfig
 
     with closing(notifier_from_environment()) as notifier:
-        anyio.run(serve, config, paths_of(config, file), notifier, inherited_descriptor())
+        live = LiveConfig(config, read, notifier, SystemClock())
+        anyio.run(serve, live, paths_of(config, file), notifier, inherited_descriptor())
     return Exit.OK
 
 

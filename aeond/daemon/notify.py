@@ -21,6 +21,14 @@ class Notifier(Protocol):
 
     def ready(self) -> None: ...
 
+    def reloading(self, monotonic_seconds: float) -> None:
+        """The configuration is being read again, since this moment; `ready` says that this is over."""
+        ...
+
+    def extend(self, seconds: float) -> None:
+        """A start or a stop goes on for so long yet, unless it is extended again."""
+        ...
+
     def say(self, text: str, **fields: str) -> None:
         """One line for people; fields are for programs, each sent under its name after `X_AEOND_`."""
         ...
@@ -40,6 +48,10 @@ class Silence:
     watchdog_seconds: float = 0.0
 
     def ready(self) -> None: ...
+
+    def reloading(self, monotonic_seconds: float) -> None: ...
+
+    def extend(self, seconds: float) -> None: ...
 
     def say(self, text: str, **fields: str) -> None: ...
 
@@ -76,6 +88,12 @@ class SystemdNotifier:
 
     def ready(self) -> None:
         self._send("READY=1")
+
+    def reloading(self, monotonic_seconds: float) -> None:
+        self._send(f"RELOADING=1\nMONOTONIC_USEC={int(monotonic_seconds * 1e6)}")
+
+    def extend(self, seconds: float) -> None:
+        self._send(f"EXTEND_TIMEOUT_USEC={int(seconds * 1e6)}")
 
     def say(self, text: str, **fields: str) -> None:
         lines = [f"STATUS={text}", *(f"X_AEOND_{name.upper()}={value}" for name, value in fields.items())]

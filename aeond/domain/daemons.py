@@ -27,6 +27,15 @@ class DaemonLoad:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfigChanges:
+    """What came of reading the configuration again: keys that changed, and keys that differ in the file and
+    need a restart."""
+
+    changed_keys: tuple[str, ...] = ()
+    restart_keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DaemonSnapshot:
     """All that GetStatus tells. `started_time` is Unix time in seconds; `messages` say in plain words
     what is wrong and what to do about it (empty: nothing is).

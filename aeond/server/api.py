@@ -87,6 +87,10 @@ class Api:
                 await self.drain()
                 await self._server.stop()
 
+    def adopt(self, entry: EntryRule) -> None:
+        """Who may come in from now on; who is in stays in."""
+        self._door.adopt(entry)
+
     async def announce(self, *, serving: bool) -> None:
         """What health says from now on."""
         await self._server.announce(serving=serving)

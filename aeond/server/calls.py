@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 from aeond.domain.budgets import BudgetRequest
-from aeond.domain.daemons import DaemonSnapshot
+from aeond.domain.daemons import ConfigChanges, DaemonSnapshot
 from aeond.domain.events import Event, LiveUpdate
 from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
 from aeond.domain.plans import Plan
@@ -138,4 +138,11 @@ class DaemonCalls(Protocol):
 
     async def status(self) -> DaemonSnapshot:
         """Always answers, also while starting and draining."""
+        ...
+
+    async def reload(self) -> ConfigChanges:
+        """Reads the configuration again and puts in force what can change live.
+
+        InvalidInputError (reason CONFIG_INVALID) for a file that is wrong: nothing has changed then.
+        """
         ...

@@ -9,7 +9,7 @@ from aeond.server.wire.daemons import status_to_wire
 
 
 class DaemonShim:
-    """Answers DaemonService; Reload is not answered."""
+    """Answers DaemonService."""
 
     def __init__(self, calls: DaemonCalls, door: Door, streams: Streams) -> None:
         self._calls = calls
@@ -18,3 +18,7 @@ class DaemonShim:
 
     async def get_status(self, _request: pb.GetStatusRequest, _caller: Owner) -> pb.GetStatusResponse:
         return status_to_wire(await self._calls.status(), self._door.connections, self._streams.count)
+
+    async def reload(self, _request: pb.ReloadRequest, _caller: Owner) -> pb.ReloadResponse:
+        changes = await self._calls.reload()
+        return pb.ReloadResponse(changed_keys=changes.changed_keys, restart_keys=changes.restart_keys)

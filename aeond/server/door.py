@@ -49,6 +49,10 @@ class Door:
         self._admitted = 0
         self._refusals = 0
 
+    def adopt(self, entry: EntryRule) -> None:
+        """Judges by this rule from now on; who is in stays in."""
+        self._entry = entry
+
     @property
     def connections(self) -> int:
         """How many are open, those that have not said a word yet included."""

@@ -56,6 +56,10 @@ class Runs:
         self._bounds = bounds
         self._in_order = in_order
 
+    def adopt(self, bounds: Bounds) -> None:
+        """What new runs get from now on; a run keeps the budget it was created with."""
+        self._bounds = bounds
+
     async def create(self, request: RunRequest, plan: Plan | None, budget: BudgetRequest) -> RunSnapshot:
         """The new run, durable; or the one that this owner created under this request id before.
 

@@ -93,6 +93,8 @@ class RunScheduler:
         self._attention: set[str] = set()
         self._out_of_room: set[str] = set()
         self._refused: dict[str, str] = {}
+        self._taking_up = False
+        self._taken_up = 0
 
     async def __aenter__(self) -> Self:
         self._group = await anyio.create_task_group().__aenter__()
@@ -111,6 +113,24 @@ class RunScheduler:
     @property
     def limits(self) -> RunLimits:
         return self._limits
+
+    def adopt(self, limits: RunLimits) -> None:
+        """Works within these limits from now on; runs beyond a lower one are worked on to their end."""
+        self._limits = limits
+        self._changed.set()
+
+    @property
+    def idle(self) -> bool:
+        """Whether no run is being taken up, and none waits that could be."""
+        if self._draining:
+            return True
+        may_take_up = self._waiting and len(self._working) < self._limits.running
+        return not (self._taking_up or may_take_up)
+
+    @property
+    def taken_up(self) -> int:
+        """How many times a run's turn has come."""
+        return self._taken_up
 
     @property
     def running_count(self) -> int:
@@ -220,7 +240,10 @@ class RunScheduler:
         while True:
             self._changed = anyio.Event()
             while self._waiting and len(self._working) < self._limits.running and not self._draining:
+                self._taking_up = True
                 await self._take_up(self._waiting.popleft())
+                self._taking_up = False
+                self._taken_up += 1
             await self._changed.wait()
 
     async def _take_up(self, run_id: str) -> None:

@@ -1,9 +1,9 @@
-"""The daemon's own state, in one look."""
+"""The daemon's own state in one look, and its configuration read again."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from aeond.domain.daemons import DaemonLoad, DaemonSnapshot, DaemonState
+from aeond.domain.daemons import ConfigChanges, DaemonLoad, DaemonSnapshot, DaemonState
 from aeond.domain.llm import EngineState
 from aeond.ports import Clock, Engine, ToolRegistry
 from aeond.service.admission import Admission, AdmissionState
@@ -31,6 +31,7 @@ class Status:
         engine: Engine,
         registry: ToolRegistry,
         clock: Clock,
+        reload: Callable[[], ConfigChanges],
     ) -> None:
         self._process = process
         self._admission = admission
@@ -38,6 +39,7 @@ class Status:
         self._engine = engine
         self._registry = registry
         self._clock = clock
+        self._reload = reload
         self._started_time = clock.time()
         self._started_monotonic = clock.monotonic()
 
@@ -61,6 +63,10 @@ class Status:
             resident_bytes=self._process.resident_bytes(),
             messages=messages,
         )
+
+    async def reload(self) -> ConfigChanges:
+        """InvalidInputError (reason CONFIG_INVALID) when the file is wrong: nothing has changed then."""
+        return self._reload()
 
     def _state(self, messages: tuple[str, ...]) -> DaemonState:
         match self._admission.state:

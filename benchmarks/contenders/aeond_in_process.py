@@ -12,9 +12,12 @@ from time import perf_counter
 
 import anyio
 
+from aeond.daemon.clocks import SystemClock
 from aeond.daemon.compose import composed
 from aeond.daemon.config_files import load_config
+from aeond.daemon.notify import Silence
 from aeond.daemon.paths import paths_of
+from aeond.daemon.reloading import LiveConfig
 from aeond.domain.budgets import BudgetRequest
 from aeond.domain.events import Event, RunEnded, StepEnded
 from aeond.domain.plans import Plan, PlanStep
@@ -66,7 +69,8 @@ async def measure(folder: Path, chains: int) -> list[float]:
     paths = paths_of(config, file)
     paths.make()
     seconds = []
-    async with composed(config, paths) as daemon:
+    live = LiveConfig(config, lambda: config, Silence(), SystemClock())
+    async with composed(live, paths) as daemon:
         await daemon.scheduler.resume()
         daemon.admission.open()
         for _ in range(chains):

@@ -10,7 +10,7 @@ import click
 
 from aeon_cli.commands.asking import ask, watch
 from aeon_cli.commands.completion import completion
-from aeon_cli.commands.daemon import status
+from aeon_cli.commands.daemon import reload, status
 from aeon_cli.commands.memory import memory
 from aeon_cli.commands.models import models
 from aeon_cli.commands.runs import cancel, decide, runs, show
@@ -76,7 +76,21 @@ def cli(socket: str | None) -> None:
     """Ask aeond for something, watch it work, look at what it did."""
 
 
-for _command in (ask, watch, runs, show, cancel, decide, tools, call, memory, models, status, completion):
+for _command in (
+    ask,
+    watch,
+    runs,
+    show,
+    cancel,
+    decide,
+    tools,
+    call,
+    memory,
+    models,
+    status,
+    reload,
+    completion,
+):
     cli.add_command(_command)
 
 

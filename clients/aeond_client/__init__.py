@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from aeond_client.async_watch import AsyncWatch
     from aeond_client.calls import RunOptions
     from aeond_client.client import Client
-    from aeond_client.daemon import DaemonStatus
+    from aeond_client.daemon import ConfigChanges, DaemonStatus
     from aeond_client.errors import AeondError, NoAnswerError, NoDaemonError
     from aeond_client.events import Event
     from aeond_client.following import Outage
@@ -44,6 +44,7 @@ __all__ = [
     "AsyncWatch",
     "Budget",
     "Client",
+    "ConfigChanges",
     "DaemonStatus",
     "Engine",
     "Event",
@@ -76,7 +77,7 @@ _HOMES = {
         "async_watch": ("AsyncWatch",),
         "calls": ("RunOptions",),
         "client": ("Client",),
-        "daemon": ("DaemonStatus",),
+        "daemon": ("ConfigChanges", "DaemonStatus"),
         "errors": ("AeondError", "NoAnswerError", "NoDaemonError"),
         "events": ("Event",),
         "following": ("Outage",),

@@ -14,7 +14,7 @@ from aeond_client import calls
 from aeond_client.async_watch import AsyncWatch
 from aeond_client.calls import PAGE_SIZE, Call, PageCall, RunOptions
 from aeond_client.channels import OPTIONS, StreamChannels
-from aeond_client.daemon import DaemonStatus
+from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.errors import AeondError, CallCancelledError
 from aeond_client.events import Event
 from aeond_client.failures import error_of, may_repeat
@@ -233,6 +233,11 @@ class AsyncClient:
 
     async def get_status(self) -> DaemonStatus:
         return await self._make(calls.get_status())
+
+    async def reload_config(self) -> ConfigChanges:
+        """Has the daemon read its configuration again. InvalidInputError (reason CONFIG_INVALID) when the
+        file is wrong: nothing has changed then."""
+        return await self._make(calls.reload_config())
 
     # ------------------------------------------------------------ how calls are made
 

@@ -22,7 +22,7 @@ from aeond.api.v1 import (
     tools_pb2,
 )
 from aeond_client import reading
-from aeond_client.daemon import DaemonStatus
+from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.errors import InvalidInputError
 from aeond_client.models import Engine, ModelInfo, TextPiece
 from aeond_client.runs import Budget, Plan, PlanStep, Resolution, Run, RunState, RunSummary
@@ -99,6 +99,13 @@ def get_status() -> Call[DaemonStatus]:
         reading.daemon_status,
         True,
         _LOOK_SECONDS,
+    )
+
+
+def reload_config() -> Call[ConfigChanges]:
+    request = daemon_pb2.ReloadRequest()
+    return Call(
+        _DAEMON["Reload"], request, daemon_pb2.ReloadResponse, reading.config_changes, True, _CHANGE_SECONDS
     )
 
 

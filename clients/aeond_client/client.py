@@ -13,7 +13,7 @@ import grpc
 from aeond_client import calls
 from aeond_client.calls import PAGE_SIZE, Call, PageCall, RunOptions
 from aeond_client.channels import OPTIONS, StreamChannels
-from aeond_client.daemon import DaemonStatus
+from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.errors import AeondError, CallCancelledError
 from aeond_client.events import Event
 from aeond_client.failures import error_of, may_repeat
@@ -231,6 +231,11 @@ class Client:
 
     def get_status(self) -> DaemonStatus:
         return self._make(calls.get_status())
+
+    def reload_config(self) -> ConfigChanges:
+        """Has the daemon read its configuration again. InvalidInputError (reason CONFIG_INVALID) when the
+        file is wrong: nothing has changed then."""
+        return self._make(calls.reload_config())
 
     # ------------------------------------------------------------ how calls are made
 

@@ -6,6 +6,15 @@ from aeond_client.models import Engine
 
 
 @dataclass(frozen=True, slots=True)
+class ConfigChanges:
+    """What came of reading the configuration again: keys that changed live, and keys that differ in the file
+    and need a restart."""
+
+    changed_keys: tuple[str, ...] = ()
+    restart_keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DaemonStatus:
     """How the daemon is: `state` is `starting`, `ready`, `degraded` or `draining`; `messages` say in plain
     words what is wrong and what to do (empty: nothing is). Bounds of 0 mean none, `resident_bytes` 0 means

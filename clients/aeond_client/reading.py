@@ -8,7 +8,7 @@ from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, parts_pb2, runs_pb2, tools_pb2
-from aeond_client.daemon import DaemonStatus
+from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.models import Engine, ModelInfo, TextPiece
 from aeond_client.runs import (
     Amounts,
@@ -220,6 +220,10 @@ def text_piece(wire: models_pb2.GenerateResponse) -> TextPiece:
         completion_tokens=wire.usage.completion_tokens,
         cached_tokens=wire.usage.cached_tokens,
     )
+
+
+def config_changes(wire: daemon_pb2.ReloadResponse) -> ConfigChanges:
+    return ConfigChanges(tuple(wire.changed_keys), tuple(wire.restart_keys))
 
 
 def daemon_status(wire: daemon_pb2.GetStatusResponse) -> DaemonStatus:

@@ -62,7 +62,7 @@ def test_runs_wait_for_room_and_go_on(folder: Path) -> None:
 
 
 def test_a_disk_that_fails_ends_the_daemon(stage: Any) -> None:
-    """When nothing can be recorded any more the daemon ends with 4 by itself; on a sound disk all goes on."""
+    """When nothing can be recorded any more the daemon ends with 7 by itself; on a sound disk all goes on."""
     gate = stage.gate()
     with Client(stage.socket) as client:
         plan = chain(deed("s1", "run"), deed("s2", "pure", gate=gate))
@@ -72,7 +72,7 @@ def test_a_disk_that_fails_ends_the_daemon(stage: Any) -> None:
             # From now on every write behind the first pages of a file fails, as on a disk that dies.
             resource.prlimit(stage.daemon.pid, resource.RLIMIT_FSIZE, (FIRST_BYTES, FIRST_BYTES))
             gate.open()
-            assert stage.daemon.wait() == Exit.JOURNAL
+            assert stage.daemon.wait() == Exit.DISK
             stage.daemon.start()
             gate.open()
             seen.wait_for_end()

@@ -93,6 +93,16 @@ async def test_memory_is_kept_by_hand(aeonctl: Run, daemon: ScriptedDaemon) -> N
     assert (await aeonctl("memory", "get", "bonus")).code == 1
 
 
+async def test_a_reload_is_told(aeonctl: Run) -> None:
+    """What changed and what needs a restart stand in a line each, or in one JSON object."""
+    told = await aeonctl("reload")
+    assert (told.code, told.out.splitlines()) == (
+        0,
+        ["changed        log.level, runs.max_running", "needs restart  model.name"],
+    )
+    assert (await aeonctl("reload", "--json")).json_lines[0]["restart_keys"] == ["model.name"]
+
+
 async def test_models_and_status_are_told(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     """The catalogue, the loaded model and the daemon's state are there for people and programs."""
     assert (await aeonctl("models", "list")).out.split()[:5] == ["tiny", "(default)", "loaded", "98.0", "MB"]

@@ -23,6 +23,7 @@ from aeond_client import (
     StepState,
     errors,
 )
+from aeond_client.daemon import ConfigChanges
 from aeond_client.events import AnswerComposed, Progress, RunEnded, StepEnded, TextDelta, UnknownKind
 from tests.support import wire_events
 from tests.support.scripted_daemon import ScriptedDaemon, journal_of
@@ -324,6 +325,12 @@ async def test_the_daemon_tells_how_it_is(surface: Surface, daemon: ScriptedDaem
     status = await surface.call("get_status")
     assert (status.state, status.engine.state, status.max_running_runs) == ("ready", "ready", 8)
     assert str(surface.client.socket) == f"{daemon.path} (as told)"
+
+
+async def test_a_reload_tells_what_came_of_it(surface: Surface) -> None:
+    """Reading the configuration again tells which keys changed and which need a restart."""
+    changes = await surface.call("reload_config")
+    assert changes == ConfigChanges(("log.level", "runs.max_running"), ("model.name",))
 
 
 async def test_a_client_that_is_closed_says_so(daemon: ScriptedDaemon) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import anyio
 
 from aeond.domain.budgets import Budget, BudgetRequest
-from aeond.domain.daemons import DaemonSnapshot, DaemonState
+from aeond.domain.daemons import ConfigChanges, DaemonSnapshot, DaemonState
 from aeond.domain.events import (
     CancelRequested,
     Event,
@@ -242,9 +242,16 @@ class FixedDaemon:
     snapshot: DaemonSnapshot = DaemonSnapshot(  # noqa: RUF009 (frozen)
         version="9.8.7", state=DaemonState.READY, pid=4242, started_time=START_TIME, uptime_seconds=5.5
     )
+    changes: ConfigChanges = ConfigChanges()  # noqa: RUF009 (frozen)
+    config_mistake: str = ""
 
     async def status(self) -> DaemonSnapshot:
         return self.snapshot
+
+    async def reload(self) -> ConfigChanges:
+        if self.config_mistake:
+            raise InvalidInputError(self.config_mistake, reason="CONFIG_INVALID")
+        return self.changes
 
 
 @dataclass

@@ -203,6 +203,11 @@ class ScriptedStatus(daemon_pb2_grpc.DaemonServiceServicer):
         reply.load.max_running_runs = 8
         return reply
 
+    async def Reload(self, request: Any, context: Any) -> Any:  # noqa: N802 - the contract's
+        return daemon_pb2.ReloadResponse(
+            changed_keys=["log.level", "runs.max_running"], restart_keys=["model.name"]
+        )
+
 
 class ScriptedDaemon:
     """The whole daemon on one socket. `async with` starts and stops it."""
@@ -218,10 +223,7 @@ class ScriptedDaemon:
     async def start(self) -> None:
         server = grpc.aio.server()
         runs_pb2_grpc.add_RunServiceServicer_to_server(self.runs, server)
-        daemon_pb2_grpc.add_DaemonServiceServicer_to_server(
-            ScriptedStatus(),  # type: ignore[abstract]  # what is not scripted answers UNIMPLEMENTED
-            server,
-        )
+        daemon_pb2_grpc.add_DaemonServiceServicer_to_server(ScriptedStatus(), server)
         for catalogue in (self.tools, self.memory, self.models):
             catalogue.add_to(server)
         server.add_insecure_port(f"unix:{self.path}")

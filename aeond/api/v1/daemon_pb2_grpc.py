@@ -60,7 +60,7 @@ class DaemonServiceServicer:
 
     def Reload(self, request, context):
         """Reads the configuration again, changes what can change live, and returns when that is done, with what
-        needs a restart. INVALID_ARGUMENT (INVALID_CONFIG) for a bad file: the old configuration stays. A
+        needs a restart. INVALID_ARGUMENT (CONFIG_INVALID) for a bad file: the old configuration stays. A
         repeat with an unchanged file changes nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

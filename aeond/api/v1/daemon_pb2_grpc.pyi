@@ -37,7 +37,7 @@ class DaemonServiceStub:
     """Returns how the daemon is. Always answers, also while it starts and drains. Repeat at will."""
     Reload: _grpc.UnaryUnaryMultiCallable[_daemon_pb2.ReloadRequest, _daemon_pb2.ReloadResponse]
     """Reads the configuration again, changes what can change live, and returns when that is done, with what
-    needs a restart. INVALID_ARGUMENT (INVALID_CONFIG) for a bad file: the old configuration stays. A
+    needs a restart. INVALID_ARGUMENT (CONFIG_INVALID) for a bad file: the old configuration stays. A
     repeat with an unchanged file changes nothing.
     """
 
@@ -50,7 +50,7 @@ class DaemonServiceAsyncStub(DaemonServiceStub):
     """Returns how the daemon is. Always answers, also while it starts and drains. Repeat at will."""
     Reload: _aio.UnaryUnaryMultiCallable[_daemon_pb2.ReloadRequest, _daemon_pb2.ReloadResponse]  # type: ignore[assignment]
     """Reads the configuration again, changes what can change live, and returns when that is done, with what
-    needs a restart. INVALID_ARGUMENT (INVALID_CONFIG) for a bad file: the old configuration stays. A
+    needs a restart. INVALID_ARGUMENT (CONFIG_INVALID) for a bad file: the old configuration stays. A
     repeat with an unchanged file changes nothing.
     """
 
@@ -72,7 +72,7 @@ class DaemonServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_daemon_pb2.ReloadResponse, _abc.Awaitable[_daemon_pb2.ReloadResponse]]:
         """Reads the configuration again, changes what can change live, and returns when that is done, with what
-        needs a restart. INVALID_ARGUMENT (INVALID_CONFIG) for a bad file: the old configuration stays. A
+        needs a restart. INVALID_ARGUMENT (CONFIG_INVALID) for a bad file: the old configuration stays. A
         repeat with an unchanged file changes nothing.
         """
 

@@ -1,4 +1,4 @@
-"""`status`: the daemon itself."""
+"""`status` and `reload`: the daemon itself."""
 
 import click
 
@@ -39,3 +39,24 @@ def status(context: click.Context, /, as_json: bool) -> int:
         for message in found.messages:
             print(f"! {one_line(message)}")
     return Exit.ANSWERED if found.state == "ready" else Exit.FAILED
+
+
+@click.command()
+@json_option
+@click.pass_context
+def reload(context: click.Context, /, as_json: bool) -> int:
+    """Have the daemon read its configuration again.
+
+    Says which keys changed, and which differ in the file and need a restart. A file that is wrong changes nothing.
+    """
+    from aeon_cli.exits import Exit
+    from aeon_cli.printable import one_line
+
+    with connect(context) as client:
+        changes = client.reload_config()
+    if as_json:
+        print_json(changes)
+    else:
+        print(f"changed        {one_line(', '.join(changes.changed_keys)) or 'nothing'}")
+        print(f"needs restart  {one_line(', '.join(changes.restart_keys)) or 'nothing'}")
+    return Exit.ANSWERED

@@ -11,6 +11,7 @@ from aeond_client.runs import Resolution, RunState
 
 ALL: list[Call[Any]] = [
     calls.get_status(),
+    calls.reload_config(),
     calls.create_run("text", "id", RunOptions()),
     calls.get_run("run"),
     calls.list_runs([RunState.RUNNING], "")("", 50),

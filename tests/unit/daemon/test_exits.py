@@ -23,6 +23,7 @@ from aeond.errors import (
         (AlreadyExistsError("", reason="SOCKET_IN_USE"), Exit.ANOTHER_INSTANCE),
         (StoreError("", reason="JOURNAL_CORRUPT"), Exit.JOURNAL),
         (StoreError("", reason="MEMORY_NEWER"), Exit.JOURNAL),
+        (StoreError("", reason="JOURNAL_FAILED"), Exit.DISK),
         (NotFoundError("", reason="SOCKET_FOLDER_MISSING"), Exit.SOCKET),
         (WrongStateError("", reason="SOCKET_PATH_TAKEN"), Exit.SOCKET),
     ],

@@ -36,6 +36,17 @@ def test_the_manager_is_told_each_step(manager: socket.socket) -> None:
     ]
 
 
+def test_the_manager_is_told_of_reloads_and_of_time(manager: socket.socket) -> None:
+    """A reload is told with its moment, and more time is asked for, in microseconds."""
+    with closing(notifier_from_environment()) as notifier:
+        notifier.reloading(12.5)
+        notifier.extend(30)
+    assert [manager.recv(1000).decode() for _ in range(2)] == [
+        "RELOADING=1\nMONOTONIC_USEC=12500000",
+        "EXTEND_TIMEOUT_USEC=30000000",
+    ]
+
+
 def test_the_same_line_is_said_once(manager: socket.socket) -> None:
     """The manager is told what changed, not what stayed."""
     with closing(notifier_from_environment()) as notifier:

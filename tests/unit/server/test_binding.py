@@ -32,7 +32,6 @@ NOT_ANSWERED = {
     "ToolService.ServeTools",
     "ModelService.SleepModel",
     "ModelService.WakeModel",
-    "DaemonService.Reload",
 }
 
 

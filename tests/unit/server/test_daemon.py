@@ -1,9 +1,10 @@
+import grpc
 import pytest
 
 from aeond.api.v1 import daemon_pb2, models_pb2, parts_pb2, runs_pb2
-from aeond.domain.daemons import DaemonLoad, DaemonSnapshot, DaemonState
+from aeond.domain.daemons import ConfigChanges, DaemonLoad, DaemonSnapshot, DaemonState
 from aeond.domain.llm import EngineSnapshot, EngineState
-from tests.support.api_world import ApiWorld, Stubs
+from tests.support.api_world import ApiWorld, Stubs, status_of
 
 pytestmark = pytest.mark.anyio
 
@@ -51,3 +52,23 @@ async def test_the_status_tells_everything(world: ApiWorld, client: Stubs) -> No
     expected.started_time.FromMilliseconds(1_790_000_000_500)
     assert status == expected
     watching.cancel()
+
+
+async def test_a_reload_tells_the_keys(world: ApiWorld, client: Stubs) -> None:
+    """Keys that changed and keys that need a restart arrive apart."""
+    world.behind.daemon.changes = ConfigChanges(("log.level",), ("model.name", "tools.files"))
+    reloaded = await client.daemon.Reload(daemon_pb2.ReloadRequest())
+    assert (list(reloaded.changed_keys), list(reloaded.restart_keys)) == (
+        ["log.level"],
+        ["model.name", "tools.files"],
+    )
+
+
+async def test_a_wrong_file_is_told_in_words(world: ApiWorld, client: Stubs) -> None:
+    """A configuration that is wrong is an invalid argument with the mistake in it."""
+    world.behind.daemon.config_mistake = "aeond.toml:3: there is no key log.levle"
+    with pytest.raises(grpc.RpcError) as raised:
+        await client.daemon.Reload(daemon_pb2.ReloadRequest())
+    code, metadata = status_of(raised.value)
+    assert (code, metadata["reason"]) == (grpc.StatusCode.INVALID_ARGUMENT, "CONFIG_INVALID")
+    assert "no key log.levle" in str(raised.value)

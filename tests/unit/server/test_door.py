@@ -116,6 +116,17 @@ async def test_a_user_that_is_not_allowed_reads_why(tmp_path: Path) -> None:
                     pass
 
 
+async def test_a_new_rule_judges_who_comes_next(tmp_path: Path) -> None:
+    """With another rule for coming in, who is in stays in, and who comes is judged by the new one."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as first, world.channel() as second:
+            await Stubs(first).daemon.GetStatus(STATUS)
+            world.api.adopt(NobodyEnters())
+            async with refused(grpc.StatusCode.PERMISSION_DENIED, "USER_REFUSED"):
+                await Stubs(second).daemon.GetStatus(STATUS)
+            assert (await Stubs(first).daemon.GetStatus(STATUS)).load.connections == 1
+
+
 async def test_connections_beyond_the_cap_are_told_and_come_in_later(tmp_path: Path) -> None:
     """One connection too many gets RESOURCE_EXHAUSTED; those that are in notice nothing; once one leaves,
     the next comes in."""

@@ -5,13 +5,14 @@ from pathlib import Path
 import anyio
 import pytest
 
-from aeond.domain.budgets import BudgetRequest
+from aeond.domain.budgets import Budget, BudgetRequest
 from aeond.domain.events import RunCreated
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import Plan, PlanStep
 from aeond.domain.runs import Owner, RunRequest, RunState
 from aeond.domain.tools import ToolCall
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from aeond.service.runs import Bounds
 from tests.support.service_world import ONE_STEP, USER, ToldValidator, World, asking
 
 NO_BOUNDS = BudgetRequest()
@@ -130,6 +131,16 @@ async def test_a_budget_never_exceeds_the_limit(tmp_path: Path) -> None:
     assert isinstance(event.kind, RunCreated)
     assert (event.kind.budget.ttl, event.kind.budget.passes) == (100, 2)
     assert event.kind.budget.tokens == world.bounds.default.tokens
+
+
+async def test_new_bounds_hold_for_new_runs(tmp_path: Path) -> None:
+    """After other bounds were adopted a new run gets theirs, and an older one keeps its own."""
+    async with World(tmp_path).working() as world:
+        before = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
+        world.runs.adopt(Bounds(Budget(ttl=3), Budget(ttl=5)))
+        plain = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
+        greedy = await world.runs.create(asking(), ONE_STEP, BudgetRequest(ttl=1_000_000))
+    assert [run.ledger.limit.ttl for run in (before, plain, greedy)] == [Budget().ttl, 3, 5]
 
 
 async def test_a_run_without_a_workspace_gets_one_of_its_own(tmp_path: Path) -> None:

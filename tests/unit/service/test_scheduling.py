@@ -95,6 +95,21 @@ async def test_only_so_many_runs_are_worked_on_at_once(tmp_path: Path) -> None:
     assert [call.run_id for call in world.tools["work"].calls] == [run.run_id for run in runs]
 
 
+async def test_higher_limits_let_waiting_runs_begin(tmp_path: Path) -> None:
+    """With more places than before, runs that waited are taken up at once."""
+    world = World(tmp_path, limits=RunLimits(running=1, waiting=8))
+    gate = gated(world)
+    async with world.working():
+        runs = [await world.runs.create(asking(), ONE_STEP, NO_BOUNDS) for _ in range(2)]
+        with anyio.fail_after(10):
+            await gate.begun.wait()
+            assert world.scheduler.idle
+            world.scheduler.adopt(RunLimits(running=2, waiting=8))
+            await anyio.wait_all_tasks_blocked()
+            assert (world.scheduler.running_count, world.scheduler.taken_up) == (len(runs), 2)
+            gate.opened.set()
+
+
 async def test_too_many_waiting_runs_are_refused(tmp_path: Path) -> None:
     """A full queue refuses a new run with a hint when to try again, and journals nothing of it."""
     world = World(tmp_path, limits=RunLimits(running=1, waiting=1))

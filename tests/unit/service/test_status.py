@@ -8,7 +8,7 @@ import pytest
 from aeond.capabilities.llm.scripted import Script, ScriptedLLM
 from aeond.capabilities.llm.scripted_engine import ScriptedEngine
 from aeond.domain.budgets import BudgetRequest
-from aeond.domain.daemons import DaemonState
+from aeond.domain.daemons import ConfigChanges, DaemonState
 from aeond.domain.llm import EngineSnapshot, EngineState
 from aeond.service.scheduling import RunLimits
 from aeond.service.status import Process, Status
@@ -31,6 +31,7 @@ def status_of(world: World, engine: type[ScriptedEngine] = ScriptedEngine) -> St
         engine=engine(ScriptedLLM(Script())),
         registry=ToldRegistry(ToldTool("a"), ToldTool("b")),
         clock=world.clock,
+        reload=lambda: ConfigChanges(("log.level",)),
     )
 
 
@@ -86,3 +87,8 @@ async def test_a_message_is_what_degrades(tmp_path: Path, state: DaemonState) ->
         told = await status_of(world, engine).status()
     assert told.state is state
     assert bool(told.messages) is (state is DaemonState.DEGRADED)
+
+
+async def test_a_reload_is_passed_on(tmp_path: Path) -> None:
+    """What came of reading the configuration again is told to who asked for it."""
+    assert await status_of(World(tmp_path)).reload() == ConfigChanges(("log.level",))

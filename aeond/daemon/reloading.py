@@ -1,0 +1,119 @@
+"""The configuration in force, and reading it again while the daemon runs."""
+
+import logging
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from aeond.daemon.config import Config
+from aeond.daemon.logs import start_logging
+from aeond.daemon.notify import Notifier
+from aeond.domain.daemons import ConfigChanges
+from aeond.errors import AeondError
+from aeond.ports import Clock
+
+# Keys and whole sections that change live. Everything else is built into what was composed at the start.
+LIVE: Final = frozenset(
+    {
+        "daemon.stop_seconds",
+        "log.format",
+        "log.level",
+        "runs",
+        "socket.allow_groups",
+        "socket.allow_users",
+        "socket.max_connections",
+    }
+)
+
+Adopt = Callable[[Config], None]
+
+log = logging.getLogger("aeond.daemon")
+
+
+class LiveConfig:
+    """Holds the configuration in force. `read` gives the one in the file, or raises InvalidInputError.
+
+    `adopt_by` names who carries a new one out.
+    """
+
+    def __init__(self, config: Config, read: Callable[[], Config], notifier: Notifier, clock: Clock) -> None:
+        self._config = config
+        self._read = read
+        self._notifier = notifier
+        self._clock = clock
+        self._adopters: list[Adopt] = []
+
+    @property
+    def config(self) -> Config:
+        return self._config
+
+    def adopt_by(self, adopt: Adopt) -> None:
+        """From now on a new configuration is handed to `adopt`, which takes all of it or raises."""
+        self._adopters.append(adopt)
+
+    def reload(self) -> ConfigChanges:
+        """Reads the file and puts in force what can change live; says what did, and what needs a restart.
+
+        InvalidInputError (reason CONFIG_INVALID) when the file is wrong: nothing has changed then.
+        """
+        self._notifier.reloading(self._clock.monotonic())
+        try:
+            changes = self._adopt(self._read())
+        except AeondError as error:
+            log.error(  # noqa: TRY400 - a mistake in a file, and no bug
+                "the configuration stays as it was: %s", error.message, extra={"kind": "config_refused"}
+            )
+            raise
+        finally:
+            self._notifier.ready()
+        log.info(
+            "the configuration was read again: changed %s; needs a restart: %s",
+            ", ".join(changes.changed_keys) or "nothing",
+            ", ".join(changes.restart_keys) or "nothing",
+            extra={"kind": "config_reloaded"},
+        )
+        return changes
+
+    def _adopt(self, wanted: Config) -> ConfigChanges:
+        old, new = values_of(self._config), values_of(wanted)
+        differing = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
+        live = tuple(key for key in differing if _is_live(key))
+        changed = _with(self._config, {key: new[key] for key in live})
+        for adopt in self._adopters:
+            adopt(changed)
+        if any(key.startswith("log.") for key in live):
+            start_logging(changed.log.level, changed.log.format, sys.stderr)
+        self._config = changed
+        return ConfigChanges(live, tuple(key for key in differing if key not in live))
+
+
+def values_of(config: Config) -> dict[str, Any]:
+    """Every key with its sections before it, and its value."""
+    return dict(_values(config.model_dump(), ""))
+
+
+def _values(section: Mapping[str, Any], name: str) -> list[tuple[str, Any]]:
+    values: list[tuple[str, Any]] = []
+    for key, value in section.items():
+        if isinstance(value, dict):
+            values += _values(value, f"{name}{key}.")
+        else:
+            values.append((name + key, value))
+    return values
+
+
+def _is_live(key: str) -> bool:
+    parts = key.split(".")
+    return any(".".join(parts[:count]) in LIVE for count in range(1, len(parts) + 1))
+
+
+def _with(config: Config, values: Mapping[str, Any]) -> Config:
+    """The configuration with other values of these keys."""
+    sections = config.model_dump()
+    for name, value in values.items():
+        *path, key = name.split(".")
+        section = sections
+        for part in path:
+            section = section[part]
+        section[key] = value
+    return Config.model_validate(sections)

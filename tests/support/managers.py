@@ -1,0 +1,33 @@
+"""A service manager that remembers what it is told."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class ToldManager:
+    """Implements Notifier."""
+
+    listens: bool = True
+    watchdog_seconds: float = 3.0
+    told: list[str] = field(default_factory=list)
+
+    def ready(self) -> None:
+        self.told.append("ready")
+
+    def reloading(self, monotonic_seconds: float) -> None:
+        self.told.append(f"reloading since {monotonic_seconds:g}")
+
+    def extend(self, seconds: float) -> None:
+        self.told.append(f"{seconds:g} s more")
+
+    def say(self, text: str, **fields: str) -> None:
+        self.told.append(text)
+
+    def alive(self) -> None:
+        self.told.append("alive")
+
+    def stopping(self) -> None:
+        self.told.append("stopping")
+
+    def close(self) -> None:
+        self.told.append("closed")

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanag
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aeond import __version__
 from aeond.capabilities.journal.schema import JOURNAL
@@ -30,7 +30,7 @@ from aeond.capabilities.tools.invoking import AcceptAll, GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.threads import WorkerThreads
 from aeond.daemon.clocks import SystemClock, TimeSortedIds, chance
-from aeond.daemon.config import Config, EngineKind, ModelSection, SandboxKind, ToolsSection
+from aeond.daemon.config import Config, EngineKind, EngineRun, ModelSection, SandboxKind, ToolsSection
 from aeond.daemon.paths import Paths
 from aeond.daemon.reloading import LiveConfig
 from aeond.domain.budgets import Budget
@@ -114,7 +114,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
         invoker = GuardedInvoker(registry, clock, AcceptAll())
 
         open_engine = _OPENED[config.model.engine]
-        adapter, engine = await stack.enter_async_context(open_engine(config.model, paths, clock))
+        adapter, engine = await stack.enter_async_context(open_engine(config, paths, clock))
         agents = {LLM_AGENT: LLMAgent(adapter)}
 
         validator = PlanValidator(registry, agents)
@@ -264,21 +264,28 @@ def _listener(config: Config, paths: Paths, descriptor: int | None) -> AbstractC
 
 
 @asynccontextmanager
-async def _llama_cpp(
-    model: ModelSection, paths: Paths, clock: Clock
-) -> AsyncIterator[tuple[LLMAdapter, Engine]]:
+async def _llama_cpp(config: Config, paths: Paths, clock: Clock) -> AsyncIterator[tuple[LLMAdapter, Engine]]:
     from aeond.capabilities.llm.llama_cpp import LlamaCppAdapter
     from aeond.capabilities.llm.llama_engine import LlamaEngine, LlamaSettings
     from aeond.capabilities.llm.retrying import Retries
 
+    model, start = config.model, _started(config.engine.run, paths)
     catalogue, store = _models(model, paths)
     settings = LlamaSettings(
         slots=model.parallel_requests, context_length=model.context_tokens, threads=model.threads
     )
-    async with LlamaEngine(catalogue, store, paths.engine_dir, clock, settings) as engine:
+    async with LlamaEngine(catalogue, store, paths.engine_dir, clock, settings, **start) as engine:
         if model.load_at_start:
             await engine.load("")
         yield LlamaCppAdapter(engine, Retries(clock, chance)), engine
+
+
+def _started(run: EngineRun, paths: Paths) -> "dict[str, Any]":
+    """How the engine's host is started, as LlamaEngine takes it: a child is what it does by itself."""
+    from aeond.capabilities.llm.engine_unit import engine_unit
+
+    as_unit = run is EngineRun.UNIT or (run is EngineRun.AUTO and paths.engine_unit.is_socket())
+    return {"program": (), "start": partial(engine_unit, paths.engine_unit)} if as_unit else {}
 
 
 def _models(model: ModelSection, paths: Paths) -> "tuple[Catalogue, ModelStore]":
@@ -292,12 +299,11 @@ def _models(model: ModelSection, paths: Paths) -> "tuple[Catalogue, ModelStore]"
 
 
 @asynccontextmanager
-async def _scripted(
-    model: ModelSection, _paths: Paths, _clock: Clock
-) -> AsyncIterator[tuple[LLMAdapter, Engine]]:
+async def _scripted(config: Config, _paths: Paths, _clock: Clock) -> AsyncIterator[tuple[LLMAdapter, Engine]]:
     from aeond.capabilities.llm.scripted import Script, ScriptedLLM, read_script
     from aeond.capabilities.llm.scripted_engine import ScriptedEngine
 
+    model = config.model
     script = read_script(Path(model.script).expanduser()) if model.script else Script()
     adapter = ScriptedLLM(script)
     yield adapter, ScriptedEngine(adapter)

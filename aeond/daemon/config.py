@@ -185,6 +185,24 @@ class ModelSection(Section):
     script: PathText = Field("", description="The scripted engine's script, a TOML or JSON file.")
 
 
+class EngineRun(StrEnum):
+    """Where the engine's process is."""
+
+    AUTO = "auto"  # unit where systemd offers it, else child
+    CHILD = "child"
+    UNIT = "unit"
+
+
+class EngineSection(Section):
+    """Where the model's engine runs."""
+
+    run: EngineRun = Field(
+        EngineRun.AUTO,
+        description="How its process is started: child, by the daemon itself; unit, as aeond-engine.service, which "
+        "systemd keeps apart from the daemon; auto, unit where its socket is there.",
+    )
+
+
 class SandboxKind(StrEnum):
     """Where the code of tools runs that is not trusted."""
 
@@ -228,4 +246,5 @@ class Config(Section):
     runs: RunsSection = Field(default_factory=RunsSection)
     workspaces: WorkspacesSection = Field(default_factory=WorkspacesSection)
     model: ModelSection = Field(default_factory=ModelSection)
+    engine: EngineSection = Field(default_factory=EngineSection)
     tools: ToolsSection = Field(default_factory=ToolsSection)

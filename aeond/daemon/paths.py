@@ -67,6 +67,11 @@ class Paths:
         return self.private_dir / "engine"
 
     @property
+    def engine_unit(self) -> Path:
+        """A connection here starts the engine's unit, and its close ends it."""
+        return SERVICE_SOCKETS / "engine.sock"
+
+    @property
     def tool_unit(self) -> Path:
         """A connection here is a unit of systemd for one tool call."""
         return SERVICE_SOCKETS / "tool.sock"

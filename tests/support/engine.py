@@ -55,9 +55,9 @@ class SmallEngine:
 async def running_engine(
     folder: Path, model: str = SMOLLM2_135M.name, **options: Any
 ) -> AsyncIterator[SmallEngine]:
-    """An engine of one's own; `options` are those of LlamaSettings, and `program`."""
+    """An engine of one's own; `options` are those of LlamaSettings, `program` and `start`."""
     clock = SystemClock()
-    program = {"program": options.pop("program")} if "program" in options else {}
+    program = {name: options.pop(name) for name in ("program", "start") if name in options}
     settings = LlamaSettings(
         **{"slots": SLOTS, "context_length": CONTEXT_LENGTH, "stall_seconds": 120.0, **options}
     )

@@ -64,6 +64,10 @@ class EngineProcess:
         code = await self._process.wait()
         raise LLMGoneError(f"The engine ended while it loaded ({describe_exit(code)}).", retryable=True)
 
+    async def ended(self) -> str:
+        """How it ended, in words, once it has by whatever cause."""
+        return describe_exit(await self._process.wait())
+
     async def wait(self) -> int:
         """Its exit code, once it has ended by whatever cause; negative for a signal."""
         return await self._process.wait()

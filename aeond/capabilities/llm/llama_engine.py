@@ -21,7 +21,8 @@ import anyio
 
 from aeond.capabilities.llm.catalogue import Catalogue, CatalogueEntry
 from aeond.capabilities.llm.downloading import ModelStore
-from aeond.capabilities.llm.engine_process import EngineProcess, describe_exit, engine_process, sweep
+from aeond.capabilities.llm.engine_process import sweep
+from aeond.capabilities.llm.engine_unit import RunningEngine, Start, as_child
 from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.watching import Watch
 from aeond.domain.llm import EngineSnapshot, EngineState, ModelInfo
@@ -76,6 +77,7 @@ class LlamaEngine:
         clock: Clock,
         settings: LlamaSettings,
         program: Sequence[str] = HOST_PROGRAM,
+        start: Start = as_child,
     ) -> None:
         self._catalogue = catalogue
         self._store = store
@@ -83,6 +85,7 @@ class LlamaEngine:
         self._clock = clock
         self.settings = settings
         self._program = tuple(program)
+        self._start = start
         self._snapshot = EngineSnapshot(EngineState.COLD)
         self._changed = anyio.Event()
         self._wish: CatalogueEntry | None = None
@@ -279,7 +282,7 @@ class LlamaEngine:
     async def _serve(self, entry: CatalogueEntry, path: Path) -> None:
         """One life of the host process; ends by LLMGoneError or LLMError."""
         self._socket.unlink(missing_ok=True)
-        async with engine_process(
+        async with self._start(
             self._command(entry, path), self._folder, clean_environment(), self._tasks
         ) as process:
             with anyio.move_on_after(self.settings.load_seconds) as loading:
@@ -296,18 +299,17 @@ class LlamaEngine:
             finally:
                 self._client = None
 
-    async def _death_of(self, process: EngineProcess) -> LLMGoneError:
+    async def _death_of(self, process: RunningEngine) -> LLMGoneError:
         """Waits for the end of the process or for its silence, and kills it if it was silence."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._kill_when_silent, process)
-            code = await process.wait()
+            how = await process.ended()
             tasks.cancel_scope.cancel()
-        how = (
-            f"it was silent for {self.settings.stall_seconds:g} s" if process.killed else describe_exit(code)
-        )
+        if process.killed:
+            how = f"it was silent for {self.settings.stall_seconds:g} s"
         return LLMGoneError(f"The engine died ({how}). {process.last_words()}".strip(), retryable=True)
 
-    async def _kill_when_silent(self, process: EngineProcess) -> None:
+    async def _kill_when_silent(self, process: RunningEngine) -> None:
         await self._watch.silence(self.settings.stall_seconds)
         process.kill()
 

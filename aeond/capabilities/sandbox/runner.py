@@ -16,11 +16,10 @@ import traceback
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Final, cast
+from typing import Any, Final
 
 from aeond.capabilities.sandbox.messages import Errand, Reply, Request
 from aeond.capabilities.sandbox.parcels import ParcelError, fingerprints, pack, unpack
-from aeond.domain.values import JsonValue
 from aeond.errors import AeondError
 
 MAX_ERROR_CHARS: Final = 2_000
@@ -117,7 +116,7 @@ def performed(request: Request) -> Reply:
             os.chdir("/")
 
 
-def value_of(request: Request) -> JsonValue:
+def value_of(request: Request) -> Any:
     from aeond.capabilities.tool_files import tools_in
 
     tools = tools_in(Path(request.path), request.source)
@@ -128,7 +127,7 @@ def value_of(request: Request) -> JsonValue:
     tool = next(tool for tool in tools if tool.spec.name == request.tool)
     work = tool.execute if request.errand is Errand.EXECUTE else tool.reconcile
     # Plain data only: anything else fails as what JSON cannot hold when the reply is written.
-    return cast("JsonValue", anyio.run(work, request.arguments, request.context))
+    return anyio.run(work, request.arguments, request.context)
 
 
 if __name__ == "__main__":

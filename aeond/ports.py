@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from aeond.domain.budgets import Amounts, Grant
-from aeond.domain.events import Event, EventKind, LiveUpdate, StepStarted
+from aeond.domain.events import (
+    ChildRunEnded,
+    ChildRunStarted,
+    Event,
+    EventKind,
+    LiveUpdate,
+    StepEnded,
+    StepStarted,
+)
 from aeond.domain.llm import (
     EngineSnapshot,
     LLMCapabilities,
@@ -22,7 +30,9 @@ from aeond.domain.llm import (
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem
 from aeond.domain.plans import Plan, PlanStep
-from aeond.domain.runs import Answer, RunSnapshot, RunState
+from aeond.domain.questions import InputRequest
+from aeond.domain.runs import Operation, RunSnapshot, RunState
+from aeond.domain.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 
@@ -113,6 +123,12 @@ class Feed(Protocol):
     def update(self, update: LiveUpdate) -> None:
         """Shows text or progress that is not journaled."""
 
+    def text_sink(self, run_id: str, step_id: str) -> "TextSink":
+        """Shows pieces of text as they come, each with its place in the text of this step ("": the answer)."""
+
+    def progress_sink(self, run_id: str) -> "ProgressSink":
+        """Shows what the run as a whole is doing."""
+
 
 # ---------------------------------------------------------------- model
 
@@ -160,14 +176,18 @@ class Engine(Protocol):
 # ---------------------------------------------------------------- tools, agents, memory
 
 
+ToolAnswer = JsonValue | InputRequest | SubtaskRequest
+
+
 class Tool(Protocol):
     """What a model may call. Authors implement `execute` and may raise ToolError."""
 
     @property
     def spec(self) -> ToolSpec: ...
 
-    async def execute(self, arguments: JsonObject, context: ToolContext) -> JsonValue:
-        """Runs with arguments that satisfy the input schema; returns data that satisfies the output schema."""
+    async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
+        """Runs with arguments that satisfy the input schema; returns data that satisfies the output schema,
+        or what must happen first: the kernel does it, and the outcome becomes the call's result."""
 
     async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
         """After a crash: the result, if the earlier call with the same call id did its work, else None."""
@@ -249,14 +269,6 @@ class Memory(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class PlanDraft:
-    """A plan that validated, and what was mended to get it."""
-
-    plan: Plan
-    repairs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class StepOutput:
     """What an agent step gave."""
 
@@ -269,18 +281,41 @@ TextSink = Callable[[str], None]  # takes pieces of text in order; "" starts the
 ProgressSink = Callable[[str, float], None]  # takes an activity and a fraction (-1: unknown)
 
 
-class Planner(Protocol):
-    """Turns a request into a plan with one constrained model call; repairs only form."""
+class Phases(Protocol):
+    """All that a run as a whole is thought through with: phases A to E, as the kernel sees them."""
 
-    async def draft(
-        self, snapshot: RunSnapshot, grant: Grant, on_progress: ProgressSink
-    ) -> Outcome[PlanDraft | None]: ...
+    async def perform(
+        self,
+        operation: Operation,
+        snapshot: RunSnapshot,
+        grant: Grant,
+        on_text: TextSink,
+        on_progress: ProgressSink,
+    ) -> tuple[EventKind, ...]:
+        """Does the operation and returns the events that end it, at least one. The first settles what was
+        reserved: its `used` is what the grant says was used in the end.
+
+        RESOLVE ReferencesResolved; ROUTE RouteChosen, for DIRECT followed by PlanAdopted; PROFILE
+        ProfileInferred, perhaps BudgetAdjusted; PLAN PlanAdopted or PlanningFailed; EVALUATE PassEvaluated
+        (of the current pass; of pass 0 for a plan that has not run), perhaps PlanRefined; REFINE
+        PlanRefined, perhaps BudgetAdjusted; ANSWER AnswerComposed. Never raises.
+        """
+
+    async def conclude(
+        self, operation: Operation, snapshot: RunSnapshot, problem: Problem, used: Amounts
+    ) -> EventKind:
+        """The event that ends an operation that was cut short: without a model and without waiting."""
 
 
-class Answerer(Protocol):
-    """Phase E: always answers, also when the model is gone or the budget spent."""
+class Children(Protocol):
+    """Runs started by steps."""
 
-    async def compose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Answer: ...
+    async def run(
+        self, child: ChildRun, parent: RunSnapshot, step_id: str, reserved: Amounts
+    ) -> tuple[ChildRunEnded, StepEnded]:
+        """Starts the run, or joins it if it is there already, and waits for its end: its answer is the
+        step's output. What it used is counted up to `reserved`. Cancelling this cancels the run, unless
+        the daemon is stopping: then it goes on with the next daemon."""
 
 
 class Reasoner(Protocol):
@@ -293,34 +328,18 @@ class Reasoner(Protocol):
     ) -> Outcome[StepOutput | None]: ...
 
 
-class Supervisor(Protocol):
-    """Repairs form, never adds meaning: a well-kept library first, then the same model with a reduced
-    prompt, at most `max_attempts` calls, each taken from the grant before it is made."""
-
-    async def repair_json(
-        self, text: str, schema: JsonObject | None, grant: Grant, max_attempts: int = 2
-    ) -> Outcome[JsonValue]: ...
-
-    async def repair_tool_call(
-        self, call: JsonValue, spec: ToolSpec, grant: Grant, max_attempts: int = 2
-    ) -> Outcome[ToolCall | None]: ...
-
-    async def repair_plan(
-        self, plan: JsonValue, specs: Sequence[ToolSpec], grant: Grant, max_attempts: int = 2
-    ) -> Outcome[Plan | None]: ...
-
-    async def repair_missing_tool_step(
-        self, step: PlanStep, specs: Sequence[ToolSpec], goal: str, grant: Grant, max_attempts: int = 2
-    ) -> Outcome[PlanStep]:
-        """The step with a registered tool and cleared errors; on failure the step as it was."""
-
-
 class StepIntents(Protocol):
     """Settles what a step will do before it is journaled."""
 
     def prepare(self, run: RunSnapshot, step_id: str, reservation: Amounts) -> StepStarted:
         """The intent: mode, arguments bound, and what a crash would mean. With mode TOOL and errors, the
         step's references cannot be resolved and it fails without running."""
+
+    def prepare_child(
+        self, run: RunSnapshot, step_id: str, request: SubtaskRequest, used: Amounts
+    ) -> ChildRunStarted | StepEnded:
+        """The child run for a subtask, within the ledger's share once the step's own reservation is
+        settled; or the step's failure: no template fits, nested too deep, or a cycle."""
 
 
 class Mender(Protocol):
@@ -343,16 +362,6 @@ class Validator(Protocol):
 
     def validate_step_tool(self, step: PlanStep) -> PlanStep:
         """The step with `errors` filled if its tool or agent is not registered, cleared if it is."""
-
-
-class Readiness(Protocol):
-    """Prepares a step for execution from the outputs of its dependencies."""
-
-    def prepare(self, step: PlanStep, snapshot: RunSnapshot) -> PlanStep:
-        """The step with incoming context and indices."""
-
-    def bind(self, step: PlanStep, snapshot: RunSnapshot, spec: ToolSpec) -> Outcome[JsonObject]:
-        """The step's arguments with references such as `$s1` or `$s1.result` replaced by outputs."""
 
 
 # ---------------------------------------------------------------- a run in progress

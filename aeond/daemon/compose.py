@@ -26,7 +26,8 @@ from aeond.capabilities.tool_files import load_tool_files
 from aeond.capabilities.tools.beneath import best_resolver, keep_out
 from aeond.capabilities.tools.builtin import builtin_tools
 from aeond.capabilities.tools.contained_files import ContainedFiles
-from aeond.capabilities.tools.invoking import AcceptAll, GuardedInvoker
+from aeond.capabilities.tools.invoking import AcceptAll as AuthoriseAll
+from aeond.capabilities.tools.invoking import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.threads import WorkerThreads
 from aeond.daemon.clocks import SystemClock, TimeSortedIds, chance
@@ -41,17 +42,20 @@ from aeond.kernel.orchestrator import Orchestrator, RunPorts
 from aeond.orchestration.answering import StepAnswerer
 from aeond.orchestration.intents import PreparedIntents
 from aeond.orchestration.mending import StepMender
+from aeond.orchestration.phases import PhaseOrchestrator
 from aeond.orchestration.plan_reading import in_order
 from aeond.orchestration.planning import ModelPlanner
 from aeond.orchestration.readiness import StepReadiness
 from aeond.orchestration.reasoning import AgentReasoner
 from aeond.orchestration.repair import ModelSupervisor
+from aeond.orchestration.trivial import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine, NoTemplates
 from aeond.orchestration.validation import PlanValidator
 from aeond.ports import Clock, Engine, Journal, LLMAdapter, Tool
 from aeond.server.api import Api, Calls
 from aeond.server.entry import EntryRule
 from aeond.server.listening import bound_socket, inherited_socket
 from aeond.service.admission import Admission
+from aeond.service.children import NoChildren
 from aeond.service.containment import RunBoundary
 from aeond.service.feed import HotFeed
 from aeond.service.folding import RunFolding
@@ -111,7 +115,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
         own_tools = await _own_tools(config.tools, paths)
         for tool in (*builtin_tools(clock, memory, files, threads), *own_tools):
             registry.register(tool)
-        invoker = GuardedInvoker(registry, clock, AcceptAll())
+        invoker = GuardedInvoker(registry, clock, AuthoriseAll())
 
         open_engine = _OPENED[config.model.engine]
         adapter, engine = await stack.enter_async_context(open_engine(config, paths, clock))
@@ -126,10 +130,17 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
         ports = RunPorts(
             journal=journal,
             feed=feed,
-            planner=ModelPlanner(adapter, registry, supervisor, validator),
-            answerer=StepAnswerer(adapter),
-            intents=PreparedIntents(registry, reasoner, validator, StepReadiness()),
-            executor=StepExecutor(invoker, reasoner, mender, InMemoryMemory(), clock),
+            phases=PhaseOrchestrator(
+                references=AsSaid(),
+                router=AlwaysPlan(),
+                depth=FixedDepth(),
+                planner=ModelPlanner(adapter, registry, supervisor, validator),
+                evaluator=AcceptAll(),
+                refiner=NeverRefine(),
+                answerer=StepAnswerer(adapter),
+            ),
+            intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), NoTemplates(), ids),
+            executor=StepExecutor(invoker, reasoner, mender, InMemoryMemory(), clock, NoChildren()),
             clock=clock,
         )
 

@@ -86,6 +86,30 @@ class BudgetLedger:
             )
         return BudgetLedger(self.limit, self.used, self.reserved + amounts)
 
+    def share(self, elapsed_seconds: float) -> Budget:
+        """What a child run may get at most: half of what is left, all of the time, one level less."""
+        left = self.left
+        return Budget(
+            left.ttl // 2,
+            left.llm_calls // 2,
+            left.tokens // 2,
+            left.tool_calls // 2,
+            left.passes // 2,
+            wall_seconds=max(0.0, self.limit.wall_seconds - elapsed_seconds),
+            depth=self.limit.depth - 1,
+        )
+
+    def adjust(self, limit: Budget, bound: Budget) -> "BudgetLedger":
+        """The same use under another limit. ValueError when that is above the bound or below what is used
+        and reserved."""
+        over = limit.amounts.exceeding(bound.amounts)
+        if over or limit.wall_seconds > bound.wall_seconds or limit.depth > bound.depth:
+            raise ValueError(f"the budget's {over or 'wall_seconds or depth'} is above the run's bound")
+        short = (self.used + self.reserved).exceeding(limit.amounts)
+        if short:
+            raise ValueError(f"the budget's {short} is below what is used and reserved")
+        return BudgetLedger(limit, self.used, self.reserved)
+
     def settle(self, reservation: Amounts, used: Amounts) -> "BudgetLedger":
         """Turns a reservation into what was really used. ValueError when more was used than reserved."""
         over = used.exceeding(reservation)

@@ -6,12 +6,18 @@ event that starts an operation, what was really used in the one that ends it.
 """
 
 from dataclasses import dataclass, field
+from typing import ClassVar, Final
 
 from aeond.domain.budgets import Amounts, Budget
+from aeond.domain.evaluations import Evaluation, RefinementAction
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import Clarity, Plan, PlanStep, StepState
+from aeond.domain.profiles import Route, TaskProfile
+from aeond.domain.questions import Question
 from aeond.domain.runs import (
+    Ancestry,
     Answer,
+    Operation,
     Owner,
     PlanSource,
     Resolution,
@@ -20,11 +26,15 @@ from aeond.domain.runs import (
     SuspendReason,
 )
 from aeond.domain.steps import StepMode
-from aeond.domain.tools import Recovery
+from aeond.domain.subtasks import ChildRun
+from aeond.domain.tools import Recovery, ToolCall
 from aeond.domain.values import JsonValue
 
 # Each run carries the version of the logic that wrote it.
 LOGIC_VERSION = 1
+
+# Intents have a key: the id of their step, or this for what is done for the run as a whole.
+RUN_KEY: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +43,7 @@ class RunCreated:
     budget: Budget
     plan: Plan | None = None  # given by the client: planning is skipped
     logic_version: int = LOGIC_VERSION
+    ancestry: Ancestry = field(default_factory=Ancestry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +52,56 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class OperationStarted:
+    """Anything but planning and answering, which have kinds of their own, is about to be done."""
+
+    operation: Operation
+    reservation: Amounts
+    key: ClassVar = RUN_KEY
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencesResolved:
+    """What the request means in its session. `context` is what later prompts are told of the session."""
+
+    original: str
+    resolved: str
+    context: str = ""
+    used: Amounts = field(default_factory=Amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class RouteChosen:
+    """DIRECT is followed by the adoption of a plan with `tool_call` as its one step."""
+
+    route: Route
+    tool_call: ToolCall | None = None
+    used: Amounts = field(default_factory=Amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileInferred:
+    """How hard the task looks. `fallback`: it could not be told, this is the default."""
+
+    profile: TaskProfile
+    fallback: bool = False
+    used: Amounts = field(default_factory=Amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetAdjusted:
+    """New limits, within the run's bound, at a pass boundary."""
+
+    budget: Budget
+    reasons: tuple[str, ...] = ()
+    profile: TaskProfile | None = None  # what the task now looks like, if that changed
+
+
+@dataclass(frozen=True, slots=True)
 class PlanningStarted:
     reservation: Amounts
+    operation: ClassVar = Operation.PLAN
+    key: ClassVar = RUN_KEY
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +135,10 @@ class StepStarted:
     recovery: Recovery
     reservation: Amounts
 
+    @property
+    def key(self) -> str:
+        return self.step.step_id
+
 
 @dataclass(frozen=True, slots=True)
 class StepRepaired:
@@ -103,13 +166,84 @@ class StepEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class InputRequested:
+    """A step asks a person; what it cost so far is settled, and it waits for as long as it takes."""
+
+    question: Question
+    used: Amounts = field(default_factory=Amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class InputAnswered:
+    """The first valid answer, which is the step's output. `owner` is nobody's when the default answered."""
+
+    question_id: str
+    answer: JsonValue
+    owner: Owner
+
+
+@dataclass(frozen=True, slots=True)
+class ChildRunStarted:
+    """A step's subtask is about to be done by a run of its own, whose budget is reserved here.
+
+    `used` is what the step cost until now.
+    """
+
+    step_id: str
+    child: ChildRun
+    used: Amounts = field(default_factory=Amounts)
+
+    @property
+    def key(self) -> str:
+        return self.step_id
+
+    @property
+    def mode(self) -> StepMode:
+        return StepMode.TOOL
+
+    @property
+    def reservation(self) -> Amounts:
+        return self.child.budget.amounts
+
+
+@dataclass(frozen=True, slots=True)
+class ChildRunEnded:
+    """That run has ended, and what it used of its budget; followed by the end of the step."""
+
+    step_id: str
+    child_run_id: str
+    state: RunState
+    used: Amounts = field(default_factory=Amounts)
+
+
+@dataclass(frozen=True, slots=True)
 class PassEnded:
     pass_index: int
 
 
 @dataclass(frozen=True, slots=True)
+class PassEvaluated:
+    """A plan (pass 0) or a pass was judged."""
+
+    evaluation: Evaluation
+    used: Amounts = field(default_factory=Amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRefined:
+    """Steps that had not run were changed; `plan` is the whole plan after it, as it was if nothing applied."""
+
+    plan: Plan
+    applied: tuple[RefinementAction, ...] = ()
+    skipped: tuple[Problem, ...] = ()
+    used: Amounts = field(default_factory=Amounts)
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerStarted:
     reservation: Amounts
+    operation: ClassVar = Operation.ANSWER
+    key: ClassVar = RUN_KEY
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +299,11 @@ class RunEnded:
 EventKind = (
     RunCreated
     | RunStarted
+    | OperationStarted
+    | ReferencesResolved
+    | RouteChosen
+    | ProfileInferred
+    | BudgetAdjusted
     | PlanningStarted
     | PlanAdopted
     | PlanningFailed
@@ -172,7 +311,13 @@ EventKind = (
     | StepStarted
     | StepRepaired
     | StepEnded
+    | InputRequested
+    | InputAnswered
+    | ChildRunStarted
+    | ChildRunEnded
     | PassEnded
+    | PassEvaluated
+    | PlanRefined
     | AnswerStarted
     | AnswerComposed
     | BudgetExhausted
@@ -183,6 +328,12 @@ EventKind = (
     | StepResolved
     | RunEnded
 )
+
+
+OperationIntent = OperationStarted | PlanningStarted | AnswerStarted
+StepIntent = StepStarted | ChildRunStarted
+Intent = OperationIntent | StepIntent
+"""What is journaled before something is done; each has a `key` and a `reservation`."""
 
 
 @dataclass(frozen=True, slots=True)

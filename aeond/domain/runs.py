@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from aeond.domain.budgets import Amounts, BudgetLedger
+from aeond.domain.budgets import Amounts, Budget, BudgetLedger
+from aeond.domain.evaluations import Evaluation
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import Plan, StepState
+from aeond.domain.profiles import Route, TaskProfile
+from aeond.domain.questions import Question
 from aeond.domain.steps import Steps, StepSnapshot
 
 MAX_REQUEST_CHARS = 100_000
@@ -32,11 +35,23 @@ class RunState(StrEnum):
 class Phase(StrEnum):
     """Which part of the work a running run is in."""
 
-    PROFILE = "profile"  # A
-    PLAN = "plan"  # B
-    EXECUTE = "execute"  # C
-    ADAPT = "adapt"  # D
+    PROFILE = "profile"  # A: references, route, profile
+    PLAN = "plan"  # B: draft, judge, refine
+    EXECUTE = "execute"  # C: a pass
+    ADAPT = "adapt"  # C and D: between passes: judge, refine, adapt the depth
     ANSWER = "answer"  # E
+
+
+class Operation(StrEnum):
+    """What a run as a whole asks its phases for, one at a time."""
+
+    RESOLVE = "resolve"  # session context, and what "that" and "it" mean
+    ROUTE = "route"
+    PROFILE = "profile"
+    PLAN = "plan"
+    EVALUATE = "evaluate"
+    REFINE = "refine"
+    ANSWER = "answer"
 
 
 class PlanSource(StrEnum):
@@ -71,7 +86,9 @@ class RunRequest:
     """What a client asks for.
 
     `request_id` makes creation idempotent ("" for none). `workspace` is the absolute path of the folder
-    that the run's file tools are contained in ("" for one of the daemon's own).
+    that the run's file tools are contained in ("" for one of the daemon's own). `instructions` and
+    `tools` are set for child runs by their Template: a system prompt, and the only tools allowed (None
+    for all).
     """
 
     text: str
@@ -81,6 +98,24 @@ class RunRequest:
     parallel_steps: int = 4
     owner: Owner = field(default_factory=Owner)
     labels: Mapping[str, str] = field(default_factory=dict)
+    instructions: str = ""
+    tools: tuple[str, ...] | None = None
+    model: str = ""  # of the catalogue; "" for the one that is resident
+
+
+@dataclass(frozen=True, slots=True)
+class Ancestry:
+    """Where a run comes from. `lineage` names what each run above it and it itself were started for
+    (template and digest of the inputs), outermost first: empty for a run that a client asked for."""
+
+    parent_run_id: str = ""
+    parent_step_id: str = ""
+    lineage: tuple[str, ...] = ()
+    forked_run_id: str = ""
+
+    @property
+    def depth(self) -> int:
+        return len(self.lineage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,21 +137,34 @@ class Answer:
 class RunSnapshot:
     """All that is known of a run, folded from its events.
 
-    `seq` is that of the last event folded (0: none). `operation` is the reservation of a planning or an
-    answering in flight. `elapsed_seconds` is time spent working over all incarnations of the daemon.
+    `seq` is that of the last event folded (0: none). `operation` is the reservation of an Operation in
+    flight. `elapsed_seconds` is time spent working over all incarnations of the daemon. `bound` is what
+    the budget may be adjusted to at most. `resolved_text` is the request with its references spelled out
+    and `context` what the session brought (None: not resolved). `evaluation` is of the current plan or
+    pass; `refinements` counts the changes to each step, `refinement_count` the rounds of them.
     """
 
     run_id: str
     seq: int = 0
     state: RunState = RunState.PENDING
     phase: Phase | None = None
+    logic_version: int = 0
     request: RunRequest = field(default_factory=lambda: RunRequest(text=""))
+    ancestry: Ancestry = field(default_factory=Ancestry)
+    bound: Budget = field(default_factory=Budget)
     ledger: BudgetLedger = field(default_factory=BudgetLedger)
+    resolved_text: str | None = None
+    context: str = ""
+    route: Route | None = None
+    profile: TaskProfile | None = None
     plan: Plan | None = None
     plan_source: PlanSource | None = None
     steps: Steps = field(default_factory=dict)
     pass_index: int = 0
     pass_open: bool = False
+    evaluation: Evaluation | None = None
+    refinements: Mapping[str, int] = field(default_factory=dict)
+    refinement_count: int = 0
     operation: Amounts | None = None
     answer: Answer | None = None
     problem: Problem | None = None
@@ -128,6 +176,16 @@ class RunSnapshot:
     created_time: float = 0.0
     changed_time: float = 0.0
     elapsed_seconds: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """What is asked, with references spelled out."""
+        return self.request.text if self.resolved_text is None else self.resolved_text
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What people are being asked, in plan order."""
+        return tuple(s.question for s in self.steps.values() if s.question is not None)
 
     def steps_in(self, *states: StepState) -> tuple[StepSnapshot, ...]:
         """The steps in one of these states, in plan order."""

@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from aeond.domain.budgets import Amounts
-from aeond.domain.plans import Clarity, PlanStep, StepState
+from aeond.domain.plans import Clarity, Plan, PlanStep, StepState
+from aeond.domain.questions import Question
+from aeond.domain.subtasks import ChildRun
 from aeond.domain.tools import Recovery
 from aeond.domain.values import JsonValue
 
@@ -21,11 +24,16 @@ class StepMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StepSnapshot:
-    """A step and how it went so far. `attempt` counts its starts; 0 means never started."""
+    """A step and how it went so far. `attempt` counts its starts; 0 means never started. `pass_index` is
+    the pass in which it last began.
+
+    A RUNNING step with a `question` waits for a person; one with a `child` for that run.
+    """
 
     step: PlanStep
     state: StepState = StepState.PENDING
     attempt: int = 0
+    pass_index: int = 0
     mode: StepMode | None = None
     recovery: Recovery = Recovery.RERUN
     reservation: Amounts = field(default_factory=Amounts)
@@ -34,6 +42,42 @@ class StepSnapshot:
     reason: str = ""
     clarity: Clarity | None = None
     duration_seconds: float = 0.0
+    question: Question | None = None
+    child: ChildRun | None = None
+
+    def begin(
+        self, step: PlanStep, attempt: int, mode: StepMode, recovery: Recovery, reservation: Amounts
+    ) -> "StepSnapshot":
+        """RUNNING, as its intent says."""
+        return replace(
+            self,
+            step=step,
+            state=StepState.RUNNING,
+            attempt=attempt,
+            mode=mode,
+            recovery=recovery,
+            reservation=reservation,
+        )
+
+    def end(
+        self, state: StepState, output: JsonValue, error: str = "", reason: str = "", **more: Any
+    ) -> "StepSnapshot":
+        """Ended, or UNKNOWN: nothing is reserved for it and nobody asked any more."""
+        return replace(
+            self,
+            state=state,
+            output=output,
+            error=error,
+            reason=reason,
+            reservation=Amounts(),
+            question=None,
+            **more,
+        )
+
+    @property
+    def executed(self) -> bool:
+        """Whether it began or ended by running: nothing may change it any more."""
+        return self.attempt > 0 or self.state in (StepState.RUNNING, StepState.UNKNOWN)
 
     @property
     def step_id(self) -> str:
@@ -72,19 +116,36 @@ def advance(steps: Steps) -> Steps:
 
 
 def skip_waiting(steps: Steps, reason: str) -> Steps:
-    """Nothing new starts: steps that have not run are SKIPPED for this reason."""
+    """Nothing new starts and nobody is asked: steps that have not run, or wait for a person, are SKIPPED."""
     waiting = (StepState.PENDING, StepState.READY)
     return {
-        step_id: replace(step, state=StepState.SKIPPED, reason=reason) if step.state in waiting else step
+        step_id: replace(step, state=StepState.SKIPPED, reason=reason, question=None)
+        if step.state in waiting or step.question is not None
+        else step
         for step_id, step in steps.items()
     }
+
+
+def refined(steps: Steps, plan: Plan) -> Steps:
+    """The steps of a changed plan: what was executed stays as it is, the rest stands as newly planned.
+
+    ValueError when the plan lacks or changes an executed step.
+    """
+    changed: dict[str, StepSnapshot] = {}
+    for step in plan:
+        before = steps.get(step.step_id)
+        changed[step.step_id] = before if before is not None and before.executed else StepSnapshot(step)
+    lost = [s.step_id for s in steps.values() if s.executed and s.step_id not in changed]
+    if lost:
+        raise ValueError(f"executed steps cannot be removed: {', '.join(lost)}")
+    return advance(changed)
 
 
 def after_crash(steps: Steps) -> Steps:
     """Steps that were running go by their recovery rule; a repair that was cut does not count as tried."""
     changed = dict(steps)
     for step_id, step in steps.items():
-        if step.state is StepState.RUNNING:
+        if step.state is StepState.RUNNING and step.question is None:
             mode = None if step.mode is StepMode.REPAIR else step.mode
             changed[step_id] = replace(
                 step, state=AFTER_CRASH[step.recovery], mode=mode, reservation=Amounts()

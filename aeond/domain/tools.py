@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from aeond.domain.questions import InputRequest
+from aeond.domain.subtasks import SubtaskRequest
 from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue
 
 
@@ -71,7 +73,8 @@ class ToolResult:
     """How a call went: errors are data.
 
     `metadata` holds at least `duration_seconds`; on failure `error` says why in plain words and
-    `reason` names it for programs.
+    `reason` names it for programs. With a `request` there is no data yet: the tool asks for a person or
+    for a run of its own, and what comes of that is the result of the step.
     """
 
     success: bool
@@ -79,6 +82,7 @@ class ToolResult:
     error: str = ""
     reason: str = ""
     metadata: JsonObject = field(default_factory=dict)
+    request: InputRequest | SubtaskRequest | None = None
 
 
 @dataclass(frozen=True, slots=True)

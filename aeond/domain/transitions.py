@@ -20,9 +20,23 @@ RUN_TRANSITIONS: Final[Mapping[RunState, Mapping[type, RunState | None]]] = {
         e.RunEnded: None,
     },
     RunState.RUNNING: {
+        **dict.fromkeys((e.OperationStarted, e.ReferencesResolved, e.RouteChosen), RunState.RUNNING),
+        **dict.fromkeys((e.ProfileInferred, e.BudgetAdjusted), RunState.RUNNING),
+        **dict.fromkeys((e.PassEvaluated, e.PlanRefined), RunState.RUNNING),
+        **dict.fromkeys((e.ChildRunStarted, e.ChildRunEnded), RunState.RUNNING),
+        e.InputRequested: RunState.RUNNING,  # AWAITING_INPUT as long as a question is open
         **dict.fromkeys((e.PlanningStarted, e.PlanAdopted, e.PlanningFailed), RunState.RUNNING),
         **dict.fromkeys((e.PassStarted, e.StepStarted, e.StepRepaired, e.StepEnded), RunState.RUNNING),
         **dict.fromkeys((e.PassEnded, e.AnswerStarted, e.AnswerComposed), RunState.RUNNING),
+        **dict.fromkeys((e.BudgetExhausted, e.CancelRequested, e.RunParked, e.RunResumed), RunState.RUNNING),
+        e.RunSuspended: RunState.SUSPENDED,
+        e.RunEnded: None,
+    },
+    # RUNNING again as soon as no question is open; other steps go on all the while.
+    RunState.AWAITING_INPUT: {
+        **dict.fromkeys((e.StepStarted, e.StepRepaired, e.StepEnded), RunState.RUNNING),
+        **dict.fromkeys((e.InputRequested, e.InputAnswered), RunState.RUNNING),
+        **dict.fromkeys((e.ChildRunStarted, e.ChildRunEnded, e.PassStarted), RunState.RUNNING),
         **dict.fromkeys((e.BudgetExhausted, e.CancelRequested, e.RunParked, e.RunResumed), RunState.RUNNING),
         e.RunSuspended: RunState.SUSPENDED,
         e.RunEnded: None,
@@ -50,6 +64,9 @@ STEP_TRANSITIONS: Final[Mapping[StepState, Mapping[type, tuple[StepState, ...]]]
     StepState.RUNNING: {
         e.StepEnded: (*(s for s in StepState if s.ended), StepState.UNKNOWN),
         e.StepRepaired: (StepState.READY,),
+        e.InputRequested: (StepState.RUNNING,),
+        e.ChildRunStarted: (StepState.RUNNING,),
+        e.InputAnswered: (StepState.SUCCEEDED,),
         e.RunResumed: (StepState.READY, StepState.UNKNOWN),  # by the tool's recovery rule
     },
     StepState.UNKNOWN: {
@@ -67,6 +84,12 @@ def admits(run: RunSnapshot, kind: e.EventKind) -> bool:
     match kind:
         case e.StepStarted() | e.StepRepaired():
             return _step_admits(run, kind.step.step_id, kind)
+        case e.InputRequested():
+            return _step_admits(run, kind.question.step_id, kind)
+        case e.InputAnswered():
+            return any(question.question_id == kind.question_id for question in run.questions)
+        case e.ChildRunStarted():
+            return _step_admits(run, kind.step_id, kind)
         case e.StepEnded():
             return _step_admits(run, kind.step_id, kind, kind.state)
         case e.StepResolved(resolution=resolution, step_id=""):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from aeond.domain.budgets import Amounts
 from aeond.domain.events import EventKind
+from aeond.domain.runs import Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,24 +15,19 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class DraftPlan:
-    """Have the request planned within the reservation. Answered by PlanAdopted or PlanningFailed."""
+class Operate:
+    """Have the phases do this for the run as a whole, within the reservation (empty: without a model)."""
 
+    operation: Operation
     reservation: Amounts
 
 
 @dataclass(frozen=True, slots=True)
 class ExecuteStep:
-    """Execute a ready step within the reservation. Answered by StepEnded or StepRepaired."""
+    """Execute a ready step within the reservation. Answered by StepEnded, StepRepaired or InputRequested,
+    or by ChildRunStarted and what follows it."""
 
     step_id: str
-    reservation: Amounts
-
-
-@dataclass(frozen=True, slots=True)
-class ComposeAnswer:
-    """Have the answer composed within the reservation (empty: without a model). Answered by AnswerComposed."""
-
     reservation: Amounts
 
 
@@ -43,4 +39,4 @@ class Interrupt:
     operation: bool
 
 
-Command = Record | DraftPlan | ExecuteStep | ComposeAnswer | Interrupt
+Command = Record | Operate | ExecuteStep | Interrupt

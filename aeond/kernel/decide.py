@@ -13,52 +13,53 @@ is not used. While other work is in flight a lack may be temporary (reservations
 the run waits; with nothing in flight the dimension is exhausted, and the run goes to its answer.
 
 Every run ends: each command leads to an event; each event either consumes ttl, calls or passes, which
-only fall, or moves the run forward through PLAN, EXECUTE and ANSWER, which never goes back.
+only fall, or moves the run forward through its phases, where only ADAPT goes back to EXECUTE, for a pass.
 
-state       phase     when                                   commands
----------   -------   ------------------------------------   ---------------------------------------
-any live              cancelled, work in flight              Interrupt what is harmless to cut
-any live              cancelled, nothing in flight           Record RunEnded CANCELLED
-PENDING                                                      Record RunStarted
-RUNNING               live in three crashes                  Record RunSuspended
-RUNNING               budget exhausted, work in flight       wait (out of wall time: Interrupt)
-RUNNING               budget exhausted                       ComposeAnswer without a model
-RUNNING               budget exhausted, answered             Record RunEnded EXPIRED
-RUNNING     PLAN                                             DraftPlan
-RUNNING     EXECUTE   an UNKNOWN step, none running          Record RunSuspended
-RUNNING     EXECUTE   no pass is open                        Record PassStarted
-RUNNING     EXECUTE   steps READY, fewer than limit running  ExecuteStep for each
-RUNNING     EXECUTE   nothing ready or running               Record PassEnded
-RUNNING     ANSWER    no answer                              ComposeAnswer
-RUNNING     ANSWER    answered                               Record RunEnded SUCCEEDED or FAILED
-SUSPENDED                                                    wait for a person or for room on the disk
+state           phase     when                                   commands
+-------------   -------   ------------------------------------   ---------------------------------------
+any live                  cancelled, work in flight              Interrupt what is harmless to cut
+any live                  cancelled, nothing in flight           Record RunEnded CANCELLED
+PENDING                                                          Record RunStarted
+RUNNING                   live in three crashes                  Record RunSuspended
+RUNNING                   budget exhausted, work in flight       wait (out of wall time: Interrupt)
+RUNNING                   budget exhausted                       Operate ANSWER without a model
+RUNNING                   budget exhausted, answered             Record RunEnded EXPIRED
+RUNNING         PROFILE   in a session, not resolved             Operate RESOLVE
+RUNNING         PROFILE   no route                               Operate ROUTE
+RUNNING         PROFILE   the route is PLAN                      Operate PROFILE
+RUNNING         PLAN      no plan                                Operate PLAN
+RUNNING         PLAN      a plan that is not judged              Operate EVALUATE, as pass 0
+RUNNING         PLAN      judged, to be refined                  Operate REFINE
+as AWAITING     EXECUTE   an UNKNOWN step, none running          Record RunSuspended
+as AWAITING     EXECUTE   no pass is open                        Record PassStarted
+as AWAITING     EXECUTE   steps READY, fewer than limit running  ExecuteStep for each
+RUNNING         EXECUTE   nothing ready or running               Record PassEnded
+RUNNING         ADAPT     the pass is not judged                 Operate EVALUATE
+RUNNING         ADAPT     judged, not converged                  Operate REFINE
+RUNNING         ANSWER    no answer                              Operate ANSWER
+RUNNING         ANSWER    answered                               Record RunEnded SUCCEEDED or FAILED
+AWAITING_INPUT            nothing ready or running               wait for a person
+SUSPENDED                                                        wait for a person or for room on the disk
 
-A command that lacks something in the ledger becomes Record BudgetExhausted. Which events a state admits
-is in `domain/transitions.py`; `fold` refuses all others.
+What an operation leads to is in `fold`: a plan given by the client is neither judged nor refined, and
+the journals of logic version 1 know neither PROFILE nor ADAPT. A command that lacks something in the
+ledger becomes Record BudgetExhausted; judging and refining go without a model instead. Which events a
+state admits is in `domain/transitions.py`; `fold` refuses all others.
 """
 
 from collections.abc import Iterator
 from typing import Final
 
 from aeond.domain import events as e
-from aeond.domain.budgets import Amounts
+from aeond.domain import reservations as r
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import StepState
-from aeond.domain.runs import Phase, PlanSource, RunSnapshot, RunState, SuspendReason
+from aeond.domain.runs import Operation, Phase, PlanSource, RunSnapshot, RunState, SuspendReason
+from aeond.domain.steps import StepSnapshot
 from aeond.domain.tools import Recovery
-from aeond.kernel.commands import Command, ComposeAnswer, DraftPlan, ExecuteStep, Interrupt, Record
+from aeond.kernel.commands import Command, ExecuteStep, Interrupt, Operate, Record
 
 MAX_CRASHES: Final = 3
-
-# What one operation may cost at most, and the least that makes it worth starting.
-PLANNING: Final = Amounts(llm_calls=3, tokens=18_000)
-PLANNING_MINIMUM: Final = Amounts(llm_calls=1, tokens=1)
-TOOL_STEP: Final = Amounts(ttl=1, tool_calls=1, llm_calls=2, tokens=8_000)
-TOOL_STEP_MINIMUM: Final = Amounts(ttl=1, tool_calls=1)
-AGENT_STEP: Final = Amounts(ttl=1, llm_calls=3, tokens=12_000)
-AGENT_STEP_MINIMUM: Final = Amounts(ttl=1, llm_calls=1, tokens=1)
-ANSWERING: Final = Amounts(llm_calls=2, tokens=12_000)
-NOTHING: Final = Amounts()
 
 
 def decide(run: RunSnapshot) -> tuple[Command, ...]:
@@ -69,18 +70,24 @@ def decide(run: RunSnapshot) -> tuple[Command, ...]:
         return _cancel(run)
     if run.state is RunState.PENDING:
         return (Record(e.RunStarted()),)
-    if run.state is not RunState.RUNNING:
+    if run.state is RunState.SUSPENDED:
         return ()
     if run.crashes >= MAX_CRASHES:
         message = f"the daemon crashed {run.crashes} times while this run was live"
         return (Record(e.RunSuspended(SuspendReason.REPEATED_CRASHES, message)),)
     if run.exhausted:
         return _expire(run)
-    if run.phase is Phase.PLAN:
-        return _plan(run)
     if run.phase is Phase.EXECUTE:
         return tuple(_execute(run))
-    return _answer(run)
+    if run.operation is not None:
+        return ()
+    if run.phase is Phase.PROFILE:
+        return (_judge(run, _profiling(run)),)
+    if run.phase is Phase.PLAN and run.plan is None:
+        return _plan(run)
+    if run.phase is Phase.ANSWER:
+        return _answer(run)
+    return (_judge(run, Operation.EVALUATE if run.evaluation is None else Operation.REFINE),)
 
 
 def _cancel(run: RunSnapshot) -> tuple[Command, ...]:
@@ -95,21 +102,31 @@ def _expire(run: RunSnapshot) -> tuple[Command, ...]:
     if any(s.state is StepState.UNKNOWN for s in run.steps.values()):
         return _suspend_for_unknown(run)
     if run.answer is None:
-        return (ComposeAnswer(NOTHING),)
+        return (Operate(Operation.ANSWER, r.NOTHING),)
     return (Record(e.RunEnded(RunState.EXPIRED, _exhausted_problem(run))),)
 
 
+def _profiling(run: RunSnapshot) -> Operation:
+    if run.request.session_id and run.resolved_text is None:
+        return Operation.RESOLVE
+    return Operation.ROUTE if run.route is None else Operation.PROFILE
+
+
+def _judge(run: RunSnapshot, operation: Operation) -> Operate:
+    # The answer comes first: what it needs is not spent on judging.
+    spare = run.ledger.left - r.ANSWERING.at_most(run.ledger.left)
+    return Operate(operation, r.JUDGING.at_most(spare))
+
+
 def _plan(run: RunSnapshot) -> tuple[Command, ...]:
-    if run.operation is not None:
-        return ()
-    short = PLANNING_MINIMUM.exceeding(run.ledger.left)
+    short = r.PLANNING_MINIMUM.exceeding(run.ledger.left)
     if short:
         return (Record(e.BudgetExhausted(short)),)
-    return (DraftPlan(PLANNING.at_most(run.ledger.left)),)
+    return (Operate(Operation.PLAN, r.PLANNING.at_most(run.ledger.left)),)
 
 
 def _execute(run: RunSnapshot) -> Iterator[Command]:
-    running = len(run.steps_in(StepState.RUNNING))
+    running = len(_running(run))
     ready = run.steps_in(StepState.READY)
     if run.steps_in(StepState.UNKNOWN):
         if not running:
@@ -120,15 +137,18 @@ def _execute(run: RunSnapshot) -> Iterator[Command]:
         else:
             yield Record(e.PassStarted(run.pass_index + 1))
     elif not ready and not running:
-        yield Record(e.PassEnded(run.pass_index))
+        if not run.questions:
+            yield Record(e.PassEnded(run.pass_index))
     else:
         ledger = run.ledger
         for step in ready[: max(0, run.request.parallel_steps - running)]:
             calls_tool = step.step.tool_call is not None
-            want, minimum = (TOOL_STEP, TOOL_STEP_MINIMUM) if calls_tool else (AGENT_STEP, AGENT_STEP_MINIMUM)
+            want, minimum = (
+                (r.TOOL_STEP, r.TOOL_STEP_MINIMUM) if calls_tool else (r.AGENT_STEP, r.AGENT_STEP_MINIMUM)
+            )
             short = minimum.exceeding(ledger.left)
             if short:
-                if ledger.reserved == NOTHING:
+                if ledger.reserved == r.NOTHING:
                     yield Record(e.BudgetExhausted(short))
                 return
             reservation = want.at_most(ledger.left)
@@ -137,32 +157,36 @@ def _execute(run: RunSnapshot) -> Iterator[Command]:
 
 
 def _answer(run: RunSnapshot) -> tuple[Command, ...]:
-    if run.operation is not None:
-        return ()
     if run.answer is not None:
         return (Record(_end(run)),)
     if run.problem is not None or run.plan_source is PlanSource.CLIENT:
-        return (ComposeAnswer(NOTHING),)
-    return (ComposeAnswer(ANSWERING.at_most(run.ledger.left)),)
+        return (Operate(Operation.ANSWER, r.NOTHING),)
+    return (Operate(Operation.ANSWER, r.ANSWERING.at_most(run.ledger.left)),)
 
 
 def _end(run: RunSnapshot) -> e.RunEnded:
     if run.problem is not None:
         return e.RunEnded(RunState.FAILED, run.problem)
     missing = run.steps_in(StepState.FAILED, StepState.INVALID, StepState.SKIPPED)
-    if missing:
+    made_good = run.evaluation is not None and run.evaluation.converged
+    if missing and not made_good:
         names = ", ".join(s.step_id for s in missing)
         return e.RunEnded(RunState.FAILED, Problem("STEPS_FAILED", f"these steps gave no result: {names}"))
     return e.RunEnded(RunState.SUCCEEDED)
 
 
+def _running(run: RunSnapshot) -> tuple[StepSnapshot, ...]:
+    """The steps in flight: one that waits for a person is not."""
+    return tuple(s for s in run.steps_in(StepState.RUNNING) if s.question is None)
+
+
 def _in_flight(run: RunSnapshot) -> bool:
-    return run.operation is not None or bool(run.steps_in(StepState.RUNNING))
+    return run.operation is not None or bool(_running(run))
 
 
 def _interrupt(run: RunSnapshot) -> Interrupt:
     # A step with effects is never cut: it ends by itself or by its tool's own deadline.
-    harmless = (s.step_id for s in run.steps_in(StepState.RUNNING) if s.recovery is Recovery.RERUN)
+    harmless = (s.step_id for s in _running(run) if s.recovery is Recovery.RERUN)
     return Interrupt(tuple(harmless), operation=run.operation is not None)
 
 

@@ -1,16 +1,25 @@
 """Executes one step in one of its modes; what goes wrong in a step ends as its event, never as an exception."""
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from aeond.domain.budgets import Amounts, Grant
-from aeond.domain.events import StepEnded, StepRepaired, StepStarted
+from aeond.domain.events import (
+    ChildRunEnded,
+    InputRequested,
+    StepEnded,
+    StepRepaired,
+    StepStarted,
+)
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import Clarity, StepState
+from aeond.domain.questions import InputRequest, Question
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepMode
+from aeond.domain.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.tools import TOOL_TIMEOUT, Recovery, ToolContext
 from aeond.ports import (
+    Children,
     Clock,
     Memory,
     Mender,
@@ -26,6 +35,18 @@ LLM_AGENT = "llm"
 
 
 @dataclass(frozen=True, slots=True)
+class Subtask:
+    """A step wants a run of its own: whether it gets one is settled in the run's loop."""
+
+    step_id: str
+    request: SubtaskRequest
+    used: Amounts = field(default_factory=Amounts)
+
+
+StepOutcome = StepEnded | StepRepaired | InputRequested | Subtask
+
+
+@dataclass(frozen=True, slots=True)
 class StepExecutor:
     """Tool if the step names a registered one; else its agent; else repair, and then the model as fallback."""
 
@@ -34,28 +55,38 @@ class StepExecutor:
     mender: Mender
     memory: Memory
     clock: Clock
+    children: Children
 
     async def execute(
         self, run: RunSnapshot, started: StepStarted, grant: Grant, on_text: TextSink
-    ) -> StepEnded | StepRepaired:
+    ) -> StepOutcome:
         """Performs the intent. The step boundary: whatever fails in here is the outcome of this step alone."""
         begun = self.clock.monotonic()
         try:
             match started.mode:
                 case StepMode.TOOL:
-                    ended: StepEnded | StepRepaired = await self._call_tool(run, started, grant)
+                    ended: StepOutcome = await self._call_tool(run, started, grant)
                 case StepMode.REPAIR:
                     ended = await self._repair(run, started, grant)
                 case _:
                     ended = await self._reason(run, started, grant, on_text)
-            if isinstance(ended, StepRepaired):
-                return ended
+            if not isinstance(ended, StepEnded):
+                return replace(ended, used=grant.used)
             if ended.state is StepState.SUCCEEDED:
                 await self.memory.write(f"{run.run_id}/{ended.step_id}", ended.output)
         except Exception as error:  # step boundary: a bug in one step ends that step, not the run
             log.exception("step failed on an unexpected error", extra=_where(run, started))
             ended = _failed(started, "INTERNAL", f"unexpected {type(error).__name__}; see the daemon's log")
         return replace(ended, used=grant.used, duration_seconds=self.clock.monotonic() - begun)
+
+    async def join(
+        self, run: RunSnapshot, step_id: str, child: ChildRun, reserved: Amounts
+    ) -> tuple[ChildRunEnded, StepEnded]:
+        """Waits for the step's child run, which is started if it is not there: its answer is the result."""
+        ended = await self.children.run(child, run, step_id, reserved)
+        if ended[1].state is StepState.SUCCEEDED:
+            await self.memory.write(f"{run.run_id}/{step_id}", ended[1].output)
+        return ended
 
     async def recall(self, run: RunSnapshot) -> None:
         """Fills the working memory with what the run's steps gave before a restart."""
@@ -67,9 +98,12 @@ class StepExecutor:
         for step_id in run.steps:
             await self.memory.delete(f"{run.run_id}/{step_id}")
 
-    async def _call_tool(self, run: RunSnapshot, started: StepStarted, grant: Grant) -> StepEnded:
+    async def _call_tool(self, run: RunSnapshot, started: StepStarted, grant: Grant) -> StepOutcome:
         step = started.step
         grant.take(Amounts(ttl=1))
+        child = run.steps[step.step_id].child
+        if child is not None:  # its share was counted when the run was cut
+            return (await self.join(run, step.step_id, child, Amounts()))[1]
         if step.errors or step.tool_call is None:
             return _failed(started, "UNRESOLVED_REFERENCE", "; ".join(step.errors))
         if not grant.take(Amounts(tool_calls=1)):
@@ -80,6 +114,12 @@ class StepExecutor:
             result = await self.invoker.reconcile(step.tool_call, context)
         if result is None:
             result = await self.invoker.invoke(step.tool_call, context)
+        if isinstance(result.request, InputRequest):
+            return InputRequested(
+                Question(f"{step.step_id}.{started.attempt}", step.step_id, result.request, self.clock.time())
+            )
+        if isinstance(result.request, SubtaskRequest):
+            return Subtask(step.step_id, result.request)
         if result.success:
             return StepEnded(step.step_id, StepState.SUCCEEDED, started.mode, output=result.data)
         if result.reason == TOOL_TIMEOUT and started.recovery is Recovery.ASK:

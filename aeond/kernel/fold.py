@@ -2,20 +2,20 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Final
 
 from aeond.domain import events as e
 from aeond.domain.budgets import Amounts, BudgetLedger
 from aeond.domain.plans import Plan, StepState
-from aeond.domain.runs import Phase, PlanSource, Resolution, RunSnapshot, RunState
-from aeond.domain.steps import StepSnapshot, advance, after_crash, skip_waiting
+from aeond.domain.profiles import Route
+from aeond.domain.runs import Phase, PlanSource, RunSnapshot, RunState
+from aeond.domain.step_changes import change_step
+from aeond.domain.steps import after_crash, refined, skip_waiting
 from aeond.domain.transitions import RUN_TRANSITIONS, admits
 from aeond.errors import ReplayError
 
-_AFTER_RESOLUTION = {
-    Resolution.RETRY: StepState.READY,
-    Resolution.DONE: StepState.SUCCEEDED,
-    Resolution.ABORT: StepState.FAILED,
-}
+MAX_REFINEMENTS: Final = 10  # rounds in a whole run: then the plan goes as it is
+_PHASED: Final = 2  # the logic version since which runs are profiled and judged
 
 
 def fold(run: RunSnapshot, event: e.Event) -> RunSnapshot:
@@ -31,10 +31,13 @@ def fold(run: RunSnapshot, event: e.Event) -> RunSnapshot:
         changed = _apply(run, event)
     except (ValueError, KeyError) as error:
         raise ReplayError(f"run {run.run_id}: event {event.seq} does not fit: {error}") from error
+    state = changed.state if target is None else target
+    if target is RunState.RUNNING and (run.state is not target or isinstance(event.kind, e.InputRequested)):
+        state = RunState.AWAITING_INPUT if changed.questions else target
     return replace(
         changed,
         seq=event.seq,
-        state=changed.state if target is None else target,
+        state=state,
         changed_time=event.time,
         elapsed_seconds=event.elapsed_seconds,
     )
@@ -51,13 +54,27 @@ def _apply(run: RunSnapshot, event: e.Event) -> RunSnapshot:
         case e.RunCreated() as kind:
             created = replace(
                 run,
+                logic_version=kind.logic_version,
                 request=kind.request,
+                ancestry=kind.ancestry,
+                bound=kind.budget,
                 ledger=BudgetLedger(kind.budget),
-                phase=Phase.PLAN,
+                phase=Phase.PROFILE if kind.logic_version >= _PHASED else Phase.PLAN,
                 created_time=event.time,
             )
             return created if kind.plan is None else _adopt(created, kind.plan, PlanSource.CLIENT)
-        case e.PlanningStarted() as kind:
+        case e.ReferencesResolved() as kind:
+            settled = _settle_operation(run, kind.used)
+            return replace(settled, resolved_text=kind.resolved, context=kind.context)
+        case e.RouteChosen() as kind:
+            phase = Phase.ANSWER if kind.route is Route.REPLY else run.phase
+            return replace(_settle_operation(run, kind.used), route=kind.route, phase=phase)
+        case e.ProfileInferred() as kind:
+            return replace(_settle_operation(run, kind.used), profile=kind.profile, phase=Phase.PLAN)
+        case e.BudgetAdjusted() as kind:
+            ledger = run.ledger.adjust(kind.budget, run.bound)
+            return replace(run, ledger=ledger, profile=kind.profile or run.profile)
+        case e.OperationStarted() | e.PlanningStarted() as kind:
             return replace(run, operation=kind.reservation, ledger=run.ledger.reserve(kind.reservation))
         case e.PlanAdopted() as kind:
             return _adopt(_settle_operation(run, kind.used), kind.plan, kind.source)
@@ -66,15 +83,21 @@ def _apply(run: RunSnapshot, event: e.Event) -> RunSnapshot:
         case e.PassStarted() as kind:
             one = Amounts(passes=1)
             ledger = run.ledger.reserve(one).settle(one, one)
-            return replace(run, pass_index=kind.pass_index, pass_open=True, ledger=ledger)
-        case e.StepStarted() as kind:
-            return _start_step(run, kind)
-        case e.StepRepaired() as kind:
-            return _repair_step(run, kind)
-        case e.StepEnded() as kind:
-            return _end_step(run, kind)
+            opened = replace(run, pass_index=kind.pass_index, pass_open=True, ledger=ledger)
+            return replace(opened, evaluation=None)
+        case e.StepStarted() | e.StepRepaired() | e.StepEnded() | e.StepResolved() as kind:
+            return change_step(run, kind)
+        case e.InputRequested() | e.InputAnswered() | e.ChildRunStarted() as kind:
+            return change_step(run, kind)
         case e.PassEnded():
-            return replace(run, pass_open=False, phase=Phase.ANSWER)
+            judged = run.logic_version >= _PHASED and run.plan_source is PlanSource.MODEL
+            return replace(run, pass_open=False, phase=Phase.ADAPT if judged else Phase.ANSWER)
+        case e.PassEvaluated() as kind:
+            settled = replace(_settle_operation(run, kind.used), evaluation=kind.evaluation)
+            after = Phase.EXECUTE if run.phase is Phase.PLAN else Phase.ANSWER
+            return replace(settled, phase=after) if kind.evaluation.converged else settled
+        case e.PlanRefined() as kind:
+            return _refine(_settle_operation(run, kind.used), kind)
         case e.AnswerStarted() as kind:
             ledger = run.ledger.reserve(kind.reservation)
             return replace(run, phase=Phase.ANSWER, operation=kind.reservation, ledger=ledger)
@@ -90,8 +113,6 @@ def _apply(run: RunSnapshot, event: e.Event) -> RunSnapshot:
             return _resume(run)
         case e.RunSuspended() as kind:
             return replace(run, suspend_reason=kind.reason)
-        case e.StepResolved() as kind:
-            return _resolve(run, kind)
         case e.RunEnded() as kind:
             return replace(run, state=kind.state, problem=kind.problem, phase=None, suspend_reason=None)
         case _:
@@ -99,60 +120,29 @@ def _apply(run: RunSnapshot, event: e.Event) -> RunSnapshot:
 
 
 def _adopt(run: RunSnapshot, plan: Plan, source: PlanSource) -> RunSnapshot:
-    steps = {step.step_id: StepSnapshot(step) for step in plan}
-    return replace(run, plan=plan, plan_source=source, phase=Phase.EXECUTE, steps=advance(steps))
+    judged = source is PlanSource.MODEL and run.route is Route.PLAN
+    phase = Phase.PLAN if judged else Phase.EXECUTE
+    return replace(run, plan=plan, plan_source=source, phase=phase, steps=refined(run.steps, plan))
+
+
+def _refine(run: RunSnapshot, kind: e.PlanRefined) -> RunSnapshot:
+    steps = refined(run.steps, kind.plan) if kind.applied else run.steps
+    counts = {**run.refinements}
+    for action in kind.applied:
+        counts[action.step_id] = counts.get(action.step_id, 0) + 1
+    rounds = run.refinement_count + bool(kind.applied)
+    changed = replace(run, plan=kind.plan, steps=steps, refinements=counts, refinement_count=rounds)
+    if run.phase is not Phase.PLAN:
+        ready = any(s.state is StepState.READY for s in steps.values())
+        return replace(changed, phase=Phase.EXECUTE if ready else Phase.ANSWER)
+    if kind.applied and rounds < MAX_REFINEMENTS:
+        return replace(changed, evaluation=None)  # judged anew
+    return replace(changed, phase=Phase.EXECUTE)
 
 
 def _settle_operation(run: RunSnapshot, used: Amounts) -> RunSnapshot:
     reservation = run.operation or Amounts()
     return replace(run, operation=None, ledger=run.ledger.settle(reservation, used))
-
-
-def _start_step(run: RunSnapshot, kind: e.StepStarted) -> RunSnapshot:
-    started = replace(
-        run.steps[kind.step.step_id],
-        step=kind.step,
-        state=StepState.RUNNING,
-        attempt=kind.attempt,
-        mode=kind.mode,
-        recovery=kind.recovery,
-        reservation=kind.reservation,
-    )
-    steps = {**run.steps, started.step_id: started}
-    return replace(run, steps=steps, ledger=run.ledger.reserve(kind.reservation))
-
-
-def _repair_step(run: RunSnapshot, kind: e.StepRepaired) -> RunSnapshot:
-    assert run.plan is not None
-    current = run.steps[kind.step.step_id]
-    planned = tuple(kind.step if s.step_id == current.step_id else s for s in run.plan)
-    repaired = replace(current, step=kind.step, state=StepState.READY, reservation=Amounts())
-    return replace(
-        run,
-        plan=replace(run.plan, steps=planned),
-        steps={**run.steps, repaired.step_id: repaired},
-        ledger=run.ledger.settle(current.reservation, kind.used),
-    )
-
-
-def _end_step(run: RunSnapshot, kind: e.StepEnded) -> RunSnapshot:
-    current = run.steps[kind.step_id]
-    ended = replace(
-        current,
-        step=replace(
-            current.step, handoff_to_next=kind.handoff or current.step.handoff_to_next, clarity=kind.clarity
-        ),
-        state=kind.state,
-        mode=kind.mode,
-        output=kind.output,
-        error=kind.error,
-        reason=kind.reason,
-        clarity=kind.clarity,
-        duration_seconds=kind.duration_seconds,
-        reservation=Amounts(),
-    )
-    steps = {**run.steps, kind.step_id: ended}
-    return replace(run, steps=advance(steps), ledger=run.ledger.settle(current.reservation, kind.used))
 
 
 def _resume(run: RunSnapshot) -> RunSnapshot:
@@ -164,17 +154,3 @@ def _resume(run: RunSnapshot) -> RunSnapshot:
     ledger = run.ledger.settle(run.ledger.reserved, run.ledger.reserved)
     changed = replace(run, steps=steps, ledger=ledger, operation=None, parked=False, suspend_reason=None)
     return replace(changed, crashes=run.crashes + (1 if crashed else 0))
-
-
-def _resolve(run: RunSnapshot, kind: e.StepResolved) -> RunSnapshot:
-    if not kind.step_id:
-        cancelled = kind.resolution is Resolution.ABORT
-        steps = skip_waiting(run.steps, "CANCELLED") if cancelled else run.steps
-        return replace(run, crashes=0, suspend_reason=None, steps=steps, cancel_requested=cancelled)
-    state = _AFTER_RESOLUTION[kind.resolution]
-    error = "a person gave this step up" if state is StepState.FAILED else ""
-    resolved = replace(run.steps[kind.step_id], state=state, error=error, reason="ABORTED" if error else "")
-    steps = advance({**run.steps, kind.step_id: resolved})
-    if run.exhausted:
-        steps = skip_waiting(steps, "BUDGET_EXHAUSTED")
-    return replace(run, steps=steps, suspend_reason=None)

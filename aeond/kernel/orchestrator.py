@@ -8,23 +8,20 @@ import anyio
 from anyio.abc import TaskGroup
 
 from aeond.domain import events as e
-from aeond.domain.budgets import Amounts, Grant
+from aeond.domain.budgets import Grant
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import StepState
-from aeond.domain.runs import PlanSource, RunSnapshot, SuspendReason
+from aeond.domain.runs import Operation, RunSnapshot, SuspendReason
 from aeond.domain.tools import Recovery
 from aeond.domain.transitions import admits
 from aeond.errors import OverloadedError, StoreError, WrongStateError
-from aeond.kernel.commands import Command, ComposeAnswer, DraftPlan, ExecuteStep, Interrupt, Record
+from aeond.kernel.commands import Command, ExecuteStep, Interrupt, Operate, Record
 from aeond.kernel.decide import decide
-from aeond.kernel.executor import StepExecutor
+from aeond.kernel.executor import StepExecutor, Subtask
 from aeond.kernel.fold import fold
-from aeond.ports import Answerer, Clock, Feed, Journal, Planner, StepIntents, TextSink
+from aeond.ports import Clock, Feed, Journal, Phases, StepIntents
 
-OPERATION: Final = ""  # names the planning or answering in flight, where steps have their ids
 INBOX_SIZE: Final = 256
-
-Intent = e.PlanningStarted | e.StepStarted | e.AnswerStarted
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +30,7 @@ class RunPorts:
 
     journal: Journal
     feed: Feed
-    planner: Planner
-    answerer: Answerer
+    phases: Phases
     intents: StepIntents
     executor: StepExecutor
     clock: Clock
@@ -48,7 +44,7 @@ class Turn:
     time: float
     elapsed_seconds: float
     events: list[e.Event] = field(default_factory=list)
-    due: list[Intent] = field(default_factory=list)  # to be performed once it is
+    due: list[e.Intent] = field(default_factory=list)  # to be performed once it is
     interrupt: tuple[str, ...] = ()
 
     def record(self, kind: e.EventKind) -> None:
@@ -68,7 +64,7 @@ class Orchestrator:
     def __init__(self, snapshot: RunSnapshot, ports: RunPorts) -> None:
         self._run = snapshot
         self._ports = ports
-        self._inbox: deque[e.EventKind] = deque()
+        self._inbox: deque[e.EventKind | Subtask] = deque()
         self._news = anyio.Event()
         self._scopes: dict[str, anyio.CancelScope] = {}
         self._parking = False
@@ -118,9 +114,8 @@ class Orchestrator:
         turn = self._advance()
         await self._commit(turn)
         for intent in turn.due:
-            key = intent.step.step_id if isinstance(intent, e.StepStarted) else OPERATION
-            self._scopes[key] = anyio.CancelScope()
-            workers.start_soon(self._work, key, intent)
+            self._scopes[intent.key] = anyio.CancelScope()
+            workers.start_soon(self._work, intent)
         for key in turn.interrupt:
             if key in self._scopes:
                 self._scopes[key].cancel()
@@ -136,13 +131,15 @@ class Orchestrator:
         turn = self._begin_turn()
         while self._inbox:
             kind = self._inbox.popleft()
-            if admits(turn.run, kind):  # else it came too late to matter: a cancellation after the end
+            if isinstance(kind, Subtask):
+                self._begin_subtask(turn, kind)
+            elif admits(turn.run, kind):  # else it came too late to matter: a cancellation after the end
                 turn.record(kind)
         if self._parking:
             if not self._scopes and admits(turn.run, e.RunParked()):
                 turn.record(e.RunParked())
             harmless = (s.step_id for s in turn.run.steps.values() if s.recovery is Recovery.RERUN)
-            turn.interrupt = (OPERATION, *harmless)
+            turn.interrupt = (e.RUN_KEY, *harmless)
             return turn
         recorded = -1
         while recorded < len(turn.events):
@@ -152,22 +149,30 @@ class Orchestrator:
         return turn
 
     def _record_intent(self, turn: Turn, command: Command) -> None:
-        intent: Intent
+        intent: e.Intent
         match command:
             case Record(kind):
                 turn.record(kind)
                 return
             case Interrupt(step_ids, operation):
-                turn.interrupt = (*step_ids, OPERATION) if operation else step_ids
+                turn.interrupt = (*step_ids, e.RUN_KEY) if operation else step_ids
                 return
-            case DraftPlan(reservation):
+            case Operate(Operation.PLAN, reservation):
                 intent = e.PlanningStarted(reservation)
+            case Operate(Operation.ANSWER, reservation):
+                intent = e.AnswerStarted(reservation)
+            case Operate(operation, reservation):
+                intent = e.OperationStarted(operation, reservation)
             case ExecuteStep(step_id, reservation):
                 intent = self._ports.intents.prepare(turn.run, step_id, reservation)
-            case ComposeAnswer(reservation):
-                intent = e.AnswerStarted(reservation)
         turn.record(intent)
         turn.due.append(intent)
+
+    def _begin_subtask(self, turn: Turn, wanted: Subtask) -> None:
+        intent = self._ports.intents.prepare_child(turn.run, wanted.step_id, wanted.request, wanted.used)
+        turn.record(intent)
+        if isinstance(intent, e.ChildRunStarted):
+            turn.due.append(intent)
 
     async def _commit(self, turn: Turn) -> None:
         if turn.events:
@@ -177,57 +182,37 @@ class Orchestrator:
                 self._run = turn.run
                 self._ports.feed.publish(turn.events)
 
-    async def _work(self, key: str, intent: Intent) -> None:
+    async def _work(self, intent: e.Intent) -> None:
         grant = Grant(intent.reservation)
-        kind: e.EventKind | None = None
-        with self._scopes[key] as scope:
-            kind = await self._perform(intent, grant)
+        kinds: tuple[e.EventKind | Subtask, ...] = ()
+        with self._scopes[intent.key] as scope:
+            kinds = await self._perform(intent, grant)
         if scope.cancelled_caught and not self._parking:
-            kind = await self._cut_short(intent, grant)
-        del self._scopes[key]
-        if kind is not None:
-            self._inbox.append(kind)
+            kinds = (await self._cut_short(intent, grant),)
+        del self._scopes[intent.key]
+        self._inbox.extend(kinds)
         self._news.set()
 
-    async def _perform(self, intent: Intent, grant: Grant) -> e.EventKind:
+    async def _perform(self, intent: e.Intent, grant: Grant) -> tuple[e.EventKind | Subtask, ...]:
+        ports, run = self._ports, self._run
+        show = ports.feed.text_sink(run.run_id, intent.key)
         match intent:
-            case e.PlanningStarted():
-                ok, draft, problem = await self._ports.planner.draft(self._run, grant, self._progress)
-                if not ok:
-                    return e.PlanningFailed(problem, grant.used)
-                return e.PlanAdopted(draft.plan, PlanSource.MODEL, grant.used, draft.repairs)
             case e.StepStarted():
-                show = self._text(intent.step.step_id)
-                return await self._ports.executor.execute(self._run, intent, grant, show)
-            case e.AnswerStarted():
-                answer = await self._ports.answerer.compose(self._run, grant, self._text(OPERATION))
-                return e.AnswerComposed(answer, grant.used)
+                return (await ports.executor.execute(run, intent, grant, show),)
+            case e.ChildRunStarted(step_id, child):
+                return await ports.executor.join(run, step_id, child, intent.reservation)
+            case _:
+                progress = ports.feed.progress_sink(run.run_id)
+                return await ports.phases.perform(intent.operation, run, grant, show, progress)
 
-    async def _cut_short(self, intent: Intent, grant: Grant) -> e.EventKind:
-        match intent:
-            case e.PlanningStarted():
-                return e.PlanningFailed(Problem("INTERRUPTED", "planning was cut short"), grant.used)
-            case e.StepStarted():
-                ended = e.StepEnded(intent.step.step_id, StepState.SKIPPED, intent.mode, used=grant.used)
-                return replace(ended, error="cut short: cancelled or out of time", reason="INTERRUPTED")
-            case e.AnswerStarted():  # without a model there is always one
-                nothing = Grant(Amounts())
-                answer = await self._ports.answerer.compose(self._run, nothing, self._text(OPERATION))
-                return e.AnswerComposed(answer, grant.used)
-
-    def _text(self, step_id: str) -> TextSink:
-        offset = 0
-
-        def show(text: str) -> None:
-            nonlocal offset
-            offset = offset if text else 0
-            self._ports.feed.update(e.TextDelta(self._run.run_id, step_id, text, offset))
-            offset += len(text)
-
-        return show
-
-    def _progress(self, activity: str, fraction: float) -> None:
-        self._ports.feed.update(e.Progress(self._run.run_id, OPERATION, activity, fraction))
+    async def _cut_short(self, intent: e.Intent, grant: Grant) -> e.EventKind:
+        problem = Problem("INTERRUPTED", "cut short: cancelled or out of time")
+        if not isinstance(intent, e.StepIntent):
+            return await self._ports.phases.conclude(intent.operation, self._run, problem, grant.used)
+        # What a child run used until it was told to stop is not known here: count all of it.
+        used = intent.reservation if isinstance(intent, e.ChildRunStarted) else grant.used
+        ended = e.StepEnded(intent.key, StepState.SKIPPED, intent.mode, used=used)
+        return replace(ended, error=problem.message, reason=problem.reason)
 
     async def _watch_wall_time(self) -> None:
         wall_seconds = self._run.ledger.limit.wall_seconds

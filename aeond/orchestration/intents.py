@@ -1,13 +1,19 @@
 """What a step will do, settled before it is journaled: its mode, its bound arguments, what a crash would mean."""
 
+import json
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
 from aeond.domain.budgets import Amounts
-from aeond.domain.events import StepStarted
+from aeond.domain.events import ChildRunStarted, StepEnded, StepStarted
+from aeond.domain.outcome import Problem
+from aeond.domain.plans import StepState
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepMode
+from aeond.domain.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.tools import Recovery
-from aeond.ports import Readiness, Reasoner, ToolRegistry, Validator
+from aeond.orchestration.contracts import Readiness, Templates
+from aeond.ports import Ids, Reasoner, ToolRegistry, Validator
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +27,8 @@ class PreparedIntents:
     reasoner: Reasoner
     validator: Validator
     readiness: Readiness
+    templates: Templates
+    ids: Ids
 
     def prepare(self, run: RunSnapshot, step_id: str, reservation: Amounts) -> StepStarted:
         assert run.plan is not None
@@ -50,3 +58,38 @@ class PreparedIntents:
         if problems:
             return StepStarted(step, attempt, StepMode.REPAIR, Recovery.RERUN, reservation)
         return StepStarted(step, attempt, StepMode.TOOL, tool.spec.recovery, reservation)
+
+    def prepare_child(
+        self, run: RunSnapshot, step_id: str, request: SubtaskRequest, used: Amounts
+    ) -> ChildRunStarted | StepEnded:
+        matched = self.templates.match(request)
+        if matched.value is None:
+            return _refused(
+                step_id, matched.problem or Problem("TEMPLATE_NOT_FOUND", "no template fits"), used
+            )
+        template = matched.value
+        entry = f"{template.name}:{_digest(request)}"
+        if entry in run.ancestry.lineage:
+            message = f"{template.name} with the same inputs is being done already, by a run above this one"
+            return _refused(step_id, Problem("SUBTASK_CYCLE", message), used)
+        settled = run.ledger.settle(run.steps[step_id].reservation, used)
+        share = settled.share(run.elapsed_seconds)
+        if share.depth < 0:
+            message = "child runs may not nest any deeper below this run"
+            return _refused(step_id, Problem("SUBTASK_TOO_DEEP", message), used)
+        lineage = (*run.ancestry.lineage, entry)
+        budget = template.budget.within(limit=share, default=share)
+        child = ChildRun(self.ids.new_id(), template.name, budget, request, lineage)
+        return ChildRunStarted(step_id, child, used)
+
+
+def _refused(step_id: str, problem: Problem, used: Amounts) -> StepEnded:
+    return StepEnded(
+        step_id, StepState.FAILED, StepMode.TOOL, error=problem.message, reason=problem.reason, used=used
+    )
+
+
+def _digest(request: SubtaskRequest) -> str:
+    """The same for the same work, however the inputs are ordered."""
+    canonical = json.dumps(request.inputs, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()

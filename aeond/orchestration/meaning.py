@@ -42,8 +42,8 @@ class Material:
         if isinstance(leaf, int | float):
             return _as_float(leaf) in self._numbers
         text = _even(leaf)
-        if not text:
-            return self._has_empty
+        if not text:  # blanks mean nothing, so they invent nothing
+            return bool(leaf) or self._has_empty
         return any(_stands_in(text, form) for form in self._forms)
 
 

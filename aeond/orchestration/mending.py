@@ -8,7 +8,8 @@ from aeond.domain.plans import PlanStep
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import JsonObject
-from aeond.ports import Supervisor, ToolRegistry, Validator
+from aeond.orchestration.contracts import Supervisor
+from aeond.ports import ToolRegistry, Validator
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,15 @@ from aeond.domain.plans import Plan
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonValue
+from aeond.orchestration.contracts import PlanDraft, Supervisor
 from aeond.orchestration.meaning import values_in
 from aeond.orchestration.metering import MeteredLLM, is_cut
-from aeond.orchestration.plan_examples import examples_for
 from aeond.orchestration.plan_reading import plan_from_model
 from aeond.orchestration.plan_schema import MAX_STRING_CHARS, PlanSchema, PlanSchemas
+from aeond.orchestration.preamble import Preamble
 from aeond.orchestration.prompts import plan_messages, replan_messages
 from aeond.orchestration.strict_json import read_json
-from aeond.ports import LLMAdapter, PlanDraft, ProgressSink, Supervisor, ToolRegistry, Validator
+from aeond.ports import LLMAdapter, ProgressSink, ToolRegistry, Validator
 
 MAX_PLAN_TOKENS: Final = 900
 MAX_ASKS: Final = 2
@@ -40,7 +41,7 @@ class ModelPlanner:
         self, llm: LLMAdapter, registry: ToolRegistry, supervisor: Supervisor, validator: Validator
     ) -> None:
         self._llm = llm
-        self._registry = registry
+        self._preamble = Preamble(registry, validator)
         self._supervisor = supervisor
         self._validator = validator
         self._schemas = PlanSchemas()
@@ -49,10 +50,10 @@ class ModelPlanner:
         self, snapshot: RunSnapshot, grant: Grant, on_progress: ProgressSink
     ) -> Outcome[PlanDraft | None]:
         """A valid plan, or the problem of the last attempt."""
-        specs = self._registry.specs()
+        specs = self._preamble.specs(snapshot)
         compiled = self._schemas.compile(specs)
         request = snapshot.request.text
-        messages = plan_messages(request, specs, examples_for(specs, self._validator))
+        messages = plan_messages(request, self._preamble.messages(snapshot))
         repairs: tuple[str, ...] = ()
         outcome: Outcome[PlanDraft | None] = failure(Problem("PLANNING_FAILED", "no plan was made"), None)
         for ask in range(MAX_ASKS):

@@ -19,12 +19,14 @@ from aeond.domain.events import (
     AnswerComposed,
     Event,
     LiveUpdate,
+    Progress,
     RunEnded,
     RunParked,
     RunSuspended,
     StepEnded,
     TextDelta,
 )
+from aeond.ports import ProgressSink, TextSink
 
 QUEUE_ITEMS = 256
 MAX_LIVE_CHARS = 64 * 1024
@@ -182,6 +184,20 @@ class HotFeed:
             texts.setdefault(update.step_id, LiveText()).add(update)
         for watcher in self._watchers.get(update.run_id, ()):
             watcher.push(update)
+
+    def text_sink(self, run_id: str, step_id: str) -> TextSink:
+        offset = 0
+
+        def show(text: str) -> None:
+            nonlocal offset
+            offset = offset if text else 0
+            self.update(TextDelta(run_id, step_id, text, offset))
+            offset += len(text)
+
+        return show
+
+    def progress_sink(self, run_id: str) -> ProgressSink:
+        return lambda activity, fraction: self.update(Progress(run_id, "", activity, fraction))
 
     def texts_so_far(self, run_id: str) -> list[TextDelta]:
         """What the steps of this run have written up to now, one piece for each that is still writing."""

@@ -49,4 +49,8 @@ class Tools:
         folder = await self._workspaces.resolve(workspace, OWN_WORKSPACE)
         call_id = call.call_id or self._ids.new_id()
         context = ToolContext(run_id="", step_id="", call_id=call_id, workspace=folder)
-        return await self._invoker.invoke(ToolCall(call.tool, call.arguments, call_id), context)
+        result = await self._invoker.invoke(ToolCall(call.tool, call.arguments, call_id), context)
+        if result.request is None:
+            return result
+        error = f"{call.tool} works only as a step of a run: it asks for a person or for a run of its own"
+        return ToolResult(False, error=error, reason="TOOL_NEEDS_RUN")

@@ -19,8 +19,8 @@ from aeond.service.admission import Admission
 from aeond.service.memory import MemoryKeys
 from aeond.service.tools import Tools
 from tests.support.api_calls import InMemoryKeys, InMemoryRuns, InMemoryTools
-from tests.support.doubles import ToldTool
-from tests.support.service_world import NumberedIds, PlainInvoker, ToldRegistry, World
+from tests.support.doubles import PlainInvoker, ToldTool
+from tests.support.service_world import NumberedIds, ToldRegistry, World
 
 pytestmark = pytest.mark.anyio
 

@@ -14,6 +14,8 @@ from aeond.kernel.decide import decide
 from aeond.kernel.fold import fold, fold_all
 from tests.support.simulation import SimulatedHost, StepScript
 
+PHASED = 2  # the logic version since which runs are routed, profiled and judged
+
 STEP_STATES = (StepState.SUCCEEDED, StepState.SUCCEEDED, StepState.FAILED, StepState.INVALID)
 AMPLE = Budget(ttl=10_000, llm_calls=10_000, tokens=10**8, tool_calls=10_000, passes=100)
 
@@ -37,6 +39,8 @@ scripts = st.builds(
     state=st.sampled_from(STEP_STATES),
     recovery=st.sampled_from(Recovery),
     repairs=st.integers(0, 2),
+    asks=st.sampled_from((False, False, True)),
+    subtask=st.sampled_from((False, False, True)),
 )
 harmless = st.builds(StepScript, state=st.sampled_from(STEP_STATES), repairs=st.integers(0, 1))
 budgets = st.builds(
@@ -78,6 +82,9 @@ def hosts(
         given=draw(st.booleans()),
         planning_fails=draw(st.sampled_from((False, False, False, True))),
         parallel_steps=draw(st.integers(1, 5)),
+        logic_version=draw(st.sampled_from((1, PHASED))),
+        in_session=draw(st.booleans()),
+        character=draw(st.integers(0, 1_000)),
         choose=choose,
         spend=spend,
     )
@@ -180,4 +187,7 @@ def replace_host(host: SimulatedHost) -> SimulatedHost:
         host.given,
         host.planning_fails,
         host.parallel_steps,
+        logic_version=host.logic_version,
+        in_session=host.in_session,
+        character=host.character,
     )

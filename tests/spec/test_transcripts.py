@@ -6,8 +6,10 @@ from aeond.domain import events as e
 from aeond.domain.budgets import Amounts, Budget
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import Plan, PlanStep, StepState
+from aeond.domain.reservations import AGENT_STEP, ANSWERING, NOTHING, PLANNING, TOOL_STEP
 from aeond.domain.runs import (
     Answer,
+    Operation,
     Owner,
     Phase,
     PlanSource,
@@ -19,8 +21,7 @@ from aeond.domain.runs import (
 from aeond.domain.steps import StepMode
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.errors import ReplayError
-from aeond.kernel.commands import ComposeAnswer, DraftPlan, ExecuteStep, Interrupt, Record
-from aeond.kernel.decide import AGENT_STEP, ANSWERING, NOTHING, PLANNING, TOOL_STEP
+from aeond.kernel.commands import ExecuteStep, Interrupt, Operate, Record
 from aeond.kernel.fold import fold
 from tests.support.playbook import WAIT, Playbook
 
@@ -65,7 +66,7 @@ def test_a_request_is_planned_executed_and_answered() -> None:
         >> created()
         << Record(e.RunStarted())
         >> e.RunStarted()
-        << DraftPlan(PLANNING)
+        << Operate(Operation.PLAN, PLANNING)
         >> e.PlanningStarted(PLANNING)
         << WAIT
         >> e.PlanAdopted(CHAIN, PlanSource.MODEL, Amounts(llm_calls=1, tokens=500))
@@ -80,7 +81,7 @@ def test_a_request_is_planned_executed_and_answered() -> None:
         >> ended("s2")
         << Record(e.PassEnded(1))
         >> e.PassEnded(1)
-        << ComposeAnswer(ANSWERING)
+        << Operate(Operation.ANSWER, ANSWERING)
         >> e.AnswerStarted(ANSWERING)
         << WAIT
         >> e.AnswerComposed(Answer("done"))
@@ -98,7 +99,7 @@ def test_a_given_plan_is_neither_planned_nor_polished() -> None:
         >> started(tool_step("s1"))
         >> ended("s1")
         >> e.PassEnded(1)
-        << ComposeAnswer(NOTHING)
+        << Operate(Operation.ANSWER, NOTHING)
     )
 
 
@@ -152,7 +153,7 @@ def test_failed_planning_is_answered_without_a_model() -> None:
         >> e.RunStarted()
         >> e.PlanningStarted(PLANNING)
         >> e.PlanningFailed(problem)
-        << ComposeAnswer(NOTHING)
+        << Operate(Operation.ANSWER, NOTHING)
         >> e.AnswerStarted(NOTHING)
         >> e.AnswerComposed(Answer("sorry"))
         << Record(e.RunEnded(RunState.FAILED, problem))
@@ -217,7 +218,7 @@ def test_the_last_step_that_the_budget_allows_is_the_last() -> None:
         >> ended("s1")
         << Record(e.BudgetExhausted("ttl"))
         >> e.BudgetExhausted("ttl")
-        << ComposeAnswer(NOTHING)
+        << Operate(Operation.ANSWER, NOTHING)
         >> e.AnswerStarted(NOTHING)
         >> e.AnswerComposed(Answer("half"))
         << Record(
@@ -252,7 +253,7 @@ def test_out_of_time_cuts_reasoning_and_answers() -> None:
         >> e.BudgetExhausted("wall_seconds")
         << Interrupt(("s1",), operation=False)
         >> ended("s1", StepState.SKIPPED)
-        << ComposeAnswer(NOTHING)
+        << Operate(Operation.ANSWER, NOTHING)
     )
 
 

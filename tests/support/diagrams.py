@@ -13,10 +13,11 @@ from tests.support.repository import ROOT
 PAGE = ROOT / "docs" / "architecture.md"
 ENDS = tuple(state for state in RunState if state.ended)
 # RunEnded carries the state that it ends in; a run that has not begun or waits can only be cancelled
-# (or, where it has not begun, fail on an error of ours).
+# (or, where it has not begun or is being asked for, fail on an error of ours).
 ENDED_FROM = {
     RunState.PENDING: (RunState.FAILED, RunState.CANCELLED),
     RunState.RUNNING: ENDS,
+    RunState.AWAITING_INPUT: (RunState.FAILED,),
     RunState.SUSPENDED: (RunState.CANCELLED,),
 }
 

@@ -2,20 +2,35 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import anyio
 
-from aeond.domain.budgets import Amounts, Grant
-from aeond.domain.events import Event, LiveUpdate, StepStarted, TextDelta
+from aeond.domain.budgets import Amounts, Budget, Grant
+from aeond.domain.events import (
+    ChildRunEnded,
+    ChildRunStarted,
+    Event,
+    LiveUpdate,
+    Progress,
+    StepEnded,
+    StepStarted,
+    TextDelta,
+)
 from aeond.domain.messages import Message, Role
 from aeond.domain.outcome import Outcome, Problem, failure, success
-from aeond.domain.plans import Plan, PlanStep
-from aeond.domain.runs import Answer, RunSnapshot
+from aeond.domain.plans import Plan, PlanStep, StepState
+from aeond.domain.questions import InputRequest
+from aeond.domain.runs import Answer, RunSnapshot, RunState
 from aeond.domain.steps import StepMode
+from aeond.domain.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.tools import Effect, Recovery, ToolCall, ToolContext, ToolResult, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import ToolError
-from aeond.ports import PlanDraft, ProgressSink, StepOutput, TextSink
+from aeond.orchestration.contracts import Answerer, PlanDraft, Planner
+from aeond.orchestration.phases import PhaseOrchestrator
+from aeond.orchestration.trivial import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine
+from aeond.ports import ProgressSink, StepOutput, TextSink, ToolAnswer
 
 
 class ManualClock:
@@ -53,6 +68,20 @@ class RecordingFeed:
 
     def update(self, update: LiveUpdate) -> None:
         self.updates.append(update)
+
+    def text_sink(self, run_id: str, step_id: str) -> TextSink:
+        offset = 0
+
+        def show(text: str) -> None:
+            nonlocal offset
+            offset = offset if text else 0
+            self.update(TextDelta(run_id, step_id, text, offset))
+            offset += len(text)
+
+        return show
+
+    def progress_sink(self, run_id: str) -> ProgressSink:
+        return lambda activity, fraction: self.update(Progress(run_id, "", activity, fraction))
 
     def text(self, step_id: str = "") -> str:
         """The text shown for a step, as a client would put it together."""
@@ -96,7 +125,7 @@ class ToldTool:
             timeout_seconds=self.timeout_seconds,
         )
 
-    async def execute(self, arguments: JsonObject, context: ToolContext) -> JsonValue:
+    async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         self.calls.append(context)
         return await self.run(arguments, context)
 
@@ -142,6 +171,18 @@ class PlainAnswerer:
                 await self.gate.wait()
             on_text(text[3:])
         return Answer(text, tuple(snapshot.steps), budget_exhausted=bool(snapshot.exhausted))
+
+
+def phases(planner: Planner, answerer: Answerer, **parts: Any) -> PhaseOrchestrator:
+    """The phases with this planner and answerer, whose other parts think nothing unless they are given."""
+    trivial = {
+        "references": AsSaid(),
+        "router": AlwaysPlan(),
+        "depth": FixedDepth(),
+        "evaluator": AcceptAll(),
+        "refiner": NeverRefine(),
+    }
+    return PhaseOrchestrator(planner=planner, answerer=answerer, **{**trivial, **parts})
 
 
 @dataclass
@@ -196,6 +237,7 @@ class PlainIntents:
     """Runs steps as planned: by their tool when it is there, else by their agent, else repair and fallback."""
 
     tools: Mapping[str, ToldTool]
+    child_budget: Budget = field(default_factory=lambda: Budget(ttl=2, llm_calls=2, tokens=100, tool_calls=2))
 
     def prepare(self, run: RunSnapshot, step_id: str, reservation: Amounts) -> StepStarted:
         assert run.plan is not None
@@ -208,6 +250,34 @@ class PlainIntents:
             step = replace(step, errors=("there is no such tool",))
         return StepStarted(step, current.attempt + 1, mode, recovery, reservation)
 
+    def prepare_child(
+        self, run: RunSnapshot, step_id: str, request: SubtaskRequest, used: Amounts
+    ) -> ChildRunStarted | StepEnded:
+        child = ChildRun(f"{run.run_id}-{step_id}", "plain", self.child_budget, request, ("plain",))
+        return ChildRunStarted(step_id, child, used)
+
+
+@dataclass
+class ToldChildren:
+    """Child runs that answer what they were told, after a gate has opened."""
+
+    text: str = "the child's answer"
+    state: RunState = RunState.SUCCEEDED
+    used: Amounts = field(default_factory=lambda: Amounts(ttl=1, llm_calls=1, tokens=10))
+    gate: anyio.Event | None = None
+    joined: list[str] = field(default_factory=list)
+
+    async def run(
+        self, child: ChildRun, parent: RunSnapshot, step_id: str, reserved: Amounts
+    ) -> tuple[ChildRunEnded, StepEnded]:
+        self.joined.append(child.child_run_id)
+        if self.gate is not None:
+            await self.gate.wait()
+        used = self.used.at_most(reserved)
+        state = StepState.SUCCEEDED if self.state is RunState.SUCCEEDED else StepState.FAILED
+        ended = StepEnded(step_id, state, StepMode.TOOL, output=self.text, used=used)
+        return ChildRunEnded(step_id, child.child_run_id, self.state, used), ended
+
 
 @dataclass
 class PlainInvoker:
@@ -217,7 +287,10 @@ class PlainInvoker:
 
     async def invoke(self, call: ToolCall, context: ToolContext) -> ToolResult:
         try:
-            return ToolResult(True, await self.tools[call.tool].execute(call.arguments, context))
+            answer = await self.tools[call.tool].execute(call.arguments, context)
+            if isinstance(answer, InputRequest | SubtaskRequest):
+                return ToolResult(True, request=answer)
+            return ToolResult(True, answer)
         except ToolError as error:
             return ToolResult(False, error=error.message, reason=error.reason)
 

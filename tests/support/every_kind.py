@@ -3,17 +3,29 @@
 from collections.abc import Sequence
 
 from aeond.domain.budgets import Amounts, Budget
+from aeond.domain.evaluations import Evaluation, Issue, RefinementAction, RefinementOperation, Severity
 from aeond.domain.events import (
     AnswerComposed,
     AnswerStarted,
+    BudgetAdjusted,
     BudgetExhausted,
     CancelRequested,
+    ChildRunEnded,
+    ChildRunStarted,
     EventKind,
+    InputAnswered,
+    InputRequested,
+    OperationStarted,
     PassEnded,
+    PassEvaluated,
     PassStarted,
     PlanAdopted,
     PlanningFailed,
     PlanningStarted,
+    PlanRefined,
+    ProfileInferred,
+    ReferencesResolved,
+    RouteChosen,
     RunCreated,
     RunEnded,
     RunParked,
@@ -27,14 +39,34 @@ from aeond.domain.events import (
 )
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import Clarity, Plan, PlanStep, StepState
-from aeond.domain.runs import Answer, Owner, PlanSource, Resolution, RunRequest, RunState, SuspendReason
+from aeond.domain.profiles import Breadth, ConfidenceLevel, Route, TaskProfile, ToolUsage
+from aeond.domain.questions import InputRequest, Question
+from aeond.domain.runs import (
+    Answer,
+    Operation,
+    Owner,
+    PlanSource,
+    Resolution,
+    RunRequest,
+    RunState,
+    SuspendReason,
+)
 from aeond.domain.steps import StepMode
+from aeond.domain.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.tools import Recovery, ToolCall
 
 STEP = PlanStep(
     "s1", "add", ToolCall("calculator", {"expression": "1+1", "deep": [1, 2.5, {"a": None}]}, "c1")
 )
 PLAN = Plan("sum", (STEP, PlanStep("s2", "say it", agent="llm", depends_on=("s1",), errors=("no",))))
+PROFILE = TaskProfile(4, 0.25, ToolUsage.EXTENSIVE, Breadth.BROAD, ConfidenceLevel.HIGH, "hard")
+CHILD = ChildRun(
+    "child",
+    "summarise",
+    Budget(ttl=2),
+    SubtaskRequest("shorten it", {"text": "long"}, ("short",)),
+    ("summarise:0",),
+)
 EVERY_KIND: Sequence[EventKind] = (
     RunCreated(RunRequest("1+1", "q1", "session", "/home", 2, Owner(1, 2), {"a": "b"}), Budget(ttl=3), PLAN),
     RunStarted(),
@@ -57,4 +89,35 @@ EVERY_KIND: Sequence[EventKind] = (
     RunSuspended(SuspendReason.DISK_FULL, "no room"),
     StepResolved(Resolution.RETRY, Owner(1, 2), "s1"),
     RunEnded(RunState.FAILED, Problem("X", "y")),
+    OperationStarted(Operation.ROUTE, Amounts(llm_calls=2)),
+    ReferencesResolved("is it?", "is the door open?", "the door was painted", Amounts(tokens=7)),
+    RouteChosen(Route.DIRECT, ToolCall("echo", {"text": "a"}), Amounts(tokens=8)),
+    ProfileInferred(PROFILE, True, Amounts(llm_calls=1)),
+    BudgetAdjusted(Budget(ttl=3), ("PROFILE",), PROFILE),
+    PassEvaluated(
+        Evaluation(
+            1,
+            False,
+            ("STUCK",),
+            (Issue("VAGUE", Severity.HIGH, "s1", "too vague", "say where"),),
+            0.5,
+            0.25,
+            1.0,
+            "so far",
+        ),
+        Amounts(tokens=5),
+    ),
+    PlanRefined(
+        PLAN,
+        (RefinementAction(RefinementOperation.REPLACE, "s2", PLAN.steps[1], "clearer"),),
+        (Problem("STEP_UNKNOWN", "no s9"),),
+        Amounts(tokens=6),
+    ),
+    InputRequested(
+        Question("s1.1", "s1", InputRequest("which?", {"type": "string"}, ("a", "b"), "a", True, 60.0), 5.0),
+        Amounts(ttl=1),
+    ),
+    InputAnswered("s1.1", {"chosen": "b"}, Owner(1, 2)),
+    ChildRunStarted("s1", CHILD, Amounts(ttl=1)),
+    ChildRunEnded("s1", "child", RunState.EXPIRED, Amounts(tokens=50)),
 )

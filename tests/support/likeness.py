@@ -50,6 +50,8 @@ def differences(ours: Any, theirs: Message, skip: frozenset[str] = frozenset(), 
         elif f"{field.name}_json" in theirs.DESCRIPTOR.fields_by_name:
             if json.loads(getattr(theirs, f"{field.name}_json")) != value:
                 found.append(f"{place}: other JSON")
+        elif is_dataclass(value):  # its fields are told in the whole
+            found += differences(value, theirs, skip, place)
         else:
             found.append(f"{place}: not in {theirs.DESCRIPTOR.name}")
     return found

@@ -24,9 +24,11 @@ from tests.support.doubles import (
     PlainIntents,
     PlainInvoker,
     RecordingFeed,
+    ToldChildren,
     ToldMender,
     ToldReasoner,
     ToldTool,
+    phases,
 )
 
 DEADLINE_SECONDS = 10.0
@@ -74,6 +76,7 @@ class Host:
     answerer: PlainAnswerer = field(default_factory=PlainAnswerer)
     reasoner: ToldReasoner = field(default_factory=ToldReasoner)
     planner: FixedPlanner | None = None
+    children: ToldChildren = field(default_factory=ToldChildren)
 
     async def create(
         self, given: Plan | None = None, budget: Budget | None = None, parallel_steps: int = 4
@@ -97,12 +100,12 @@ class Host:
             mender=ToldMender(),
             memory=self.memory,
             clock=self.clock,
+            children=self.children,
         )
         ports = RunPorts(
             journal=self.journal,
             feed=self.feed,
-            planner=self.planner or FixedPlanner(self.plan),
-            answerer=self.answerer,
+            phases=phases(self.planner or FixedPlanner(self.plan), self.answerer),
             intents=PlainIntents(self.tools),
             executor=executor,
             clock=self.clock,

@@ -1,18 +1,17 @@
 """The service layer over the real kernel, an in-memory journal and doubles of everything that thinks."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
-from aeond.domain.budgets import Amounts, Budget
-from aeond.domain.events import Event, LiveUpdate, StepStarted
+from aeond.domain.budgets import Budget
+from aeond.domain.events import Event, LiveUpdate
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import Plan, PlanStep
 from aeond.domain.runs import Owner, RunRequest, RunSnapshot, RunState
-from aeond.domain.steps import StepMode
-from aeond.domain.tools import Recovery, ToolCall, ToolContext, ToolResult, ToolSpec
+from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.kernel.executor import StepExecutor
 from aeond.kernel.fold import fold
@@ -20,6 +19,7 @@ from aeond.kernel.orchestrator import Orchestrator, RunPorts
 from aeond.orchestration.plan_reading import in_order
 from aeond.ports import Journal, RunLoop, Tool
 from aeond.service.admission import Admission
+from aeond.service.children import NoChildren
 from aeond.service.containment import RunBoundary
 from aeond.service.feed import HotFeed
 from aeond.service.folding import RunFolding
@@ -27,7 +27,17 @@ from aeond.service.runs import Bounds, Runs
 from aeond.service.scheduling import RunLimits, RunScheduler
 from aeond.service.watching import RunWatching
 from aeond.service.workspaces import Workspaces
-from tests.support.doubles import FixedPlanner, ManualClock, PlainAnswerer, ToldMender, ToldReasoner, ToldTool
+from tests.support.doubles import (
+    FixedPlanner,
+    ManualClock,
+    PlainAnswerer,
+    PlainIntents,
+    PlainInvoker,
+    ToldMender,
+    ToldReasoner,
+    ToldTool,
+    phases,
+)
 
 USER = Owner(uid=1000, pid=1)
 ONE_STEP = Plan("one step", (PlanStep("s1", "do it", ToolCall("work", {"n": 1})),))
@@ -56,34 +66,6 @@ class NoMemory:
 
     async def delete(self, key: str) -> bool:
         return False
-
-
-@dataclass
-class PlainInvoker:
-    """Calls tools as they are: what guards them is tested elsewhere."""
-
-    tools: Mapping[str, ToldTool]
-
-    async def invoke(self, call: ToolCall, context: ToolContext) -> ToolResult:
-        return ToolResult(True, await self.tools[call.tool].execute(call.arguments, context))
-
-    async def reconcile(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
-        done = await self.tools[call.tool].reconcile(call.arguments, context)
-        return None if done is None else ToolResult(True, done)
-
-
-@dataclass
-class PlainIntents:
-    """Steps run the tool that they name, by its recovery rule."""
-
-    tools: Mapping[str, ToldTool]
-
-    def prepare(self, run: RunSnapshot, step_id: str, reservation: Amounts) -> StepStarted:
-        current = run.steps[step_id]
-        tool_call = current.step.tool_call
-        recovery = Recovery.RERUN if tool_call is None else self.tools[tool_call.tool].spec.recovery
-        mode = StepMode.AGENT if tool_call is None else StepMode.TOOL
-        return StepStarted(current.step, current.attempt + 1, mode, recovery, reservation)
 
 
 @dataclass
@@ -176,15 +158,14 @@ class World:
 
     def make_loop(self, snapshot: RunSnapshot) -> RunLoop:
         executor = StepExecutor(
-            PlainInvoker(self.tools), ToldReasoner(), ToldMender(), NoMemory(), self.clock
+            PlainInvoker(self.tools), ToldReasoner(), ToldMender(), NoMemory(), self.clock, NoChildren()
         )
         return Orchestrator(
             snapshot,
             RunPorts(
                 self.journal,
                 self.feed,
-                self.planner,
-                self.answerer,
+                phases(self.planner, self.answerer),
                 PlainIntents(self.tools),
                 executor,
                 self.clock,

@@ -2,16 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from zlib import crc32
 
 from aeond.domain import events as e
 from aeond.domain.budgets import Amounts, Budget
+from aeond.domain.evaluations import Evaluation, RefinementAction, RefinementOperation
 from aeond.domain.outcome import Problem
-from aeond.domain.plans import Plan, StepState
-from aeond.domain.runs import Answer, PlanSource, RunRequest, RunSnapshot
+from aeond.domain.plans import MAX_PLAN_STEPS, Plan, PlanStep, StepState
+from aeond.domain.profiles import Route, TaskProfile
+from aeond.domain.questions import InputRequest, Question
+from aeond.domain.runs import Answer, Operation, Owner, PlanSource, RunRequest, RunSnapshot, RunState
 from aeond.domain.steps import StepMode
-from aeond.domain.tools import Recovery
+from aeond.domain.subtasks import ChildRun, SubtaskRequest
+from aeond.domain.tools import Recovery, ToolCall
 from aeond.domain.transitions import admits
-from aeond.kernel.commands import ComposeAnswer, DraftPlan, ExecuteStep, Interrupt, Record
+from aeond.kernel.commands import ExecuteStep, Interrupt, Operate, Record
 from aeond.kernel.decide import decide
 from aeond.kernel.fold import fold
 
@@ -23,6 +28,8 @@ class StepScript:
     state: StepState = StepState.SUCCEEDED
     recovery: Recovery = Recovery.RERUN
     repairs: int = 0  # times that it comes back as repaired before it ends
+    asks: bool = False  # a person must answer
+    subtask: bool = False  # a run of its own does the work
 
 
 @dataclass
@@ -39,6 +46,9 @@ class SimulatedHost:
     given: bool = False  # the client gave the plan
     planning_fails: bool = False
     parallel_steps: int = 4
+    logic_version: int = e.LOGIC_VERSION
+    in_session: bool = False
+    character: int = 0  # of its judgements: the same at the same point of a run, whatever happened before
     choose: Callable[[int], int] = lambda _: 0
     spend: Callable[[Amounts], Amounts] = lambda reservation: reservation
     crash_before: Callable[[int], bool] = lambda _: False
@@ -48,24 +58,30 @@ class SimulatedHost:
 
     def __post_init__(self) -> None:
         self.run = RunSnapshot("run")
-        self.in_flight: list[e.PlanningStarted | e.StepStarted | e.AnswerStarted] = []
+        self.in_flight: list[e.Intent] = []
         self.repaired: dict[str, int] = {}
 
     def work(self, turns: int = 2_000) -> RunSnapshot:
         """The run as it ends or waits for a person; AssertionError when it does neither within the turns."""
-        request = RunRequest("a request", parallel_steps=self.parallel_steps)
-        self._record(e.RunCreated(request, self.budget, self.plan if self.given else None))
+        session = "a session" if self.in_session else ""
+        request = RunRequest("a request", session_id=session, parallel_steps=self.parallel_steps)
+        given = self.plan if self.given else None
+        self._record(e.RunCreated(request, self.budget, given, self.logic_version))
         for turn in range(turns):
             if turn in self.outside and admits(self.run, self.outside[turn]):
                 self._record(self.outside[turn])
             interrupted = self._obey()
             if not self.in_flight:
-                return self.run
+                if self.run.state is not RunState.AWAITING_INPUT:
+                    return self.run
+                self._record(e.InputAnswered(self.run.questions[0].question_id, "an answer", Owner()))
+                continue
             if self.crash_before(self.run.seq + 1):
                 self._crash()
             else:
                 intent = self.in_flight.pop(self.choose(len(self.in_flight)))
-                self._record(self._outcome(intent, interrupted))
+                for kind in self._outcome(intent, interrupted):
+                    self._record(kind)
         raise AssertionError(f"no end after {turns} turns: {self.run}")
 
     def _record(self, kind: e.EventKind) -> None:
@@ -81,17 +97,19 @@ class SimulatedHost:
                 match command:
                     case Record(kind):
                         self._record(kind)
-                    case DraftPlan(reservation):
+                    case Operate(Operation.PLAN, reservation):
                         self._begin(e.PlanningStarted(reservation))
-                    case ComposeAnswer(reservation):
+                    case Operate(Operation.ANSWER, reservation):
                         self._begin(e.AnswerStarted(reservation))
+                    case Operate(operation, reservation):
+                        self._begin(e.OperationStarted(operation, reservation))
                     case ExecuteStep(step_id, reservation):
                         self._begin(self._started(step_id, reservation))
                     case Interrupt(step_ids, operation):
                         return frozenset((*step_ids, "") if operation else step_ids)
         return frozenset()
 
-    def _begin(self, intent: e.PlanningStarted | e.StepStarted | e.AnswerStarted) -> None:
+    def _begin(self, intent: e.Intent) -> None:
         self._record(intent)
         self.in_flight.append(intent)
 
@@ -105,26 +123,78 @@ class SimulatedHost:
         recovery = Recovery.RERUN if repair else script.recovery
         return e.StepStarted(current.step, current.attempt + 1, mode, recovery, reservation)
 
-    def _outcome(
-        self, intent: e.PlanningStarted | e.StepStarted | e.AnswerStarted, interrupted: frozenset[str]
-    ) -> e.EventKind:
+    def _outcome(self, intent: e.Intent, interrupted: frozenset[str]) -> tuple[e.EventKind, ...]:
         used = self.spend(intent.reservation)
         match intent:
-            case e.PlanningStarted():
-                if self.planning_fails or "" in interrupted:
-                    return e.PlanningFailed(Problem("NO_PLAN", "there is no plan"), used)
-                return e.PlanAdopted(self.plan, PlanSource.MODEL, used)
-            case e.AnswerStarted():
-                return e.AnswerComposed(Answer("an answer"), used)
             case e.StepStarted():
-                step_id = intent.step.step_id
-                if intent.mode is StepMode.REPAIR:
-                    self.repaired[step_id] = self.repaired.get(step_id, 0) + 1
-                    return e.StepRepaired(intent.step, Problem("X", "mended"), replace(used, ttl=0))
-                state = self.scripts.get(step_id, StepScript()).state
-                if step_id in interrupted:
-                    state = StepState.SKIPPED
-                return e.StepEnded(step_id, state, intent.mode, output=f"output of {step_id}", used=used)
+                return (self._step_outcome(intent, used, interrupted),)
+            case e.ChildRunStarted(step_id, child):
+                ended = e.ChildRunEnded(step_id, child.child_run_id, RunState.SUCCEEDED, used)
+                state = StepState.SKIPPED if step_id in interrupted else StepState.SUCCEEDED
+                return ended, e.StepEnded(step_id, state, StepMode.TOOL, output="a child's", used=used)
+            case _:
+                return self._judgement(intent.operation, used, "" in interrupted)
+
+    def _step_outcome(self, intent: e.StepStarted, used: Amounts, interrupted: frozenset[str]) -> e.EventKind:
+        step_id = intent.step.step_id
+        script = self.scripts.get(step_id, StepScript())
+        if intent.mode is StepMode.REPAIR:
+            self.repaired[step_id] = self.repaired.get(step_id, 0) + 1
+            return e.StepRepaired(intent.step, Problem("X", "mended"), replace(used, ttl=0))
+        if step_id in interrupted:
+            return e.StepEnded(step_id, StepState.SKIPPED, intent.mode, used=used)
+        if script.asks:
+            question = Question(f"{step_id}.{intent.attempt}", step_id, InputRequest("which?"), 0.0)
+            return e.InputRequested(question, used)
+        if script.subtask and self.run.steps[step_id].child is None:
+            ledger = self.run.ledger.settle(intent.reservation, used)
+            child = ChildRun(f"child-{step_id}", "any", ledger.share(0.0), SubtaskRequest("do it"))
+            started = e.ChildRunStarted(step_id, child, used)
+            self.in_flight.append(started)
+            return started
+        return e.StepEnded(step_id, script.state, intent.mode, output=f"output of {step_id}", used=used)
+
+    def _judgement(self, operation: Operation, used: Amounts, cut: bool) -> tuple[e.EventKind, ...]:
+        match operation:
+            case Operation.RESOLVE:
+                return (e.ReferencesResolved("a request", "a clear request", used=used),)
+            case Operation.ROUTE:
+                route = (Route.PLAN, Route.DIRECT, Route.REPLY)[self._judge(3)]
+                chosen = e.RouteChosen(route, used=used)
+                direct = e.PlanAdopted(Plan("a goal", self.plan.steps[:1]), PlanSource.MODEL)
+                alone = route is Route.DIRECT and not self.plan.steps[0].depends_on
+                return (chosen, direct) if alone else (chosen,)
+            case Operation.PROFILE:
+                inferred = e.ProfileInferred(TaskProfile(), used=used)
+                return (inferred, e.BudgetAdjusted(self.budget)) if self._judge(2) else (inferred,)
+            case Operation.PLAN:
+                if self.planning_fails or cut:
+                    return (e.PlanningFailed(Problem("NO_PLAN", "there is no plan"), used),)
+                return (e.PlanAdopted(self.plan, PlanSource.MODEL, used),)
+            case Operation.EVALUATE:
+                evaluation = Evaluation(self.run.pass_index, converged=bool(self._judge(2)))
+                evaluated = e.PassEvaluated(evaluation, used)
+                at_once = not evaluation.converged and bool(self._judge(2))
+                return (evaluated, self._refinement(Amounts())) if at_once else (evaluated,)
+            case Operation.REFINE:
+                return (self._refinement(used),)
+            case Operation.ANSWER:
+                return (e.AnswerComposed(Answer("an answer"), used),)
+
+    def _judge(self, count: int) -> int:
+        point = f"{self.character} {self.run.phase} {self.run.pass_index} {self.run.refinement_count} {count}"
+        return crc32(point.encode()) % count
+
+    def _refinement(self, used: Amounts) -> e.PlanRefined:
+        """Nothing, or one more step: what an eager model would ask for without end."""
+        assert self.run.plan is not None
+        if self._judge(3) == 0 or len(self.run.plan.steps) >= MAX_PLAN_STEPS:
+            return e.PlanRefined(self.run.plan, used=used)
+        step = PlanStep(f"r{len(self.run.plan.steps)}", "one more", ToolCall("echo"))
+        plan = replace(self.run.plan, steps=(*self.run.plan.steps, step))
+        return e.PlanRefined(
+            plan, (RefinementAction(RefinementOperation.ADD, step.step_id, step),), used=used
+        )
 
     def _crash(self) -> None:
         self.in_flight.clear()

@@ -66,6 +66,7 @@ class Event(_message.Message):
     POLICY_DECIDED_FIELD_NUMBER: _builtins.int
     APPROVAL_REQUESTED_FIELD_NUMBER: _builtins.int
     APPROVAL_DECIDED_FIELD_NUMBER: _builtins.int
+    OPERATION_STARTED_FIELD_NUMBER: _builtins.int
     TEXT_DELTA_FIELD_NUMBER: _builtins.int
     PROGRESS_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
@@ -207,6 +208,10 @@ class Event(_message.Message):
         """Yes or no."""
 
     @_builtins.property
+    def operation_started(self) -> _judgements_pb2.OperationStarted:
+        """Something is about to be thought through for the run as a whole."""
+
+    @_builtins.property
     def text_delta(self) -> Global___TextDelta:
         """A piece of text as the model writes it. Not journaled."""
 
@@ -253,14 +258,15 @@ class Event(_message.Message):
         policy_decided: _judgements_pb2.PolicyDecided | None = ...,
         approval_requested: _judgements_pb2.ApprovalRequested | None = ...,
         approval_decided: _judgements_pb2.ApprovalDecided | None = ...,
+        operation_started: _judgements_pb2.OperationStarted | None = ...,
         text_delta: Global___TextDelta | None = ...,
         progress: Global___Progress | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_composed", b"answer_composed", "answer_started", b"answer_started", "approval_decided", b"approval_decided", "approval_requested", b"approval_requested", "budget_adjusted", b"budget_adjusted", "budget_exhausted", b"budget_exhausted", "cancel_requested", b"cancel_requested", "child_run_ended", b"child_run_ended", "child_run_started", b"child_run_started", "input_answered", b"input_answered", "input_requested", b"input_requested", "kind", b"kind", "pass_ended", b"pass_ended", "pass_evaluated", b"pass_evaluated", "pass_started", b"pass_started", "plan_adopted", b"plan_adopted", "plan_refined", b"plan_refined", "planning_failed", b"planning_failed", "planning_started", b"planning_started", "policy_decided", b"policy_decided", "profile_inferred", b"profile_inferred", "progress", b"progress", "references_resolved", b"references_resolved", "route_chosen", b"route_chosen", "run_created", b"run_created", "run_ended", b"run_ended", "run_parked", b"run_parked", "run_resumed", b"run_resumed", "run_started", b"run_started", "run_suspended", b"run_suspended", "step_ended", b"step_ended", "step_repaired", b"step_repaired", "step_resolved", b"step_resolved", "step_started", b"step_started", "text_delta", b"text_delta", "time", b"time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_composed", b"answer_composed", "answer_started", b"answer_started", "approval_decided", b"approval_decided", "approval_requested", b"approval_requested", "budget_adjusted", b"budget_adjusted", "budget_exhausted", b"budget_exhausted", "cancel_requested", b"cancel_requested", "child_run_ended", b"child_run_ended", "child_run_started", b"child_run_started", "input_answered", b"input_answered", "input_requested", b"input_requested", "kind", b"kind", "operation_started", b"operation_started", "pass_ended", b"pass_ended", "pass_evaluated", b"pass_evaluated", "pass_started", b"pass_started", "plan_adopted", b"plan_adopted", "plan_refined", b"plan_refined", "planning_failed", b"planning_failed", "planning_started", b"planning_started", "policy_decided", b"policy_decided", "profile_inferred", b"profile_inferred", "progress", b"progress", "references_resolved", b"references_resolved", "route_chosen", b"route_chosen", "run_created", b"run_created", "run_ended", b"run_ended", "run_parked", b"run_parked", "run_resumed", b"run_resumed", "run_started", b"run_started", "run_suspended", b"run_suspended", "step_ended", b"step_ended", "step_repaired", b"step_repaired", "step_resolved", b"step_resolved", "step_started", b"step_started", "text_delta", b"text_delta", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_composed", b"answer_composed", "answer_started", b"answer_started", "approval_decided", b"approval_decided", "approval_requested", b"approval_requested", "budget_adjusted", b"budget_adjusted", "budget_exhausted", b"budget_exhausted", "cancel_requested", b"cancel_requested", "child_run_ended", b"child_run_ended", "child_run_started", b"child_run_started", "elapsed_seconds", b"elapsed_seconds", "input_answered", b"input_answered", "input_requested", b"input_requested", "kind", b"kind", "pass_ended", b"pass_ended", "pass_evaluated", b"pass_evaluated", "pass_started", b"pass_started", "plan_adopted", b"plan_adopted", "plan_refined", b"plan_refined", "planning_failed", b"planning_failed", "planning_started", b"planning_started", "policy_decided", b"policy_decided", "profile_inferred", b"profile_inferred", "progress", b"progress", "references_resolved", b"references_resolved", "route_chosen", b"route_chosen", "run_created", b"run_created", "run_ended", b"run_ended", "run_id", b"run_id", "run_parked", b"run_parked", "run_resumed", b"run_resumed", "run_started", b"run_started", "run_suspended", b"run_suspended", "seq", b"seq", "step_ended", b"step_ended", "step_repaired", b"step_repaired", "step_resolved", b"step_resolved", "step_started", b"step_started", "text_delta", b"text_delta", "time", b"time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_composed", b"answer_composed", "answer_started", b"answer_started", "approval_decided", b"approval_decided", "approval_requested", b"approval_requested", "budget_adjusted", b"budget_adjusted", "budget_exhausted", b"budget_exhausted", "cancel_requested", b"cancel_requested", "child_run_ended", b"child_run_ended", "child_run_started", b"child_run_started", "elapsed_seconds", b"elapsed_seconds", "input_answered", b"input_answered", "input_requested", b"input_requested", "kind", b"kind", "operation_started", b"operation_started", "pass_ended", b"pass_ended", "pass_evaluated", b"pass_evaluated", "pass_started", b"pass_started", "plan_adopted", b"plan_adopted", "plan_refined", b"plan_refined", "planning_failed", b"planning_failed", "planning_started", b"planning_started", "policy_decided", b"policy_decided", "profile_inferred", b"profile_inferred", "progress", b"progress", "references_resolved", b"references_resolved", "route_chosen", b"route_chosen", "run_created", b"run_created", "run_ended", b"run_ended", "run_id", b"run_id", "run_parked", b"run_parked", "run_resumed", b"run_resumed", "run_started", b"run_started", "run_suspended", b"run_suspended", "seq", b"seq", "step_ended", b"step_ended", "step_repaired", b"step_repaired", "step_resolved", b"step_resolved", "step_started", b"step_started", "text_delta", b"text_delta", "time", b"time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["run_created", "run_started", "planning_started", "plan_adopted", "planning_failed", "pass_started", "step_started", "step_repaired", "step_ended", "pass_ended", "answer_started", "answer_composed", "budget_exhausted", "cancel_requested", "run_parked", "run_resumed", "run_suspended", "step_resolved", "run_ended", "profile_inferred", "route_chosen", "references_resolved", "pass_evaluated", "plan_refined", "budget_adjusted", "input_requested", "input_answered", "child_run_started", "child_run_ended", "policy_decided", "approval_requested", "approval_decided", "text_delta", "progress"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["run_created", "run_started", "planning_started", "plan_adopted", "planning_failed", "pass_started", "step_started", "step_repaired", "step_ended", "pass_ended", "answer_started", "answer_composed", "budget_exhausted", "cancel_requested", "run_parked", "run_resumed", "run_suspended", "step_resolved", "run_ended", "profile_inferred", "route_chosen", "references_resolved", "pass_evaluated", "plan_refined", "budget_adjusted", "input_requested", "input_answered", "child_run_started", "child_run_ended", "policy_decided", "approval_requested", "approval_decided", "operation_started", "text_delta", "progress"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 
@@ -280,6 +286,11 @@ class RunCreated(_message.Message):
     PARENT_RUN_ID_FIELD_NUMBER: _builtins.int
     DEPTH_FIELD_NUMBER: _builtins.int
     FORKED_RUN_ID_FIELD_NUMBER: _builtins.int
+    PARENT_STEP_ID_FIELD_NUMBER: _builtins.int
+    LINEAGE_FIELD_NUMBER: _builtins.int
+    INSTRUCTIONS_FIELD_NUMBER: _builtins.int
+    TOOLS_FIELD_NUMBER: _builtins.int
+    MODEL_FIELD_NUMBER: _builtins.int
     logic_version: _builtins.int
     """The version of the logic that wrote the run's events."""
     parent_run_id: _builtins.str
@@ -288,6 +299,12 @@ class RunCreated(_message.Message):
     """How deep below a run that a client asked for. 0: a client asked for it."""
     forked_run_id: _builtins.str
     """The run that this one was forked from. Empty: none."""
+    parent_step_id: _builtins.str
+    """The step of that run that started this one. Empty: none."""
+    instructions: _builtins.str
+    """The system prompt that its template gave it. Empty: none."""
+    model: _builtins.str
+    """The model it is to use. Empty: the one that is resident."""
     @_builtins.property
     def request(self) -> _parts_pb2.RunRequest:
         """What was asked."""
@@ -304,6 +321,14 @@ class RunCreated(_message.Message):
     def plan(self) -> _parts_pb2.Plan:
         """The plan that the client gave. Not set: none."""
 
+    @_builtins.property
+    def lineage(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What the runs above it and it itself were started for, outermost first."""
+
+    @_builtins.property
+    def tools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The only tools it may use, if it was started by a step. Empty: none, or all if a client asked for it."""
+
     def __init__(
         self,
         *,
@@ -315,10 +340,15 @@ class RunCreated(_message.Message):
         parent_run_id: _builtins.str = ...,
         depth: _builtins.int = ...,
         forked_run_id: _builtins.str = ...,
+        parent_step_id: _builtins.str = ...,
+        lineage: _abc.Iterable[_builtins.str] | None = ...,
+        instructions: _builtins.str = ...,
+        tools: _abc.Iterable[_builtins.str] | None = ...,
+        model: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "owner", b"owner", "plan", b"plan", "request", b"request"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "depth", b"depth", "forked_run_id", b"forked_run_id", "logic_version", b"logic_version", "owner", b"owner", "parent_run_id", b"parent_run_id", "plan", b"plan", "request", b"request"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "depth", b"depth", "forked_run_id", b"forked_run_id", "instructions", b"instructions", "lineage", b"lineage", "logic_version", b"logic_version", "model", b"model", "owner", b"owner", "parent_run_id", b"parent_run_id", "parent_step_id", b"parent_step_id", "plan", b"plan", "request", b"request", "tools", b"tools"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -225,6 +225,50 @@ POLICY_VERDICT_DENY: PolicyVerdict.ValueType  # 3
 """No."""
 Global___PolicyVerdict: _TypeAlias = PolicyVerdict  # noqa: Y015
 
+class _Operation:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _OperationEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Operation.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    OPERATION_UNSPECIFIED: _Operation.ValueType  # 0
+    """Not set."""
+    OPERATION_RESOLVE: _Operation.ValueType  # 1
+    """Session context, and what "that" and "it" mean."""
+    OPERATION_ROUTE: _Operation.ValueType  # 2
+    """The way the request takes."""
+    OPERATION_PROFILE: _Operation.ValueType  # 3
+    """How hard the task looks."""
+    OPERATION_PLAN: _Operation.ValueType  # 4
+    """A plan."""
+    OPERATION_EVALUATE: _Operation.ValueType  # 5
+    """Judging a plan or a pass."""
+    OPERATION_REFINE: _Operation.ValueType  # 6
+    """Changing steps that have not run."""
+    OPERATION_ANSWER: _Operation.ValueType  # 7
+    """The answer."""
+
+class Operation(_Operation, metaclass=_OperationEnumTypeWrapper):
+    """What the run as a whole is thought through for; planning and answering have kinds of their own."""
+
+OPERATION_UNSPECIFIED: Operation.ValueType  # 0
+"""Not set."""
+OPERATION_RESOLVE: Operation.ValueType  # 1
+"""Session context, and what "that" and "it" mean."""
+OPERATION_ROUTE: Operation.ValueType  # 2
+"""The way the request takes."""
+OPERATION_PROFILE: Operation.ValueType  # 3
+"""How hard the task looks."""
+OPERATION_PLAN: Operation.ValueType  # 4
+"""A plan."""
+OPERATION_EVALUATE: Operation.ValueType  # 5
+"""Judging a plan or a pass."""
+OPERATION_REFINE: Operation.ValueType  # 6
+"""Changing steps that have not run."""
+OPERATION_ANSWER: Operation.ValueType  # 7
+"""The answer."""
+Global___Operation: _TypeAlias = Operation  # noqa: Y015
+
 @_typing.final
 class TaskProfile(_message.Message):
     """How hard a task looks."""
@@ -344,10 +388,13 @@ class ReferencesResolved(_message.Message):
     ORIGINAL_FIELD_NUMBER: _builtins.int
     RESOLVED_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
+    CONTEXT_FIELD_NUMBER: _builtins.int
     original: _builtins.str
     """What the user wrote."""
     resolved: _builtins.str
     """What the run goes on with."""
+    context: _builtins.str
+    """What later prompts are told of the session. Empty: nothing."""
     @_builtins.property
     def used(self) -> _parts_pb2.Amounts:
         """What it cost."""
@@ -358,10 +405,11 @@ class ReferencesResolved(_message.Message):
         original: _builtins.str = ...,
         resolved: _builtins.str = ...,
         used: _parts_pb2.Amounts | None = ...,
+        context: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["original", b"original", "resolved", b"resolved", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "original", b"original", "resolved", b"resolved", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -551,6 +599,7 @@ class BudgetAdjusted(_message.Message):
 
     BUDGET_FIELD_NUMBER: _builtins.int
     REASONS_FIELD_NUMBER: _builtins.int
+    PROFILE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def budget(self) -> _parts_pb2.Budget:
         """The bounds from now on."""
@@ -559,15 +608,20 @@ class BudgetAdjusted(_message.Message):
     def reasons(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Why, as stable UPPER_SNAKE words."""
 
+    @_builtins.property
+    def profile(self) -> Global___TaskProfile:
+        """What the task now looks like. Not set: as before."""
+
     def __init__(
         self,
         *,
         budget: _parts_pb2.Budget | None = ...,
         reasons: _abc.Iterable[_builtins.str] | None = ...,
+        profile: Global___TaskProfile | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "profile", b"profile"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "reasons", b"reasons"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "profile", b"profile", "reasons", b"reasons"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -580,18 +634,24 @@ class InputRequested(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     QUESTION_FIELD_NUMBER: _builtins.int
+    USED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def question(self) -> _parts_pb2.Question:
         """What."""
+
+    @_builtins.property
+    def used(self) -> _parts_pb2.Amounts:
+        """What the step cost until it asked."""
 
     def __init__(
         self,
         *,
         question: _parts_pb2.Question | None = ...,
+        used: _parts_pb2.Amounts | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["question", b"question"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["question", b"question", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["question", b"question"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["question", b"question", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -639,15 +699,44 @@ class ChildRunStarted(_message.Message):
     CHILD_RUN_ID_FIELD_NUMBER: _builtins.int
     TEMPLATE_FIELD_NUMBER: _builtins.int
     BUDGET_FIELD_NUMBER: _builtins.int
+    DESCRIPTION_FIELD_NUMBER: _builtins.int
+    INPUTS_JSON_FIELD_NUMBER: _builtins.int
+    HINTS_FIELD_NUMBER: _builtins.int
+    LINEAGE_FIELD_NUMBER: _builtins.int
+    INSTRUCTIONS_FIELD_NUMBER: _builtins.int
+    TOOLS_FIELD_NUMBER: _builtins.int
+    USED_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
     """The step."""
     child_run_id: _builtins.str
     """The run it started."""
     template: _builtins.str
     """How that kind of work is done."""
+    description: _builtins.str
+    """What it is to do."""
+    inputs_json: _builtins.str
+    """What it works on, as JSON text: an object."""
+    instructions: _builtins.str
+    """The system prompt that its template gives it. Empty: none."""
     @_builtins.property
     def budget(self) -> _parts_pb2.Budget:
         """The share of the bounds that it got."""
+
+    @_builtins.property
+    def hints(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What its template was chosen by, beside the names of the inputs."""
+
+    @_builtins.property
+    def lineage(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What the runs above it and it itself are for, outermost first."""
+
+    @_builtins.property
+    def tools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The only tools it may use. Empty: none."""
+
+    @_builtins.property
+    def used(self) -> _parts_pb2.Amounts:
+        """What the step cost until now."""
 
     def __init__(
         self,
@@ -656,10 +745,17 @@ class ChildRunStarted(_message.Message):
         child_run_id: _builtins.str = ...,
         template: _builtins.str = ...,
         budget: _parts_pb2.Budget | None = ...,
+        description: _builtins.str = ...,
+        inputs_json: _builtins.str = ...,
+        hints: _abc.Iterable[_builtins.str] | None = ...,
+        lineage: _abc.Iterable[_builtins.str] | None = ...,
+        instructions: _builtins.str = ...,
+        tools: _abc.Iterable[_builtins.str] | None = ...,
+        used: _parts_pb2.Amounts | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "child_run_id", b"child_run_id", "step_id", b"step_id", "template", b"template"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "child_run_id", b"child_run_id", "description", b"description", "hints", b"hints", "inputs_json", b"inputs_json", "instructions", b"instructions", "lineage", b"lineage", "step_id", b"step_id", "template", b"template", "tools", b"tools", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -808,3 +904,31 @@ class ApprovalDecided(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ApprovalDecided: _TypeAlias = ApprovalDecided  # noqa: Y015
+
+@_typing.final
+class OperationStarted(_message.Message):
+    """It is about to begin."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPERATION_FIELD_NUMBER: _builtins.int
+    RESERVATION_FIELD_NUMBER: _builtins.int
+    operation: Global___Operation.ValueType
+    """What."""
+    @_builtins.property
+    def reservation(self) -> _parts_pb2.Amounts:
+        """What was set aside for it."""
+
+    def __init__(
+        self,
+        *,
+        operation: Global___Operation.ValueType = ...,
+        reservation: _parts_pb2.Amounts | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["reservation", b"reservation"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["operation", b"operation", "reservation", b"reservation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OperationStarted: _TypeAlias = OperationStarted  # noqa: Y015

@@ -11,22 +11,25 @@ import inspect
 import re
 import traceback
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Final, TypeVar
 
 import anyio
 
 from aeond.capabilities.tools.measuring import json_size
 from aeond.capabilities.tools.registry import RegisteredTool, Registry
 from aeond.domain.outcome import Problem
+from aeond.domain.questions import InputRequest
+from aeond.domain.subtasks import SubtaskRequest
 from aeond.domain.tools import TOOL_TIMEOUT, ToolCall, ToolContext, ToolResult, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import AeondError, InvalidInputError, OverloadedError, ToolError
-from aeond.ports import Authoriser, Clock
+from aeond.ports import Authoriser, Clock, ToolAnswer
 
 MAX_ARGUMENT_BYTES: Final = 1 << 20
 MAX_ERROR_CHARS: Final = 2_000
 
-Work = Callable[[JsonObject, ToolContext], Awaitable[JsonValue]]
+T = TypeVar("T")
+Work = Callable[[JsonObject, ToolContext], Awaitable[T]]
 
 _REASON: Final = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
@@ -77,7 +80,7 @@ class GuardedInvoker:
         result = await self._guard(self._recall(call, context))
         return result if result.success and result.data is not None else None
 
-    async def _guard(self, work: Awaitable[tuple[JsonValue, int]]) -> ToolResult:
+    async def _guard(self, work: Awaitable[tuple[ToolAnswer, int]]) -> ToolResult:
         started = self._clock.monotonic()
         try:
             output, size = await work
@@ -86,26 +89,30 @@ class GuardedInvoker:
                 raise
             return _failure(error, self._clock.monotonic() - started)
         duration = self._clock.monotonic() - started
+        if isinstance(output, InputRequest | SubtaskRequest):
+            return ToolResult(True, request=output, metadata={"duration_seconds": duration})
         return ToolResult(True, output, metadata={"duration_seconds": duration, "output_bytes": size})
 
-    async def _perform(self, call: ToolCall, context: ToolContext) -> tuple[JsonValue, int]:
+    async def _perform(self, call: ToolCall, context: ToolContext) -> tuple[ToolAnswer, int]:
         registered = self._registry.find(call.tool)
         _check_arguments(registered, call.arguments)
         refusal = await self._authoriser.authorise(call, registered.spec, context)
         if refusal is not None:
             raise ToolError(refusal.message, reason=refusal.reason, retryable=refusal.retryable)
         output = await self._run(registered, registered.tool.execute, call, context)
+        if isinstance(output, InputRequest | SubtaskRequest):
+            return output, 0
         return output, _check_output(registered, output)
 
-    async def _recall(self, call: ToolCall, context: ToolContext) -> tuple[JsonValue, int]:
+    async def _recall(self, call: ToolCall, context: ToolContext) -> tuple[ToolAnswer, int]:
         registered = self._registry.find(call.tool)
         _check_arguments(registered, call.arguments)
         output = await self._run(registered, registered.tool.reconcile, call, context)
         return output, 0 if output is None else _check_output(registered, output)
 
     async def _run(
-        self, registered: RegisteredTool, work: Work, call: ToolCall, context: ToolContext
-    ) -> JsonValue:
+        self, registered: RegisteredTool, work: Work[T], call: ToolCall, context: ToolContext
+    ) -> T:
         """What the tool returns, once it has a slot and unless its time runs out."""
         try:
             self._slots.acquire_nowait()

@@ -10,7 +10,7 @@ from aeond.capabilities.tools.schemas import CompiledSchema
 from aeond.domain.tools import ToolContext, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
-from aeond.ports import Tool
+from aeond.ports import Tool, ToolAnswer
 
 MAX_DESCRIPTION_CHARS: Final = 1_000
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -25,7 +25,7 @@ class RegisteredTool:
     arguments: CompiledSchema
     output: CompiledSchema
 
-    async def execute(self, arguments: JsonObject, context: ToolContext) -> JsonValue:
+    async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         return await self.tool.execute(arguments, context)
 
     async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:

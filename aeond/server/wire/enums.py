@@ -3,12 +3,14 @@
 from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
-from aeond.api.v1 import daemon_pb2, models_pb2, parts_pb2, sessions_pb2, tools_pb2
+from aeond.api.v1 import daemon_pb2, judgements_pb2, models_pb2, parts_pb2, sessions_pb2, tools_pb2
 from aeond.domain.daemons import DaemonState
+from aeond.domain.evaluations import RefinementOperation, Severity
 from aeond.domain.llm import EngineState, FinishReason, Priority
 from aeond.domain.messages import Role
 from aeond.domain.plans import Clarity, StepState
-from aeond.domain.runs import Phase, PlanSource, Resolution, RunState, SuspendReason
+from aeond.domain.profiles import Breadth, ConfidenceLevel, Route, ToolUsage
+from aeond.domain.runs import Operation, Phase, PlanSource, Resolution, RunState, SuspendReason
 from aeond.domain.steps import StepMode
 from aeond.domain.tools import Effect, Recovery
 from aeond.errors import InvalidInputError
@@ -66,3 +68,10 @@ PRIORITIES = Names(Priority, models_pb2.Priority, "PRIORITY")
 FINISH_REASONS = Names(FinishReason, models_pb2.FinishReason, "FINISH_REASON")
 ENGINE_STATES = Names(EngineState, models_pb2.EngineState, "ENGINE_STATE")
 DAEMON_STATES = Names(DaemonState, daemon_pb2.DaemonState, "DAEMON_STATE")
+OPERATIONS = Names(Operation, judgements_pb2.Operation, "OPERATION")
+ROUTES = Names(Route, judgements_pb2.Route, "ROUTE")
+TOOL_USAGES = Names(ToolUsage, judgements_pb2.ToolUsage, "TOOL_USAGE")
+BREADTHS = Names(Breadth, judgements_pb2.Breadth, "BREADTH")
+CONFIDENCE_LEVELS = Names(ConfidenceLevel, judgements_pb2.ConfidenceLevel, "CONFIDENCE_LEVEL")
+SEVERITIES = Names(Severity, judgements_pb2.Severity, "SEVERITY")
+REFINEMENTS = Names(RefinementOperation, judgements_pb2.RefinementOperation, "REFINEMENT_OPERATION")

@@ -16,6 +16,7 @@ from aeond.server.wire.enums import (
     SUSPEND_REASONS,
 )
 from aeond.server.wire.json_text import json_text, plain_text
+from aeond.server.wire.judgements import judgement_to_wire
 
 
 def event_to_wire(event: ours.Event) -> pb.Event:
@@ -108,7 +109,7 @@ def _with_kind(kind: ours.EventKind) -> pb.Event:
                 )
             )
         case _:
-            assert_never(kind)
+            return judgement_to_wire(kind)
 
 
 def _run_created(kind: ours.RunCreated) -> pb.RunCreated:
@@ -118,6 +119,14 @@ def _run_created(kind: ours.RunCreated) -> pb.RunCreated:
         budget=parts.budget_to_wire(kind.budget),
         plan=parts.plan_to_wire(kind.plan),
         logic_version=kind.logic_version,
+        parent_run_id=kind.ancestry.parent_run_id,
+        parent_step_id=plain_text(kind.ancestry.parent_step_id),
+        depth=kind.ancestry.depth,
+        forked_run_id=kind.ancestry.forked_run_id,
+        lineage=parts.plain_texts(kind.ancestry.lineage),
+        instructions=plain_text(kind.request.instructions),
+        tools=parts.plain_texts(kind.request.tools or ()),
+        model=plain_text(kind.request.model),
     )
 
 

@@ -5,12 +5,13 @@ from aeond.domain.plans import StepState
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepSnapshot
 from aeond.ports import RunSummary
-from aeond.server.wire import parts
+from aeond.server.wire import judgements, parts
 from aeond.server.wire.enums import (
     CLARITIES,
     PHASES,
     PLAN_SOURCES,
     RECOVERIES,
+    ROUTES,
     RUN_STATES,
     STEP_MODES,
     STEP_STATES,
@@ -47,6 +48,11 @@ def run_to_wire(run: RunSnapshot) -> pb.Run:
         last_seq=run.seq,
         crashes=run.crashes,
         parked=run.parked,
+        questions=[judgements.question_to_wire(question) for question in run.questions],
+        parent_run_id=run.ancestry.parent_run_id,
+        depth=run.ancestry.depth,
+        profile=judgements.profile_to_wire(run.profile),
+        route=ROUTES.wire(run.route),
     )
 
 

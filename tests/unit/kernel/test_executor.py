@@ -9,16 +9,16 @@ from aeond.domain import events as e
 from aeond.domain.budgets import Amounts, Budget, Grant
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans import Clarity, Plan, PlanStep, StepState
+from aeond.domain.reservations import AGENT_STEP, TOOL_STEP
 from aeond.domain.runs import RunRequest, RunSnapshot
 from aeond.domain.steps import StepMode
 from aeond.domain.tools import TOOL_TIMEOUT, Effect, Recovery, ToolCall, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import ToolError
-from aeond.kernel.decide import AGENT_STEP, TOOL_STEP
-from aeond.kernel.executor import StepExecutor
+from aeond.kernel.executor import StepExecutor, StepOutcome
 from aeond.kernel.fold import fold_all
 from aeond.ports import StepOutput
-from tests.support.doubles import ManualClock, PlainInvoker, ToldMender, ToldReasoner, ToldTool
+from tests.support.doubles import ManualClock, PlainInvoker, ToldChildren, ToldMender, ToldReasoner, ToldTool
 
 STEP = PlanStep("s1", "say hello", tool_call=ToolCall("echo", {"text": "hello"}))
 RUN = fold_all(
@@ -35,6 +35,7 @@ class Bench:
         self.reasoner = ToldReasoner()
         self.mender = ToldMender()
         self.memory = InMemoryMemory()
+        self.children = ToldChildren()
         self.grant = Grant(TOOL_STEP)
         self.texts: list[str] = []
 
@@ -45,20 +46,21 @@ class Bench:
         recovery: Recovery = Recovery.RERUN,
         attempt: int = 1,
         reservation: Amounts = TOOL_STEP,
-    ) -> e.StepEnded | e.StepRepaired:
+    ) -> StepOutcome:
         executor = StepExecutor(
             invoker=PlainInvoker({self.tool.name: self.tool}),
             reasoner=self.reasoner,
             mender=self.mender,
             memory=self.memory,
             clock=ManualClock(),
+            children=self.children,
         )
         self.grant = Grant(reservation)
         started = e.StepStarted(step, attempt, mode, recovery, reservation)
         return await executor.execute(RUN, started, self.grant, self.texts.append)
 
 
-def outcome(kind: e.StepEnded | e.StepRepaired) -> e.StepEnded:
+def outcome(kind: StepOutcome) -> e.StepEnded:
     assert isinstance(kind, e.StepEnded)
     return kind
 

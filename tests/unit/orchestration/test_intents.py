@@ -10,7 +10,9 @@ from aeond.domain.tools import Recovery, ToolCall
 from aeond.orchestration.intents import PreparedIntents
 from aeond.orchestration.readiness import StepReadiness
 from aeond.orchestration.reasoning import AgentReasoner
+from aeond.orchestration.trivial import NoTemplates
 from tests.support.doubles import EchoAgent
+from tests.support.service_world import NumberedIds
 from tests.support.strategy import calls, registry, run_of, says, thinks, validator
 
 FIRST = thinks("s1", "Look")
@@ -23,7 +25,9 @@ def prepare(step: PlanStep, run: RunSnapshot | None = None, **before: Any) -> St
     run = replace(run, steps={**run.steps, step.step_id: current})
     llm = says()
     reasoner = AgentReasoner({"llm": EchoAgent()}, llm)
-    intents = PreparedIntents(registry(), reasoner, validator(), StepReadiness())
+    intents = PreparedIntents(
+        registry(), reasoner, validator(), StepReadiness(), NoTemplates(), NumberedIds()
+    )
     return intents.prepare(run, step.step_id, Amounts(ttl=1))
 
 

@@ -6,9 +6,9 @@ import pytest
 from aeond.domain.budgets import Grant
 from aeond.domain.outcome import Outcome
 from aeond.domain.tools import ToolCall
+from aeond.orchestration.contracts import PlanDraft
 from aeond.orchestration.planning import ModelPlanner
 from aeond.orchestration.repair import ModelSupervisor
-from aeond.ports import PlanDraft
 from tests.support.strategy import SPECS, grant, registry, run_of, says, validator
 
 

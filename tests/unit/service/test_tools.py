@@ -9,8 +9,8 @@ from aeond.errors import InvalidInputError, NotFoundError, UnavailableError
 from aeond.service.admission import Admission
 from aeond.service.tools import Tools
 from aeond.service.workspaces import Workspaces
-from tests.support.doubles import ToldTool
-from tests.support.service_world import USER, NumberedIds, PlainInvoker, ToldRegistry
+from tests.support.doubles import PlainInvoker, ToldTool
+from tests.support.service_world import USER, NumberedIds, ToldRegistry
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from aeond.api.v1 import events_pb2
 from aeond.domain import events as ours
 from aeond.domain.budgets import Amounts, Budget
 from aeond.domain.plans import PlanStep, StepState
+from aeond.domain.questions import InputRequest, Question
 from aeond.domain.runs import RunRequest, RunState
 from aeond.domain.steps import StepMode
 from aeond.domain.tools import Recovery
@@ -15,7 +16,11 @@ from aeond.server.wire.events import event_to_wire, live_update_to_wire
 from tests.support.likeness import differences, filled
 
 KINDS = get_args(ours.EventKind)
-TOLD_ELSEWHERE = frozenset({"owner"})  # of a request: beside it, in RunCreated
+# Of a request: beside it, in RunCreated. Of a question: in its default and its deadline.
+TOLD_ELSEWHERE = {
+    ours.RunCreated: frozenset({"owner", "instructions", "tools", "model"}),
+    ours.InputRequested: frozenset({"has_default", "deadline_seconds", "asked_time"}),
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -27,7 +32,7 @@ def test_every_kind_arrives_whole(kind: type) -> None:
     assert name is not None
     message = getattr(wire, name)
     assert message.DESCRIPTOR.name == kind.__name__
-    skip = TOLD_ELSEWHERE if kind is ours.RunCreated else frozenset()
+    skip = TOLD_ELSEWHERE.get(kind, frozenset())
     assert differences(event.kind, message, skip) == []
     assert (wire.run_id, wire.seq, wire.elapsed_seconds) == ("run-1", 7, 3.5)
     assert (wire.time.seconds, wire.time.nanos) == (1_790_000_000, 250_000_000)
@@ -57,6 +62,27 @@ def test_the_owner_of_a_run_is_told_beside_its_request() -> None:
     wire = event_to_wire(ours.Event("run-1", 1, 0.0, 0.0, created))
     assert wire.run_created.owner.uid == created.request.owner.uid
     assert wire.run_created.owner.pid == created.request.owner.pid
+
+
+def test_what_a_template_and_a_fork_choose_is_told_beside_the_request() -> None:
+    """The system prompt, the tools and the model of a run are in its first event."""
+    created = filled(ours.RunCreated)
+    wire = event_to_wire(ours.Event("run-1", 1, 0.0, 0.0, created)).run_created
+    assert (wire.instructions, wire.model) == (created.request.instructions, created.request.model)
+    assert tuple(wire.tools) == created.request.tools
+
+
+def test_a_question_tells_its_default_and_its_deadline() -> None:
+    """A question without default and deadline has neither on the wire; one with both has both."""
+    bare = ours.InputRequested(Question("q", "s1", InputRequest("which?"), 5.0))
+    told = ours.InputRequested(
+        Question("q", "s1", InputRequest("which?", default="a", has_default=True, deadline_seconds=60.0), 5.0)
+    )
+    without, with_both = (
+        event_to_wire(ours.Event("run-1", 1, 0.0, 0.0, kind)).input_requested.question for kind in (bare, told)
+    )
+    assert (without.default_json, without.HasField("deadline_time")) == ("", False)
+    assert (with_both.default_json, with_both.deadline_time.seconds) == ('"a"', 65)
 
 
 @pytest.mark.parametrize("kind", get_args(ours.LiveUpdate))

@@ -1,0 +1,15 @@
+"""What one operation may cost at most: reserved before it begins; and the least that makes it worth beginning."""
+
+from typing import Final
+
+from aeond.domain.budgets import Amounts
+
+NOTHING: Final = Amounts()
+PLANNING: Final = Amounts(llm_calls=3, tokens=18_000)
+PLANNING_MINIMUM: Final = Amounts(llm_calls=1, tokens=1)
+TOOL_STEP: Final = Amounts(ttl=1, tool_calls=1, llm_calls=2, tokens=8_000)
+TOOL_STEP_MINIMUM: Final = Amounts(ttl=1, tool_calls=1)
+AGENT_STEP: Final = Amounts(ttl=1, llm_calls=3, tokens=12_000)
+AGENT_STEP_MINIMUM: Final = Amounts(ttl=1, llm_calls=1, tokens=1)
+JUDGING: Final = Amounts(llm_calls=2, tokens=12_000)  # anything that is neither planning nor answering
+ANSWERING: Final = Amounts(llm_calls=2, tokens=12_000)

@@ -1,0 +1,157 @@
+"""What the parts of the orchestration are to each other: seams that nothing outside of it sees."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from aeond.domain.budgets import Budget, Grant
+from aeond.domain.evaluations import Evaluation, RefinementAction
+from aeond.domain.outcome import Outcome, Problem
+from aeond.domain.plans import Plan, PlanStep
+from aeond.domain.profiles import Route, TaskProfile
+from aeond.domain.runs import Answer, RunSnapshot
+from aeond.domain.subtasks import SubtaskRequest, Template
+from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.ports import ProgressSink, TextSink
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDraft:
+    """A plan that validated, and what was mended to get it."""
+
+    plan: Plan
+    repairs: tuple[str, ...] = ()
+
+
+class Planner(Protocol):
+    """Turns a request into a plan with one constrained model call; repairs only form."""
+
+    async def draft(
+        self, snapshot: RunSnapshot, grant: Grant, on_progress: ProgressSink
+    ) -> Outcome[PlanDraft | None]: ...
+
+
+class Answerer(Protocol):
+    """Phase E: always answers, also when the model is gone or the budget spent."""
+
+    async def compose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Answer: ...
+
+
+class Supervisor(Protocol):
+    """Repairs form, never adds meaning: a well-kept library first, then the same model with a reduced
+    prompt, at most `max_attempts` calls, each taken from the grant before it is made."""
+
+    async def repair_json(
+        self, text: str, schema: JsonObject | None, grant: Grant, max_attempts: int = 2
+    ) -> Outcome[JsonValue]: ...
+
+    async def repair_tool_call(
+        self, call: JsonValue, spec: ToolSpec, grant: Grant, max_attempts: int = 2
+    ) -> Outcome[ToolCall | None]: ...
+
+    async def repair_plan(
+        self, plan: JsonValue, specs: Sequence[ToolSpec], grant: Grant, max_attempts: int = 2
+    ) -> Outcome[Plan | None]: ...
+
+    async def repair_missing_tool_step(
+        self, step: PlanStep, specs: Sequence[ToolSpec], goal: str, grant: Grant, max_attempts: int = 2
+    ) -> Outcome[PlanStep]:
+        """The step with a registered tool and cleared errors; on failure the step as it was."""
+
+
+class Readiness(Protocol):
+    """Prepares a step for execution from the outputs of its dependencies."""
+
+    def prepare(self, step: PlanStep, snapshot: RunSnapshot) -> PlanStep:
+        """The step with incoming context and indices."""
+
+    def bind(self, step: PlanStep, snapshot: RunSnapshot, spec: ToolSpec) -> Outcome[JsonObject]:
+        """The step's arguments with references such as `$s1` or `$s1.result` replaced by outputs."""
+
+
+# ---------------------------------------------------------------- phases A to D
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A request with its references spelled out, and what later prompts are told of the session."""
+
+    text: str
+    context: str = ""
+
+
+class References(Protocol):
+    """Spells out "that", "it" and "again" from the session; a step of its own that can be read and tested."""
+
+    async def resolve(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Resolved]:
+        """On failure the text as it was, with the context there is. No model call where there is no context."""
+
+
+@dataclass(frozen=True, slots=True)
+class RouteChoice:
+    """`tool_call` is set for DIRECT and only there."""
+
+    route: Route
+    tool_call: ToolCall | None = None
+
+
+class Router(Protocol):
+    """The first decision, by one constrained call under a schema built from the live registry."""
+
+    async def choose(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[RouteChoice]:
+        """On failure PLAN."""
+
+
+class Depth(Protocol):
+    """How hard the task looks, and what it may cost for that."""
+
+    async def infer(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[TaskProfile]:
+        """One model call; malformed output is repaired, not asked for again. On failure the default."""
+
+    def allocate(self, profile: TaskProfile, bound: Budget) -> Budget:
+        """The budget for a profile, never above the bound: a documented function of the two."""
+
+    def adapt(self, snapshot: RunSnapshot) -> tuple[TaskProfile, Budget, tuple[str, ...]] | None:
+        """At a pass boundary: another profile and budget with the reasons, or None for no change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """An evaluation, and the changes to the plan that were asked for in the same breath."""
+
+    evaluation: Evaluation
+    actions: tuple[RefinementAction, ...] = ()
+
+
+class Evaluator(Protocol):
+    """Judges a plan that has not run (before pass 1) or the pass that ended; advises, decides nothing."""
+
+    async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
+        """On failure a conservative judgement that needs no model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refinement:
+    """A plan after delta-style changes to steps that had not run."""
+
+    plan: Plan
+    applied: tuple[RefinementAction, ...] = ()
+    skipped: tuple[Problem, ...] = ()
+
+
+class Refiner(Protocol):
+    """Changes what has not run, with the issues of the evaluation as hard constraints."""
+
+    async def refine(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Refinement]:
+        """On failure the plan as it was."""
+
+    def apply(self, snapshot: RunSnapshot, actions: Sequence[RefinementAction]) -> Refinement:
+        """What of these actions is valid, applied within the limits; the others are skipped with a problem."""
+
+
+class Templates(Protocol):
+    """The library of Templates."""
+
+    def match(self, request: SubtaskRequest) -> Outcome[Template | None]:
+        """The template that fits best by its hints and inputs; a problem where none fits well enough."""

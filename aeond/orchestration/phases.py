@@ -1,0 +1,202 @@
+"""Phases A to E for the kernel: each operation goes to the part that knows how, and comes back as events."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from aeond.domain import events as e
+from aeond.domain.budgets import Amounts, Grant
+from aeond.domain.evaluations import Evaluation
+from aeond.domain.outcome import Outcome, Problem
+from aeond.domain.plans import Plan, PlanStep
+from aeond.domain.profiles import DEFAULT_PROFILE, Route
+from aeond.domain.runs import Operation, PlanSource, RunSnapshot
+from aeond.domain.tools import ToolCall
+from aeond.orchestration.allocating import at_least
+from aeond.orchestration.contracts import (
+    Answerer,
+    Depth,
+    Evaluator,
+    Planner,
+    References,
+    Refinement,
+    Refiner,
+    Router,
+)
+from aeond.orchestration.convergence import STUCK
+from aeond.orchestration.transition_contracts import TransitionContract, committed, contract_of
+from aeond.ports import ProgressSink, TextSink
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseOrchestrator:
+    """Guarantees: one operation, at least one event, never an exception; a part that fails gives its
+    fallback, so that a run goes on with less instead of ending.
+
+    Every operation before the answer is under a transition contract: without what that requires the part
+    is not asked, a failure that it marks retryable is tried exactly once more with the same snapshot, and
+    events that would break a guarantee are replaced by those of the fallback.
+    """
+
+    references: References
+    router: Router
+    depth: Depth
+    planner: Planner
+    evaluator: Evaluator
+    refiner: Refiner
+    answerer: Answerer
+
+    async def perform(
+        self,
+        operation: Operation,
+        snapshot: RunSnapshot,
+        grant: Grant,
+        on_text: TextSink,
+        on_progress: ProgressSink,
+    ) -> tuple[e.EventKind, ...]:
+        contract = contract_of(operation, snapshot)
+        if contract is None:
+            answer = await self.answerer.compose(snapshot, grant, on_text)
+            return (e.AnswerComposed(answer, grant.used),)
+        problem = contract.missing(snapshot)
+        if problem is None:
+            events = await self._perform(operation, snapshot, grant, on_progress, contract)
+            problem = contract.broken(snapshot, events)
+            if problem is None:
+                return events
+        log.warning("%s: %s", problem.reason, problem.message, extra={"run_id": snapshot.run_id})
+        return (await self.conclude(operation, snapshot, problem, grant.used),)
+
+    async def _perform(
+        self,
+        operation: Operation,
+        snapshot: RunSnapshot,
+        grant: Grant,
+        on_progress: ProgressSink,
+        contract: TransitionContract,
+    ) -> tuple[e.EventKind, ...]:
+        match operation:
+            case Operation.RESOLVE:
+                return await self._resolve(snapshot, grant, contract)
+            case Operation.ROUTE:
+                return await self._route(snapshot, grant, contract)
+            case Operation.PROFILE:
+                return await self._profile(snapshot, grant, contract)
+            case Operation.PLAN:
+                return await self._plan(snapshot, grant, on_progress, contract)
+            case Operation.EVALUATE:
+                return await self._evaluate(snapshot, grant, contract)
+            case _:
+                return await self._refine(snapshot, grant, contract)
+
+    async def conclude(
+        self, operation: Operation, snapshot: RunSnapshot, problem: Problem, used: Amounts
+    ) -> e.EventKind:
+        match operation:
+            case Operation.RESOLVE:
+                return e.ReferencesResolved(snapshot.request.text, snapshot.request.text, used=used)
+            case Operation.ROUTE:
+                return e.RouteChosen(Route.PLAN, used=used)
+            case Operation.PROFILE:
+                return e.ProfileInferred(DEFAULT_PROFILE, True, used)
+            case Operation.PLAN:
+                return e.PlanningFailed(problem, used)
+            case Operation.EVALUATE:
+                return e.PassEvaluated(Evaluation(snapshot.pass_index, False, (problem.reason,)), used)
+            case Operation.REFINE:
+                return _refined(Refinement(snapshot.plan or Plan("")), used)
+            case Operation.ANSWER:
+                answer = await self.answerer.compose(snapshot, Grant(Amounts()), _unheard)
+                return e.AnswerComposed(answer, used)
+
+    async def _resolve(
+        self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract
+    ) -> tuple[e.EventKind, ...]:
+        resolved = (await _twice_at_most(lambda: self.references.resolve(snapshot, grant), contract)).value
+        said = snapshot.request.text
+        return (e.ReferencesResolved(said, resolved.text, resolved.context, grant.used),)
+
+    async def _route(
+        self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract
+    ) -> tuple[e.EventKind, ...]:
+        choice = (await _twice_at_most(lambda: self.router.choose(snapshot, grant), contract)).value
+        chosen = e.RouteChosen(choice.route, choice.tool_call, grant.used)
+        if choice.route is not Route.DIRECT or choice.tool_call is None:
+            return (chosen,)
+        return (chosen, e.PlanAdopted(_plan_of(snapshot.text, choice.tool_call), PlanSource.MODEL))
+
+    async def _profile(
+        self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract
+    ) -> tuple[e.EventKind, ...]:
+        ok, profile, _ = await _twice_at_most(lambda: self.depth.infer(snapshot, grant), contract)
+        inferred = e.ProfileInferred(profile, not ok, grant.used)
+        allocated = self.depth.allocate(profile, snapshot.bound)
+        budget = at_least(allocated, committed(snapshot, grant.used), snapshot.bound)
+        if budget == snapshot.ledger.limit:
+            return (inferred,)
+        return (inferred, e.BudgetAdjusted(budget, ("PROFILE",)))
+
+    async def _plan(
+        self, snapshot: RunSnapshot, grant: Grant, on_progress: ProgressSink, contract: TransitionContract
+    ) -> tuple[e.EventKind, ...]:
+        ok, draft, problem = await _twice_at_most(
+            lambda: self.planner.draft(snapshot, grant, on_progress), contract
+        )
+        if not ok:
+            return (e.PlanningFailed(problem, grant.used),)
+        return (e.PlanAdopted(draft.plan, PlanSource.MODEL, grant.used, draft.repairs),)
+
+    async def _evaluate(
+        self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract
+    ) -> tuple[e.EventKind, ...]:
+        judgement = (await _twice_at_most(lambda: self.evaluator.evaluate(snapshot, grant), contract)).value
+        evaluated = e.PassEvaluated(judgement.evaluation, grant.used)
+        if judgement.evaluation.converged or not judgement.actions:
+            return (evaluated,)
+        return (evaluated, _refined(self.refiner.apply(snapshot, judgement.actions), Amounts()))
+
+    async def _refine(
+        self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract
+    ) -> tuple[e.EventKind, ...]:
+        judged = snapshot.evaluation
+        if judged is not None and STUCK in judged.reasons:  # more of the same: phase E
+            return (_refined(Refinement(snapshot.plan or Plan("")), grant.used),)
+        refinement = (await _twice_at_most(lambda: self.refiner.refine(snapshot, grant), contract)).value
+        refined = _refined(refinement, grant.used)
+        adapted = self.depth.adapt(snapshot) if refinement.applied else None
+        if adapted is None:
+            return (refined,)
+        profile, budget, reasons = adapted
+        budget = at_least(budget, committed(snapshot, grant.used), snapshot.bound)
+        return (refined, e.BudgetAdjusted(budget, reasons, profile))
+
+
+async def _twice_at_most(
+    ask: Callable[[], Awaitable[Outcome[T]]], contract: TransitionContract
+) -> Outcome[T]:
+    """What a part gives; a failure that the contract marks retryable is tried exactly once more.
+
+    The second failure is told as the first: that there is no budget to ask again says less.
+    """
+    outcome = await ask()
+    if outcome.ok or not contract.retryable(outcome.problem):
+        return outcome
+    again = await ask()
+    return again if again.ok else replace(again, problem=outcome.problem)
+
+
+def _refined(refinement: Refinement, used: Amounts) -> e.PlanRefined:
+    return e.PlanRefined(refinement.plan, refinement.applied, refinement.skipped, used)
+
+
+def _plan_of(goal: str, call: ToolCall) -> Plan:
+    return Plan(goal, (PlanStep("s1", f"call {call.tool}", call),))
+
+
+def _unheard(text: str) -> None:
+    """An answer that is composed without a model is not written piece by piece."""

@@ -1,0 +1,66 @@
+"""The parts of the phases that think nothing: for runs and tests that want a plan, its steps and an answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aeond.domain.budgets import Budget, Grant
+from aeond.domain.evaluations import Evaluation, RefinementAction
+from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.plans import Plan
+from aeond.domain.profiles import DEFAULT_PROFILE, Route, TaskProfile
+from aeond.domain.runs import RunSnapshot
+from aeond.domain.subtasks import SubtaskRequest, Template
+from aeond.orchestration.contracts import Judgement, Refinement, Resolved, RouteChoice
+
+
+class AsSaid:
+    """References: the request means what it says."""
+
+    async def resolve(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Resolved]:
+        return success(Resolved(snapshot.request.text))
+
+
+class AlwaysPlan:
+    """Router: every request is planned."""
+
+    async def choose(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[RouteChoice]:
+        return success(RouteChoice(Route.PLAN))
+
+
+class FixedDepth:
+    """Depth: every task looks the same, and gets all that it may have."""
+
+    async def infer(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[TaskProfile]:
+        return success(DEFAULT_PROFILE)
+
+    def allocate(self, profile: TaskProfile, bound: Budget) -> Budget:
+        return bound
+
+    def adapt(self, snapshot: RunSnapshot) -> tuple[TaskProfile, Budget, tuple[str, ...]] | None:
+        return None
+
+
+class AcceptAll:
+    """Evaluator: a plan is good, and what a pass gave is what there is."""
+
+    async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
+        return success(Judgement(Evaluation(snapshot.pass_index, converged=True, reasons=("ACCEPTED",))))
+
+
+class NeverRefine:
+    """Refiner: a plan stays as it is."""
+
+    async def refine(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Refinement]:
+        return success(self.apply(snapshot, ()))
+
+    def apply(self, snapshot: RunSnapshot, actions: Sequence[RefinementAction]) -> Refinement:
+        skipped = tuple(Problem("REFINEMENT_OFF", f"{a.operation} {a.step_id}") for a in actions)
+        return Refinement(snapshot.plan or Plan(""), skipped=skipped)
+
+
+@dataclass(frozen=True, slots=True)
+class NoTemplates:
+    """Templates: there is no library."""
+
+    def match(self, request: SubtaskRequest) -> Outcome[Template | None]:
+        return failure(Problem("TEMPLATE_NOT_FOUND", "this daemon has no templates for subtasks"), None)

@@ -1,13 +1,10 @@
 """Memory on disk."""
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self
 
-import anyio
-import anyio.to_thread
 import apsw
 
 from aeond.capabilities.memory.entries import (
@@ -19,9 +16,9 @@ from aeond.capabilities.memory.entries import (
     encode_value,
     end_of,
 )
-from aeond.capabilities.sqlite_file import FileFormat, is_full, open_writer, prepare
+from aeond.capabilities.sqlite_access import SqliteAccess
+from aeond.capabilities.sqlite_file import FileFormat
 from aeond.domain.values import JsonValue
-from aeond.errors import StoreError
 
 MEMORY = FileFormat(
     name="memory",
@@ -37,8 +34,6 @@ MEMORY = FileFormat(
     """,
 )
 
-T = TypeVar("T")
-
 
 class SqliteMemory:
     """A Memory in one SQLite file at `path`, made when there is none; its folder must exist.
@@ -53,23 +48,17 @@ class SqliteMemory:
     def __init__(
         self, path: Path, namespace: str = "user", *, deadline_seconds: float = 30.0, vfs: str | None = None
     ) -> None:
-        self._path = path
+        self._file = SqliteAccess(path, MEMORY, deadline_seconds=deadline_seconds, vfs=vfs)
         self._namespace = namespace
-        self._deadline_seconds = deadline_seconds
-        self._vfs = vfs
-        self._turn = threading.Lock()
-        self._connection: apsw.Connection | None = None
-        self._failure = ""
 
     async def __aenter__(self) -> Self:
-        await self._on_thread(self._open)
+        await self._file.open()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with anyio.CancelScope(shield=True):
-            await self._on_thread(self._close)
+        await self._file.close()
 
     async def write(self, key: str, value: JsonValue) -> None:
         entry = (self._namespace, check_key(key), encode_value(value))
@@ -79,7 +68,7 @@ class SqliteMemory:
 
     async def read(self, key: str) -> JsonValue | None:
         entry = (self._namespace, check_key(key))
-        text = await self._ask(
+        text = await self._file.read(
             lambda cursor: (
                 cursor.execute("SELECT value FROM entries WHERE namespace = ? AND key = ?", entry).get
             )
@@ -91,25 +80,12 @@ class SqliteMemory:
         check_prefix(prefix)
         check_prefix(after)
         most = max(1, min(limit, MAX_FOUND))
-        rows = await self._ask(lambda cursor: self._find(cursor, prefix, most, after))
+        rows = await self._file.read(lambda cursor: self._find(cursor, prefix, most, after))
         return [(key, decode_value(text)) for key, text in rows]
 
     async def delete(self, key: str) -> bool:
         entry = (self._namespace, check_key(key))
         return await self._change("DELETE FROM entries WHERE namespace = ? AND key = ?", entry) > 0
-
-    # ------------------------------------------------------------ on a worker thread, one at a time
-
-    def _open(self) -> None:
-        prepare(self._path, MEMORY)
-        self._connection = open_writer(self._path, MEMORY, self._vfs)
-
-    def _close(self) -> None:
-        if self._connection is not None:
-            # The log goes back to the file, unless the disk failed: then the next start decides.
-            self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(bool(self._failure)))
-            self._connection.close(True)
-            self._connection = None
 
     def _find(self, cursor: apsw.Cursor, prefix: str, limit: int, after: str) -> list[tuple[str, str]]:
         # Keys compare by code point, as Python's texts do; LIKE and GLOB would fold case or read wildcards.
@@ -129,53 +105,10 @@ class SqliteMemory:
         return found
 
     async def _change(self, sql: str, values: tuple[str, ...]) -> int:
-        """Runs one statement, a transaction of its own; how many entries it changed."""
+        """Runs one statement; how many entries it changed."""
 
         def change(cursor: apsw.Cursor) -> int:
-            if self._failure:
-                raise MEMORY.refusal("FAILED", self._failure)
-            try:
-                cursor.execute(sql, values)
-            except apsw.IOError as error:
-                if not is_full(error):
-                    self._failure = (
-                        f"the disk failed under the memory {self._path} ({error}): check it, then restart"
-                    )
-                raise
+            cursor.execute(sql, values)
             return cursor.connection.changes()
 
-        return await self._ask(change)
-
-    async def _ask(self, query: Callable[[apsw.Cursor], T]) -> T:
-        def run() -> T:
-            if self._connection is None:
-                raise MEMORY.refusal("CANNOT_OPEN", "the memory is closed")
-            cursor = self._connection.cursor()
-            try:
-                return query(cursor)
-            except apsw.Error as error:
-                raise MEMORY.failure(error, self._path) from error
-            finally:
-                cursor.close(True)
-
-        return await self._on_thread(run)
-
-    async def _on_thread(self, work: Callable[[], T]) -> T:
-        def in_turn() -> T:
-            if not self._turn.acquire(timeout=self._deadline_seconds):
-                raise self._stuck()
-            try:
-                return work()
-            finally:
-                self._turn.release()
-
-        with anyio.move_on_after(self._deadline_seconds):
-            return await anyio.to_thread.run_sync(in_turn, abandon_on_cancel=True)
-        raise self._stuck()
-
-    def _stuck(self) -> StoreError:
-        return MEMORY.refusal(
-            "STUCK",
-            f"the memory did not answer for {self._deadline_seconds:g} s: check the disk, then try again",
-            retryable=True,
-        )
+        return await self._file.change(change)

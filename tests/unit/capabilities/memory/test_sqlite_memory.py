@@ -70,13 +70,13 @@ async def test_a_disk_that_hangs_has_a_deadline(tmp_path: Path) -> None:
     with hanging_vfs() as (vfs, hanging), anyio.fail_after(30):
         async with SqliteMemory(tmp_path / "memory.db", vfs=vfs) as memory:
             hanging.hangs = True
-            memory._deadline_seconds = 0.1
+            memory._file._deadline_seconds = 0.1
             with pytest.raises(StoreError) as refused:
                 await memory.write("key", 1)
             assert (refused.value.reason, refused.value.retryable) == ("MEMORY_STUCK", True)
             hanging.hangs = False
             hanging.released.set()
-            memory._deadline_seconds = 20
+            memory._file._deadline_seconds = 20
             with anyio.fail_after(20):
                 while await memory.read("key") != 1:
                     await anyio.lowlevel.checkpoint()

@@ -1,4 +1,4 @@
-"""Every seam of aeond in one place: the file to read first.
+"""Every seam of aeond in one place (those of sessions beside it): the file to read first.
 
 Kernel, orchestration and capabilities meet here and never import each other. Whatever waits is async;
 whatever computes is a plain function. Capabilities raise CapabilityError; orchestration returns Outcome

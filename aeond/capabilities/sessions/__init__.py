@@ -1,0 +1,1 @@
+"""Sessions: conversations and their messages, kept for as long as the user wants them."""

@@ -1,0 +1,50 @@
+"""What every store of sessions holds to."""
+
+import json
+from dataclasses import asdict
+from typing import Final
+
+from aeond.domain.sessions import SessionDigest
+from aeond.errors import NotFoundError, WrongStateError
+
+# A reader gets no more at once: one more than the largest page of the API, which looks for a next one.
+MAX_PAGE_MESSAGES: Final = 501
+MAX_PAGE_SESSIONS: Final = 501
+PAGE_BYTES: Final = 256 << 10
+TITLE_CHARS: Final = 80
+
+
+def page_limit(limit: int, most: int = MAX_PAGE_MESSAGES) -> int:
+    return max(1, min(limit, most))
+
+
+def title_of(text: str) -> str:
+    """A line for lists, made from a request."""
+    line = " ".join(text[: TITLE_CHARS * 4].split())
+    return line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1].rstrip() + "…"
+
+
+def encode_digest(digest: SessionDigest) -> str:
+    return json.dumps(asdict(digest), ensure_ascii=False)
+
+
+def decode_digest(text: str) -> SessionDigest:
+    if not text:
+        return SessionDigest()
+    fields = json.loads(text)
+    return SessionDigest(**{**fields, "kept": tuple(fields["kept"]), "questions": tuple(fields["questions"])})
+
+
+def session_not_found(session_id: str) -> NotFoundError:
+    return NotFoundError(
+        f"there is no session {session_id!r}: list the sessions to see which there are, or make one",
+        reason="SESSION_NOT_FOUND",
+        field="session_id",
+    )
+
+
+def session_busy(session_id: str) -> WrongStateError:
+    return WrongStateError(
+        f"a run of session {session_id} has not ended: wait for it or cancel it, then delete the session",
+        reason="SESSION_BUSY",
+    )

@@ -1,0 +1,259 @@
+"""Sessions on disk."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import apsw
+
+from aeond.capabilities.sessions.rules import (
+    MAX_PAGE_SESSIONS,
+    PAGE_BYTES,
+    decode_digest,
+    encode_digest,
+    page_limit,
+    session_busy,
+    session_not_found,
+    title_of,
+)
+from aeond.capabilities.sqlite_access import SqliteAccess
+from aeond.capabilities.sqlite_file import FileFormat
+from aeond.domain.messages import Role
+from aeond.domain.sessions import Session, SessionDigest, SessionMessage
+
+# `place` is Session.place: lists go by it, and no list of all sessions is ever sorted.
+SESSIONS = FileFormat(
+    name="sessions",
+    application_id=0x61657365,  # "aese"
+    version=1,
+    schema="""
+    CREATE TABLE sessions (
+        session_id TEXT NOT NULL PRIMARY KEY,
+        title TEXT NOT NULL,
+        created_time REAL NOT NULL,
+        changed_time REAL NOT NULL,
+        message_count INTEGER NOT NULL,
+        run_count INTEGER NOT NULL,
+        labels TEXT NOT NULL,
+        uid INTEGER NOT NULL,
+        request_id TEXT NOT NULL,
+        place TEXT NOT NULL UNIQUE,
+        last_number INTEGER NOT NULL,
+        digest TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE UNIQUE INDEX sessions_by_request ON sessions (uid, request_id) WHERE request_id <> '';
+
+    CREATE TABLE messages (
+        session_id TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        run_id TEXT NOT NULL,
+        role TEXT NOT NULL,
+        text TEXT NOT NULL,
+        time REAL NOT NULL,
+        PRIMARY KEY (session_id, number),
+        UNIQUE (run_id, role)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE open_runs (
+        run_id TEXT NOT NULL PRIMARY KEY,
+        session_id TEXT NOT NULL,
+        number INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX open_runs_by_session ON open_runs (session_id, number);
+    """,
+)
+
+_COLUMNS = "session_id, title, created_time, changed_time, message_count, run_count, labels, uid"
+
+
+class SqliteSessions:
+    """A SessionStore in one SQLite file at `path`, made when there is none; its folder must exist.
+
+    Enter it before use. StoreError as for SqliteAccess, with SESSIONS_ in its reasons.
+    """
+
+    def __init__(self, path: Path, *, deadline_seconds: float = 30.0, vfs: str | None = None) -> None:
+        self._file = SqliteAccess(path, SESSIONS, deadline_seconds=deadline_seconds, vfs=vfs)
+
+    async def __aenter__(self) -> Self:
+        await self._file.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._file.close()
+
+    async def create(self, session: Session, request_id: str) -> Session:
+        def create(cursor: apsw.Cursor) -> Session:
+            if request_id:
+                earlier = _find(cursor, "uid = ? AND request_id = ?", (session.uid, request_id))
+                if earlier is not None:
+                    return earlier
+            cursor.execute(
+                f"INSERT INTO sessions ({_COLUMNS}, request_id, place, last_number, digest) "  # noqa: S608 - our own names
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '')",
+                (
+                    session.session_id,
+                    session.title,
+                    session.created_time,
+                    session.changed_time,
+                    session.message_count,
+                    session.run_count,
+                    json.dumps(dict(session.labels)),
+                    session.uid,
+                    request_id,
+                    session.place,
+                ),
+            )
+            return session
+
+        return await self._file.change(create)
+
+    async def get(self, session_id: str) -> Session | None:
+        return await self._file.read(lambda cursor: _find(cursor, "session_id = ?", (session_id,)))
+
+    async def list_sessions(self, before: str = "", limit: int = 50) -> Sequence[Session]:
+        """See ports; at most 501 at once."""
+        most = page_limit(limit, MAX_PAGE_SESSIONS)
+
+        def find(cursor: apsw.Cursor) -> list[Session]:
+            where, values = ("place < ?", (before, most)) if before else ("1", (most,))
+            rows = cursor.execute(
+                f"SELECT {_COLUMNS} FROM sessions WHERE {where} ORDER BY place DESC LIMIT ?",  # noqa: S608 - our own names
+                values,
+            )
+            return [_session(row) for row in rows]
+
+        return await self._file.read(find)
+
+    async def delete(self, session_id: str) -> None:
+        def delete(cursor: apsw.Cursor) -> None:
+            if cursor.execute("SELECT 1 FROM open_runs WHERE session_id = ? LIMIT 1", (session_id,)).get:
+                raise session_busy(session_id)
+            cursor.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,))
+            if not cursor.connection.changes():
+                raise session_not_found(session_id)
+            cursor.execute("DELETE FROM messages WHERE session_id = ?", (session_id,))
+
+        await self._file.change(delete)
+
+    async def begin_run(self, session_id: str, run_id: str, text: str, time: float) -> None:
+        def begin(cursor: apsw.Cursor) -> None:
+            if cursor.execute("SELECT 1 FROM messages WHERE run_id = ?", (run_id,)).get:
+                return
+            number = _say(cursor, session_id, run_id, Role.USER, text, time)
+            cursor.execute("INSERT INTO open_runs VALUES (?, ?, ?)", (run_id, session_id, number))
+            cursor.execute(
+                "UPDATE sessions SET run_count = run_count + 1, "
+                "title = CASE title WHEN '' THEN ? ELSE title END WHERE session_id = ?",
+                (title_of(text), session_id),
+            )
+
+        await self._file.change(begin)
+
+    async def end_run(self, run_id: str, answer: str | None, time: float) -> None:
+        def end(cursor: apsw.Cursor) -> None:
+            session_id = _close(cursor, run_id)
+            if session_id is not None and answer is not None:
+                _say(cursor, session_id, run_id, Role.AGENT, answer, time)
+
+        await self._file.change(end)
+
+    async def forget_run(self, run_id: str) -> None:
+        def forget(cursor: apsw.Cursor) -> None:
+            session_id = _close(cursor, run_id)
+            if session_id is not None:
+                cursor.execute("DELETE FROM messages WHERE run_id = ?", (run_id,))
+                cursor.execute(
+                    "UPDATE sessions SET run_count = run_count - 1, message_count = message_count - 1 "
+                    "WHERE session_id = ?",
+                    (session_id,),
+                )
+
+        await self._file.change(forget)
+
+    async def open_runs(self, session_id: str = "") -> Sequence[str]:
+        def find(cursor: apsw.Cursor) -> list[str]:
+            where, values = ("session_id = ?", (session_id,)) if session_id else ("1", ())
+            rows = cursor.execute(
+                f"SELECT run_id FROM open_runs WHERE {where} ORDER BY session_id, number",  # noqa: S608 - our own names
+                values,
+            )
+            return [row[0] for row in rows]
+
+        return await self._file.read(find)
+
+    async def messages(self, session_id: str, after: int = 0, limit: int = 256) -> Sequence[SessionMessage]:
+        def read(cursor: apsw.Cursor) -> list[SessionMessage]:
+            page: list[SessionMessage] = []
+            size = 0
+            for number, run_id, role, text, time in cursor.execute(
+                "SELECT number, run_id, role, text, time FROM messages "
+                "WHERE session_id = ? AND number > ? ORDER BY number LIMIT ?",
+                (session_id, after, page_limit(limit)),
+            ):
+                page.append(SessionMessage(number, run_id, Role(role), text, time))
+                size += len(text)
+                if size >= PAGE_BYTES:
+                    break
+            return page
+
+        return await self._file.read(read)
+
+    async def digest(self, session_id: str) -> SessionDigest:
+        text = await self._file.read(
+            lambda cursor: (
+                cursor.execute("SELECT digest FROM sessions WHERE session_id = ?", (session_id,)).get
+            )
+        )
+        return decode_digest(text or "")
+
+    async def keep_digest(self, session_id: str, digest: SessionDigest) -> None:
+        def keep(cursor: apsw.Cursor) -> None:
+            text = cursor.execute("SELECT digest FROM sessions WHERE session_id = ?", (session_id,)).get
+            if text is not None and decode_digest(text).through <= digest.through:
+                cursor.execute(
+                    "UPDATE sessions SET digest = ? WHERE session_id = ?",
+                    (encode_digest(digest), session_id),
+                )
+
+        await self._file.change(keep)
+
+
+def _find(cursor: apsw.Cursor, where: str, values: tuple[object, ...]) -> Session | None:
+    row: Any = cursor.execute(f"SELECT {_COLUMNS} FROM sessions WHERE {where}", values).fetchone()  # noqa: S608 - our own names
+    return None if row is None else _session(row)
+
+
+def _session(row: Any) -> Session:
+    session_id, title, created, changed, messages, runs, labels, uid = row
+    return Session(session_id, title, created, changed, messages, runs, json.loads(labels), uid)
+
+
+def _say(cursor: apsw.Cursor, session_id: str, run_id: str, role: Role, text: str, time: float) -> int:
+    """Adds a message, and moves the session to where its new time belongs."""
+    row: Any = cursor.execute(
+        "SELECT last_number, changed_time FROM sessions WHERE session_id = ?", (session_id,)
+    ).fetchone()
+    if row is None:
+        raise session_not_found(session_id)
+    number, changed = row[0] + 1, max(row[1], time)
+    cursor.execute(
+        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)", (session_id, number, run_id, str(role), text, time)
+    )
+    cursor.execute(
+        "UPDATE sessions SET last_number = ?, message_count = message_count + 1, changed_time = ?, place = ? "
+        "WHERE session_id = ?",
+        (number, changed, Session(session_id, changed_time=changed).place, session_id),
+    )
+    return int(number)
+
+
+def _close(cursor: apsw.Cursor, run_id: str) -> str | None:
+    """The session of a run that was open and is not any more."""
+    session_id: Any = cursor.execute("SELECT session_id FROM open_runs WHERE run_id = ?", (run_id,)).get
+    cursor.execute("DELETE FROM open_runs WHERE run_id = ?", (run_id,))
+    return None if session_id is None else str(session_id)

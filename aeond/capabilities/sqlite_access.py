@@ -1,0 +1,112 @@
+"""One connection to a SQLite file of ours, for stores that need no more than that."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+import anyio.to_thread
+import apsw
+
+from aeond.capabilities.sqlite_file import FileFormat, is_full, open_writer, prepare
+from aeond.errors import StoreError
+
+T = TypeVar("T")
+
+
+class SqliteAccess:
+    """Runs queries on worker threads, one at a time, each within `deadline_seconds`, waiting included.
+
+    A change is on disk when it returns; one that is cancelled or fails happened whole or not at all.
+    StoreError with the format's name in its reason: _NEWER, _FOREIGN, _CORRUPT, _READ_ONLY, _CANNOT_OPEN,
+    _UNSAFE from `open`; later also DISK_FULL, _BUSY, _STUCK, and _FAILED, after which nothing is changed
+    until the next start.
+    """
+
+    def __init__(
+        self, path: Path, form: FileFormat, *, deadline_seconds: float = 30.0, vfs: str | None = None
+    ) -> None:
+        self._path = path
+        self._form = form
+        self._deadline_seconds = deadline_seconds
+        self._vfs = vfs
+        self._turn = threading.Lock()
+        self._connection: apsw.Connection | None = None
+        self._failure = ""
+
+    async def open(self) -> None:
+        """Makes the file if there is none; its folder must exist."""
+        await self._on_thread(self._open)
+
+    async def close(self) -> None:
+        with anyio.CancelScope(shield=True):
+            await self._on_thread(self._close)
+
+    async def read(self, query: Callable[[apsw.Cursor], T]) -> T:
+        return await self._on_thread(lambda: self._query(query))
+
+    async def change(self, query: Callable[[apsw.Cursor], T]) -> T:
+        """Runs the query as one transaction."""
+
+        def in_transaction(cursor: apsw.Cursor) -> T:
+            if self._failure:
+                raise self._form.refusal("FAILED", self._failure)
+            try:
+                with cursor.connection:
+                    result = query(cursor)
+            except apsw.IOError as error:
+                if not is_full(error):
+                    self._failure = (
+                        f"the disk failed under the {self._form.name} {self._path} ({error}): "
+                        "check it, then restart"
+                    )
+                raise
+            return result
+
+        return await self.read(in_transaction)
+
+    # ------------------------------------------------------------ on a worker thread, one at a time
+
+    def _open(self) -> None:
+        prepare(self._path, self._form)
+        self._connection = open_writer(self._path, self._form, self._vfs)
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            # The log goes back to the file, unless the disk failed: then the next start decides.
+            self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(bool(self._failure)))
+            self._connection.close(True)
+            self._connection = None
+
+    def _query(self, query: Callable[[apsw.Cursor], T]) -> T:
+        if self._connection is None:
+            raise self._form.refusal("CANNOT_OPEN", f"the {self._form.name} is closed")
+        cursor = self._connection.cursor()
+        try:
+            return query(cursor)
+        except apsw.Error as error:
+            raise self._form.failure(error, self._path) from error
+        finally:
+            cursor.close(True)
+
+    async def _on_thread(self, work: Callable[[], T]) -> T:
+        def in_turn() -> T:
+            if not self._turn.acquire(timeout=self._deadline_seconds):
+                raise self._stuck()
+            try:
+                return work()
+            finally:
+                self._turn.release()
+
+        with anyio.move_on_after(self._deadline_seconds):
+            return await anyio.to_thread.run_sync(in_turn, abandon_on_cancel=True)
+        raise self._stuck()
+
+    def _stuck(self) -> StoreError:
+        return self._form.refusal(
+            "STUCK",
+            f"the {self._form.name} did not answer for {self._deadline_seconds:g} s: "
+            "check the disk, then try again",
+            retryable=True,
+        )

@@ -1,0 +1,66 @@
+from pathlib import Path
+
+import pytest
+
+from aeond.capabilities.sessions.sqlite_sessions import SqliteSessions
+from aeond.domain.sessions import Session, SessionDigest
+from aeond.errors import StoreError
+from tests.support.counting_vfs import counting_vfs
+from tests.support.failing_vfs import failing_vfs
+
+
+async def test_sessions_outlive_the_process(tmp_path: Path) -> None:
+    """Sessions, messages, open runs and digests are there after a restart, in one file."""
+    digest = SessionDigest(1, 1, "hello", ("never",), (), "- hello")
+    async with SqliteSessions(tmp_path / "sessions.db") as sessions:
+        await sessions.create(Session("a", "Trip", 1.0, 1.0, labels={"x": "y"}, uid=7), "once")
+        await sessions.begin_run("a", "r1", "hello", 2.0)
+        await sessions.keep_digest("a", digest)
+    async with SqliteSessions(tmp_path / "sessions.db") as sessions:
+        assert await sessions.get("a") == Session("a", "Trip", 1.0, 2.0, 1, 1, {"x": "y"}, 7)
+        assert await sessions.open_runs() == ["r1"]
+        assert await sessions.digest("a") == digest
+        assert (await sessions.create(Session("b", uid=7), "once")).session_id == "a"
+    assert [path.name for path in tmp_path.iterdir()] == ["sessions.db"]
+
+
+async def test_a_change_costs_one_sync(tmp_path: Path) -> None:
+    """Beginning a run and ending it is synced once each, and reading syncs nothing."""
+    with counting_vfs() as (vfs, counts):
+        async with SqliteSessions(tmp_path / "sessions.db", vfs=vfs) as sessions:
+            await sessions.create(Session("a"), "")
+            await sessions.begin_run("a", "r0", "hello", 1.0)
+            counts.clear()
+            await sessions.begin_run("a", "r1", "hello", 2.0)
+            assert counts.syncs == 1
+            await sessions.end_run("r1", "hi", 3.0)
+            assert counts.syncs == 2
+            await sessions.messages("a")
+            await sessions.list_sessions()
+            await sessions.end_run("r1", "hi", 3.0)
+            assert counts.syncs == 2
+
+
+async def test_after_a_disk_failure_nothing_is_acknowledged(tmp_path: Path) -> None:
+    """An end that the disk failed is refused until the restart, and then happened whole or not at all."""
+    with failing_vfs() as (vfs, failing):
+        async with SqliteSessions(tmp_path / "sessions.db", vfs=vfs) as sessions:
+            await sessions.create(Session("a"), "")
+            await sessions.begin_run("a", "r1", "kept", 1.0)
+            failing.counted, failing.done, failing.fail_at = ("sync",), 0, 1
+            for _ in range(2):
+                with pytest.raises(StoreError) as refused:
+                    await sessions.end_run("r1", "answer", 2.0)
+                assert refused.value.reason == "SESSIONS_FAILED"
+            assert [message.text for message in await sessions.messages("a")] == ["kept"]
+    async with SqliteSessions(tmp_path / "sessions.db") as sessions:
+        there = [message.text for message in await sessions.messages("a")]
+        assert (there, list(await sessions.open_runs("a"))) in [(["kept", "answer"], []), (["kept"], ["r1"])]
+
+
+async def test_a_closed_store_says_so(tmp_path: Path) -> None:
+    """A store that was not entered refuses instead of making a file."""
+    with pytest.raises(StoreError) as refused:
+        await SqliteSessions(tmp_path / "sessions.db").get("a")
+    assert refused.value.reason == "SESSIONS_CANNOT_OPEN"
+    assert list(tmp_path.iterdir()) == []

@@ -45,6 +45,7 @@ from aeond.orchestration.mending import StepMender
 from aeond.orchestration.phases import PhaseOrchestrator
 from aeond.orchestration.plan_reading import in_order
 from aeond.orchestration.planning import ModelPlanner
+from aeond.orchestration.preamble import Preamble
 from aeond.orchestration.readiness import StepReadiness
 from aeond.orchestration.reasoning import AgentReasoner
 from aeond.orchestration.repair import ModelSupervisor
@@ -67,6 +68,7 @@ from aeond.service.showing import EngineShowing
 from aeond.service.status import Process, Status
 from aeond.service.story import tell
 from aeond.service.tools import Tools
+from aeond.service.warming import PromptWarming
 from aeond.service.watching import RunWatching
 from aeond.service.workspaces import Workspaces
 
@@ -85,6 +87,7 @@ class Daemon:
     admission: Admission
     feed: HotFeed
     showing: EngineShowing
+    warming: PromptWarming
     scheduler: RunScheduler
     calls: Calls
     api: Api
@@ -216,6 +219,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
             admission=admission,
             feed=feed,
             showing=EngineShowing(engine, feed),
+            warming=PromptWarming(adapter, engine, Preamble(registry, validator).usual, clock),
             scheduler=scheduler,
             calls=calls,
             api=api,
@@ -283,9 +287,14 @@ async def _llama_cpp(config: Config, paths: Paths, clock: Clock) -> AsyncIterato
     model, start = config.model, _started(config.engine.run, paths)
     catalogue, store = _models(model, paths)
     settings = LlamaSettings(
-        slots=model.parallel_requests, context_length=model.context_tokens, threads=model.threads
+        slots=model.parallel_requests,
+        context_length=model.context_tokens,
+        threads=model.threads,
+        busy_seconds=model.busy_seconds,
     )
-    async with LlamaEngine(catalogue, store, paths.engine_dir, clock, settings, **start) as engine:
+    async with LlamaEngine(
+        catalogue, store, paths.engine_dir, paths.prompts_dir, clock, settings, **start
+    ) as engine:
         if model.load_at_start:
             await engine.load("")
         yield LlamaCppAdapter(engine, Retries(clock, chance)), engine

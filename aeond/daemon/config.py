@@ -182,7 +182,24 @@ class ModelSection(Section):
         4, ge=1, le=64, description="How many requests the engine answers at once; each has its own context."
     )
     threads: int = Field(0, ge=0, le=1024, description="Threads of the engine. 0: one per core.")
+    busy_seconds: float = Field(
+        0.1,
+        ge=0.02,
+        le=10,
+        description="About how long a request that is cancelled while its prompt is read may keep the engine "
+        "busy. Longer reads prompts faster where the machine is slow.",
+    )
+    read_ahead: bool = Field(
+        True,
+        description="Whether what most prompts begin with is read as soon as the model is ready and nobody waits, "
+        "and kept below the state folder for the next start (some tens of megabytes).",
+    )
     script: PathText = Field("", description="The scripted engine's script, a TOML or JSON file.")
+
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether there is an engine that is worth the trouble, and it is wanted."""
+        return self.read_ahead and self.engine is EngineKind.LLAMA_CPP
 
 
 class EngineRun(StrEnum):

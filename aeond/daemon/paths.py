@@ -67,6 +67,11 @@ class Paths:
         return self.private_dir / "engine"
 
     @property
+    def prompts_dir(self) -> Path:
+        """Prompts that an engine has read, kept for its next start: private to the daemon."""
+        return self.state_dir / "prompts"
+
+    @property
     def engine_unit(self) -> Path:
         """A connection here starts the engine's unit, and its close ends it."""
         return SERVICE_SOCKETS / "engine.sock"

@@ -30,7 +30,7 @@ async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
     catalogue = Catalogue([own_file("mine", tmp_path / "mine.gguf")], "")
     store = ModelStore(tmp_path / "models")
     async with LlamaEngine(
-        catalogue, store, tmp_path / "run", SystemClock(), LlamaSettings(), MUTE
+        catalogue, store, tmp_path / "run", tmp_path / "prompts", SystemClock(), LlamaSettings(), MUTE
     ) as entered:
         yield entered
 

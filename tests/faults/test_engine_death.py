@@ -145,7 +145,9 @@ async def test_an_unusable_model_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "bad.gguf").write_bytes(b"GGUF but not really" * 1000)
     catalogue = Catalogue([own_file("bad", tmp_path / "bad.gguf")], "")
     store = ModelStore(tmp_path / "models")
-    async with LlamaEngine(catalogue, store, tmp_path / "e", SystemClock(), LlamaSettings()) as engine:
+    async with LlamaEngine(
+        catalogue, store, tmp_path / "e", tmp_path / "p", SystemClock(), LlamaSettings()
+    ) as engine:
         for _ in range(2):
             with anyio.fail_after(60), pytest.raises(LLMError) as failed:
                 async with engine.session():

@@ -39,14 +39,14 @@ class SmallEngine:
 
     async def is_idle(self) -> bool:
         """Whether no slot of the engine works on a request."""
-        async with self.engine.session() as client:
-            slots = json.loads(await client.get("/slots"))
+        async with self.engine.session() as resident:
+            slots = json.loads(await resident.client.get("/slots"))
         return not any(slot["is_processing"] for slot in slots)
 
     async def counters(self) -> dict[str, float]:
         """The engine's own counters, such as `llamacpp:tokens_predicted_total`."""
-        async with self.engine.session() as client:
-            text = (await client.get("/metrics")).decode()
+        async with self.engine.session() as resident:
+            text = (await resident.client.get("/metrics")).decode()
         lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
         return {line[0]: float(line[1]) for line in lines}
 
@@ -62,7 +62,9 @@ async def running_engine(
         **{"slots": SLOTS, "context_length": CONTEXT_LENGTH, "stall_seconds": 120.0, **options}
     )
     catalogue = Catalogue(BUILT_IN, model)
-    async with LlamaEngine(catalogue, ModelStore(MODELS), folder, clock, settings, **program) as engine:
+    async with LlamaEngine(
+        catalogue, ModelStore(MODELS), folder, folder / "prompts", clock, settings, **program
+    ) as engine:
         yield SmallEngine(LlamaCppAdapter(engine, Retries(clock, random.random)), engine, folder)
 
 

@@ -44,13 +44,6 @@ class EngineProcess:
         """The last three lines of the log, short enough for a message."""
         return "; ".join(line[:200] for line in [*self._log][-3:])
 
-    def file_bytes(self) -> int:
-        """How much of the files that it maps is in memory: its model's, and a little of its program's."""
-        with contextlib.suppress(OSError):
-            shared_pages = Path(f"/proc/{self.pid}/statm").read_text(encoding="ascii").split()[2]
-            return int(shared_pages) * os.sysconf("SC_PAGE_SIZE")
-        return 0  # it has just ended
-
     async def wait_ready(self) -> None:
         """Returns when the program says that it is ready.
 
@@ -155,6 +148,14 @@ def describe_exit(code: int) -> str:
         return f"killed by {signal.Signals(-code).name}"
     except ValueError:
         return f"killed by signal {-code}"
+
+
+def mapped_bytes(pid: int) -> int:
+    """How much of the files that a process maps is in memory: a model's, and a little of its program's."""
+    with contextlib.suppress(OSError):
+        shared_pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[2]
+        return int(shared_pages) * os.sysconf("SC_PAGE_SIZE")
+    return 0  # it has just ended
 
 
 def start_ticks(pid: int) -> int | None:

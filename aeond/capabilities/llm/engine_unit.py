@@ -45,8 +45,6 @@ class RunningEngine(Protocol):
 
     def last_words(self) -> str: ...
 
-    def file_bytes(self) -> int: ...
-
 
 Start = Callable[
     [Sequence[str], Path, Mapping[str, str], TaskGroup], contextlib.AbstractAsyncContextManager[RunningEngine]
@@ -95,13 +93,6 @@ class EngineUnit:
 
     def last_words(self) -> str:
         return f"What it said last: journalctl -u {UNIT}."
-
-    def file_bytes(self) -> int:
-        """How much of the files that it maps is in memory: its model's, and a little of its program's."""
-        with contextlib.suppress(OSError):
-            shared_pages = Path(f"/proc/{self.pid}/statm").read_text(encoding="ascii").split()[2]
-            return int(shared_pages) * os.sysconf("SC_PAGE_SIZE")
-        return 0  # it has just ended
 
     async def end(self) -> None:
         """Kills it if it is there, and returns when it is gone."""

@@ -3,11 +3,13 @@
 import contextlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import anyio
 
 from aeond.capabilities.llm.openai_client import OpenAIClient
+from aeond.capabilities.llm.prompt_reading import Resident
 from aeond.capabilities.llm.requests import (
     chat_messages,
     check_length,
@@ -48,13 +50,15 @@ class EngineSessions(Protocol):
     @property
     def context_length(self) -> int: ...
 
-    def session(self) -> contextlib.AbstractAsyncContextManager[OpenAIClient]: ...
+    def session(self) -> contextlib.AbstractAsyncContextManager[Resident]: ...
 
 
 class LlamaCppAdapter:
     """The LLMAdapter port over a llama.cpp engine, which starts with the first request.
 
-    Requests run at the same time in the engine's slots and share its prompt cache: put stable text first.
+    Requests run at the same time in the engine's slots. One that begins as an earlier one did goes on where
+    that one was read: put stable text first. A background request for a single token is made to have its
+    prompt read ahead: it gives way to all others, and what was read is kept over restarts.
     """
 
     def __init__(self, engine: EngineSessions, retries: Retries) -> None:
@@ -88,8 +92,8 @@ class LlamaCppAdapter:
         raise out_of_time(COUNT_SECONDS)
 
     async def _count(self, messages: Sequence[Message]) -> int:
-        async with self._engine.session() as client:
-            return await count_prompt(client, messages)
+        async with self._engine.session() as engine:
+            return len(await prompt_tokens(engine.client, messages))
 
     async def _started(self) -> None:
         """Waits for an engine that downloads or loads its model; how far it is, its snapshot tells."""
@@ -139,13 +143,17 @@ class LlamaCppAdapter:
         finish: FinishReason | None = None
         usage: TokenUsage | None = None
         text = ""
-        async with self._engine.session() as client:
-            prompt_tokens = await count_prompt(client, request.messages)
-            check_length(prompt_tokens, request.max_tokens, self._engine.context_length)
-            async with contextlib.aclosing(client.stream_chat(body)) as pieces:
+        async with self._engine.session() as engine:
+            tokens = await prompt_tokens(engine.client, request.messages)
+            check_length(len(tokens), request.max_tokens, self._engine.context_length)
+            async with (
+                engine.prompts.read(tokens, request) as prompt,
+                contextlib.aclosing(engine.client.stream_chat(body | {"id_slot": prompt.slot})) as pieces,
+            ):
                 async for piece in pieces:
                     finish = piece.finish_reason or finish
-                    usage = piece.usage or usage
+                    # The engine counts what was read for this very request a moment ago as cached.
+                    usage = replace(piece.usage, cached_tokens=prompt.known_tokens) if piece.usage else usage
                     if piece.text:
                         text += piece.text
                         if request.schema is not None and not begins_as_json(text):
@@ -183,16 +191,16 @@ def grammar(schema: JsonObject) -> str:
     return "%llguidance {}\nstart: %json " + json.dumps(compiled, ensure_ascii=False)
 
 
-async def count_prompt(client: OpenAIClient, messages: Sequence[Message]) -> int:
-    """What the messages cost as a prompt, by the model's own template and tokenizer."""
+async def prompt_tokens(client: OpenAIClient, messages: Sequence[Message]) -> list[int]:
+    """The messages as a prompt, by the model's own template and tokenizer."""
     rendered = await client.post("/apply-template", {"messages": chat_messages(messages)})
-    tokens = await client.post(
+    answer = await client.post(
         "/tokenize", {"content": rendered.get("prompt"), "add_special": True, "parse_special": True}
     )
-    counted = tokens.get("tokens")
-    if not isinstance(counted, list):
+    tokens = answer.get("tokens")
+    if not isinstance(tokens, list) or not all(isinstance(token, int) for token in tokens):
         raise LLMError("The engine counted tokens in an unexpected way.", reason="BAD_ANSWER")
-    return len(counted)
+    return tokens
 
 
 def begins_as_json(text: str) -> bool:

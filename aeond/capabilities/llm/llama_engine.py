@@ -21,9 +21,11 @@ import anyio
 
 from aeond.capabilities.llm.catalogue import Catalogue, CatalogueEntry
 from aeond.capabilities.llm.downloading import ModelStore
-from aeond.capabilities.llm.engine_process import sweep
+from aeond.capabilities.llm.engine_process import mapped_bytes, sweep
 from aeond.capabilities.llm.engine_unit import RunningEngine, Start, as_child
 from aeond.capabilities.llm.openai_client import OpenAIClient
+from aeond.capabilities.llm.prompt_files import PromptFiles
+from aeond.capabilities.llm.prompt_reading import PromptReading, Resident
 from aeond.capabilities.llm.watching import Watch
 from aeond.domain.llm import EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import LLMError, LLMGoneError, OverloadedError
@@ -32,6 +34,7 @@ from aeond.ports import Clock
 HOST_MODULE = "aeond.capabilities.llm.llama_host"
 # -P: the folder that it runs in is not a place to import from.
 HOST_PROGRAM = (sys.executable, "-P", "-m", HOST_MODULE)
+LOOK_SECONDS = 0.25
 MAX_SOCKET_PATH = 107  # bytes, a limit of Linux
 
 logger = logging.getLogger(__name__)
@@ -42,16 +45,16 @@ class LlamaSettings:
     """How the engine runs and when it counts as dead.
 
     `context_length` is tokens per request; memory is set aside for `slots` times as many. A prompt is read
-    `batch` tokens at a time and a cancelled request ends between two batches: fewer end sooner, more read
-    faster. After `max_deaths` within `death_window_seconds` the engine stays down for
-    `rest_seconds`, then the next request tries again; `load` tries at once.
+    in pieces that keep the engine for `busy_seconds` each and have at most `batch` tokens: a cancelled
+    request ends between two of them. After `max_deaths` within `death_window_seconds` the engine stays
+    down for `rest_seconds`, then the next request tries again; `load` tries at once.
     """
 
     slots: int = 4
     context_length: int = 8192
     threads: int = 0  # 0: one per core
-    batch: int = 8
-    prompt_cache_mib: int = 256
+    batch: int = 64
+    busy_seconds: float = 0.1
     max_requests: int = 64
     load_seconds: float = 180.0
     stall_seconds: float = 60.0
@@ -66,7 +69,8 @@ class LlamaEngine:
     """The Engine port over a supervised llama.cpp host; `async with` sweeps, supervises and ends it.
 
     `folder` is for the socket and the pid file and is made private to this user. Only one daemon may use it.
-    `program` is the host's command line without its options.
+    `prompts` is for prompts that were read ahead; it may be emptied at any time. `program` is the host's
+    command line without its options.
     """
 
     def __init__(
@@ -74,6 +78,7 @@ class LlamaEngine:
         catalogue: Catalogue,
         store: ModelStore,
         folder: Path,
+        prompts: Path,
         clock: Clock,
         settings: LlamaSettings,
         program: Sequence[str] = HOST_PROGRAM,
@@ -82,6 +87,7 @@ class LlamaEngine:
         self._catalogue = catalogue
         self._store = store
         self._folder = folder
+        self._prompts = prompts
         self._clock = clock
         self.settings = settings
         self._program = tuple(program)
@@ -93,7 +99,7 @@ class LlamaEngine:
         self._life = anyio.CancelScope()
         self._lives = 0
         self._alive = False
-        self._client: OpenAIClient | None = None
+        self._resident: Resident | None = None
         self._failure: LLMError | None = None
         self._failure_until = 0.0
         self._deaths: deque[float] = deque()
@@ -102,8 +108,9 @@ class LlamaEngine:
         self._tasks = anyio.create_task_group()
 
     async def __aenter__(self) -> Self:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._folder.chmod(0o700)
+        for folder in (self._folder, self._prompts):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.chmod(0o700)
         if len(os.fsencode(self._socket)) > MAX_SOCKET_PATH:
             raise LLMError(
                 f"The path of the engine's socket is too long ({self._socket}): choose a shorter runtime folder.",
@@ -176,8 +183,8 @@ class LlamaEngine:
     # ------------------------------------------------------------------ for the adapter
 
     @contextlib.asynccontextmanager
-    async def session(self) -> AsyncIterator[OpenAIClient]:
-        """A client of the engine, once it is ready; starts it if need be. Waits without a bound of its own.
+    async def session(self) -> AsyncIterator[Resident]:
+        """The engine, once it is ready; starts it if need be. Waits without a bound of its own.
 
         Raises OverloadedError when too many wait already, LLMError when the engine cannot be started.
         """
@@ -192,8 +199,8 @@ class LlamaEngine:
         finally:
             self._requests -= 1
 
-    async def _ready(self) -> OpenAIClient:
-        while self._client is None:
+    async def _ready(self) -> Resident:
+        while self._resident is None:
             if self._failure is not None:
                 if self._clock.monotonic() < self._failure_until:
                     raise LLMError(self._failure.message, reason=self._failure.reason)
@@ -201,7 +208,7 @@ class LlamaEngine:
             if self._wish is None:
                 self._wish_for(self._catalogue.get(self._last_model))
             await self._changed.wait()
-        return self._client
+        return self._resident
 
     def _wish_for(self, entry: CatalogueEntry) -> None:
         self._wish = entry
@@ -249,7 +256,6 @@ class LlamaEngine:
             path = await self._store.fetch(
                 entry, lambda activity, done: self._show(EngineState.STARTING, activity, done)
             )
-            self._show(EngineState.STARTING, "loading")
             try:
                 await self._serve(entry, path)
             except LLMGoneError as death:
@@ -286,18 +292,50 @@ class LlamaEngine:
             self._command(entry, path), self._folder, clean_environment(), self._tasks
         ) as process:
             with anyio.move_on_after(self.settings.load_seconds) as loading:
-                await process.wait_ready()
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._show_loading, process, path.stat().st_size)
+                    await process.wait_ready()
+                    tasks.cancel_scope.cancel()
             if loading.cancelled_caught:
                 raise LLMGoneError(
                     f"The engine was not ready after {self.settings.load_seconds:g} seconds.", retryable=True
                 )
             try:
-                self._client = OpenAIClient(self._socket, self._watch)
+                self._resident = self._made_resident(entry)
                 logger.info("the model %s is ready", entry.name)
                 self._show(EngineState.READY)
                 raise await self._death_of(process)
             finally:
-                self._client = None
+                self._resident = None
+
+    async def _show_loading(self, process: RunningEngine, size: int) -> None:
+        """Tells how much of the model's file is in memory, and then that it is being made ready there."""
+        while True:
+            share = mapped_bytes(process.pid) / size
+            if share < 1:
+                self._show(EngineState.STARTING, "loading", share)
+            else:
+                self._show(EngineState.STARTING, "preparing")
+            await self._clock.sleep_until(self._clock.monotonic() + LOOK_SECONDS)
+
+    def _made_resident(self, entry: CatalogueEntry) -> Resident:
+        from importlib.metadata import version
+
+        client = OpenAIClient(self._socket, self._watch)
+        reading = PromptReading(
+            client,
+            self._clock,
+            PromptFiles(self._prompts, f"{entry.digest or entry.places} {version('xllamacpp')}"),
+            slots=self.settings.slots,
+            most=self.settings.batch,
+            piece_seconds=0.8 * self.settings.busy_seconds,  # no two pieces take quite the same time
+            show=self._show_reading,
+        )
+        return Resident(client, reading)
+
+    def _show_reading(self, done: float) -> None:
+        if self._snapshot.state is EngineState.READY:
+            self._show(EngineState.READY, "reading ahead" if done < 1 else "", done if done < 1 else 0.0)
 
     async def _death_of(self, process: RunningEngine) -> LLMGoneError:
         """Waits for the end of the process or for its silence, and kills it if it was silence."""
@@ -343,7 +381,7 @@ class LlamaEngine:
             "--batch": settings.batch,
             # Each request holds one while it waits or streams; a few more for counting and looking.
             "--http-threads": settings.max_requests + 8,
-            "--prompt-cache-mib": settings.prompt_cache_mib,
+            "--prompts": self._prompts,
         }
         flat = [str(part) for option in options.items() for part in option]
         return [*self._program, *flat]

@@ -52,11 +52,9 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--slots", type=int, required=True, help="requests worked on at the same time")
     parser.add_argument("--context-length", type=int, required=True, help="tokens per slot")
     parser.add_argument("--threads", type=int, required=True)
-    parser.add_argument(
-        "--batch", type=int, required=True, help="prompt tokens between two looks at the clients"
-    )
+    parser.add_argument("--batch", type=int, required=True, help="prompt tokens read at once, at most")
     parser.add_argument("--http-threads", type=int, required=True)
-    parser.add_argument("--prompt-cache-mib", type=int, required=True)
+    parser.add_argument("--prompts", type=Path, required=True, help="folder for read prompts")
     return parser.parse_args(arguments)
 
 
@@ -77,7 +75,8 @@ def serve(options: argparse.Namespace) -> object:
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options.threads
     params.cpuparams.poll = params.cpuparams_batch.poll = 0  # sleep between tokens: the cores are shared
     params.n_threads_http = options.http_threads
-    params.cache_ram_mib = options.prompt_cache_mib
+    params.cache_ram_mib = 0  # of prompts: which slot has read what is known to the daemon, which chooses
+    params.slot_save_path = f"{options.prompts}/"
     params.fit_params = False  # what was asked for, or an error: never a silently smaller context
     params.ui = False
     params.offline = True

@@ -24,7 +24,9 @@ def engine_in(folder: Path, wheels: FolderOfWheels, **settings: Any) -> LlamaEng
     (folder / "mine.gguf").write_bytes(b"mine")
     catalogue = Catalogue([tiny_model(), own_file("mine", folder / "mine.gguf")], "")
     store = ModelStore(folder / "models", wheels=wheels)
-    return LlamaEngine(catalogue, store, folder / "run", SystemClock(), LlamaSettings(**settings), MUTE)
+    return LlamaEngine(
+        catalogue, store, folder / "run", folder / "prompts", SystemClock(), LlamaSettings(**settings), MUTE
+    )
 
 
 @pytest.fixture
@@ -184,7 +186,12 @@ async def test_a_folder_that_is_too_deep_is_told(tmp_path: Path) -> None:
         async with (
             engine_in(tmp_path, FolderOfWheels()) as _,
             LlamaEngine(
-                Catalogue([tiny_model()], ""), ModelStore(tmp_path), deep, SystemClock(), LlamaSettings()
+                Catalogue([tiny_model()], ""),
+                ModelStore(tmp_path),
+                deep,
+                tmp_path / "prompts",
+                SystemClock(),
+                LlamaSettings(),
             ),
         ):
             pass

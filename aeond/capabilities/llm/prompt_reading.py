@@ -1,0 +1,179 @@
+"""Has the engine read prompts, in pieces, and knows what each of its slots has read.
+
+llama.cpp looks at its clients only between two batches, and a batch that has begun cannot be cut short. So
+a prompt is given to it in pieces that last about as long as a cancelled request may keep it busy, however
+fast the machine is: the longer a piece, the better the cores are used, the later a cancel. A piece is the
+prompt up to some token; the engine finds what it has read already and reads the rest. That works only if
+nobody else's prompt goes to the same slot in between, so the slots are given out here.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import anyio
+
+from aeond.capabilities.llm.openai_client import OpenAIClient
+from aeond.capabilities.llm.prompt_files import Poster, PromptFiles
+from aeond.domain.llm import LLMRequest, Priority
+from aeond.domain.values import JsonObject
+from aeond.errors import AeondError
+from aeond.ports import Clock
+
+FIRST_PIECE = 4  # tokens: nothing is known of the machine yet
+# Less of a prompt than this is no reason to go where it was read: most begin with the same few tokens.
+LEAST_SHARE = 0.1
+
+
+@dataclass(slots=True)
+class Slot:
+    """A place in the engine where one request at a time is worked on, and the tokens that it has read."""
+
+    number: int
+    tokens: Sequence[int] = ()
+
+    def known(self, tokens: Sequence[int]) -> int:
+        """How many tokens of this prompt, from its beginning, the slot has read."""
+        pairs = enumerate(zip(self.tokens, tokens, strict=False))
+        return next(
+            (place for place, (ours, asked) in pairs if ours != asked), min(len(self.tokens), len(tokens))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPrompt:
+    """A prompt whose last piece alone is left to read: in which slot, and how many tokens were there before."""
+
+    slot: int
+    known_tokens: int
+
+
+class PromptReading:
+    """The slots of one life of an engine.
+
+    `most` is the largest piece, in tokens, and `piece_seconds` how long one should last. `show` is told how
+    far a prompt is that is only read ahead (0..1).
+    """
+
+    def __init__(
+        self,
+        client: Poster,
+        clock: Clock,
+        files: PromptFiles,
+        *,
+        slots: int,
+        most: int,
+        piece_seconds: float,
+        show: Callable[[float], None],
+    ) -> None:
+        self._client = client
+        self._clock = clock
+        self._files = files
+        self._most = most
+        self._piece_seconds = piece_seconds
+        self._show = show
+        self._size = min(FIRST_PIECE, most)
+        self._free = [Slot(number) for number in range(slots)]  # the longest unused first
+        self._places = anyio.Semaphore(slots)
+        self._turn = anyio.Lock()  # pieces of two prompts at once would last twice as long
+        self._interactive = 0
+        self._calm = anyio.Event()
+
+    @asynccontextmanager
+    async def read(self, tokens: Sequence[int], request: LLMRequest) -> AsyncIterator[ReadPrompt]:
+        """Reads all but the last piece of the request's prompt; the slot is the caller's during the block.
+
+        A background request gives way to every other one between two pieces. What the client raises.
+        """
+        background = request.priority is Priority.BACKGROUND
+        ahead = is_ahead(request)
+        self._interactive += not background
+        try:
+            while True:
+                if background:
+                    await self._wait_calm()
+                else:
+                    async with self._turn:
+                        pass  # whoever reads ahead leaves its slot after the piece at hand
+                async with self._taken(tokens) as slot:
+                    known = slot.known(tokens)
+                    if ahead and known < len(tokens) and await self._restored(slot, tokens):
+                        known = len(tokens)
+                    if await self._read(slot, tokens, background=background, ahead=ahead):
+                        yield ReadPrompt(slot.number, known)
+                        slot.tokens = tokens
+                        if ahead:
+                            await self._files.save(self._client, slot.number, tokens)
+                        return
+        finally:
+            self._interactive -= not background
+            if not self._interactive:
+                self._calm.set()
+            if ahead:
+                self._show(1.0)
+
+    async def _restored(self, slot: Slot, tokens: Sequence[int]) -> bool:
+        restored = await self._files.restore(self._client, slot.number, tokens)
+        if restored:
+            slot.tokens = tokens
+        return restored
+
+    async def _wait_calm(self) -> None:
+        while self._interactive:
+            self._calm = anyio.Event()
+            await self._calm.wait()
+
+    @asynccontextmanager
+    async def _taken(self, tokens: Sequence[int]) -> AsyncIterator[Slot]:
+        """A slot of one's own: the one that has read most of this prompt, or the longest unused."""
+        async with self._places:
+            best = max(self._free, key=lambda slot: slot.known(tokens))
+            slot = best if best.known(tokens) >= LEAST_SHARE * len(tokens) else self._free[0]
+            self._free.remove(slot)
+            try:
+                yield slot
+            except AeondError:
+                slot.tokens = ()  # whatever went wrong, the engine may have dropped what it had read
+                raise
+            finally:
+                self._free.append(slot)
+
+    async def _read(self, slot: Slot, tokens: Sequence[int], *, background: bool, ahead: bool) -> bool:
+        """False when somebody who must not wait has come."""
+        read = slot.known(tokens)
+        while len(tokens) - read > self._size:
+            if background and self._interactive:
+                return False
+            if ahead:
+                self._show(read / len(tokens))
+            async with self._turn:
+                size = min(self._size, len(tokens) - read)
+                began = self._clock.monotonic()
+                await self._client.post("/completion", piece_body(slot.number, tokens[: read + size]))
+                self._adapt(size, self._clock.monotonic() - began)
+            read += size
+            slot.tokens = tokens[:read]
+        return True
+
+    def _adapt(self, size: int, seconds: float) -> None:
+        """The next piece should last as long as it may, going by the last one, but grow with care."""
+        fitting = round(size * self._piece_seconds / max(seconds, 1e-6))
+        self._size = max(1, min(fitting, 2 * size, self._most))
+
+
+@dataclass(frozen=True, slots=True)
+class Resident:
+    """One life of the engine, from ready to its end: the way to talk to it, and its slots."""
+
+    client: OpenAIClient
+    prompts: PromptReading
+
+
+def is_ahead(request: LLMRequest) -> bool:
+    """Whether a request is made for nothing but to have its prompt read."""
+    return request.priority is Priority.BACKGROUND and request.max_tokens == 1
+
+
+def piece_body(slot: int, tokens: Sequence[int]) -> JsonObject:
+    """Has the engine read these tokens, as far as it has not, and write nothing."""
+    return {"prompt": list(tokens), "n_predict": 0, "cache_prompt": True, "id_slot": slot}

@@ -1,0 +1,60 @@
+"""Has the engine read what most prompts begin with before the first of them comes."""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from aeond.domain.llm import EngineState, LLMRequest, Priority
+from aeond.domain.messages import Message
+from aeond.errors import InvalidInputError, LLMError, OverloadedError
+from aeond.ports import Clock, Engine, LLMAdapter
+
+LOOK_SECONDS: Final = 0.5
+READ_SECONDS: Final = 3_600.0  # it gives way to everybody, so it may take as long as they like
+
+log = logging.getLogger("aeond.service")
+
+
+class PromptWarming:
+    """Asks each new life of the engine for a single token after `opening`, in the background.
+
+    A background request for one token has its prompt read ahead: it gives way to every other request, and
+    what was read is found by those that begin alike. How far it is, the engine's snapshot tells.
+    """
+
+    def __init__(
+        self, adapter: LLMAdapter, engine: Engine, opening: Callable[[], Sequence[Message]], clock: Clock
+    ) -> None:
+        self._adapter = adapter
+        self._engine = engine
+        self._opening = opening
+        self._clock = clock
+
+    async def keep_warm(self) -> None:
+        """Works until it is cancelled; a failure is logged, and the next life of the engine tried."""
+        warm: tuple[str, int] | None = None
+        while True:
+            engine = self._engine.snapshot()
+            life = (engine.model, engine.restarts) if engine.state is EngineState.READY else None
+            if life not in (None, warm):
+                await self._warm()
+            warm = life
+            await self._clock.sleep_until(self._clock.monotonic() + LOOK_SECONDS)
+
+    async def _warm(self) -> None:
+        request = LLMRequest(
+            tuple(self._opening()), max_tokens=1, priority=Priority.BACKGROUND, deadline_seconds=READ_SECONDS
+        )
+        began = self._clock.monotonic()
+        try:
+            response = await self._adapter.generate(request)
+        except (LLMError, OverloadedError, InvalidInputError) as error:
+            log.warning("the usual beginning of prompts was not read ahead: %s", error)
+        else:
+            usage = response.usage
+            log.info(
+                "the usual beginning of prompts is read: %d tokens, %d of them from before, in %.1f s",
+                usage.prompt_tokens,
+                usage.cached_tokens,
+                self._clock.monotonic() - began,
+            )

@@ -1,0 +1,168 @@
+"""How prompts are cut into pieces, and who gets which slot."""
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import anyio
+import pytest
+
+from aeond.capabilities.llm.prompt_files import PromptFiles
+from aeond.capabilities.llm.prompt_reading import PromptReading, ReadPrompt
+from aeond.domain.llm import LLMRequest, Priority
+from aeond.errors import LLMError
+from tests.support.doubles import ManualClock
+from tests.support.engine import ask
+from tests.support.slow_engine import SlowEngine
+
+LONG = list(range(1000, 1400))
+OTHER = list(range(5000, 5400))
+AHEAD = ask("x", max_tokens=1, priority=Priority.BACKGROUND)
+
+
+class World:
+    """A reading of two slots over a slow engine; pieces are to last a tenth of a second."""
+
+    def __init__(self, folder: Path, tokens_per_second: float = 100) -> None:
+        clock = ManualClock()
+        self.engine = SlowEngine(folder, clock, tokens_per_second)
+        self.shown: list[float] = []
+        self.reading = PromptReading(
+            self.engine,
+            clock,
+            PromptFiles(folder, "test"),
+            slots=2,
+            most=64,
+            piece_seconds=0.1,
+            show=self.shown.append,
+        )
+
+    async def read(self, tokens: Sequence[int], request: LLMRequest | None = None) -> ReadPrompt:
+        async with self.reading.read(tokens, request or ask("x")) as prompt:
+            return prompt
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+async def test_pieces_grow_to_what_the_machine_reads_in_time(world: World) -> None:
+    """The first piece is small, and from then on each lasts as long as a cancel may take."""
+    await world.read(LONG)
+    sizes = [size for _, size in world.engine.pieces]
+    assert sizes[:3] == [4, 8, 10]
+    assert set(sizes[2:]) == {10}
+    assert len(LONG) - sum(sizes) in range(1, 11)
+
+
+async def test_a_slower_machine_gets_smaller_pieces_at_once(world: World) -> None:
+    """When reading becomes slower the next piece already is as small as it has to be, and never empty."""
+    await world.read(LONG)
+    world.engine.tokens_per_second = 5
+    await world.read(OTHER)
+    assert [size for _, size in world.engine.pieces[-3:]] == [1, 1, 1]
+
+
+async def test_a_piece_has_a_bound(tmp_path: Path) -> None:
+    """However fast the machine, a piece is no larger than one batch of the engine."""
+    world = World(tmp_path, tokens_per_second=1e9)
+    await world.read(LONG)
+    assert max(size for _, size in world.engine.pieces) == 64
+
+
+async def test_a_prompt_goes_where_its_beginning_was_read(world: World) -> None:
+    """Only what is new is read, and what was known is told."""
+    first = await world.read(LONG)
+    other = await world.read(OTHER)
+    assert (first.known_tokens, other.known_tokens) == (0, 0)
+    assert other.slot != first.slot
+    again = await world.read([*LONG, 1, 2, 3])
+    assert (again.slot, again.known_tokens) == (first.slot, len(LONG))
+
+
+async def test_a_few_common_tokens_do_not_cost_another_prompt_its_slot(world: World) -> None:
+    """Prompts that only begin with the same template go to the longest unused slot."""
+    first = await world.read(LONG)
+    second = await world.read(LONG[:4] + OTHER)
+    assert second.slot != first.slot
+    assert (await world.read(LONG)).known_tokens == len(LONG)
+
+
+async def test_who_finds_no_free_slot_waits(world: World) -> None:
+    """A slot belongs to one request until that one has ended."""
+    async with anyio.create_task_group() as tasks, AsyncExitStack() as held:
+        slots = {
+            (await held.enter_async_context(world.reading.read(tokens, ask("x")))).slot
+            for tokens in (LONG, OTHER)
+        }
+        assert slots == {0, 1}
+        done = anyio.Event()
+
+        async def third() -> None:
+            await world.read(LONG[:50])
+            done.set()
+
+        tasks.start_soon(third)
+        await anyio.wait_all_tasks_blocked()
+        assert not done.is_set()
+        await held.aclose()
+        with anyio.fail_after(10):
+            await done.wait()
+
+
+async def test_after_a_failure_nothing_is_taken_for_read(world: World) -> None:
+    """What a slot held when a call failed is read again."""
+    await world.read(LONG)
+    with pytest.raises(LLMError):
+        async with world.reading.read(LONG, ask("x")):
+            raise LLMError("the engine's own trouble")
+    assert (await world.read(LONG)).known_tokens == 0
+
+
+async def test_a_cancelled_reading_keeps_what_was_read(world: World) -> None:
+    """The next request goes on where a cancelled one stopped."""
+    with anyio.CancelScope() as scope:
+        async with world.reading.read(LONG[:100], ask("x")):
+            scope.cancel()
+            await anyio.lowlevel.checkpoint()
+    assert (await world.read(LONG)).known_tokens >= 90
+
+
+async def test_reading_ahead_gives_way_between_two_pieces(world: World) -> None:
+    """A request that must not wait gets the slot that is being read ahead, with all that was read so far;
+    the rest is read once it has ended."""
+    world.engine.gate = anyio.Event()
+    done = anyio.Event()
+
+    async def ahead() -> None:
+        async with world.reading.read(LONG[:30], AHEAD):
+            done.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ahead)
+        await world.engine.began.wait()
+        async with AsyncExitStack() as asked:
+            tasks.start_soon(_open_gate, world)
+            prompt = await asked.enter_async_context(world.reading.read(LONG[:30], ask("x")))
+            assert prompt.known_tokens == 4  # the piece that had begun
+            assert not done.is_set()
+        with anyio.fail_after(10):
+            await done.wait()
+        tasks.cancel_scope.cancel()
+    assert {slot for slot, _ in world.engine.pieces} == {0}
+
+
+async def _open_gate(world: World) -> None:
+    await anyio.wait_all_tasks_blocked()
+    world.engine.gate.set()
+
+
+async def test_what_is_read_ahead_is_shown(world: World) -> None:
+    """Whoever looks at the engine sees how far a prompt is that is read ahead, and when that is over."""
+    await world.read(LONG, AHEAD)
+    assert world.shown == sorted(world.shown)
+    assert (world.shown[0], world.shown[-1]) == (0.0, 1.0)
+    world.shown.clear()
+    await world.read(OTHER)
+    assert world.shown == []

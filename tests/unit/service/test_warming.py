@@ -1,0 +1,91 @@
+"""Reading ahead what most prompts begin with, once for each life of the engine."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+import pytest
+
+from aeond.capabilities.llm.scripted import Rule, Script, ScriptedLLM
+from aeond.domain.llm import EngineSnapshot, EngineState, Priority
+from aeond.domain.messages import Message, Role
+from aeond.service.warming import PromptWarming
+from tests.support.doubles import ManualClock
+from tests.unit.service.test_showing import StartingEngine
+
+OPENING = (Message(Role.SYSTEM, "You plan."),)
+READY = EngineSnapshot(EngineState.READY, "tiny")
+
+
+class World:
+    """A warming over an engine whose state the test sets, and a scripted model."""
+
+    def __init__(self, *rules: Rule) -> None:
+        self.engine = StartingEngine()
+        self.llm = ScriptedLLM(Script(rules=rules or (Rule(text="x"),)))
+        self.clock = ManualClock()
+
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[None]:
+        warming = PromptWarming(self.llm, self.engine, lambda: OPENING, self.clock)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(warming.keep_warm)
+            await self.look()
+            yield
+            tasks.cancel_scope.cancel()
+
+    async def look(self, state: EngineSnapshot | None = None) -> None:
+        """The engine is in this state now, and the warming has seen it."""
+        self.engine.state = state or self.engine.state
+        self.clock.advance(1)
+        await anyio.wait_all_tasks_blocked()
+
+
+async def test_nothing_is_asked_of_an_engine_that_is_not_ready() -> None:
+    """Reading ahead starts no engine, and waits for one that starts."""
+    world = World()
+    async with world.working():
+        for state in (EngineState.COLD, EngineState.STARTING, EngineState.DEAD):
+            await world.look(EngineSnapshot(state))
+        assert not world.llm.requests
+        await world.look(READY)
+        assert len(world.llm.requests) == 1
+
+
+async def test_what_is_asked_is_the_beginning_and_one_token_behind_everybody() -> None:
+    """The request holds the usual beginning, wants a single token and gives way."""
+    world = World()
+    async with world.working():
+        await world.look(READY)
+    (request,) = world.llm.requests
+    assert request.messages == OPENING
+    assert (request.max_tokens, request.priority) == (1, Priority.BACKGROUND)
+
+
+@pytest.mark.parametrize(
+    "between",
+    [(), (EngineSnapshot(EngineState.COLD),)],
+    ids=["died unseen", "unloaded"],
+)
+async def test_each_life_of_the_engine_is_warmed_once(between: tuple[EngineSnapshot, ...]) -> None:
+    """An engine that goes on is not asked again; one that was started anew is."""
+    world = World()
+    async with world.working():
+        for _ in range(3):
+            await world.look(READY)
+        assert len(world.llm.requests) == 1
+        for state in between:
+            await world.look(state)
+        await world.look(EngineSnapshot(EngineState.READY, "tiny", restarts=1 - len(between)))
+        assert len(world.llm.requests) == 2
+
+
+async def test_a_failure_is_logged_and_the_next_life_tried(caplog: pytest.LogCaptureFixture) -> None:
+    """What goes wrong costs nothing but the head start."""
+    world = World(Rule(fail="ENGINE_REFUSED", times=1), Rule(text="x"))
+    async with world.working():
+        await world.look(READY)
+        assert "was not read ahead" in caplog.text
+        await world.look(EngineSnapshot(EngineState.COLD))
+        await world.look(READY)
+        assert len(world.llm.requests) == 2

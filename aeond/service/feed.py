@@ -128,7 +128,7 @@ class HotFeed:
     """
 
     def __init__(self, listener: Listener = unheard) -> None:
-        self._listener = listener
+        self._listeners = [listener]
         self._watchers: dict[str, set[Watcher]] = {}
         self._texts: dict[str, dict[str, LiveText]] = {}
         self._closed = False
@@ -146,6 +146,10 @@ class HotFeed:
     def watched_run_ids(self) -> tuple[str, ...]:
         """The runs that are watched by anybody."""
         return tuple(self._watchers)
+
+    def listen(self, listener: Listener) -> None:
+        """Tells one more of everything that is published from now on, after those told already."""
+        self._listeners.append(listener)
 
     def close(self) -> None:
         """Wakes everyone who waits; from now on there is nothing to wait for."""
@@ -172,7 +176,8 @@ class HotFeed:
                 self._watchers.pop(run_id, None)
 
     def publish(self, events: Sequence[Event]) -> None:
-        self._listener(events)
+        for listener in self._listeners:
+            listener(events)
         for event in events:
             for watcher in self._watchers.get(event.run_id, ()):
                 watcher.push(event)

@@ -1,6 +1,7 @@
 """What is known of a run, from the journal alone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce
 
 from aeond.domain.events import Event
 from aeond.domain.runs import RunSnapshot
@@ -31,6 +32,10 @@ class RunFolding:
     def created(self, event: Event) -> RunSnapshot:
         """The run as its first event leaves it."""
         return self._fold(RunSnapshot(event.run_id), event)
+
+    def folded(self, events: Sequence[Event]) -> RunSnapshot:
+        """The run as its first events leave it; ReplayError when they do not fit together."""
+        return reduce(self._fold, events, RunSnapshot(events[0].run_id))
 
 
 def run_not_found(run_id: str) -> NotFoundError:

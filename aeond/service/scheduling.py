@@ -3,12 +3,17 @@
 Order of life: `async with scheduler` gives it a place for its tasks; `resume` takes up what an earlier
 daemon left; `admit` and `deliver` serve clients; `drain` parks everything. Exactly one loop at a time
 works on a run, because loops are opened under one lock.
+
+A run that waits for a person has no loop and no place. A run that a step started works in the place of the
+one that waits for it, so that no tree can wait for places that it holds itself; while all that a run waits
+for are runs that wait for a person, it is parked too. What a run started does not outlive it.
 """
 
 import logging
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
@@ -21,12 +26,16 @@ from aeond.errors import AeondError, OverloadedError, ReplayError, StoreError
 from aeond.ports import Clock, Journal, RunLoop, RunLoopFactory
 from aeond.service.admission import Admission, AdmissionState
 from aeond.service.containment import RunBoundary
-from aeond.service.feed import HotFeed, Watcher
+from aeond.service.feed import HotFeed
 from aeond.service.folding import RunFolding
+from aeond.service.lapsing import QuestionLapsing
+from aeond.service.room import RunsOutOfRoom
+from aeond.service.waiting import IdleRuns, called_off, needs_a_person, started_runs, waits_for_runs, was_cut
+from aeond.service.work import Creation, Work, is_recorded
 
+WAITING: Final = frozenset({RunState.AWAITING_INPUT, RunState.SUSPENDED})
 LIVE: Final = frozenset({RunState.PENDING, RunState.RUNNING, RunState.AWAITING_INPUT, RunState.SUSPENDED})
 PAGE_RUNS: Final = 256
-DISK_PROBE_SECONDS: Final = 5.0
 DELIVERY_SECONDS: Final = 60.0
 DELIVERY_ATTEMPTS: Final = 3
 
@@ -39,24 +48,6 @@ class RunLimits:
 
     running: int = 4
     waiting: int = 64
-
-
-@dataclass(eq=False, slots=True)
-class Work:
-    """A run that is being worked on."""
-
-    loop: RunLoop
-    done: anyio.Event = field(default_factory=anyio.Event)
-
-
-@dataclass(eq=False, slots=True)
-class Creation:
-    """A run on its way into the journal."""
-
-    created: Event
-    snapshot: RunSnapshot  # as that event leaves it
-    done: anyio.Event = field(default_factory=anyio.Event)
-    error: AeondError | None = None
 
 
 class RunScheduler:
@@ -90,8 +81,9 @@ class RunScheduler:
         self._waiting: deque[str] = deque()
         self._fresh: dict[str, RunSnapshot] = {}  # of those, what was created here: it need not be read again
         self._working: dict[str, Work] = {}
-        self._attention: set[str] = set()
-        self._out_of_room: set[str] = set()
+        self._idle_runs = IdleRuns()
+        self._lapsing = QuestionLapsing(clock)
+        self._out_of_room = RunsOutOfRoom(journal, clock)
         self._refused: dict[str, str] = {}
         self._taking_up = False
         self._taken_up = 0
@@ -99,12 +91,16 @@ class RunScheduler:
     async def __aenter__(self) -> Self:
         self._group = await anyio.create_task_group().__aenter__()
         self._group.start_soon(self._dispatch)
-        self._group.start_soon(self._watch_disk)
+        self._group.start_soon(self._out_of_room.watch, self._queue)
+        self._group.start_soon(self._lapsing.run, self.deliver)
+        self._feed.listen(self._lapsing.hear)
+        self._feed.listen(self._hear)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
+        self._admission.drain()  # what is cut off from here on is not called off: the next daemon goes on
         self._group.cancel_scope.cancel()
         return await self._group.__aexit__(kind, error, trace)
 
@@ -124,8 +120,7 @@ class RunScheduler:
         """Whether no run is being taken up, and none waits that could be."""
         if self._draining:
             return True
-        may_take_up = self._waiting and len(self._working) < self._limits.running
-        return not (self._taking_up or may_take_up)
+        return not (self._taking_up or (self._waiting and self._has_place))
 
     @property
     def taken_up(self) -> int:
@@ -143,12 +138,12 @@ class RunScheduler:
     @property
     def attention_count(self) -> int:
         """Runs that wait for a person, or for room on the disk."""
-        return len(self._attention) + len(self._out_of_room)
+        return len(self._idle_runs) + len(self._out_of_room)
 
     @property
     def out_of_room(self) -> bool:
         """Whether runs wait for room on the disk."""
-        return bool(self._out_of_room)
+        return len(self._out_of_room) > 0
 
     @property
     def refused(self) -> Sequence[str]:
@@ -158,18 +153,24 @@ class RunScheduler:
     # ------------------------------------------------------------ from outside
 
     async def resume(self) -> int:
-        """Takes up every run that an earlier daemon left unfinished, oldest first; says how many."""
+        """Takes up every run that an earlier daemon left unfinished; says how many.
+
+        Those that may wait for a person come first, and else the oldest: questions have deadlines."""
         run_ids: list[str] = []
+        waiting: set[str] = set()
         while page := await self._journal.list_runs(
             states=LIVE, before=run_ids[-1] if run_ids else "", limit=PAGE_RUNS
         ):
             run_ids.extend(summary.run_id for summary in page)
-        self._waiting.extend(reversed(run_ids))
-        self._changed.set()
+            waiting.update(summary.run_id for summary in page if summary.state in WAITING)
+        run_ids.reverse()
+        held = [run_id for run_id in run_ids if run_id in waiting]
+        self._queue([*held, *(run_id for run_id in run_ids if run_id not in waiting)])
         return len(run_ids)
 
-    async def admit(self, created: Event) -> RunSnapshot:
-        """Journals a new run and queues it; returns it once it is durable, and goes on without the caller.
+    async def admit(self, *events: Event) -> RunSnapshot:
+        """Journals the first events of a new run and queues it; returns it once they are durable, and goes
+        on without the caller.
 
         OverloadedError (reason TOO_MANY_RUNS) when too many wait already; what the journal raises.
         """
@@ -180,13 +181,30 @@ class RunScheduler:
                 reason="TOO_MANY_RUNS",
                 retry_after_seconds=5.0,
             )
-        creation = Creation(created, self._folding.created(created))
+        creation = Creation(events, self._folding.folded(events))
         self._creating += 1
         self._group.start_soon(self._create, creation)
         await creation.done.wait()
         if creation.error is not None:
             raise creation.error
         return creation.snapshot
+
+    async def start(self, created: Event) -> None:
+        """Journals a run that a step starts, and works on it at once; what the journal raises."""
+        with anyio.CancelScope(shield=True):  # else nobody could tell whether the run exists
+            await self._journal.append([created])
+        self._fresh[created.run_id] = self._folding.folded([created])
+        self._feed.publish([created])
+        await self.join(created.run_id)
+
+    async def join(self, run_id: str) -> None:
+        """Has a run that a step started worked on, unless it waits for a person, has ended or is at work."""
+        await self._take_up(run_id, wanted=True)
+
+    def is_parking(self, run_id: str) -> bool:
+        """Whether work on the run is being put aside, to be taken up again."""
+        work = self._working.get(run_id)
+        return work is not None and work.parking
 
     async def deliver(self, run_id: str, kind: EventKind) -> None:
         """Hands in what happened outside; returns once it is durable.
@@ -198,7 +216,7 @@ class RunScheduler:
         with anyio.move_on_after(DELIVERY_SECONDS), self._feed.watch(run_id) as watcher:
             for _ in range(DELIVERY_ATTEMPTS):
                 work, seq = await self._hand_in(run_id, kind)
-                if await self._is_recorded(watcher, work, seq, kind):
+                if await is_recorded(self._journal, watcher, work, seq, kind):
                     return
         raise OverloadedError("the run is busy: ask again in a moment", reason="RUN_BUSY")
 
@@ -209,7 +227,7 @@ class RunScheduler:
             async with self._opening:
                 works = tuple(self._working.values())
             for work in works:
-                work.loop.park()
+                work.park()
             for work in works:
                 await work.done.wait()
         left = len(self._working)
@@ -218,18 +236,22 @@ class RunScheduler:
 
     # ------------------------------------------------------------ tasks
 
+    def _queue(self, run_ids: Sequence[str]) -> None:
+        self._waiting.extend(run_ids)
+        self._changed.set()
+
     async def _create(self, creation: Creation) -> None:
         try:
             with anyio.CancelScope(shield=True):  # else nobody could tell whether the run exists
-                await self._journal.append([creation.created])
+                await self._journal.append(creation.events)
         except AeondError as error:
             creation.error = error
             if _is_fatal(error):
                 raise
         else:
-            self._feed.publish([creation.created])
-            self._fresh[creation.created.run_id] = creation.snapshot
-            self._waiting.append(creation.created.run_id)
+            self._feed.publish(creation.events)
+            self._fresh[creation.snapshot.run_id] = creation.snapshot
+            self._waiting.append(creation.snapshot.run_id)
             self._changed.set()
         finally:
             self._creating -= 1
@@ -239,14 +261,15 @@ class RunScheduler:
         """Gives free places to the runs that wait, in their order."""
         while True:
             self._changed = anyio.Event()
-            while self._waiting and len(self._working) < self._limits.running and not self._draining:
+            while self._waiting and self._has_place and not self._draining:
                 self._taking_up = True
                 await self._take_up(self._waiting.popleft())
                 self._taking_up = False
                 self._taken_up += 1
             await self._changed.wait()
 
-    async def _take_up(self, run_id: str) -> None:
+    async def _take_up(self, run_id: str, *, wanted: bool = False) -> None:
+        """Works on a run, if there is something to do; on one that a step started only if it is wanted."""
         async with self._opening:
             if run_id in self._working or self._draining:
                 return
@@ -256,19 +279,38 @@ class RunScheduler:
                 self._refused[run_id] = error.message
                 log.warning("a run cannot be continued: %s", error, extra={"run_id": run_id})
                 return
-            if _needs_a_person(snapshot):
-                self._attention.add(run_id)
-            elif not snapshot.state.ended:
+            self._lapsing.restore(snapshot)
+            parent_run_id = snapshot.ancestry.parent_run_id
+            orphan = bool(parent_run_id) and await self._has_ended(parent_run_id)
+            if snapshot.state.ended:
+                return
+            if needs_a_person(snapshot) and not orphan:
+                self._hold(snapshot)
+            elif waits_for_runs(snapshot, self._idle_runs.__contains__) and not orphan:
+                self._idle_runs.rest(run_id)
+                self._rest(parent_run_id)
+            elif orphan or wanted or not parent_run_id or parent_run_id in self._working:
                 loop = self._make_loop(snapshot)
-                if snapshot.state is not RunState.PENDING or snapshot.parked:
+                begun = snapshot.state is not RunState.PENDING or snapshot.parked
+                if begun and snapshot.suspend_reason in (None, SuspendReason.DISK_FULL):
                     loop.deliver(RunResumed())
+                if orphan and not snapshot.cancel_requested:
+                    loop.deliver(called_off(snapshot))
                 self._begin(loop)
+            elif self._idle_runs.rouse(parent_run_id):  # it goes on when the one that started it does
+                self._queue([parent_run_id])
 
     async def _hand_in(self, run_id: str, kind: EventKind) -> tuple[Work, int]:
         """The work that got it, and the last event before it."""
         async with self._opening:
             work = self._working.get(run_id)
-            loop = self._make_loop(await self._snapshot(run_id)) if work is None else work.loop
+            if work is not None:
+                loop = work.loop
+            else:
+                snapshot = await self._snapshot(run_id)
+                loop = self._make_loop(snapshot)
+                if was_cut(snapshot) and snapshot.state is not RunState.SUSPENDED:
+                    loop.deliver(RunResumed())
             seq = loop.snapshot.seq
             loop.deliver(kind)
             return work or self._begin(loop), seq
@@ -278,9 +320,11 @@ class RunScheduler:
         return self._fresh.pop(run_id, None) or await self._folding.snapshot(run_id)
 
     def _begin(self, loop: RunLoop) -> Work:
-        run_id = loop.snapshot.run_id
+        run_id, parent_run_id = loop.snapshot.run_id, loop.snapshot.ancestry.parent_run_id
         work = self._working[run_id] = Work(loop)
-        self._attention.discard(run_id)
+        self._idle_runs.rouse(run_id)
+        if self._idle_runs.rouse(parent_run_id):
+            self._queue([parent_run_id])
         self._out_of_room.discard(run_id)
         self._group.start_soon(self._work_on, run_id, work)
         return work
@@ -293,56 +337,62 @@ class RunScheduler:
                 raise
             self._out_of_room.add(run_id)
         else:
-            if snapshot is not None and _needs_a_person(snapshot):
-                self._attention.add(run_id)
-            elif snapshot is not None and snapshot.state is RunState.SUSPENDED:
-                self._out_of_room.add(run_id)
+            self._settle(work.loop.snapshot, broken=snapshot is None)
         finally:
             del self._working[run_id]
             work.done.set()
             self._feed.nudge(run_id)
             self._changed.set()
 
-    async def _watch_disk(self) -> None:
-        """Takes up runs again that were suspended for want of room, once the journal can be written."""
-        while True:
-            await self._clock.sleep_until(self._clock.monotonic() + DISK_PROBE_SECONDS)
-            if not self._out_of_room:
-                continue
-            try:
-                await self._journal.probe()
-            except StoreError as error:
-                if _is_fatal(error):
-                    raise
-                continue
-            self._waiting.extend(sorted(self._out_of_room))
-            self._out_of_room.clear()
-            self._changed.set()
+    def _settle(self, run: RunSnapshot, *, broken: bool) -> None:
+        """What becomes of a run whose loop has ended."""
+        if broken or run.state.ended:
+            for run_id in started_runs(run):
+                self._group.start_soon(self._call_off, run_id, run)
+        elif needs_a_person(run):
+            self._hold(run)
+        elif run.state is RunState.SUSPENDED:
+            self._out_of_room.add(run.run_id)
+        elif run.parked and not self._draining:
+            self._queue([run.run_id])  # to be looked at again: what it waited for may have gone on
 
-    async def _is_recorded(self, watcher: Watcher, work: Work, after_seq: int, kind: EventKind) -> bool:
-        """Waits for the event that was handed in; false when the loop ended without it."""
-        run_id, cursor = work.loop.snapshot.run_id, after_seq
-        while True:
-            ended = work.done.is_set()
-            while page := await self._journal.read(run_id, cursor):
-                if any(event.kind == kind for event in page):
-                    return True
-                cursor = page[-1].seq
-            if ended:
-                return False
-            if watcher.go_hot(cursor):
-                await watcher.take()
+    # ------------------------------------------------------------ trees of runs
+
+    def _hold(self, run: RunSnapshot) -> None:
+        """The run waits for a person; the one that waits for it may have nothing else to do."""
+        self._idle_runs.wait(run.run_id)
+        self._rest(run.ancestry.parent_run_id)
+
+    def _rest(self, run_id: str) -> None:
+        """Parks a run that only waits for runs that wait for a person: its time does not run meanwhile."""
+        work = self._working.get(run_id)
+        if work is not None and waits_for_runs(work.loop.snapshot, self._idle_runs.__contains__):
+            work.park()
+
+    def _hear(self, events: Sequence[Event]) -> None:
+        if len(self._idle_runs):
+            for run_id in {event.run_id for event in events}:
+                self._rest(run_id)
+
+    async def _call_off(self, run_id: str, parent: RunSnapshot) -> None:
+        """Stops what is left of a run that was started by one that has ended."""
+        if not await self._has_ended(run_id):
+            with suppress(AeondError):  # what is not called off now is when it is taken up again
+                await self.deliver(run_id, called_off(parent))
+
+    async def _has_ended(self, run_id: str) -> bool:
+        summary = await self._journal.summary(run_id)
+        return summary is None or summary.state.ended
+
+    @property
+    def _has_place(self) -> bool:
+        """Whether one more run may be worked on: those that steps started are in the place of another."""
+        own = sum(not work.loop.snapshot.ancestry.parent_run_id for work in self._working.values())
+        return own < self._limits.running
 
     @property
     def _draining(self) -> bool:
         return self._admission.state is AdmissionState.DRAINING
-
-
-def _needs_a_person(snapshot: RunSnapshot) -> bool:
-    """Whether the run goes on only when somebody decides or answers."""
-    if snapshot.state is RunState.AWAITING_INPUT:
-        return True
-    return snapshot.state is RunState.SUSPENDED and snapshot.suspend_reason is not SuspendReason.DISK_FULL
 
 
 def _is_fatal(error: AeondError) -> bool:

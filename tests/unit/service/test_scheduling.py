@@ -23,7 +23,8 @@ from aeond.domain.runs import Resolution, RunState, SuspendReason
 from aeond.domain.tools import Effect, ToolCall, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import NotFoundError, OverloadedError, StoreError, UnavailableError, WrongStateError
-from aeond.service.scheduling import DISK_PROBE_SECONDS, RunLimits
+from aeond.service.room import PROBE_SECONDS
+from aeond.service.scheduling import RunLimits
 from tests.support.doubles import ToldTool
 from tests.support.service_world import ONE_STEP, USER, World, asking
 
@@ -304,11 +305,11 @@ async def test_a_full_disk_suspends_and_room_resumes(tmp_path: Path) -> None:
             assert run.suspend_reason is SuspendReason.DISK_FULL
             await anyio.wait_all_tasks_blocked()
             assert world.scheduler.out_of_room
-            world.clock.advance(DISK_PROBE_SECONDS)
+            world.clock.advance(PROBE_SECONDS)
             await anyio.wait_all_tasks_blocked()
             assert world.scheduler.out_of_room
             journal.room = 1_000
-            world.clock.advance(DISK_PROBE_SECONDS)
+            world.clock.advance(PROBE_SECONDS)
             assert (await world.ended(created.run_id)).state is RunState.SUCCEEDED
     assert not world.scheduler.out_of_room
 
@@ -327,7 +328,7 @@ async def test_a_disk_too_full_to_say_so_is_waited_for_too(tmp_path: Path) -> No
             await anyio.wait_all_tasks_blocked()
             assert world.scheduler.out_of_room
             journal.room = 1_000
-            world.clock.advance(DISK_PROBE_SECONDS)
+            world.clock.advance(PROBE_SECONDS)
             assert (await world.ended(created.run_id)).state is RunState.SUCCEEDED
 
 

@@ -1,0 +1,65 @@
+"""What a tool may ask for in place of a result: checked like a result, before anybody acts on it."""
+
+import math
+from typing import Final
+
+from aeond.capabilities.tools.measuring import json_size
+from aeond.capabilities.tools.schemas import CompiledSchema
+from aeond.domain.questions import InputRequest
+from aeond.domain.subtasks import SubtaskRequest
+from aeond.errors import InvalidInputError, ToolError
+
+MAX_TEXT_CHARS: Final = 4_000
+MAX_OPTIONS: Final = 64
+MAX_HINTS: Final = 64
+MAX_INPUT_BYTES: Final = 256 * 1024
+MAX_DEADLINE_SECONDS: Final = 366 * 86_400
+
+
+def check_request(tool: str, request: InputRequest | SubtaskRequest) -> None:
+    """Raises ToolError (reason REQUEST_INVALID) for a question that nobody could answer or show, and for a
+    subtask without a description or with inputs that are no JSON."""
+    try:
+        if isinstance(request, InputRequest):
+            _check_question(request)
+        else:
+            _check_subtask(request)
+    except InvalidInputError as error:
+        message = f"{tool} asks for what cannot be: {error.message}"
+        raise ToolError(message, reason="REQUEST_INVALID") from error
+
+
+def _check_question(request: InputRequest) -> None:
+    _check_text("the question", request.prompt)
+    if not 0 <= request.deadline_seconds <= MAX_DEADLINE_SECONDS or not math.isfinite(
+        request.deadline_seconds
+    ):
+        raise InvalidInputError("its deadline is no number of seconds between 0 and a year")
+    if len(request.options) > MAX_OPTIONS or len(set(request.options)) < len(request.options):
+        raise InvalidInputError(f"it has more than {MAX_OPTIONS} options, or one of them twice")
+    for option in request.options:
+        _check_text("an option", option)
+    schema = CompiledSchema(request.schema)
+    if not request.has_default:
+        return
+    json_size(request.default, MAX_INPUT_BYTES)
+    if request.options and request.default not in request.options:
+        raise InvalidInputError(f"its default {request.default!r:.80} is none of its options")
+    problems = () if request.options else schema.problems(request.default)
+    if problems:
+        raise InvalidInputError(f"its default does not fit its schema: {problems[0]}")
+
+
+def _check_subtask(request: SubtaskRequest) -> None:
+    _check_text("the description", request.description)
+    if len(request.hints) > MAX_HINTS:
+        raise InvalidInputError(f"it has more than {MAX_HINTS} hints")
+    for hint in request.hints:
+        _check_text("a hint", hint)
+    json_size(request.inputs, MAX_INPUT_BYTES)
+
+
+def _check_text(what: str, text: object) -> None:
+    if not isinstance(text, str) or not text.strip() or len(text) > MAX_TEXT_CHARS:
+        raise InvalidInputError(f"{what} is no text of 1 to {MAX_TEXT_CHARS} characters")
+    json_size(text, 8 * MAX_TEXT_CHARS)

@@ -1,0 +1,106 @@
+"""Questions that nobody answers in time: the default answers them, or their step fails.
+
+Within one daemon's life a deadline is a point of the monotonic clock, which no jump of the wall clock
+moves. A daemon that takes up a question of an earlier one has only the wall clock's word for when it was
+asked: it waits for what is left by that, never less than nothing and never more than was asked for.
+"""
+
+import heapq
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+import anyio
+
+from aeond.domain.events import Event, EventKind, InputAnswered, InputRequested, StepEnded
+from aeond.domain.plans import StepState
+from aeond.domain.questions import Question
+from aeond.domain.runs import Owner, RunSnapshot
+from aeond.domain.steps import StepMode
+from aeond.errors import AeondError, NotFoundError, OverloadedError, UnavailableError, WrongStateError
+from aeond.ports import Clock
+
+RETRY_SECONDS: Final = 5.0
+
+log = logging.getLogger("aeond.runs")
+
+Deliver = Callable[[str, EventKind], Awaitable[None]]
+
+
+class QuestionLapsing:
+    """Knows the deadline of every open question. `hear` and `restore` tell it of questions, `run` acts."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._due: list[tuple[float, str, str]] = []  # by the monotonic clock: when, run id, question id
+        self._questions: dict[tuple[str, str], Question] = {}
+        self._earlier = anyio.Event()
+
+    @property
+    def count(self) -> int:
+        """How many questions have a deadline that has not passed."""
+        return len(self._questions)
+
+    def hear(self, events: Sequence[Event]) -> None:
+        """Notes questions as they are asked and answered."""
+        for event in events:
+            match event.kind:
+                case InputRequested(question=question):
+                    self._note(event.run_id, question, question.request.deadline_seconds)
+                case InputAnswered(question_id=question_id):
+                    self._questions.pop((event.run_id, question_id), None)
+                case _:
+                    pass
+
+    def restore(self, run: RunSnapshot) -> None:
+        """Notes the open questions of a run that an earlier daemon left."""
+        for question in run.questions:
+            whole = question.request.deadline_seconds
+            left = question.deadline_time - self._clock.time()
+            if (run.run_id, question.question_id) not in self._questions:
+                self._note(run.run_id, question, min(max(left, 0.0), whole), lasts=whole > 0)
+
+    async def run(self, deliver: Deliver) -> None:
+        """Ends questions when their time is up, until it is cancelled."""
+        async with anyio.create_task_group() as endings:
+            while True:
+                self._earlier = anyio.Event()
+                while self._due and self._due[0][0] <= self._clock.monotonic():
+                    _, run_id, question_id = heapq.heappop(self._due)
+                    question = self._questions.pop((run_id, question_id), None)
+                    if question is not None:
+                        endings.start_soon(self._end, deliver, run_id, question)
+                async with anyio.create_task_group() as either:
+                    if self._due:
+                        either.start_soon(self._wake_at, self._due[0][0])
+                    await self._earlier.wait()
+                    either.cancel_scope.cancel()
+
+    def _note(self, run_id: str, question: Question, seconds: float, *, lasts: bool | None = None) -> None:
+        if not (seconds > 0 if lasts is None else lasts):
+            return
+        self._questions[run_id, question.question_id] = question
+        heapq.heappush(self._due, (self._clock.monotonic() + seconds, run_id, question.question_id))
+        self._earlier.set()
+
+    async def _wake_at(self, monotonic_seconds: float) -> None:
+        await self._clock.sleep_until(monotonic_seconds)
+        self._earlier.set()
+
+    async def _end(self, deliver: Deliver, run_id: str, question: Question) -> None:
+        try:
+            await deliver(run_id, _ending(question))
+        except (OverloadedError, UnavailableError) as error:
+            self._note(run_id, question, error.retry_after_seconds or RETRY_SECONDS)
+        except (NotFoundError, WrongStateError):
+            pass  # answered or ended meanwhile
+        except AeondError as error:
+            log.warning("a question could not be ended: %s", error, extra={"run_id": run_id})
+
+
+def _ending(question: Question) -> EventKind:
+    request = question.request
+    if request.has_default:
+        return InputAnswered(question.question_id, request.default, Owner())
+    error = f"nobody answered within {request.deadline_seconds:g} seconds, and there is no default"
+    return StepEnded(question.step_id, StepState.FAILED, StepMode.TOOL, error=error, reason="INPUT_TIMEOUT")

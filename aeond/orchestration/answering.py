@@ -8,9 +8,11 @@ from aeond.domain.budgets import Grant
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message
 from aeond.domain.plans import Clarity, StepState
+from aeond.domain.profiles import Route
 from aeond.domain.runs import Answer, PlanSource, RunSnapshot
 from aeond.domain.steps import StepMode, StepSnapshot
 from aeond.domain.values import display_json
+from aeond.orchestration.expiry import expiry_of
 from aeond.orchestration.fitting import fit_prompt
 from aeond.orchestration.metering import USEFUL_TOKENS, MeteredLLM, is_cut
 from aeond.orchestration.prompts import answer_messages
@@ -31,9 +33,11 @@ _FALLBACK_WEIGHT: Final = 0.7  # the model stood in for a tool that is missing
 class StepAnswerer:
     """The Answerer over an LLMAdapter.
 
-    No model is asked when the plan is the client's, no step succeeded, the budget is spent, the run is
-    being cancelled, or the last step of a model's plan is an agent's that succeeded: its output is the answer. A model that
-    fails leaves the answer to the steps. What is missing, shortened or cut stands in the notes.
+    What an Evaluation wrote as final output is the answer, and so is the output of a plan's last step
+    where an agent spoke it; without a final output a DIRECT run's answer is its last result as it is. No
+    model is asked for these, nor when the plan is the client's, no step succeeded, the budget is spent or
+    the run is being cancelled. A model that fails leaves the answer to the steps. What is missing,
+    shortened or cut stands in the notes.
     """
 
     def __init__(self, llm: LLMAdapter) -> None:
@@ -41,9 +45,11 @@ class StepAnswerer:
 
     async def compose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Answer:
         given = answer_from_steps(snapshot)
-        spoken = _spoken_by_last_step(snapshot)
+        spoken = _final_output(snapshot) or _spoken_by_last_step(snapshot)
         if spoken is not None:
             return replace(given, text=spoken, synthesized=True)
+        if snapshot.route is Route.DIRECT:
+            return given
         planned = snapshot.plan_source is PlanSource.MODEL and bool(snapshot.steps)
         if (
             not planned
@@ -58,11 +64,11 @@ class StepAnswerer:
     async def _synthesize(
         self, snapshot: RunSnapshot, given: Answer, grant: Grant, on_text: TextSink
     ) -> Answer:
-        missing = _missing(snapshot)
+        missing = () if _has_converged(snapshot) else _missing(snapshot)
 
         def build(result_chars: int) -> tuple[Message, ...]:
             results = context_of(given.step_ids, snapshot, result_chars)
-            return answer_messages(snapshot.request.text, results, missing)
+            return answer_messages(snapshot.text, results, missing)
 
         available = min(context_length(given.step_ids, snapshot), MAX_RESULT_CHARS)
         room = min(grant.left.tokens, self._llm.capabilities.context_length) - USEFUL_TOKENS
@@ -85,14 +91,16 @@ class StepAnswerer:
 def answer_from_steps(snapshot: RunSnapshot) -> Answer:
     """The answer without a model: the last results as they are; in the notes what failed and is missing."""
     succeeded = snapshot.steps_in(StepState.SUCCEEDED)
-    results = _final_results(succeeded)
+    direct = snapshot.route is Route.DIRECT
+    results = succeeded[-1:] if direct else _final_results(succeeded)
     text = "\n\n".join(display_json(step.output) for step in results)
     notes = [*_missing(snapshot), *_unclear(succeeded)]
     if len(text) > MAX_RAW_CHARS:
         text = shorten(text, MAX_RAW_CHARS)
         notes.append("the result is shortened here; the step's own output is whole")
-    if snapshot.exhausted:
-        notes.append(f"the run's budget of {snapshot.exhausted} ran out")
+    expiry = expiry_of(snapshot)
+    if expiry is not None:
+        notes.append(str(expiry))
     if snapshot.problem is not None:
         notes.append(_line(snapshot.problem.message))
     return Answer(
@@ -119,12 +127,24 @@ def _weight(step: StepSnapshot) -> float:
     return clear * (_FALLBACK_WEIGHT if step.mode is StepMode.FALLBACK else 1.0)
 
 
+def _final_output(snapshot: RunSnapshot) -> str | None:
+    """What the last evaluation wrote from the results, if it did."""
+    return snapshot.evaluation.final_output.strip() or None if snapshot.evaluation else None
+
+
+def _has_converged(snapshot: RunSnapshot) -> bool:
+    """Whether what gave no result was made good by other steps."""
+    judged = snapshot.evaluation
+    return judged is not None and judged.converged and judged.pass_index == snapshot.pass_index > 0
+
+
 def _spoken_by_last_step(snapshot: RunSnapshot) -> str | None:
     """The output of a model's last step where that is text of an agent and nothing went wrong before."""
     if snapshot.plan_source is not PlanSource.MODEL or not snapshot.steps:
         return None
     last = list(snapshot.steps.values())[-1]
     all_well = all(step.state is StepState.SUCCEEDED for step in snapshot.steps.values())
+    all_well = all_well or (_has_converged(snapshot) and last.state is StepState.SUCCEEDED)
     if not all_well or last.step.tool_call is not None or not isinstance(last.output, str):
         return None
     return last.output

@@ -14,16 +14,17 @@ from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.schema_parts import as_object
 
+_TOOLS: Final = "You are aeond, the assistant on the user's own computer. You have these tools:"
+
 _PLAN_RULES: Final = """\
 You plan how to fulfil a request. Reply with JSON: {"steps":[...]}, the fewest steps that do it, nothing \
-that was not asked for. A step is one of these calls:
+that was not asked for. A step is a call of a tool above, or of the llm:
 
 llm
 The language model: knows facts of the world, explains, writes, translates, compares, talks. It sees the \
 results of earlier steps, but cannot calculate, remember anything or look into files.
 {"agent":"llm"}
-{"agent":"llm","task":"..."}
-"""
+{"agent":"llm","task":"..."}"""
 
 _REFERENCES: Final = (
     '"$s1" stands for the result of step 1, "$s2" for that of step 2. Names and texts from the request are '
@@ -54,15 +55,28 @@ _REPLACE_RULES: Final = (
 )
 
 
-def plan_messages(
-    request: str, specs: Sequence[ToolSpec], examples: Sequence[tuple[str, JsonObject]]
+def tools_text(specs: Sequence[ToolSpec]) -> str:
+    """What the system message of every question about a run as a whole begins with."""
+    return "\n".join([_TOOLS, "", *(_tool(spec) for spec in specs)])
+
+
+def preamble_messages(
+    specs: Sequence[ToolSpec], examples: Sequence[tuple[str, JsonObject]], instructions: str = ""
 ) -> tuple[Message, ...]:
-    """Asks for a plan."""
-    tools = "\n".join(_tool(spec) for spec in specs)
-    messages = [_system(f"{_PLAN_RULES}\n{tools}\n\n{_REFERENCES}")]
+    """What every question about a run as a whole begins with, the same for all of them.
+
+    `instructions` are those of the Template that a child run follows.
+    """
+    rules = f"{tools_text(specs)}\n\n{_PLAN_RULES}\n\n{_REFERENCES}"
+    messages = [_system(f"{rules}\n\n{instructions}" if instructions else rules)]
     for asked, plan in examples:
         messages += [_user(asked), _agent(_compact(plan))]
-    return (*messages, _user(request))
+    return tuple(messages)
+
+
+def plan_messages(request: str, preamble: Sequence[Message]) -> tuple[Message, ...]:
+    """Asks for a plan."""
+    return (*preamble, _user(request))
 
 
 def replan_messages(messages: Sequence[Message], plan: str, problem: str) -> tuple[Message, ...]:

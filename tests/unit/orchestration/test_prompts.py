@@ -5,6 +5,7 @@ from aeond.domain.values import JsonObject
 from aeond.orchestration.prompts import (
     answer_messages,
     plan_messages,
+    preamble_messages,
     repair_call_messages,
     replace_tool_messages,
     replan_messages,
@@ -17,16 +18,22 @@ EXAMPLE: tuple[str, JsonObject] = ("Sing.", {"steps": [{"agent": "llm"}]})
 
 def test_a_plan_prompt_shows_every_tool_with_its_example() -> None:
     """The model sees of each tool its name, what it does, what it gives and one call."""
-    system = str(plan_messages("x", SPECS, ())[0].content)
+    system = str(preamble_messages(SPECS, ())[0].content)
     for spec in SPECS:
         call = json.dumps({"tool": spec.name, "arguments": spec.example or {}}, separators=(",", ":"))
         assert f"{spec.name}: {spec.description}" in system
         assert call in system
 
 
+def test_the_instructions_of_a_template_follow_the_rules() -> None:
+    """A child run is told its Template's instructions behind the rules that all runs have in common."""
+    plain, told = (str(preamble_messages(SPECS, (), words)[0].content) for words in ("", "Be brief."))
+    assert told == f"{plain}\n\nBe brief."
+
+
 def test_examples_are_earlier_turns_and_the_request_comes_last() -> None:
     """Worked examples read as a conversation that the request continues."""
-    messages = plan_messages("Dance.", SPECS, (EXAMPLE,))
+    messages = plan_messages("Dance.", preamble_messages(SPECS, (EXAMPLE,)))
     assert [m.role for m in messages] == [Role.SYSTEM, Role.USER, Role.AGENT, Role.USER]
     assert messages[1].content == "Sing."
     assert messages[2].content == '{"steps":[{"agent":"llm"}]}'
@@ -35,7 +42,7 @@ def test_examples_are_earlier_turns_and_the_request_comes_last() -> None:
 
 def test_a_second_plan_is_asked_for_after_the_first() -> None:
     """The model sees its first plan and what is wrong with it, behind the same prompt."""
-    first = plan_messages("Dance.", SPECS, ())
+    first = plan_messages("Dance.", preamble_messages(SPECS, ()))
     again = replan_messages(first, '{"steps":[]}', "it is empty")
     assert again[: len(first)] == first
     assert again[-2].content == '{"steps":[]}'

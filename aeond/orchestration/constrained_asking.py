@@ -1,0 +1,51 @@
+"""One question to a model under a schema: what comes back is checked, mended in its form, or a problem."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aeond.domain.budgets import Grant
+from aeond.domain.llm import LLMRequest
+from aeond.domain.messages import Message
+from aeond.domain.outcome import Outcome, Problem, failure
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.orchestration.contracts import Supervisor
+from aeond.orchestration.metering import MeteredLLM, is_cut
+from aeond.orchestration.strict_json import read_json
+from aeond.ports import LLMAdapter, Validator
+
+
+@dataclass(frozen=True, slots=True)
+class ConstrainedModel:
+    """An LLMAdapter that is asked for JSON, with the Supervisor behind it."""
+
+    llm: LLMAdapter
+    supervisor: Supervisor
+    validator: Validator
+
+    async def ask(
+        self, messages: Sequence[Message], schema: JsonObject, max_tokens: int, grant: Grant
+    ) -> Outcome[JsonValue]:
+        """JSON that satisfies the schema, for one call of the grant.
+
+        Output that does not goes to the Supervisor, which has what is left of the grant; it is not asked
+        for again. A model that fails, a grant that is spent and an answer that was cut (ANSWER_CUT: half
+        of what was meant is not what was meant) are problems, with the value None.
+        """
+        request = LLMRequest(
+            tuple(messages),
+            max_tokens=max_tokens,
+            schema=schema if self.llm.capabilities.schema else None,
+        )
+        answered = await MeteredLLM(self.llm, grant).generate(request)
+        if answered.value is None:
+            return failure(answered.problem or Problem("NOT_ANSWERED", "the model said nothing"), None)
+        if is_cut(answered.value):
+            return failure(Problem("ANSWER_CUT", f"the answer was cut after {max_tokens} tokens"), None)
+        text = answered.value.text
+        read = read_json(text)
+        if read.ok and not self.validator.validate_output(read.value, schema):
+            return read
+        mended = await self.supervisor.repair_json(text, schema, grant)
+        if not mended.ok:
+            return failure(mended.problem or Problem("REPAIR_FAILED", "not what was asked for"), None)
+        return mended

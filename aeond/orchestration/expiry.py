@@ -1,0 +1,73 @@
+"""What an expired run says of itself: what ran out, in which phase, and whether in the midst of it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from aeond.domain.plans import StepState
+from aeond.domain.profiles import Route
+from aeond.domain.runs import RunSnapshot
+
+WALL_SECONDS = "wall_seconds"
+
+
+class PhaseLetter(StrEnum):
+    """The phases as they are spoken of; E always answers and never expires."""
+
+    A = "A"  # profile
+    B = "B"  # draft and refine
+    C = "C"  # execute and judge
+    D = "D"  # adapt, on the way to the next pass
+
+
+class ExpiryPlace(StrEnum):
+    BOUNDARY = "at its boundary"  # before it began
+    MIDST = "in the midst of it"  # what was in flight ended or was cut
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """Where a budget ran out. All passes and all that they gave stay in the run."""
+
+    dimension: str
+    phase: PhaseLetter
+    place: ExpiryPlace
+    passes: int
+    succeeded: int
+    total: int
+
+    def __str__(self) -> str:
+        words = self.dimension.replace("_", " ")
+        done = f"{self.passes} {'pass' if self.passes == 1 else 'passes'}"
+        steps = f"{self.succeeded} of {self.total} steps gave a result"
+        where = f"in phase {self.phase}, {self.place}"
+        return f"the run's budget of {words} ran out {where}, after {done}: {steps}"
+
+
+def expiry_of(run: RunSnapshot) -> Expiry | None:
+    """What the snapshot of an expired run tells; None when no budget ran out.
+
+    Works for a run in any state of completeness: what it lacks counts as not begun.
+    """
+    if not run.exhausted:
+        return None
+    phase = _phase_of(run)
+    # Time runs out while something is in flight; anything else when it is wanted for what comes next.
+    midst = run.pass_open or run.exhausted == WALL_SECONDS
+    return Expiry(
+        dimension=run.exhausted,
+        phase=phase,
+        place=ExpiryPlace.MIDST if midst else ExpiryPlace.BOUNDARY,
+        passes=run.pass_index,
+        succeeded=len(run.steps_in(StepState.SUCCEEDED)),
+        total=len(run.steps),
+    )
+
+
+def _phase_of(run: RunSnapshot) -> PhaseLetter:
+    if run.plan is None:
+        return PhaseLetter.A if run.profile is None and run.logic_version > 1 else PhaseLetter.B
+    judged = run.evaluation
+    if run.pass_index == 0:  # a plan of ours may still be judged or refined
+        drafting = judged is None or (not judged.converged and run.exhausted == WALL_SECONDS)
+        return PhaseLetter.B if drafting and run.route is Route.PLAN else PhaseLetter.C
+    return PhaseLetter.C if run.pass_open or judged is None else PhaseLetter.D

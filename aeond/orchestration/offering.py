@@ -1,0 +1,11 @@
+"""Which tools a run may use: a child run only has those of its Template."""
+
+from aeond.domain.runs import RunSnapshot
+from aeond.domain.tools import ToolSpec
+from aeond.ports import ToolRegistry
+
+
+def offered_tools(registry: ToolRegistry, run: RunSnapshot) -> tuple[ToolSpec, ...]:
+    """What is registered now and not kept from this run, sorted by name."""
+    allowed = run.request.tools
+    return tuple(spec for spec in registry.specs() if allowed is None or spec.name in allowed)

@@ -1,0 +1,36 @@
+"""What every prompt about a run as a whole begins with: the rules, the run's tools, worked examples.
+
+Profiling, planning and judging all go on from the same messages, so that an engine
+reads them once and finds them in its prefix cache from then on.
+"""
+
+from dataclasses import dataclass
+
+from aeond.domain.messages import Message
+from aeond.domain.runs import RunSnapshot
+from aeond.domain.tools import ToolSpec
+from aeond.orchestration.offering import offered_tools
+from aeond.orchestration.plan_examples import examples_for
+from aeond.orchestration.prompts import preamble_messages
+from aeond.ports import ToolRegistry, Validator
+
+
+@dataclass(frozen=True, slots=True)
+class Preamble:
+    """Makes the beginning for a run, from the live registry."""
+
+    registry: ToolRegistry
+    validator: Validator
+
+    def specs(self, run: RunSnapshot) -> tuple[ToolSpec, ...]:
+        """The tools that the run may use, sorted by name."""
+        return offered_tools(self.registry, run)
+
+    def messages(self, run: RunSnapshot) -> tuple[Message, ...]:
+        specs = self.specs(run)
+        return preamble_messages(specs, examples_for(specs, self.validator), run.request.instructions)
+
+    def usual(self) -> tuple[Message, ...]:
+        """The beginning for a run that may use every tool: what can be read before there is one."""
+        specs = tuple(self.registry.specs())
+        return preamble_messages(specs, examples_for(specs, self.validator))

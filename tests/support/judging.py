@@ -1,0 +1,66 @@
+"""What tests of the phases' parts share: passes that went one way or another, and a model to judge them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from aeond.domain.plans import Clarity, PlanStep, StepState
+from aeond.domain.profiles import Route
+from aeond.domain.runs import RunSnapshot
+from aeond.domain.steps import StepSnapshot
+from aeond.domain.values import JsonValue
+from aeond.orchestration.constrained_asking import ConstrainedModel
+from aeond.orchestration.preamble import Preamble
+from aeond.orchestration.repair import ModelSupervisor
+from aeond.ports import LLMAdapter
+from tests.support.strategy import registry, run_of, validator
+
+
+def ran(
+    step: PlanStep,
+    in_pass: int = 1,
+    output: JsonValue = "done",
+    *,
+    error: str = "",
+    clarity: Clarity | None = None,
+    **more: Any,
+) -> StepSnapshot:
+    """A step that ran in that pass: it failed with the error, or was blocked, or succeeded with the output."""
+    state, reason = StepState.SUCCEEDED, ""
+    if error:
+        state, reason = StepState.FAILED, "TOOL_FAILED"
+    if clarity is Clarity.BLOCKED:
+        state, reason, error = StepState.INVALID, "BLOCKED", "the model says that it cannot do this step"
+    given = None if error else output
+    more = {"reason": reason, **more}
+    return StepSnapshot(
+        step, state, attempt=1, pass_index=in_pass, output=given, error=error, clarity=clarity, **more
+    )
+
+
+def after_pass(pass_index: int, *steps: StepSnapshot, **more: Any) -> RunSnapshot:
+    """A planned run whose last pass is over; steps that did not run are as they are given."""
+    run = run_of(*(step.step for step in steps), route=Route.PLAN, pass_index=pass_index, **more)
+    return replace(run, steps={step.step_id: step for step in steps})
+
+
+def model_of(llm: LLMAdapter) -> ConstrainedModel:
+    check = validator()
+    return ConstrainedModel(llm, ModelSupervisor(llm, check), check)
+
+
+def preamble() -> Preamble:
+    return Preamble(registry(), validator())
+
+
+def judgement(
+    *issues: Mapping[str, str], complete: int = 100, coherent: int = 100, consistent: int = 100
+) -> Any:
+    """A pass as a model judges it; each issue needs no more than what is special about it."""
+    usual = {"step": "all", "kind": "vague", "severity": "high", "problem": "p", "repair": "r"}
+    return {
+        "issues": [{**usual, **issue} for issue in issues],
+        "completeness": complete,
+        "coherence": coherent,
+        "consistency": consistent,
+    }

@@ -36,6 +36,7 @@ from aeond.daemon.paths import Paths
 from aeond.daemon.reloading import LiveConfig
 from aeond.domain.budgets import Budget
 from aeond.errors import InvalidInputError, LLMError, NotFoundError
+from aeond.kernel.decide import decide
 from aeond.kernel.executor import LLM_AGENT, StepExecutor
 from aeond.kernel.fold import fold
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
@@ -60,8 +61,10 @@ from aeond.service.children import NoChildren
 from aeond.service.containment import RunBoundary
 from aeond.service.feed import HotFeed
 from aeond.service.folding import RunFolding
+from aeond.service.forking import Forks
 from aeond.service.memory import MemoryKeys
 from aeond.service.models import Models
+from aeond.service.replaying import Replays
 from aeond.service.runs import Bounds, Runs
 from aeond.service.scheduling import RunLimits, RunScheduler
 from aeond.service.showing import EngineShowing
@@ -176,6 +179,17 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
             ids=ids,
             bounds=_bounds(config),
             in_order=in_order,
+            forks=Forks(
+                journal=journal,
+                folding=folding,
+                scheduler=scheduler,
+                engine=engine,
+                clock=clock,
+                ids=ids,
+                validator=validator,
+                in_order=in_order,
+            ),
+            replays=Replays(journal, decide, fold),
         )
         calls = Calls(
             runs=runs,

@@ -72,3 +72,13 @@ class Plan:
             if step.step_id == step_id:
                 return step
         raise KeyError(step_id)
+
+
+def fragment_of(step_id: str) -> str:
+    """The step that a step was nested for, and the step itself where it stands alone: `s2` of `s2_1_3`."""
+    return step_id.partition("_")[0]
+
+
+def nesting_of(step_id: str) -> int:
+    """How deep a step is nested: 0 for `s2`, 2 for `s2_1_3`."""
+    return step_id.count("_")

@@ -141,7 +141,8 @@ class RunSnapshot:
     flight. `elapsed_seconds` is time spent working over all incarnations of the daemon. `bound` is what
     the budget may be adjusted to at most. `resolved_text` is the request with its references spelled out
     and `context` what the session brought (None: not resolved). `evaluation` is of the current plan or
-    pass; `refinements` counts the changes to each step, `refinement_count` the rounds of them.
+    pass; `refinements` counts the rounds in which each fragment was changed, `refinement_count`
+    all rounds.
     """
 
     run_id: str

@@ -52,12 +52,12 @@ from typing import Final
 
 from aeond.domain import events as e
 from aeond.domain import reservations as r
+from aeond.domain.commands import Command, ExecuteStep, Interrupt, Operate, Record
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import StepState
 from aeond.domain.runs import Operation, Phase, PlanSource, RunSnapshot, RunState, SuspendReason
 from aeond.domain.steps import StepSnapshot
 from aeond.domain.tools import Recovery
-from aeond.kernel.commands import Command, ExecuteStep, Interrupt, Operate, Record
 
 MAX_CRASHES: Final = 3
 

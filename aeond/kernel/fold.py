@@ -6,7 +6,7 @@ from typing import Final
 
 from aeond.domain import events as e
 from aeond.domain.budgets import Amounts, BudgetLedger
-from aeond.domain.plans import Plan, StepState
+from aeond.domain.plans import Plan, StepState, fragment_of
 from aeond.domain.profiles import Route
 from aeond.domain.runs import Phase, PlanSource, RunSnapshot, RunState
 from aeond.domain.step_changes import change_step
@@ -128,8 +128,8 @@ def _adopt(run: RunSnapshot, plan: Plan, source: PlanSource) -> RunSnapshot:
 def _refine(run: RunSnapshot, kind: e.PlanRefined) -> RunSnapshot:
     steps = refined(run.steps, kind.plan) if kind.applied else run.steps
     counts = {**run.refinements}
-    for action in kind.applied:
-        counts[action.step_id] = counts.get(action.step_id, 0) + 1
+    for fragment in {fragment_of(action.step_id): None for action in kind.applied}:
+        counts[fragment] = counts.get(fragment, 0) + 1
     rounds = run.refinement_count + bool(kind.applied)
     changed = replace(run, plan=kind.plan, steps=steps, refinements=counts, refinement_count=rounds)
     if run.phase is not Phase.PLAN:

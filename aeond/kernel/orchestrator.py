@@ -9,13 +9,13 @@ from anyio.abc import TaskGroup
 
 from aeond.domain import events as e
 from aeond.domain.budgets import Grant
+from aeond.domain.commands import Command, ExecuteStep, Interrupt, Operate, Record
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import StepState
 from aeond.domain.runs import Operation, RunSnapshot, SuspendReason
 from aeond.domain.tools import Recovery
 from aeond.domain.transitions import admits
 from aeond.errors import OverloadedError, StoreError, WrongStateError
-from aeond.kernel.commands import Command, ExecuteStep, Interrupt, Operate, Record
 from aeond.kernel.decide import decide
 from aeond.kernel.executor import StepExecutor, Subtask
 from aeond.kernel.fold import fold

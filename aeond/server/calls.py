@@ -17,6 +17,7 @@ from typing import Protocol
 from aeond.domain.budgets import BudgetRequest
 from aeond.domain.daemons import ConfigChanges, DaemonSnapshot
 from aeond.domain.events import Event, LiveUpdate
+from aeond.domain.forks import ForkRequest
 from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
 from aeond.domain.plans import Plan
 from aeond.domain.runs import Owner, Resolution, RunRequest, RunSnapshot, RunState
@@ -58,6 +59,24 @@ class RunCalls(Protocol):
     async def decide(self, run_id: str, step_id: str, resolution: Resolution, owner: Owner) -> RunSnapshot:
         """Resolves an UNKNOWN step (or, with no step id, a run suspended after crashes); returns once
         that is durable. WrongStateError (reason NOTHING_TO_DECIDE) when nothing waits for this decision.
+        """
+        ...
+
+    async def fork(self, asked: ForkRequest) -> RunSnapshot:
+        """Returns once the fork's shared past is durable; it goes on by itself. With a request id that
+        this owner used for a fork of this run before, that fork as it is now.
+
+        NotFoundError as `get`; InvalidInputError: an event that the run has not reached (SEQ_AHEAD) or
+        after its answer (FORK_TOO_LATE), a plan as in `create`, a plan or bounds that the past does not fit
+        (FORK_DOES_NOT_FIT); WrongStateError (reason MODEL_NOT_LOADED) for a model that is not resident.
+        """
+        ...
+
+    def replay(self, run_id: str, until_seq: int) -> AsyncIterator[Sequence[Event]]:
+        """The run again from its record, in batches, up to `until_seq` (0: all); touches nothing.
+
+        NotFoundError as `get`; InvalidInputError (reason SEQ_AHEAD, field `until_seq`) for an event that it
+        has not reached; ReplayError (reason REPLAY_MISMATCH) at the first event that comes out otherwise.
         """
         ...
 

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 from aeond.api.v1 import runs_pb2 as pb
+from aeond.domain.forks import ForkRequest
 from aeond.domain.plans import Plan
 from aeond.domain.runs import Owner, RunRequest, RunSnapshot
 from aeond.errors import NotImplementedYetError
@@ -21,7 +22,7 @@ MAX_STATES = 16
 
 
 class RunShim:
-    """Answers RunService; AnswerRun, ForkRun and ReplayRun are not answered."""
+    """Answers RunService; AnswerRun is not answered."""
 
     def __init__(self, calls: RunCalls) -> None:
         self._calls = calls
@@ -81,6 +82,26 @@ class RunShim:
         resolution = RESOLUTIONS.domain(request.resolution, "resolution")
         run = await self._calls.decide(run_id, step_id, resolution, caller)
         return pb.DecideRunResponse(run=run_to_wire(run))
+
+    async def fork_run(self, request: pb.ForkRunRequest, caller: Owner) -> pb.ForkRunResponse:
+        asked = ForkRequest(
+            run_id=checks.word(request.run_id, "run_id"),
+            owner=caller,
+            after_seq=checks.whole(request.after_seq, "after_seq", 0, MAX_SEQ),
+            plan=plan_from_wire(request.plan, "") if request.HasField("plan") else None,
+            model=checks.word(request.model, "model", optional=True),
+            budget=budget_from_wire(request.budget),
+            request_id=checks.word(request.request_id, "request_id", optional=True),
+        )
+        return pb.ForkRunResponse(run=run_to_wire(await self._calls.fork(asked)))
+
+    async def replay_run(self, request: pb.ReplayRunRequest, _caller: Owner) -> AsyncIterator[Part]:
+        run_id = checks.word(request.run_id, "run_id")
+        until_seq = checks.whole(request.until_seq, "until_seq", 0, MAX_SEQ)
+        async with closing(self._calls.replay(run_id, until_seq)) as replayed:
+            async for events in replayed:
+                for part in batches(events, pb.ReplayRunResponse.DESCRIPTOR, self._encoded):
+                    yield part
 
     async def _create(
         self, request: pb.CreateRunRequest | pb.RunAndWatchRequest, caller: Owner

@@ -1,23 +1,24 @@
 """Runs: what clients may ask about them."""
 
-import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from aeond.domain.budgets import Budget, BudgetRequest
 from aeond.domain.events import CancelRequested, Event, RunCreated, StepResolved
-from aeond.domain.outcome import Problem
+from aeond.domain.forks import ForkRequest
 from aeond.domain.plans import Plan
 from aeond.domain.runs import Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.values import canonical_json
 from aeond.errors import AlreadyExistsError, InvalidInputError, WrongStateError
 from aeond.ports import Clock, Ids, Journal, RunSummary, Validator
 from aeond.service.folding import RunFolding
+from aeond.service.forking import Forks
+from aeond.service.plan_checks import check_plan
+from aeond.service.replaying import Replays
 from aeond.service.scheduling import RunScheduler
+from aeond.service.session_records import SessionRecords
 from aeond.service.watching import Batch, RunWatching
 from aeond.service.workspaces import Workspaces
-
-SHOWN_PROBLEMS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Bounds:
 
 
 class Runs:
-    """Create, look, watch, stop, decide. Raises the classes of `aeond.errors`."""
+    """Create, look, watch, stop, decide, fork, replay. Raises the classes of `aeond.errors`."""
 
     def __init__(
         self,
@@ -40,10 +41,13 @@ class Runs:
         watching: RunWatching,
         validator: Validator,
         workspaces: Workspaces,
+        sessions: SessionRecords,
         clock: Clock,
         ids: Ids,
         bounds: Bounds,
         in_order: Callable[[Plan], Plan],
+        forks: Forks,
+        replays: Replays,
     ) -> None:
         self._journal = journal
         self._folding = folding
@@ -51,10 +55,13 @@ class Runs:
         self._watching = watching
         self._validator = validator
         self._workspaces = workspaces
+        self._sessions = sessions
         self._clock = clock
         self._ids = ids
         self._bounds = bounds
         self._in_order = in_order
+        self._forks = forks
+        self._replays = replays
 
     def adopt(self, bounds: Bounds) -> None:
         """What new runs get from now on; a run keeps the budget it was created with."""
@@ -63,14 +70,15 @@ class Runs:
     async def create(self, request: RunRequest, plan: Plan | None, budget: BudgetRequest) -> RunSnapshot:
         """The new run, durable; or the one that this owner created under this request id before.
 
-        AlreadyExistsError (reason REQUEST_ID_REUSED) when that one was asked for differently.
+        AlreadyExistsError (reason REQUEST_ID_REUSED) when that one was asked for differently, NotFoundError
+        (reason SESSION_NOT_FOUND) when its session is not there.
         """
         plan = None if plan is None else self._in_order(plan)
         if (earlier := await self._earlier(request, plan)) is not None:
             return earlier
         self._check_text(request)
         if plan is not None:
-            self._check_plan(plan)
+            check_plan(self._validator, plan)
         run_id = self._ids.new_id()
         workspace = await self._workspaces.resolve(request.workspace, run_id)
         kind = RunCreated(
@@ -80,7 +88,8 @@ class Runs:
         )
         created = Event(run_id, 1, self._clock.time(), 0.0, kind)
         try:
-            return await self._scheduler.admit(created)
+            async with self._sessions.beginning(created):
+                return await self._scheduler.admit(created)
         except AlreadyExistsError:
             # Two creations with one request id raced, and the other one won.
             if (earlier := await self._earlier(request, plan)) is not None:
@@ -122,6 +131,12 @@ class Runs:
             ) from error
         return await self._folding.snapshot(run_id)
 
+    async def fork(self, asked: ForkRequest) -> RunSnapshot:
+        return await self._forks.fork(asked)
+
+    def replay(self, run_id: str, until_seq: int) -> AsyncIterator[Sequence[Event]]:
+        return self._replays.replay(run_id, until_seq)
+
     def watch(self, run_id: str, after_seq: int) -> AsyncIterator[Batch]:
         return self._watching.watch(run_id, after_seq)
 
@@ -152,24 +167,8 @@ class Runs:
                 "the request is empty: say what is to be done", reason="TEXT_EMPTY", field="text"
             )
 
-    def _check_plan(self, plan: Plan) -> None:
-        problems = self._validator.validate_plan(plan)
-        if problems:
-            more = len(problems) - SHOWN_PROBLEMS
-            said = "; ".join(f"{_field(p)}: {p.message}" for p in problems[:SHOWN_PROBLEMS])
-            raise InvalidInputError(
-                f"the plan cannot be executed: {said}" + (f"; and {more} more" if more > 0 else ""),
-                reason=problems[0].reason,
-                field=_field(problems[0]),
-            )
-
 
 def _asked(request: RunRequest, plan: Plan | None) -> str:
     """What a client asked for, without who it was this time, as one text to compare."""
     asked = asdict(replace(request, owner=Owner()))
     return canonical_json({"request": asked, "plan": None if plan is None else asdict(plan)})
-
-
-def _field(problem: Problem) -> str:
-    """The place of a problem in the request: `/steps/2/depends_on` is `plan.steps[2].depends_on`."""
-    return "plan" + re.sub(r"/(\d+)(?=/|$)", r"[\1]", problem.path).replace("/", ".")

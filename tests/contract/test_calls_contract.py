@@ -11,6 +11,7 @@ import pytest
 from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
 from aeond.domain.budgets import BudgetRequest
 from aeond.domain.events import Event, RunEnded
+from aeond.domain.forks import ForkRequest
 from aeond.domain.runs import Owner, Resolution, RunRequest, RunState
 from aeond.domain.tools import ToolCall
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
@@ -190,3 +191,38 @@ async def test_tools_are_sorted_and_found_by_name(tools: ToolCalls) -> None:
 async def test_a_tool_is_called_in_its_callers_name(tools: ToolCalls) -> None:
     """A call of a tool that is there gives its result."""
     assert (await tools.invoke(ToolCall("a", {"n": 1}), "", USER)).success
+
+
+async def test_a_fork_shares_the_past_and_is_a_run_of_its_own(runs: RunSide) -> None:
+    """A fork names the run that it came from and has an id, an owner and a request id of its own."""
+    run_id = await runs.create(request_id="first")
+    forked = await runs.calls.fork(ForkRequest(run_id, replace(USER, uid=2), request_id="fork"))
+    assert forked.run_id != run_id
+    assert forked.ancestry.forked_run_id == run_id
+    assert (forked.request.text, forked.request.owner.uid) == ("hello", 2)
+    again = await runs.calls.fork(ForkRequest(run_id, replace(USER, uid=2), request_id="fork"))
+    assert again.run_id == forked.run_id
+
+
+async def test_a_run_is_not_forked_where_it_has_not_been(runs: RunSide) -> None:
+    """A fork from an event that the run has not reached, or of a run that is not there, is refused."""
+    run_id = await runs.create()
+    with pytest.raises(InvalidInputError) as raised:
+        await runs.calls.fork(ForkRequest(run_id, USER, after_seq=999))
+    assert (raised.value.reason, raised.value.field) == ("SEQ_AHEAD", "after_seq")
+    with pytest.raises(NotFoundError):
+        await runs.calls.fork(ForkRequest("no-run", USER))
+
+
+async def test_a_replay_gives_the_events_of_the_run(runs: RunSide) -> None:
+    """A replay gives what a watcher gets, whole or up to an event, and refuses one that is not there."""
+    run_id = await runs.create()
+    await runs.finish(run_id)
+    watched = await runs.seen(run_id)
+    assert [event async for batch in runs.calls.replay(run_id, 0) for event in batch] == watched
+    assert [event async for batch in runs.calls.replay(run_id, 2) for event in batch] == watched[:2]
+    with pytest.raises(InvalidInputError) as raised:
+        [batch async for batch in runs.calls.replay(run_id, 999)]
+    assert (raised.value.reason, raised.value.field) == ("SEQ_AHEAD", "until_seq")
+    with pytest.raises(NotFoundError):
+        [batch async for batch in runs.calls.replay("no-run", 0)]

@@ -12,6 +12,7 @@ from aeond.domain.runs import Owner, RunSnapshot, RunState
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.kernel.decide import decide
 from aeond.kernel.fold import fold, fold_all
+from aeond.service.replaying import Replay
 from tests.support.simulation import SimulatedHost, StepScript
 
 PHASED = 2  # the logic version since which runs are routed, profiled and judged
@@ -191,3 +192,15 @@ def replace_host(host: SimulatedHost) -> SimulatedHost:
         in_session=host.in_session,
         character=host.character,
     )
+
+
+@given(hosts(), crash_points, interruptions)
+def test_a_record_replays_to_itself(
+    host: SimulatedHost, crashes: set[int], outside: dict[int, e.EventKind]
+) -> None:
+    """From the recorded signals alone the same decisions come out: an identical stream of events."""
+    host.crash_before = crashes.__contains__
+    host.outside = outside
+    host.work()
+    replay = Replay("run", decide, fold)
+    assert [replay.next(event) for event in host.journal] == host.journal

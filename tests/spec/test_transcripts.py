@@ -4,6 +4,7 @@ import pytest
 
 from aeond.domain import events as e
 from aeond.domain.budgets import Amounts, Budget
+from aeond.domain.commands import ExecuteStep, Interrupt, Operate, Record
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import Plan, PlanStep, StepState
 from aeond.domain.reservations import AGENT_STEP, ANSWERING, NOTHING, PLANNING, TOOL_STEP
@@ -21,7 +22,6 @@ from aeond.domain.runs import (
 from aeond.domain.steps import StepMode
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.errors import ReplayError
-from aeond.kernel.commands import ExecuteStep, Interrupt, Operate, Record
 from aeond.kernel.fold import fold
 from tests.support.playbook import WAIT, Playbook
 

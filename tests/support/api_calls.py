@@ -16,6 +16,7 @@ from aeond.domain.events import (
     RunEnded,
     StepResolved,
 )
+from aeond.domain.forks import ForkRequest
 from aeond.domain.llm import (
     EngineSnapshot,
     EngineState,
@@ -26,7 +27,7 @@ from aeond.domain.llm import (
     TokenUsage,
 )
 from aeond.domain.plans import Plan
-from aeond.domain.runs import Owner, Resolution, RunRequest, RunSnapshot, RunState
+from aeond.domain.runs import Ancestry, Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import Effect, ToolCall, ToolResult, ToolSpec
 from aeond.domain.values import JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
@@ -92,6 +93,27 @@ class InMemoryRuns:
         if run.state is not RunState.SUSPENDED:
             raise WrongStateError("Nothing waits for a decision.", reason="NOTHING_TO_DECIDE")
         return self.happen(run_id, StepResolved(resolution, owner, step_id))
+
+    async def fork(self, asked: ForkRequest) -> RunSnapshot:
+        past = await self.get(asked.run_id)
+        if asked.after_seq > past.seq:
+            raise InvalidInputError("The run is not that far.", reason="SEQ_AHEAD", field="after_seq")
+        for run in self.snapshots.values():
+            if asked.request_id and _key(run.request) == (asked.owner.uid, asked.request_id):
+                return run
+        request = replace(past.request, owner=asked.owner, request_id=asked.request_id)
+        run_id = f"run-{len(self.snapshots) + 1:04}"
+        self.snapshots[run_id], self.journals[run_id] = RunSnapshot(run_id), []
+        ancestry = Ancestry(forked_run_id=asked.run_id)
+        budget = asked.budget.within(past.bound, past.bound)
+        return self.happen(run_id, RunCreated(request, budget, asked.plan, ancestry=ancestry))
+
+    async def replay(self, run_id: str, until_seq: int) -> AsyncIterator[Sequence[Event]]:
+        run = await self.get(run_id)
+        if until_seq > run.seq:
+            raise InvalidInputError("The run is not that far.", reason="SEQ_AHEAD", field="until_seq")
+        events = [item for item in self.journals[run_id] if isinstance(item, Event)]
+        yield [event for event in events if event.seq <= (until_seq or run.seq)]
 
     async def watch(self, run_id: str, after_seq: int) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
         run = await self.get(run_id)

@@ -1,8 +1,8 @@
 """Kernel transcripts: `Playbook() >> what happened << what is asked for`, one line of a story after another."""
 
+from aeond.domain.commands import Command
 from aeond.domain.events import Event, EventKind
 from aeond.domain.runs import RunSnapshot
-from aeond.kernel.commands import Command
 from aeond.kernel.decide import decide
 from aeond.kernel.fold import fold
 

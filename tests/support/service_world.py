@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
+from aeond.capabilities.llm.scripted import Script, ScriptedLLM
+from aeond.capabilities.llm.scripted_engine import ScriptedEngine
+from aeond.capabilities.sessions.in_memory_sessions import InMemorySessions
 from aeond.domain.budgets import Budget
 from aeond.domain.events import Event, LiveUpdate
 from aeond.domain.outcome import Problem
@@ -13,18 +16,23 @@ from aeond.domain.plans import Plan, PlanStep
 from aeond.domain.runs import Owner, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject
+from aeond.kernel.decide import decide
 from aeond.kernel.executor import StepExecutor
 from aeond.kernel.fold import fold
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
 from aeond.orchestration.plan_reading import in_order
 from aeond.ports import Journal, RunLoop, Tool
+from aeond.ports.sessions import SessionStore
 from aeond.service.admission import Admission
 from aeond.service.children import NoChildren
 from aeond.service.containment import RunBoundary
 from aeond.service.feed import HotFeed
 from aeond.service.folding import RunFolding
+from aeond.service.forking import Forks
+from aeond.service.replaying import Replays
 from aeond.service.runs import Bounds, Runs
 from aeond.service.scheduling import RunLimits, RunScheduler
+from aeond.service.session_records import SessionRecords
 from aeond.service.watching import RunWatching
 from aeond.service.workspaces import Workspaces
 from tests.support.doubles import (
@@ -115,10 +123,12 @@ class World:
 
     own_folder: Path
     journal: Journal = field(default_factory=InMemoryJournal)
+    sessions: SessionStore = field(default_factory=InMemorySessions)
     tools: dict[str, ToldTool] = field(default_factory=lambda: {"work": ToldTool("work")})
     clock: ManualClock = field(default_factory=ManualClock)
     ids: NumberedIds = field(default_factory=NumberedIds)
     validator: ToldValidator = field(default_factory=ToldValidator)
+    engine: ScriptedEngine = field(default_factory=lambda: ScriptedEngine(ScriptedLLM(Script())))
     limits: RunLimits = field(default_factory=RunLimits)
     bounds: Bounds = field(default_factory=lambda: Bounds(Budget(), Budget(ttl=100)))
     roots: tuple[Path, ...] = (Path("/"),)
@@ -142,6 +152,7 @@ class World:
             clock=self.clock,
             limits=self.limits,
         )
+        self.records = SessionRecords(store=self.sessions, journal=self.journal, folding=self.folding)
         self.workspaces = Workspaces(own=self.own_folder, roots=self.roots, protected=self.protected)
         self.runs = Runs(
             journal=self.journal,
@@ -150,10 +161,22 @@ class World:
             watching=self.watching,
             validator=self.validator,
             workspaces=self.workspaces,
+            sessions=self.records,
             clock=self.clock,
             ids=self.ids,
             bounds=self.bounds,
             in_order=in_order,
+            forks=Forks(
+                journal=self.journal,
+                folding=self.folding,
+                scheduler=self.scheduler,
+                engine=self.engine,
+                clock=self.clock,
+                ids=self.ids,
+                validator=self.validator,
+                in_order=in_order,
+            ),
+            replays=Replays(self.journal, decide, fold),
         )
 
     def make_loop(self, snapshot: RunSnapshot) -> RunLoop:
@@ -173,9 +196,14 @@ class World:
         )
 
     def reborn(self) -> "World":
-        """The next daemon: it has the journal and the tools, and nothing else of this one."""
+        """The next daemon: it has the journal, the sessions and the tools, and nothing else of this one."""
         return World(
-            self.own_folder, journal=self.journal, tools=self.tools, ids=self.ids, limits=self.limits
+            self.own_folder,
+            journal=self.journal,
+            sessions=self.sessions,
+            tools=self.tools,
+            ids=self.ids,
+            limits=self.limits,
         )
 
     @asynccontextmanager

@@ -6,6 +6,7 @@ from zlib import crc32
 
 from aeond.domain import events as e
 from aeond.domain.budgets import Amounts, Budget
+from aeond.domain.commands import ExecuteStep, Interrupt, Operate, Record
 from aeond.domain.evaluations import Evaluation, RefinementAction, RefinementOperation
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import MAX_PLAN_STEPS, Plan, PlanStep, StepState
@@ -16,7 +17,6 @@ from aeond.domain.steps import StepMode
 from aeond.domain.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.domain.transitions import admits
-from aeond.kernel.commands import ExecuteStep, Interrupt, Operate, Record
 from aeond.kernel.decide import decide
 from aeond.kernel.fold import fold
 

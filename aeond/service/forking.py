@@ -1,0 +1,149 @@
+"""Forks: a new run that shares the past of another up to an event, and goes on from there by itself."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from aeond.domain.events import AnswerComposed, Event, EventKind, PlanAdopted, RunCreated, RunParked
+from aeond.domain.forks import ForkRequest
+from aeond.domain.plans import Plan
+from aeond.domain.runs import Ancestry, PlanSource, RunSnapshot
+from aeond.domain.transitions import admits
+from aeond.errors import AlreadyExistsError, InvalidInputError, ReplayError, WrongStateError
+from aeond.ports import Clock, Engine, Ids, Journal, Validator
+from aeond.service.folding import RunFolding, run_not_found
+from aeond.service.plan_checks import check_plan
+from aeond.service.scheduling import RunScheduler
+
+
+class Forks:
+    """Raises the classes of `aeond.errors`."""
+
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        folding: RunFolding,
+        scheduler: RunScheduler,
+        engine: Engine,
+        clock: Clock,
+        ids: Ids,
+        validator: Validator,
+        in_order: Callable[[Plan], Plan],
+    ) -> None:
+        self._journal = journal
+        self._folding = folding
+        self._scheduler = scheduler
+        self._engine = engine
+        self._clock = clock
+        self._ids = ids
+        self._validator = validator
+        self._in_order = in_order
+
+    async def fork(self, asked: ForkRequest) -> RunSnapshot:
+        """The new run, durable; or the one that this owner forked under this request id before.
+
+        What was in flight at the fork's event is begun again, by its recovery rule: a step with effects
+        that may have been cut waits for a person. The past shares its costs too.
+        """
+        if (earlier := await self._earlier(asked)) is not None:
+            return earlier
+        self._check_model(asked.model)
+        past = await self._past(asked.run_id, max(1, asked.after_seq))
+        events = self._forked(asked, past)
+        try:
+            return await self._scheduler.admit(*events)
+        except AlreadyExistsError:
+            # Two forks with one request id raced, and the other one won.
+            if (earlier := await self._earlier(asked)) is not None:
+                return earlier
+            raise
+
+    def _forked(self, asked: ForkRequest, past: Sequence[Event]) -> Sequence[Event]:
+        run_id, first = self._ids.new_id(), past[0].kind
+        assert isinstance(first, RunCreated), "a run begins with its creation"
+        plan = None if asked.plan is None else self._in_order(asked.plan)
+        if plan is not None:
+            check_plan(self._validator, plan)
+        created = replace(
+            first,
+            request=replace(
+                first.request,
+                owner=asked.owner,
+                request_id=asked.request_id,
+                model=asked.model or first.request.model,
+            ),
+            budget=asked.budget.within(limit=first.budget, default=first.budget),
+            plan=plan if len(past) == 1 and plan is not None else first.plan,
+            ancestry=Ancestry(forked_run_id=asked.run_id),
+        )
+        kinds: list[EventKind] = [created, *(event.kind for event in past[1:])]
+        if plan is not None and len(past) > 1:
+            kinds.append(PlanAdopted(plan, PlanSource.CLIENT))
+        last = past[-1]
+        now = self._clock.time()
+        events = [
+            Event(run_id, seq, now, past[min(seq, len(past)) - 1].elapsed_seconds, kind)
+            for seq, kind in enumerate(kinds, start=1)
+        ]
+        snapshot = self._fold(asked, events)
+        if snapshot.state.ended:
+            raise WrongStateError(
+                f"run {asked.run_id} had ended at event {last.seq}: fork it from an event before",
+                reason="RUN_ENDED",
+            )
+        if len(past) > 1 and admits(snapshot, RunParked()):  # it was not cut: taking it up is no crash
+            events.append(Event(run_id, len(events) + 1, now, last.elapsed_seconds, RunParked()))
+        return events
+
+    def _fold(self, asked: ForkRequest, events: Sequence[Event]) -> RunSnapshot:
+        try:
+            return self._folding.folded(events)
+        except ReplayError as error:
+            raise InvalidInputError(
+                f"the past of run {asked.run_id} does not fit what is asked for: {error.message}",
+                reason="FORK_DOES_NOT_FIT",
+            ) from error
+
+    async def _past(self, run_id: str, until_seq: int) -> Sequence[Event]:
+        past: list[Event] = []
+        while len(past) < until_seq and (
+            page := await self._journal.read(run_id, len(past), min(256, until_seq - len(past)))
+        ):
+            past.extend(page)
+        if not past:
+            raise run_not_found(run_id)
+        if len(past) < until_seq:
+            raise InvalidInputError(
+                f"run {run_id} has {len(past)} events, not {until_seq}", reason="SEQ_AHEAD", field="after_seq"
+            )
+        if any(isinstance(event.kind, AnswerComposed) for event in past):
+            raise InvalidInputError(
+                "the run was answered by then: fork it from an event before its answer",
+                reason="FORK_TOO_LATE",
+                field="after_seq",
+            )
+        return past
+
+    async def _earlier(self, asked: ForkRequest) -> RunSnapshot | None:
+        if not asked.request_id:
+            return None
+        run_id = await self._journal.find_request(asked.owner.uid, asked.request_id)
+        if run_id is None:
+            return None
+        earlier = await self._folding.snapshot(run_id)
+        if earlier.ancestry.forked_run_id != asked.run_id:
+            raise AlreadyExistsError(
+                f"request id {asked.request_id!r} stands for another request (run {run_id}): "
+                "use a new id for a new request",
+                reason="REQUEST_ID_REUSED",
+                field="request_id",
+            )
+        return earlier
+
+    def _check_model(self, model: str) -> None:
+        resident = self._engine.snapshot().model
+        if model and model != resident:
+            raise WrongStateError(
+                f"{resident or 'no model'} is resident: load {model} first, then fork",
+                reason="MODEL_NOT_LOADED",
+            )

@@ -55,6 +55,14 @@ _EXAMPLES: Final[tuple[tuple[str, tuple[JsonObject, ...]], ...]] = (
             {"agent": "llm", "task": "Is the letter polite?"},
         ),
     ),
+    (
+        "Put joke.txt into French and save that to blague.txt",
+        (
+            {"tool": "read_file", "arguments": {"path": "joke.txt"}},
+            {"agent": "llm", "task": "Put the joke into French."},
+            {"tool": "write_file", "arguments": {"path": "blague.txt", "content": "$s2"}},
+        ),
+    ),
     ("Who painted the Mona Lisa?", ({"agent": "llm"},)),
 )
 

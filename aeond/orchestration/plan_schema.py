@@ -56,12 +56,18 @@ class PlanSchemas:
 
 def compile_plan_schema(specs: Sequence[ToolSpec]) -> PlanSchema:
     """The schema of `{"steps": [...]}` for these tools and the built-in agent."""
-    task: JsonObject = {"type": "string", "minLength": 1, "maxLength": MAX_TASK_CHARS}
-    steps = [_object({"tool": {"const": s.name}, "arguments": compile_arguments(s)}) for s in specs]
-    steps.append({**_object({"agent": {"const": AGENT}, "task": task}), "required": ["agent"]})
-    items: JsonObject = {"anyOf": steps}
-    plan = _object({"steps": {"type": "array", "minItems": 1, "maxItems": MAX_MODEL_STEPS, "items": items}})
+    items = compile_step(specs)
+    steps: JsonObject = {"type": "array", "minItems": 1, "maxItems": MAX_MODEL_STEPS, "items": items}
+    plan = closed_object({"steps": steps})
     return PlanSchema(plan, largest_bytes(plan))
+
+
+def compile_step(specs: Sequence[ToolSpec]) -> JsonObject:
+    """One step: a call of one of these tools, or a task for the built-in agent."""
+    task: JsonObject = {"type": "string", "minLength": 1, "maxLength": MAX_TASK_CHARS}
+    steps = [closed_object({"tool": {"const": s.name}, "arguments": compile_arguments(s)}) for s in specs]
+    steps.append({**closed_object({"agent": {"const": AGENT}, "task": task}), "required": ["agent"]})
+    return {"anyOf": [*steps]}
 
 
 def compile_arguments(spec: ToolSpec) -> JsonObject:
@@ -71,8 +77,8 @@ def compile_arguments(spec: ToolSpec) -> JsonObject:
 
 def compile_tool_calls(specs: Sequence[ToolSpec]) -> JsonObject:
     """One call of one of these tools, or `{"tool": null}` for none of them."""
-    calls = [_object({"tool": {"const": s.name}, "arguments": compile_arguments(s)}) for s in specs]
-    return {"anyOf": [*calls, _object({"tool": {"type": "null"}})]}
+    calls = [closed_object({"tool": {"const": s.name}, "arguments": compile_arguments(s)}) for s in specs]
+    return {"anyOf": [*calls, closed_object({"tool": {"type": "null"}})]}
 
 
 def largest_bytes(schema: JsonObject) -> int:
@@ -189,7 +195,8 @@ class _Compiler:
         return {"anyOf": [*scalars, array]}
 
 
-def _object(properties: JsonObject) -> JsonObject:
+def closed_object(properties: JsonObject) -> JsonObject:
+    """An object with all of these properties, in this order, and no others."""
     return {
         "type": "object",
         "properties": properties,

@@ -1,6 +1,7 @@
 """What tests of the orchestration share: a few tools, runs in any state, and a model that says what it is told."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from aeond.capabilities.llm.scripted import Rule, Script, ScriptedLLM
@@ -113,3 +114,19 @@ def run_of(
         steps=snapshots,
         **more,
     )
+
+
+def ended(
+    step: PlanStep,
+    output: JsonValue = None,
+    state: StepState = StepState.SUCCEEDED,
+    error: str = "",
+) -> StepSnapshot:
+    """A step that ran once and ended so."""
+    return StepSnapshot(step, state, attempt=1, output=output, error=error)
+
+
+def run_with(*steps: StepSnapshot, request: str = "What grows in the garden?", **more: Any) -> RunSnapshot:
+    """A run in the middle of its plan, whose steps stand as they are given."""
+    run = run_of(*(step.step for step in steps), request=request, **more)
+    return replace(run, steps={step.step_id: step for step in steps})

@@ -1,0 +1,119 @@
+"""Worked examples of routing, shown to the model as earlier turns: a decision, and what came of it.
+
+Each shows one habit: answer without a tool, call one, go on from its result, tell the result in words or
+let it speak for itself, leave what is more to a plan. An example is shown only if every tool in it is
+offered and takes its arguments. Their topics are far from everyday requests on purpose: small models copy
+what they see.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.domain.values import JsonObject
+from aeond.orchestration.schema_parts import as_object
+from aeond.ports import Validator
+
+
+@dataclass(frozen=True, slots=True)
+class RouteExample:
+    """A request, what is said to it, and for each result what is said next."""
+
+    request: str
+    turns: tuple[JsonObject, ...]
+    results: tuple[JsonObject, ...] = ()
+
+
+_REPLY: Final[JsonObject] = {"route": "reply"}
+_PLAN: Final[JsonObject] = {"route": "plan"}
+_DONE: Final[JsonObject] = {"done": True}
+
+
+def _call(tool: str, **arguments: str) -> JsonObject:
+    return {"route": "direct", "tool": tool, "arguments": arguments}
+
+
+def _text(path: str, text: str) -> JsonObject:
+    return {
+        "path": path,
+        "text": text,
+        "size_bytes": len(text.encode()),
+        "truncated": False,
+        "next_offset": None,
+    }
+
+
+_EXAMPLES: Final = (
+    RouteExample("Hi, how are you?", (_REPLY,)),
+    RouteExample(
+        "Where did I write about Paris?",
+        (
+            _call("search_files", text="Paris"),
+            {"answer": 'You wrote about Paris in trip.md: "Paris in May".'},
+        ),
+        (
+            {
+                "matches": [{"path": "trip.md", "line": 3, "text": "Paris in May"}],
+                "files_seen": 9,
+                "left_out": 0,
+                "truncated": False,
+            },
+        ),
+    ),
+    RouteExample("Say 'sleep well' in Dutch.", (_REPLY,)),
+    RouteExample("Make up a haiku about rain and save it to rain.txt", (_PLAN,)),
+    RouteExample("Is a whale a fish?", (_REPLY,)),
+    RouteExample(
+        "Read motto.txt, then remember it as motto.",
+        (
+            _call("read_file", path="motto.txt"),
+            _call("memory_write", key="motto", value="Dare to know."),
+            {"answer": 'motto.txt says "Dare to know."; I remember it as motto.'},
+        ),
+        (_text("motto.txt", "Dare to know."), {"key": "motto", "value": "Dare to know."}),
+    ),
+    RouteExample("Make up a riddle about a candle.", (_REPLY,)),
+    RouteExample("Which is the better letter, anna.md or tom.md?", (_PLAN,)),
+    RouteExample(
+        "Show me sea.txt", (_call("read_file", path="sea.txt"), _DONE), (_text("sea.txt", "Calm."),)
+    ),
+    RouteExample("Explain briefly how a kettle works.", (_REPLY,)),
+    RouteExample(
+        "Is it morning in Lima?",
+        (_call("now", zone="America/Lima"), {"answer": "No, it is 21:14 in Lima: evening."}),
+        (
+            {
+                "date": "2024-03-05",
+                "time": "21:14:02",
+                "weekday": "Tuesday",
+                "zone": "America/Lima",
+                "iso": "2024-03-05T21:14:02-05:00",
+            },
+        ),
+    ),
+    RouteExample(
+        "What have I told you about me so far?",
+        (_call("memory_search"), {"answer": "You told me one thing: your sister is Mia."}),
+        ({"entries": [{"key": "sister", "value": "Mia"}], "truncated": False},),
+    ),
+    RouteExample("Who painted the Mona Lisa?", (_REPLY,)),
+)
+
+
+def examples_for(specs: Sequence[ToolSpec], validator: Validator) -> tuple[RouteExample, ...]:
+    """The examples that these tools can carry out."""
+    by_name = {spec.name: spec for spec in specs}
+    return tuple(
+        example for example in _EXAMPLES if all(_possible(turn, by_name, validator) for turn in example.turns)
+    )
+
+
+def _possible(turn: JsonObject, by_name: dict[str, ToolSpec], validator: Validator) -> bool:
+    tool = turn.get("tool")
+    if not isinstance(tool, str):
+        return True
+    spec = by_name.get(tool)
+    if spec is None:
+        return False
+    return not validator.validate_tool_call(ToolCall(tool, as_object(turn["arguments"])), spec)

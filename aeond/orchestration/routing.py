@@ -1,0 +1,54 @@
+"""Routing: the first decision on a request, by one constrained model call."""
+
+from aeond.domain.budgets import Grant
+from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.profiles import Route
+from aeond.domain.runs import RunSnapshot
+from aeond.orchestration.call_reading import CallReading
+from aeond.orchestration.call_schema import MAX_CALL_TOKENS, CallSchemas
+from aeond.orchestration.constrained_asking import ConstrainedModel
+from aeond.orchestration.contracts import RouteChoice, Supervisor
+from aeond.orchestration.offering import offered_tools
+from aeond.orchestration.route_examples import examples_for
+from aeond.orchestration.routing_prompts import routing_messages
+from aeond.orchestration.schema_parts import as_object
+from aeond.ports import LLMAdapter, ToolRegistry, Validator
+
+
+class ModelRouter:
+    """The Router over an LLMAdapter.
+
+    The schema and the prompt come from the tools that the run may use; without any there is nothing to
+    decide and the model is not asked. A call that cannot be made after a repair of its form, like any other
+    failure, leaves the request to a plan.
+    """
+
+    def __init__(
+        self, llm: LLMAdapter, registry: ToolRegistry, supervisor: Supervisor, validator: Validator
+    ) -> None:
+        self._registry = registry
+        self._validator = validator
+        self._model = ConstrainedModel(llm, supervisor, validator)
+        self._calls = CallReading(supervisor, validator)
+        self._schemas = CallSchemas()
+
+    async def choose(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[RouteChoice]:
+        specs = offered_tools(self._registry, snapshot)
+        if not specs:
+            return success(RouteChoice(Route.REPLY))
+        examples = examples_for(specs, self._validator)
+        messages = routing_messages(snapshot.text, specs, examples, snapshot.request.instructions)
+        asked = await self._model.ask(messages, self._schemas.route(specs), MAX_CALL_TOKENS, grant)
+        if not asked.ok:
+            return _planned(asked.problem)
+        said = as_object(asked.value)
+        if said.get("route") != Route.DIRECT:
+            return success(RouteChoice(Route.REPLY if said.get("route") == Route.REPLY else Route.PLAN))
+        call = await self._calls.read(said, specs, grant)
+        return (
+            _planned(call.problem) if call.value is None else success(RouteChoice(Route.DIRECT, call.value))
+        )
+
+
+def _planned(problem: Problem | None) -> Outcome[RouteChoice]:
+    return failure(problem or Problem("NOT_ROUTED", "no route was chosen"), RouteChoice(Route.PLAN))

@@ -1,0 +1,77 @@
+"""What models are told when a request is routed, and after each result of a DIRECT run: one conversation.
+
+It begins with what is the same for every request (tools, rules, examples), so that an engine finds all of
+it in its prefix cache; each further question only adds a turn.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from aeond.domain.messages import Message, Role
+from aeond.domain.plans import StepState
+from aeond.domain.runs import RunSnapshot
+from aeond.domain.steps import StepSnapshot
+from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.orchestration.prompts import tools_text
+from aeond.orchestration.route_examples import RouteExample
+from aeond.orchestration.shortening import share, shorten
+
+_RULES: Final = """\
+Decide how to fulfil each request. Reply with JSON.
+{"route":"reply"} when you can answer by yourself: to talk, explain, translate, write, tell facts of the \
+world. Without a tool you cannot calculate, remember anything or look into files.
+{"route":"direct","tool":...,"arguments":...} when one call of a tool does it, or begins it. You then see \
+its result.
+{"route":"plan"} when something must be written, summarised or compared and then used further, or files \
+must be worked through one by one.
+After a result: the next call if something is still to be done, else {"answer":"..."}, or {"done":true} if \
+the result itself is all that was asked for. Names, numbers and texts are copied letter by letter."""
+
+
+def routing_messages(
+    request: str, specs: Sequence[ToolSpec], examples: Sequence[RouteExample], instructions: str = ""
+) -> tuple[Message, ...]:
+    """Asks which way a request takes."""
+    rules = f"{_RULES}\n\n{instructions}" if instructions else _RULES
+    messages = [Message(Role.SYSTEM, f"{tools_text(specs)}\n\n{rules}")]
+    for example in examples:
+        messages.append(Message(Role.USER, example.request))
+        for index, turn in enumerate(example.turns):
+            messages.append(Message(Role.AGENT, _compact(turn)))
+            if index < len(example.results):
+                messages.append(Message(Role.USER, _told(_compact(example.results[index]))))
+    return (*messages, Message(Role.USER, request))
+
+
+def call_turns(run: RunSnapshot, result_chars: int) -> Iterator[Message]:
+    """What was called and what came of it, as the turns that follow the routing; long results shortened."""
+    steps = [step for step in run.steps.values() if step.executed]
+    results = [_result_of(step) for step in steps]
+    for step, result, room in zip(
+        steps, results, share([len(r) for r in results], result_chars), strict=True
+    ):
+        call = step.step.tool_call or ToolCall("")
+        said: JsonObject = {"route": "direct", "tool": call.tool, "arguments": call.arguments}
+        yield Message(Role.AGENT, _compact(said))
+        yield Message(Role.USER, _told(shorten(result, room)))
+
+
+def results_length(run: RunSnapshot) -> int:
+    """How many characters all results have."""
+    return sum(len(_result_of(step)) for step in run.steps.values() if step.executed)
+
+
+def _result_of(step: StepSnapshot) -> str:
+    if step.state is StepState.SUCCEEDED:
+        return _compact(step.output)
+    return f"no result, {step.state}: {step.error or step.reason}"
+
+
+def _told(result: str) -> str:
+    return f"Result: {result}"
+
+
+def _compact(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -103,11 +103,12 @@ class Journal(Protocol):
         *,
         states: frozenset[RunState] = frozenset(),
         session_id: str = "",
+        parent_run_id: str = "",
         before: str = "",
         limit: int = 50,
     ) -> Sequence[RunSummary]:
         """Newest first; `before` is the run id that the page comes after; no states means all, no session
-        id means those of all sessions and of none."""
+        id means those of all sessions and of none, no parent those that anybody started."""
 
     async def probe(self) -> None:
         """One empty durable commit through the writer; raises StoreError when it is stuck or broken."""

@@ -61,11 +61,14 @@ class MortalJournal:
         *,
         states: frozenset[RunState] = frozenset(),
         session_id: str = "",
+        parent_run_id: str = "",
         before: str = "",
         limit: int = 50,
     ) -> Sequence[RunSummary]:
         self._check()
-        return await self._journal.list_runs(states=states, session_id=session_id, before=before, limit=limit)
+        return await self._journal.list_runs(
+            states=states, session_id=session_id, parent_run_id=parent_run_id, before=before, limit=limit
+        )
 
     async def probe(self) -> None:
         self._check()

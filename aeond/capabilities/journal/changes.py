@@ -9,6 +9,7 @@ import apsw
 
 from aeond.capabilities.journal.encoding import StoredEvent
 from aeond.capabilities.journal.projection import RunLine, RunPart, request_id_taken
+from aeond.capabilities.journal.reading import read_open_questions
 from aeond.domain.events import RunEnded, RunParked, RunSuspended
 from aeond.domain.runs import RunState
 
@@ -51,7 +52,7 @@ class Append:
     parts: tuple[RunPart, ...]
     rows: Sequence[StoredEvent]
     size: int
-    _states: list[RunState] = field(default_factory=list)  # of the runs before, from check to write
+    _after: list[tuple[RunState, RunState]] = field(default_factory=list)  # of each run, before and after
 
     @property
     def may_use_reserve(self) -> bool:
@@ -59,18 +60,21 @@ class Append:
         return all(isinstance(part.kinds[-1], last) for part in self.parts) and self.size <= LAST_WORDS_BYTES
 
     def check(self, cursor: apsw.Cursor) -> None:
-        self._states.clear()
+        self._after.clear()
         for part in self.parts:
             found = cursor.execute("SELECT last_seq, state FROM runs WHERE run_id = ?", (part.run_id,)).get
             last_seq, state = found or (0, RunState.PENDING)
             part.check_follows(last_seq)
-            self._states.append(RunState(state))
+            before = RunState(state)
+            self._after.append(
+                (before, part.state_after(before, read_open_questions(cursor, part.run_id, before)))
+            )
             if part.created is not None and part.created.request.request_id:
                 self._check_request(cursor, part.begin(part.created))
 
     def write(self, cursor: apsw.Cursor) -> int:
-        for part, state in zip(self.parts, self._states, strict=True):
-            created, after = part.created, part.state_after(state)
+        for part, (state, after) in zip(self.parts, self._after, strict=True):
+            created = part.created
             if created is not None:
                 cursor.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", part.begin(created))
             elif after is state:

@@ -5,6 +5,13 @@ from collections.abc import Sequence
 from anyio.lowlevel import cancel_shielded_checkpoint, checkpoint, checkpoint_if_cancelled
 
 from aeond.capabilities.journal.encoding import StoredEvent, decode, encode
+from aeond.capabilities.journal.open_questions import (
+    MAY_BE_OPEN,
+    NONE_OPEN,
+    TELLING,
+    OpenQuestions,
+    open_after,
+)
 from aeond.capabilities.journal.projection import (
     MAX_PAGE_EVENTS,
     MAX_PAGE_RUNS,
@@ -14,7 +21,7 @@ from aeond.capabilities.journal.projection import (
     parts_of,
     request_id_taken,
 )
-from aeond.domain.events import Event
+from aeond.domain.events import ChildRunStarted, Event
 from aeond.domain.runs import RunState
 from aeond.ports import RunSummary
 
@@ -70,15 +77,18 @@ class InMemoryJournal:
         *,
         states: frozenset[RunState] = frozenset(),
         session_id: str = "",
+        parent_run_id: str = "",
         before: str = "",
         limit: int = 50,
     ) -> Sequence[RunSummary]:
         await checkpoint()
+        started = self._started_by(parent_run_id) if parent_run_id else frozenset()
         found = [
             line.summary
             for line in sorted(self._runs.values(), key=lambda line: line.run_id, reverse=True)
             if (not states or line.state in states)
             and (not session_id or line.session_id == session_id)
+            and (not parent_run_id or line.run_id in started)
             and (not before or line.run_id < before)
         ]
         return found[: max(1, min(limit, MAX_PAGE_RUNS))]
@@ -91,6 +101,16 @@ class InMemoryJournal:
             del self._runs[line.run_id], self._events[line.run_id]
             self._requests.pop((line.uid, line.request_id), None)
         return len(old)
+
+    def _started_by(self, run_id: str) -> frozenset[str]:
+        kinds = (decode(row).kind for row in self._events.get(run_id, []) if row.kind == "child_run_started")
+        return frozenset(kind.child.child_run_id for kind in kinds if isinstance(kind, ChildRunStarted))
+
+    def _open_questions(self, line: RunLine) -> OpenQuestions:
+        if line.state not in MAY_BE_OPEN:
+            return NONE_OPEN
+        told = (row for row in self._events[line.run_id] if row.kind in TELLING)
+        return open_after(NONE_OPEN, [decode(row).kind for row in told])
 
     def _check(self, part: RunPart) -> None:
         before = self._runs.get(part.run_id)
@@ -109,6 +129,8 @@ class InMemoryJournal:
         else:
             before = self._runs[part.run_id]
             line = before._replace(
-                state=part.state_after(before.state), changed_time=part.last_time, last_seq=part.last_seq
+                state=part.state_after(before.state, self._open_questions(before)),
+                changed_time=part.last_time,
+                last_seq=part.last_seq,
             )
         self._runs[part.run_id] = line

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from aeond.domain.events import Event, EventKind, RunCreated, RunEnded
+from aeond.capabilities.journal.open_questions import NONE_OPEN, OpenQuestions, open_after
+from aeond.domain.events import Event, EventKind, InputRequested, RunCreated, RunEnded
 from aeond.domain.runs import RunState
 from aeond.domain.transitions import RUN_TRANSITIONS
 from aeond.errors import AlreadyExistsError, InvalidInputError
@@ -64,13 +65,17 @@ class RunPart:
         if self.first_seq != last_seq + 1:
             raise _gap(self.run_id, last_seq, self.first_seq)
 
-    def state_after(self, state: RunState) -> RunState:
-        """Where these events lead a run that was in `state`."""
+    def state_after(self, state: RunState, questions: OpenQuestions = NONE_OPEN) -> RunState:
+        """Where these events lead a run that was in `state`, with these questions open."""
         for kind in self.kinds:
+            questions = open_after(questions, (kind,))
+            target = RUN_TRANSITIONS.get(state, {}).get(type(kind))
             if isinstance(kind, RunEnded):
                 state = kind.state
+            elif target is RunState.RUNNING and (state is not target or isinstance(kind, InputRequested)):
+                state = RunState.AWAITING_INPUT if questions else target
             else:
-                state = RUN_TRANSITIONS.get(state, {}).get(type(kind)) or state
+                state = target or state
         return state
 
     def begin(self, created: RunCreated) -> RunLine:

@@ -10,7 +10,14 @@ import anyio
 import anyio.to_thread
 import apsw
 
-from aeond.capabilities.journal.encoding import StoredEvent
+from aeond.capabilities.journal.encoding import StoredEvent, decode
+from aeond.capabilities.journal.open_questions import (
+    MAY_BE_OPEN,
+    NONE_OPEN,
+    TELLING,
+    OpenQuestions,
+    open_after,
+)
 from aeond.capabilities.journal.projection import PAGE_BYTES, RunLine
 from aeond.capabilities.journal.schema import JOURNAL
 from aeond.capabilities.sqlite_file import open_reader
@@ -21,6 +28,11 @@ MAX_READERS = 4
 T = TypeVar("T")
 
 _EVENT_COLUMNS = "run_id, seq, time, elapsed_seconds, kind, version, body"
+# What a run started stands in its events: no column repeats it.
+_STARTED_BY = (
+    "run_id IN (SELECT body ->> '$.child.child_run_id' FROM events "
+    "WHERE run_id = ? AND kind = 'child_run_started')"
+)
 _RUN_COLUMNS = ", ".join(RunLine._fields)
 
 
@@ -96,8 +108,25 @@ def read_run(cursor: apsw.Cursor, run_id: str) -> list[RunLine]:
     return _lines(cursor, "run_id = ?", (run_id,), 1)
 
 
+def read_open_questions(cursor: apsw.Cursor, run_id: str, state: RunState) -> OpenQuestions:
+    """The questions that wait for an answer in a run that is in this state."""
+    if state not in MAY_BE_OPEN:
+        return NONE_OPEN
+    rows = cursor.execute(
+        f"SELECT {_EVENT_COLUMNS} FROM events WHERE run_id = ? AND kind IN ({', '.join('?' * len(TELLING))}) "  # noqa: S608 - our own column names, and question marks
+        "ORDER BY seq",
+        (run_id, *TELLING),
+    )
+    return open_after(NONE_OPEN, [decode(StoredEvent._make(row)).kind for row in rows])
+
+
 def read_runs(
-    cursor: apsw.Cursor, states: frozenset[RunState], session_id: str, before: str, limit: int
+    cursor: apsw.Cursor,
+    states: frozenset[RunState],
+    session_id: str,
+    parent_run_id: str,
+    before: str,
+    limit: int,
 ) -> list[RunLine]:
     """Runs, newest first, `limit` at most; empty values select all."""
     where, values = ["1"], []
@@ -107,6 +136,9 @@ def read_runs(
     if session_id:
         where.append("session_id = ? AND session_id <> ''")
         values.append(session_id)
+    if parent_run_id:
+        where.append(_STARTED_BY)
+        values.append(parent_run_id)
     if not states:
         return _lines(cursor, " AND ".join(where), values, limit)
     # Each state's runs are in order in its index: no list of all runs is ever sorted.

@@ -21,6 +21,7 @@ from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
 from aeond.capabilities.memory.sqlite_memory import MEMORY, SqliteMemory
+from aeond.capabilities.sessions.sqlite_sessions import SqliteSessions
 from aeond.capabilities.sqlite_file import FileFormat, prepare
 from aeond.capabilities.tool_files import load_tool_files
 from aeond.capabilities.tools.beneath import best_resolver, keep_out
@@ -67,6 +68,7 @@ from aeond.service.models import Models
 from aeond.service.replaying import Replays
 from aeond.service.runs import Bounds, Runs
 from aeond.service.scheduling import RunLimits, RunScheduler
+from aeond.service.session_records import SessionRecords
 from aeond.service.showing import EngineShowing
 from aeond.service.status import Process, Status
 from aeond.service.story import tell
@@ -111,6 +113,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
         ids = TimeSortedIds(clock)
         journal = await stack.enter_async_context(SqliteJournal(paths.journal))
         memory = await stack.enter_async_context(SqliteMemory(paths.memory))
+        sessions = await stack.enter_async_context(SqliteSessions(paths.sessions))
 
         registry = Registry()
         resolve = keep_out(best_resolver(), _names(paths.own_files), but_for=_names([paths.workspaces]))
@@ -151,6 +154,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
         )
 
         folding = RunFolding(journal, fold)
+        records = SessionRecords(store=sessions, journal=journal, folding=folding)
         scheduler = await stack.enter_async_context(
             RunScheduler(
                 journal=journal,
@@ -175,6 +179,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
             watching=RunWatching(journal, feed),
             validator=validator,
             workspaces=workspaces,
+            sessions=records,
             clock=clock,
             ids=ids,
             bounds=_bounds(config),

@@ -31,6 +31,10 @@ class Paths:
         return self.state_dir / "memory.db"
 
     @property
+    def sessions(self) -> Path:
+        return self.state_dir / "sessions.db"
+
+    @property
     def lock(self) -> Path:
         return self.state_dir / "aeond.lock"
 

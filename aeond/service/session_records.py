@@ -1,0 +1,115 @@
+"""What was said in sessions, kept in step with the journal.
+
+The request of a run is recorded before the run is journaled, and its answer after its end is. In between
+the run is open. Whoever reads a session first settles what is open: a run that ended gets its answer
+recorded, and one that the journal does not know never was. So each message is there exactly once,
+whenever a daemon dies, and the journal alone says what happened.
+"""
+
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Final
+
+import anyio
+
+from aeond.domain.events import Event, RunCreated
+from aeond.domain.messages import Role
+from aeond.domain.sessions import SessionDigest, SessionMessage
+from aeond.errors import AeondError, ReplayError, StoreError
+from aeond.ports import Journal
+from aeond.ports.sessions import SessionStore
+from aeond.service.folding import RunFolding
+
+# A digest is due long before: what is read at once is bounded all the same.
+MAX_READ_MESSAGES: Final = 2_000
+MAX_READ_ANSWER_CHARS: Final = 8_000
+
+log = logging.getLogger("aeond.sessions")
+
+
+class SessionRecords:
+    """The SessionHistory over a SessionStore and the Journal."""
+
+    def __init__(self, *, store: SessionStore, journal: Journal, folding: RunFolding) -> None:
+        self._store = store
+        self._journal = journal
+        self._folding = folding
+        # Runs on their way into the journal: that it does not know them yet means nothing.
+        self._unsure: set[str] = set()
+
+    @asynccontextmanager
+    async def beginning(self, created: Event) -> AsyncIterator[None]:
+        """Around the creation of a run, which may belong to no session: then it does nothing.
+
+        NotFoundError (reason SESSION_NOT_FOUND, field `session_id`) when its session is not there.
+        """
+        kind, run_id = created.kind, created.run_id
+        if not isinstance(kind, RunCreated) or not kind.request.session_id:
+            yield
+            return
+        self._unsure.add(run_id)
+        try:
+            await self._store.begin_run(kind.request.session_id, run_id, kind.request.text, created.time)
+        except BaseException:
+            self._unsure.discard(run_id)
+            raise
+        # A caller who is cancelled leaves a run that may or may not be created: it stays unsure.
+        try:
+            yield
+        except StoreError:
+            self._unsure.discard(run_id)  # whoever settles next asks the journal
+            raise
+        except AeondError:
+            self._unsure.discard(run_id)
+            await self._store.forget_run(run_id)
+            raise
+        self._unsure.discard(run_id)
+
+    async def settle(self, session_id: str = "") -> None:
+        """Brings the open runs of a session ("": of all) in step with the journal."""
+        for run_id in await self._store.open_runs(session_id):
+            summary = await self._journal.summary(run_id)
+            if summary is None:
+                if run_id not in self._unsure:
+                    await self._store.forget_run(run_id)
+                continue
+            self._unsure.discard(run_id)
+            if summary.state.ended:
+                answer = await self._answer(run_id)
+                with anyio.CancelScope(shield=True):
+                    await self._store.end_run(run_id, answer, summary.changed_time)
+
+    async def read(self, session_id: str, run_id: str) -> tuple[SessionDigest, Sequence[SessionMessage]]:
+        """See ports.SessionHistory. At most the newest 2,000 messages; requests whole, answers up to 8,000
+        characters."""
+        await self.settle(session_id)
+        digest = await self._store.digest(session_id)
+        said: deque[SessionMessage] = deque(maxlen=MAX_READ_MESSAGES)
+        last = digest.through
+        while page := await self._store.messages(session_id, after=last):
+            said.extend(map(_bounded, page))
+            last = page[-1].number
+        own = next((m.number for m in said if m.run_id == run_id and m.role is Role.USER), last + 1)
+        asked = {m.run_id for m in said if m.role is Role.USER and m.number < own}
+        return digest, [m for m in said if m.run_id in asked]
+
+    async def keep_digest(self, session_id: str, digest: SessionDigest) -> None:
+        await self._store.keep_digest(session_id, digest)
+
+    async def _answer(self, run_id: str) -> str | None:
+        """What a run that has ended answered; None for a cancelled one."""
+        try:
+            answer = (await self._folding.snapshot(run_id)).answer
+        except ReplayError as error:
+            log.warning("the answer of a run cannot be read: %s", error, extra={"run_id": run_id})
+            return None
+        return None if answer is None else answer.text
+
+
+def _bounded(message: SessionMessage) -> SessionMessage:
+    if message.role is Role.USER or len(message.text) <= MAX_READ_ANSWER_CHARS:
+        return message
+    return replace(message, text=f"{message.text[:MAX_READ_ANSWER_CHARS]} [...]")

@@ -55,12 +55,13 @@ async def until_state(engine: LlamaEngine, state: EngineState) -> None:
 async def asked_until_it_comes(running: SmallEngine, kills: list[int]) -> str:
     """What a caller of a stream does: ask again when the engine died; each time but the last it is killed."""
     while True:
-        text = ""
+        text, killed = "", False
         try:
             async with closing(running.llm.stream(STORY)) as chunks:
                 async for chunk in chunks:
                     text += chunk.text
-                    if kills and len(text) > 20:
+                    if kills and not killed and len(text) > 20:
+                        killed = True
                         os.killpg(pid_of(running), kills.pop())
         except LLMGoneError:
             continue

@@ -127,6 +127,16 @@ async def engine_process(
         pid_file.unlink(missing_ok=True)
 
 
+def clean_environment() -> dict[str, str]:
+    """What an engine may know: nothing of ours, and not to spin while it waits."""
+    return {
+        "LANG": "C.UTF-8",
+        "PYTHONUTF8": "1",
+        "OMP_WAIT_POLICY": "passive",
+        "GOMP_SPINCOUNT": "0",
+    }
+
+
 async def lines_of(stream: ByteReceiveStream) -> AsyncIterator[str]:
     """The stream's lines; what is longer than 64 KiB is cut. Ends also when the stream is closed here."""
     rest = b""

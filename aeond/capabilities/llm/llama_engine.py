@@ -11,7 +11,7 @@ import logging
 import os
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +21,7 @@ import anyio
 
 from aeond.capabilities.llm.catalogue import Catalogue, CatalogueEntry
 from aeond.capabilities.llm.downloading import ModelStore
-from aeond.capabilities.llm.engine_process import mapped_bytes, sweep
+from aeond.capabilities.llm.engine_process import clean_environment, mapped_bytes, sweep
 from aeond.capabilities.llm.engine_unit import RunningEngine, Start, as_child
 from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.prompt_files import PromptFiles
@@ -292,10 +292,8 @@ class LlamaEngine:
             self._command(entry, path), self._folder, clean_environment(), self._tasks
         ) as process:
             with anyio.move_on_after(self.settings.load_seconds) as loading:
-                async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(self._show_loading, process, path.stat().st_size)
+                with self._shown_loading(process.pid, path.stat().st_size):
                     await process.wait_ready()
-                    tasks.cancel_scope.cancel()
             if loading.cancelled_caught:
                 raise LLMGoneError(
                     f"The engine was not ready after {self.settings.load_seconds:g} seconds.", retryable=True
@@ -308,15 +306,25 @@ class LlamaEngine:
             finally:
                 self._resident = None
 
-    async def _show_loading(self, process: RunningEngine, size: int) -> None:
+    @contextlib.contextmanager
+    def _shown_loading(self, pid: int, size: int) -> Iterator[None]:
+        shown = anyio.CancelScope()
+        self._tasks.start_soon(self._show_loading, pid, size, shown)
+        try:
+            yield
+        finally:
+            shown.cancel()
+
+    async def _show_loading(self, pid: int, size: int, shown: anyio.CancelScope) -> None:
         """Tells how much of the model's file is in memory, and then that it is being made ready there."""
-        while True:
-            share = mapped_bytes(process.pid) / size
-            if share < 1:
-                self._show(EngineState.STARTING, "loading", share)
-            else:
-                self._show(EngineState.STARTING, "preparing")
-            await self._clock.sleep_until(self._clock.monotonic() + LOOK_SECONDS)
+        with shown:
+            while True:
+                share = mapped_bytes(pid) / size
+                loaded = share >= 1
+                self._show(
+                    EngineState.STARTING, "preparing" if loaded else "loading", 0.0 if loaded else share
+                )
+                await self._clock.sleep_until(self._clock.monotonic() + LOOK_SECONDS)
 
     def _made_resident(self, entry: CatalogueEntry) -> Resident:
         from importlib.metadata import version
@@ -385,13 +393,3 @@ class LlamaEngine:
         }
         flat = [str(part) for option in options.items() for part in option]
         return [*self._program, *flat]
-
-
-def clean_environment() -> dict[str, str]:
-    """What an engine may know: nothing of ours, and not to spin while it waits."""
-    return {
-        "LANG": "C.UTF-8",
-        "PYTHONUTF8": "1",
-        "OMP_WAIT_POLICY": "passive",
-        "GOMP_SPINCOUNT": "0",
-    }

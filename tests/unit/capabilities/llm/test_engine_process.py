@@ -13,8 +13,10 @@ from anyio.abc import TaskGroup
 from aeond.capabilities.llm.engine_process import (
     PID_FILE,
     EngineProcess,
+    clean_environment,
     describe_exit,
     engine_process,
+    mapped_bytes,
     start_ticks,
     sweep,
 )
@@ -158,3 +160,17 @@ def test_a_broken_pid_file_sweeps_nobody(tmp_path: Path, content: str) -> None:
 def test_exits_are_told_in_words(code: int, words: str) -> None:
     """An exit code is told as what it means."""
     assert describe_exit(code) == words
+
+
+def test_the_engine_knows_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine's environment has none of the daemon's variables, and tells it not to spin."""
+    monkeypatch.setenv("AEOND_SECRET", "x")
+    environment = clean_environment()
+    assert "AEOND_SECRET" not in environment
+    assert environment["OMP_WAIT_POLICY"] == "passive"
+
+
+def test_how_much_of_its_files_a_process_has_in_memory() -> None:
+    """A living process has some of its program in memory, one that is gone has nothing."""
+    assert 1 << 20 < mapped_bytes(os.getpid()) < 1 << 32
+    assert mapped_bytes(1 << 30) == 0

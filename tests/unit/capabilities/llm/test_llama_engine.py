@@ -10,10 +10,11 @@ import pytest
 
 from aeond.capabilities.llm.catalogue import Catalogue, own_file
 from aeond.capabilities.llm.downloading import ModelStore
-from aeond.capabilities.llm.llama_engine import LlamaEngine, LlamaSettings, clean_environment
+from aeond.capabilities.llm.llama_engine import LlamaEngine, LlamaSettings
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import EngineState
 from aeond.errors import LLMError, NotFoundError, OverloadedError
+from tests.support.engine import running_engine
 from tests.support.model_wheels import FolderOfWheels, tiny_model
 
 MUTE = (sys.executable, "-c", "import sys; print('{\"ready\": true}', flush=True); sys.stdin.read()")
@@ -204,9 +205,18 @@ async def test_the_folder_is_private(tmp_path: Path) -> None:
         assert (tmp_path / "run").stat().st_mode & 0o777 == 0o700
 
 
-def test_the_engine_knows_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The engine's environment has none of the daemon's variables, and tells it not to spin."""
-    monkeypatch.setenv("AEOND_SECRET", "x")
-    environment = clean_environment()
-    assert "AEOND_SECRET" not in environment
-    assert environment["OMP_WAIT_POLICY"] == "passive"
+@pytest.mark.model
+async def test_loading_shows_how_far_it_is(tmp_path: Path) -> None:
+    """While a model loads, its engine says which share of the file is in memory, and then that the model is
+    being made ready."""
+    seen: list[tuple[str, float]] = []
+    async with running_engine(tmp_path) as running:
+        await running.engine.load("")
+        while (now := running.engine.snapshot()).state is EngineState.STARTING:
+            seen.append((now.activity, now.progress))
+            await anyio.lowlevel.checkpoint()
+    shares = [share for activity, share in seen if activity == "loading"]
+    assert shares == sorted(shares)
+    assert shares
+    assert 0 <= shares[0] <= shares[-1] < 1
+    assert {activity for activity, _ in seen} <= {"", "verifying", "loading", "preparing"}

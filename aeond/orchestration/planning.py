@@ -52,7 +52,7 @@ class ModelPlanner:
         """A valid plan, or the problem of the last attempt."""
         specs = self._preamble.specs(snapshot)
         compiled = self._schemas.compile(specs)
-        request = snapshot.request.text
+        request = snapshot.text
         messages = plan_messages(request, self._preamble.messages(snapshot))
         repairs: tuple[str, ...] = ()
         outcome: Outcome[PlanDraft | None] = failure(Problem("PLANNING_FAILED", "no plan was made"), None)

@@ -11,6 +11,7 @@ from aeond.domain.plans import Plan, StepState
 from aeond.domain.profiles import Route, TaskProfile
 from aeond.domain.questions import Question
 from aeond.domain.steps import Steps, StepSnapshot
+from aeond.domain.tools import ToolContext
 
 MAX_REQUEST_CHARS = 100_000
 
@@ -187,6 +188,10 @@ class RunSnapshot:
     def questions(self) -> tuple[Question, ...]:
         """What people are being asked, in plan order."""
         return tuple(s.question for s in self.steps.values() if s.question is not None)
+
+    def tool_context(self, step_id: str, call_id: str) -> ToolContext:
+        """What a tool call of a step may know."""
+        return ToolContext(self.run_id, step_id, call_id, self.request.workspace, self.request.tools)
 
     def steps_in(self, *states: StepState) -> tuple[StepSnapshot, ...]:
         """The steps in one of these states, in plan order."""

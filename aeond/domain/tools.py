@@ -87,9 +87,13 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a call may know of its run: identity and the folder it may write to, nothing else."""
+    """What a call may know of its run: identity and the folder it may write to, nothing else.
+
+    `allowed_tools` are the only ones that may be called for it (None: all); the invoker holds to that.
+    """
 
     run_id: str
     step_id: str
     call_id: str
     workspace: str
+    allowed_tools: tuple[str, ...] | None = None

@@ -17,7 +17,7 @@ from aeond.domain.questions import InputRequest, Question
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepMode
 from aeond.domain.subtasks import ChildRun, SubtaskRequest
-from aeond.domain.tools import TOOL_TIMEOUT, Recovery, ToolContext
+from aeond.domain.tools import TOOL_TIMEOUT, Recovery
 from aeond.ports import (
     Children,
     Clock,
@@ -108,7 +108,7 @@ class StepExecutor:
             return _failed(started, "UNRESOLVED_REFERENCE", "; ".join(step.errors))
         if not grant.take(Amounts(tool_calls=1)):
             return _failed(started, "BUDGET_SPENT", "the budget has no tool call left for this step")
-        context = ToolContext(run.run_id, step.step_id, step.tool_call.call_id, run.request.workspace)
+        context = run.tool_context(step.step_id, step.tool_call.call_id)
         result = None
         if started.attempt > 1 and started.recovery is not Recovery.RERUN:
             result = await self.invoker.reconcile(step.tool_call, context)

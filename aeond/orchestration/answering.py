@@ -68,7 +68,7 @@ class StepAnswerer:
 
         def build(result_chars: int) -> tuple[Message, ...]:
             results = context_of(given.step_ids, snapshot, result_chars)
-            return answer_messages(snapshot.text, results, missing)
+            return answer_messages(snapshot.text, results, missing, snapshot.request.instructions)
 
         available = min(context_length(given.step_ids, snapshot), MAX_RESULT_CHARS)
         room = min(grant.left.tokens, self._llm.capabilities.context_length) - USEFUL_TOKENS

@@ -7,12 +7,13 @@ from hashlib import sha256
 from aeond.domain.budgets import Amounts
 from aeond.domain.events import ChildRunStarted, StepEnded, StepStarted
 from aeond.domain.outcome import Problem
-from aeond.domain.plans import StepState
+from aeond.domain.plans import PlanStep, StepState
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepMode
 from aeond.domain.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.tools import Recovery
 from aeond.orchestration.contracts import Readiness, Templates
+from aeond.orchestration.offering import may_use
 from aeond.ports import Ids, Reasoner, ToolRegistry, Validator
 
 
@@ -38,10 +39,12 @@ class PreparedIntents:
         repaired = current.mode is StepMode.REPAIR
         planned = step.tool_call
         tool = None if planned is None else self.registry.get(planned.tool)
+        if planned is not None and not may_use(run, planned.tool):
+            tool = None
         if planned is None or tool is None:
             mode = StepMode.AGENT
             if step.agent is None or not self.reasoner.has_agent(step.agent):
-                step = self.validator.validate_step_tool(step)
+                step = self._without_tool(step, run)
                 mode = StepMode.FALLBACK if repaired else StepMode.REPAIR
             return StepStarted(step, attempt, mode, Recovery.RERUN, reservation)
         arguments = planned.arguments
@@ -79,8 +82,22 @@ class PreparedIntents:
             return _refused(step_id, Problem("SUBTASK_TOO_DEEP", message), used)
         lineage = (*run.ancestry.lineage, entry)
         budget = template.budget.within(limit=share, default=share)
-        child = ChildRun(self.ids.new_id(), template.name, budget, request, lineage)
+        child = ChildRun(
+            self.ids.new_id(),
+            template.name,
+            budget,
+            request,
+            lineage,
+            template.instructions,
+            template.tools,
+        )
         return ChildRunStarted(step_id, child, used)
+
+    def _without_tool(self, step: PlanStep, run: RunSnapshot) -> PlanStep:
+        """The step with why its tool or agent cannot be had."""
+        if step.tool_call is not None and not may_use(run, step.tool_call.tool):
+            return replace(step, errors=(f"Tool '{step.tool_call.tool}' is not one that this run may use",))
+        return self.validator.validate_step_tool(step)
 
 
 def _refused(step_id: str, problem: Problem, used: Amounts) -> StepEnded:

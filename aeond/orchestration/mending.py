@@ -9,6 +9,7 @@ from aeond.domain.runs import RunSnapshot
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import JsonObject
 from aeond.orchestration.contracts import Supervisor
+from aeond.orchestration.offering import may_use, offered_tools
 from aeond.ports import ToolRegistry, Validator
 
 
@@ -22,9 +23,10 @@ class StepMender:
 
     async def mend(self, step: PlanStep, run: RunSnapshot, grant: Grant) -> Outcome[PlanStep]:
         tool = None if step.tool_call is None else self.registry.get(step.tool_call.tool)
-        if step.tool_call is None or tool is None:
+        if step.tool_call is None or tool is None or not may_use(run, step.tool_call.tool):
             goal = run.plan.goal if run.plan else run.request.text
-            return await self.supervisor.repair_missing_tool_step(step, self.registry.specs(), goal, grant)
+            offered = offered_tools(self.registry, run)
+            return await self.supervisor.repair_missing_tool_step(step, offered, goal, grant)
         proposal: JsonObject = {"tool": step.tool_call.tool, "arguments": step.tool_call.arguments}
         ok, call, problem = await self.supervisor.repair_tool_call(proposal, tool.spec, grant)
         if not ok or not isinstance(call, ToolCall):

@@ -114,8 +114,10 @@ def answer_prompt(request: str, results: str, missing: Sequence[str]) -> str:
     return "\n\n".join([*parts, f"Request: {request}\n{done} {asked}"])
 
 
-def answer_messages(request: str, results: str, missing: Sequence[str]) -> tuple[Message, ...]:
-    return (_system(ANSWER_RULES), _user(answer_prompt(request, results, missing)))
+def answer_messages(
+    request: str, results: str, missing: Sequence[str], instructions: str = ""
+) -> tuple[Message, ...]:
+    return (_system(instructions or ANSWER_RULES), _user(answer_prompt(request, results, missing)))
 
 
 def repair_json_messages(text: str, problem: str) -> tuple[Message, ...]:

@@ -161,12 +161,13 @@ def _message(
 
 
 def _task(step: PlanStep, snapshot: RunSnapshot) -> _Task:
-    """A step that is the whole of a model's plan is asked in the user's own words."""
+    """A step that is the whole of a model's plan is asked in the user's own words; whoever gives the answer
+    speaks by the instructions of the run's Template, where it has one."""
     steps = snapshot.plan.steps if snapshot.plan else ()
     planned = snapshot.plan_source is PlanSource.MODEL
     alone = planned and len(steps) == 1 and not step.errors
     last = planned and bool(steps) and steps[-1].step_id == step.step_id
-    system = ANSWER_RULES if alone or last else STEP_RULES
+    system = snapshot.request.instructions or ANSWER_RULES if alone or last else STEP_RULES
     return _Task(system, step, snapshot.request.text, snapshot, alone, last)
 
 

@@ -3,6 +3,7 @@
 import gc
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -295,3 +296,18 @@ async def test_reconcile_that_cannot_tell_is_none(make: Any, recall: Any) -> Non
     assert await invoker.reconcile(call(), CONTEXT) is None
     assert await invoker.reconcile(ToolCall("nothing"), CONTEXT) is None
     assert await invoker.reconcile(ToolCall("give_back", {"bad": 1}), CONTEXT) is None
+
+
+async def test_a_tool_that_the_run_may_not_use_is_not_called(make: Any) -> None:
+    """A context that allows some tools lets no other be called, whatever has been planned."""
+    calls: list[str] = []
+
+    async def work(arguments: Mapping[str, Any], context: ToolContext) -> Any:
+        calls.append(context.run_id)
+        return arguments
+
+    invoker = make(FreeTool(work=work))
+    refused = await invoker.invoke(call(text="hello"), replace(CONTEXT, allowed_tools=("other",)))
+    allowed = await invoker.invoke(call(text="hello"), replace(CONTEXT, allowed_tools=("give_back",)))
+    assert (refused.success, refused.reason) == (False, "TOOL_NOT_ALLOWED")
+    assert (allowed.success, len(calls)) == (True, 1)

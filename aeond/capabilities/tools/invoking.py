@@ -17,6 +17,7 @@ import anyio
 
 from aeond.capabilities.tools.measuring import json_size
 from aeond.capabilities.tools.registry import RegisteredTool, Registry
+from aeond.capabilities.tools.request_checks import check_request
 from aeond.domain.outcome import Problem
 from aeond.domain.questions import InputRequest
 from aeond.domain.subtasks import SubtaskRequest
@@ -68,9 +69,9 @@ class GuardedInvoker:
     async def invoke(self, call: ToolCall, context: ToolContext) -> ToolResult:
         """Runs the call; fails with the reason of the stage that stopped it.
 
-        TOOL_NOT_FOUND, ARGUMENTS_INVALID (every problem with its path), the authoriser's own, TOOLS_BUSY,
+        TOOL_NOT_FOUND, TOOL_NOT_ALLOWED, ARGUMENTS_INVALID (every problem with its path), the authoriser's own, TOOLS_BUSY,
         TOOL_TIMEOUT, TOOL_RAISED (unless the tool gave a reason of its own), OUTPUT_INVALID,
-        OUTPUT_TOO_LARGE. Raises nothing but cancellation. `metadata` has `duration_seconds`, on success
+        OUTPUT_TOO_LARGE, REQUEST_INVALID. Raises nothing but cancellation. `metadata` has `duration_seconds`, on success
         `output_bytes`, and `retryable` where the tool said that trying again can help.
         """
         return await self._guard(self._perform(call, context))
@@ -95,12 +96,15 @@ class GuardedInvoker:
 
     async def _perform(self, call: ToolCall, context: ToolContext) -> tuple[ToolAnswer, int]:
         registered = self._registry.find(call.tool)
+        if context.allowed_tools is not None and call.tool not in context.allowed_tools:
+            raise ToolError(f"{call.tool} is not one of the tools of this run", reason="TOOL_NOT_ALLOWED")
         _check_arguments(registered, call.arguments)
         refusal = await self._authoriser.authorise(call, registered.spec, context)
         if refusal is not None:
             raise ToolError(refusal.message, reason=refusal.reason, retryable=refusal.retryable)
         output = await self._run(registered, registered.tool.execute, call, context)
         if isinstance(output, InputRequest | SubtaskRequest):
+            check_request(call.tool, output)
             return output, 0
         return output, _check_output(registered, output)
 

@@ -1,15 +1,17 @@
 from dataclasses import replace
 from typing import Any
 
-from aeond.domain.budgets import Amounts
-from aeond.domain.events import StepStarted
+from aeond.domain.budgets import Amounts, Budget, BudgetLedger
+from aeond.domain.events import ChildRunStarted, StepEnded, StepStarted
 from aeond.domain.plans import PlanStep, StepState
-from aeond.domain.runs import RunSnapshot
+from aeond.domain.runs import Ancestry, RunSnapshot
 from aeond.domain.steps import StepMode
+from aeond.domain.subtasks import SubtaskRequest, Template
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.orchestration.intents import PreparedIntents
 from aeond.orchestration.readiness import StepReadiness
 from aeond.orchestration.reasoning import AgentReasoner
+from aeond.orchestration.template_matching import TemplateLibrary
 from aeond.orchestration.trivial import NoTemplates
 from tests.support.doubles import EchoAgent
 from tests.support.service_world import NumberedIds
@@ -90,3 +92,69 @@ def test_data_in_mended_arguments_is_no_reference() -> None:
         started = prepare(step, mode=mode, attempt=2, state=StepState.READY)
         assert started.step.tool_call is not None
         assert started.step.tool_call.arguments == {"path": "$s1"}
+
+
+def test_a_tool_that_the_run_may_not_use_is_as_good_as_missing() -> None:
+    """A run that is restricted to some tools calls no other, however its plan came about."""
+    step = calls("s2", "store", key="k", value="v")
+    run = run_of(FIRST, step, outputs={"s1": "garden"})
+    started = prepare(step, replace(run, request=replace(run.request, tools=("look",))))
+    assert started.mode is StepMode.REPAIR
+    assert started.step.errors == ("Tool 'store' is not one that this run may use",)
+    allowed = prepare(step, replace(run, request=replace(run.request, tools=("store",))))
+    assert allowed.mode is StepMode.TOOL
+
+
+TEMPLATE = Template("poem", "Writes a poem.", ("verse",), ("subject",), "Four lines.", ("look",))
+
+
+def child_of(run: RunSnapshot, **inputs: str) -> ChildRunStarted | StepEnded:
+    intents = PreparedIntents(
+        registry(),
+        AgentReasoner({}, says()),
+        validator(),
+        StepReadiness(),
+        TemplateLibrary([TEMPLATE]),
+        NumberedIds(),
+    )
+    return intents.prepare_child(run, "s1", SubtaskRequest("Write a poem.", inputs, ("poem",)), Amounts())
+
+
+def below(lineage: tuple[str, ...] = (), **limit: Any) -> RunSnapshot:
+    """A run whose first step asks for a subtask, started for this lineage and with these bounds."""
+    run = run_of(calls("s1", "look", path="x"))
+    return replace(run, ancestry=Ancestry(lineage=lineage), ledger=BudgetLedger(Budget(**limit)))
+
+
+def test_a_child_gets_at_most_half_of_what_is_left() -> None:
+    """Each dimension of the child's budget is half of the parent's rest, and one level less deep."""
+    started = child_of(below(ttl=9, tokens=1_001, depth=2), subject="rain")
+    assert isinstance(started, ChildRunStarted)
+    budget = started.child.budget
+    assert (budget.ttl, budget.tokens, budget.depth) == (4, 500, 1)
+    assert (started.child.instructions, started.child.tools) == ("Four lines.", ("look",))
+    assert len(started.child.lineage) == 1
+
+
+def test_children_do_not_nest_deeper_than_the_budget_says() -> None:
+    """A run with no depth left gets no child: its step fails with the reason."""
+    ended = child_of(below(depth=0), subject="rain")
+    assert isinstance(ended, StepEnded)
+    assert (ended.state, ended.reason) == (StepState.FAILED, "SUBTASK_TOO_DEEP")
+
+
+def test_a_subtask_within_itself_is_refused() -> None:
+    """The same template with the same inputs above is a cycle; with other inputs it is not."""
+    started = child_of(below(), subject="rain", mood="sad")
+    assert isinstance(started, ChildRunStarted)
+    ended = child_of(below(started.child.lineage), mood="sad", subject="rain")
+    assert isinstance(ended, StepEnded)
+    assert ended.reason == "SUBTASK_CYCLE"
+    assert isinstance(child_of(below(started.child.lineage), subject="snow"), ChildRunStarted)
+
+
+def test_a_subtask_that_no_template_does_fails_its_step() -> None:
+    """Without a fitting template the step ends with the library's problem."""
+    ended = child_of(below())
+    assert isinstance(ended, StepEnded)
+    assert ended.reason == "TEMPLATE_INPUT_MISSING"

@@ -1,0 +1,118 @@
+"""Templates from files."""
+
+from pathlib import Path
+
+import pytest
+
+from aeond.capabilities.templates.loading import check_tools, load_templates, read_template
+from aeond.capabilities.tools.registry import check
+from aeond.capabilities.tools.subtask_tools import SubtaskTool
+from aeond.errors import InvalidInputError
+
+GOOD = """
+description = "Writes a poem."
+task = "Write a poem about the subject."
+hints = ["a poem", "verse"]
+instructions = "You write four lines."
+tools = ["echo"]
+example = { subject = "rain" }
+
+[inputs.subject]
+description = "What it is about"
+
+[budget]
+ttl = 3
+wall_seconds = 60.0
+"""
+
+
+def test_the_shipped_templates_make_usable_tools() -> None:
+    """Each template that comes with aeond can be registered as a tool, its example included."""
+    files = load_templates()
+    assert [file.template.name for file in files] == ["compare", "extract", "research", "summarise"]
+    for file in files:
+        tool = SubtaskTool(file.template, file.task, file.input_descriptions, file.example)
+        assert check(tool).spec.name == file.template.name
+
+
+def test_a_users_file_says_all_of_a_template(tmp_path: Path) -> None:
+    """Name, inputs, instructions, tools and bounds are read as they are written."""
+    (tmp_path / "poem.toml").write_text(GOOD)
+    file = read_template(tmp_path / "poem.toml")
+    template = file.template
+    assert (template.name, template.inputs, template.tools) == ("poem", ("subject",), ("echo",))
+    assert (template.budget.ttl, template.budget.wall_seconds, template.budget.tokens) == (3, 60.0, None)
+    assert template.instructions == "You write four lines."
+    assert file.task == "Write a poem about the subject."
+
+
+def test_a_users_template_takes_the_place_of_a_shipped_one(tmp_path: Path) -> None:
+    """A file of the same name in a folder of the user's is used instead; others are beside the shipped."""
+    (tmp_path / "summarise.toml").write_text(GOOD)
+    (tmp_path / "poem.toml").write_text(GOOD)
+    (tmp_path / "notes.txt").write_text("no template")
+    by_name = {file.template.name: file for file in load_templates([tmp_path])}
+    assert sorted(by_name) == ["compare", "extract", "poem", "research", "summarise"]
+    assert by_name["summarise"].template.description == "Writes a poem."
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (GOOD.replace('task = "Write', 'tusk = "Write'), "task: field required"),
+        (GOOD.replace('["a poem", "verse"]', "[]"), "hints"),
+        (GOOD.replace("ttl = 3", 'ttl = "three"'), "budget.ttl"),
+        (GOOD.replace("ttl = 3", "ttl = 0"), "budget.ttl"),
+        (GOOD.replace("[budget]", "[budgets]"), "budgets: extra inputs are not permitted"),
+        (
+            GOOD.replace('{ subject = "rain" }', '{ topic = "rain" }'),
+            "its example must have each of its inputs",
+        ),
+        (GOOD.replace("hints =", "hints"), "it is no TOML"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_place(tmp_path: Path, text: str, said: str) -> None:
+    """What is wrong in a file is told with the file and the key, and keeps the daemon from starting."""
+    path = tmp_path / "poem.toml"
+    path.write_text(text)
+    with pytest.raises(InvalidInputError) as raised:
+        load_templates([tmp_path])
+    assert raised.value.reason == "TEMPLATE_BROKEN"
+    assert raised.value.field == "tools.templates"
+    assert str(path) in raised.value.message
+    assert said in raised.value.message
+
+
+def test_a_file_that_anybody_may_change_is_refused(tmp_path: Path) -> None:
+    """Whoever could write a template could tell the model what to do."""
+    path = tmp_path / "poem.toml"
+    path.write_text(GOOD)
+    path.chmod(0o666)
+    with pytest.raises(InvalidInputError) as raised:
+        read_template(path)
+    assert raised.value.reason == "TEMPLATE_UNSAFE"
+
+
+def test_unusable_places_are_told(tmp_path: Path) -> None:
+    """A folder that is not there, a name that cannot be a tool's, and a file beyond all bounds."""
+    with pytest.raises(InvalidInputError) as raised:
+        load_templates([tmp_path / "none"])
+    assert raised.value.reason == "TEMPLATE_FOLDER_MISSING"
+    named = tmp_path / "My Poem.toml"
+    named.write_text(GOOD)
+    with pytest.raises(InvalidInputError, match="a-z, 0-9"):
+        read_template(named)
+    large = tmp_path / "large.toml"
+    large.write_text(GOOD + "#" * (64 * 1024))
+    with pytest.raises(InvalidInputError, match="64 KiB"):
+        read_template(large)
+
+
+def test_a_template_may_only_name_tools_that_there_are(tmp_path: Path) -> None:
+    """A tool that is not registered is told with those that are."""
+    (tmp_path / "poem.toml").write_text(GOOD)
+    files = [read_template(tmp_path / "poem.toml")]
+    check_tools(files, ["echo", "now"])
+    with pytest.raises(InvalidInputError, match="no tool 'echo'; there are: now") as raised:
+        check_tools(files, ["now"])
+    assert raised.value.reason == "TEMPLATE_TOOL_UNKNOWN"

@@ -1,0 +1,31 @@
+"""Tools that ask for a run of their own."""
+
+from aeond.capabilities.tools.subtask_tools import SubtaskTool
+from aeond.domain.subtasks import SubtaskRequest, Template
+from aeond.domain.tools import Recovery
+from tests.support.tools import CONTEXT, call, invoker_of
+
+POEM = SubtaskTool(
+    Template("poem", "Writes a poem.", ("verse",), ("subject",)),
+    "Write a poem.",
+    {"subject": "What it is about"},
+    {"subject": "rain"},
+)
+
+
+async def test_a_call_asks_for_a_run_by_its_template() -> None:
+    """The request names the template and carries the arguments as the run's inputs."""
+    result = await invoker_of(POEM).invoke(call("poem", subject="snow"), CONTEXT)
+    assert result.request == SubtaskRequest("Write a poem.", {"subject": "snow"}, ("poem",))
+
+
+async def test_a_call_without_an_input_is_refused() -> None:
+    """The template's inputs are the tool's required arguments."""
+    result = await invoker_of(POEM).invoke(call("poem"), CONTEXT)
+    assert (result.success, result.reason) == (False, "ARGUMENTS_INVALID")
+
+
+async def test_asking_again_after_a_crash_is_harmless() -> None:
+    """The tool itself does nothing, so that a step which was cut asks again."""
+    assert POEM.spec.recovery is Recovery.RERUN
+    assert await POEM.reconcile({"subject": "snow"}, CONTEXT) is None

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 from pydantic import BaseModel
 
 from aeond.capabilities.tools.function_tool import tool
@@ -80,13 +81,13 @@ def remove(arguments: Arguments, context: ToolContext) -> Result:
 
 
 @tool(effect=Effect.READ)
-def look(arguments: Arguments, context: ToolContext) -> Result:
+def peek(arguments: Arguments, context: ToolContext) -> Result:
     """Tells what it can see: a file, its environment, the networks, its user, its capabilities."""
     try:
         seen = Path(arguments.text).read_text(encoding="utf-8")
     except OSError as error:
         seen = type(error).__name__
-    networks = Path("/proc/net/dev").read_text(encoding="utf-8").splitlines()[2:]
+    networks = Path("/proc/self/net/dev").read_text(encoding="utf-8").splitlines()[2:]
     said = Path("/proc/self/status").read_text(encoding="utf-8")
     return Result(
         value={
@@ -113,4 +114,10 @@ def linger(arguments: Arguments, context: ToolContext) -> Result:
     return Result(value=child.pid)
 
 
-TOOLS = [give_back, fail, crash, leave, fill, spin, write, remove, look, linger]
+@tool(effect=Effect.EXEC_CONTAINED, timeout_seconds=600.0)
+async def hold(arguments: Arguments, context: ToolContext) -> Result:
+    """Starts a process and waits for its end."""
+    return Result(value=(await anyio.run_process(["/bin/sleep", arguments.text])).returncode)
+
+
+TOOLS = [give_back, fail, crash, leave, fill, spin, write, remove, peek, linger, hold]

@@ -21,6 +21,7 @@ from aeond.capabilities.llm.engine_process import engine_process
 from aeond.errors import LLMError, LLMGoneError
 
 CONNECT_SECONDS: Final = 30.0
+GO_SECONDS: Final = 2.0
 END_SECONDS: Final = 10.0
 UNIT: Final = "aeond-engine.service"
 
@@ -95,10 +96,13 @@ class EngineUnit:
         return f"What it said last: journalctl -u {UNIT}."
 
     async def end(self) -> None:
-        """Kills it if it is there, and returns when it is gone."""
-        self.kill()
-        with anyio.move_on_after(END_SECONDS):
+        """Lets it go by itself, now that its connection is closed, else kills it; returns when it is gone."""
+        with anyio.move_on_after(GO_SECONDS) as going:
             await self.ended()
+        if going.cancelled_caught:
+            self.kill()
+            with anyio.move_on_after(END_SECONDS):
+                await self.ended()
         if self._process is not None:
             os.close(self._process)
             self._process = None

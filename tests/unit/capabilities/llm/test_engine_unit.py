@@ -57,7 +57,7 @@ async def test_a_killed_engine_is_started_again(address: Path, tmp_path: Path) -
 
 
 async def test_what_the_host_says_is_heard(tmp_path: Path) -> None:
-    """A host that cannot load its model fails with its words; its process is ended with the connection."""
+    """A host that cannot load its model fails with its words; its process is killed when it stays."""
     with subprocess.Popen(["sleep", "600"]) as process:
         with saying(tmp_path / "host.sock", {"pid": process.pid}, {"error": "no model at all"}) as address:
             async with (

@@ -58,7 +58,7 @@ async def test_a_tool_sees_next_to_nothing(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("AEOND_TEST_SECRET", "7321")
     secret = tmp_path / "secret"
     secret.write_text("7321", encoding="utf-8")
-    seen = await called(await tool_named("look", Bubblewrap()), text=str(secret))
+    seen = await called(await tool_named("peek", Bubblewrap()), text=str(secret))
     assert seen["file"] == "FileNotFoundError"
     assert [
         name for name in seen["environment"] if name not in {"LANG", "LC_CTYPE", "PATH", "PWD", "PYTHONUTF8"}
@@ -72,7 +72,7 @@ async def test_what_is_hidden_is_not_in_the_workspace(tmp_path: Path) -> None:
     state.mkdir()
     for file in (state / "journal.db", config):
         file.write_text("7321", encoding="utf-8")
-    tool = await tool_named("look", Bubblewrap(hidden=[state, config]))
+    tool = await tool_named("peek", Bubblewrap(hidden=[state, config]))
     assert (await called(tool, tmp_path, text=str(state / "journal.db")))["file"] == "FileNotFoundError"
     assert (await called(tool, tmp_path, text=str(config)))["file"] in {"", "PermissionError"}
 

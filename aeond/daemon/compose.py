@@ -51,6 +51,7 @@ from aeond.orchestration.preamble import Preamble
 from aeond.orchestration.readiness import StepReadiness
 from aeond.orchestration.reasoning import AgentReasoner
 from aeond.orchestration.repair import ModelSupervisor
+from aeond.orchestration.session_telling import SessionTelling
 from aeond.orchestration.trivial import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine, NoTemplates
 from aeond.orchestration.validation import PlanValidator
 from aeond.ports import Clock, Engine, Journal, LLMAdapter, Tool
@@ -69,6 +70,7 @@ from aeond.service.replaying import Replays
 from aeond.service.runs import Bounds, Runs
 from aeond.service.scheduling import RunLimits, RunScheduler
 from aeond.service.session_records import SessionRecords
+from aeond.service.sessions import Sessions
 from aeond.service.showing import EngineShowing
 from aeond.service.status import Process, Status
 from aeond.service.story import tell
@@ -155,6 +157,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
 
         folding = RunFolding(journal, fold)
         records = SessionRecords(store=sessions, journal=journal, folding=folding)
+        telling = SessionTelling(records, adapter, config.sessions.context_tokens)
         scheduler = await stack.enter_async_context(
             RunScheduler(
                 journal=journal,
@@ -198,6 +201,14 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
         )
         calls = Calls(
             runs=runs,
+            sessions=Sessions(
+                store=sessions,
+                records=records,
+                contexts=telling,
+                admission=admission,
+                clock=clock,
+                ids=ids,
+            ),
             tools=Tools(
                 registry=registry, invoker=invoker, workspaces=workspaces, admission=admission, ids=ids
             ),

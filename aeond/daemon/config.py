@@ -123,6 +123,18 @@ class RunsSection(Section):
     )
 
 
+class SessionsSection(Section):
+    """Conversations."""
+
+    context_tokens: int = Field(
+        1_000,
+        ge=64,
+        le=100_000,
+        description="How many tokens of a prompt may tell of the session it belongs to, never more than a third "
+        "of the model's context. A session that does not fit is told in short; what binds is told word for word.",
+    )
+
+
 class WorkspacesSection(Section):
     """Where tools may work."""
 
@@ -261,6 +273,7 @@ class Config(Section):
     log: LogSection = Field(default_factory=LogSection)
     socket: SocketSection = Field(default_factory=SocketSection)
     runs: RunsSection = Field(default_factory=RunsSection)
+    sessions: SessionsSection = Field(default_factory=SessionsSection)
     workspaces: WorkspacesSection = Field(default_factory=WorkspacesSection)
     model: ModelSection = Field(default_factory=ModelSection)
     engine: EngineSection = Field(default_factory=EngineSection)

@@ -62,12 +62,14 @@ class OperationStarted:
 
 @dataclass(frozen=True, slots=True)
 class ReferencesResolved:
-    """What the request means in its session. `context` is what later prompts are told of the session."""
+    """What the request means in its session. `context` is what later prompts are told of the session,
+    `note` what was done to the words, or why they were kept."""
 
     original: str
     resolved: str
     context: str = ""
     used: Amounts = field(default_factory=Amounts)
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

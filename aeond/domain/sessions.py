@@ -55,6 +55,16 @@ class SessionDigest:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionPast:
+    """What was said before a moment: the digest, the messages since it, and the runs of these requests that
+    have not ended."""
+
+    digest: SessionDigest = field(default_factory=SessionDigest)
+    messages: tuple[SessionMessage, ...] = ()
+    open_runs: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class SessionContext:
     """What a model is told of a session. `tokens` is what `text` costs as a prompt, by the model's own
     tokenizer, and never more than `max_tokens`; `kept` are the lines that are kept word for word from

@@ -75,10 +75,12 @@ class Readiness(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A request with its references spelled out, and what later prompts are told of the session."""
+    """A request with its references spelled out, what later prompts are told of the session, and what
+    was done to the words, or why they were kept."""
 
     text: str
     context: str = ""
+    note: str = ""
 
 
 class References(Protocol):

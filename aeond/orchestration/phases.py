@@ -119,7 +119,7 @@ class PhaseOrchestrator:
     ) -> tuple[e.EventKind, ...]:
         resolved = (await _twice_at_most(lambda: self.references.resolve(snapshot, grant), contract)).value
         said = snapshot.request.text
-        return (e.ReferencesResolved(said, resolved.text, resolved.context, grant.used),)
+        return (e.ReferencesResolved(said, resolved.text, resolved.context, grant.used, resolved.note),)
 
     async def _route(
         self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from aeond.domain.sessions import Session, SessionContext, SessionDigest, SessionMessage
+from aeond.domain.sessions import Session, SessionContext, SessionDigest, SessionMessage, SessionPast
 
 
 class SessionStore(Protocol):
@@ -52,9 +52,9 @@ class SessionStore(Protocol):
 class SessionHistory(Protocol):
     """A session as the orchestration reads it: always in step with the journal. Raises StoreError."""
 
-    async def read(self, session_id: str, run_id: str) -> tuple[SessionDigest, Sequence[SessionMessage]]:
-        """The digest, and all messages since that came before the request of this run ("": all), with the
-        answers to them. Empty for a session that is gone."""
+    async def read(self, session_id: str, run_id: str) -> SessionPast:
+        """What came before the request of this run ("": everything), with the answers there are by now.
+        Empty for a session that is gone."""
 
     async def keep_digest(self, session_id: str, digest: SessionDigest) -> None:
         """See SessionStore."""

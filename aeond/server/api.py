@@ -11,7 +11,7 @@ import anyio
 from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, runs_pb2, sessions_pb2, tools_pb2
 from aeond.ports import Clock, Ids
 from aeond.server.binding import Binding, Service
-from aeond.server.calls import DaemonCalls, MemoryCalls, ModelCalls, RunCalls, ToolCalls
+from aeond.server.calls import DaemonCalls, MemoryCalls, ModelCalls, RunCalls, SessionCalls, ToolCalls
 from aeond.server.daemon import DaemonShim
 from aeond.server.door import Door
 from aeond.server.entry import EntryRule
@@ -20,6 +20,7 @@ from aeond.server.memory import MemoryShim
 from aeond.server.models import ModelShim
 from aeond.server.runs import RunShim
 from aeond.server.serving import SOCKET_NAME, GrpcServer
+from aeond.server.sessions import SessionShim
 from aeond.server.streaming import STALL_SECONDS, Streams
 from aeond.server.tools import ToolShim
 
@@ -31,6 +32,7 @@ class Calls:
     """Everything that clients can ask for."""
 
     runs: RunCalls
+    sessions: SessionCalls
     tools: ToolCalls
     memory: MemoryCalls
     models: ModelCalls
@@ -61,7 +63,9 @@ class Api:
             inner_folder,
             services=(
                 Service(runs_pb2.DESCRIPTOR.services_by_name["RunService"], RunShim(calls.runs)),
-                Service(sessions_pb2.DESCRIPTOR.services_by_name["SessionService"], None),
+                Service(
+                    sessions_pb2.DESCRIPTOR.services_by_name["SessionService"], SessionShim(calls.sessions)
+                ),
                 Service(tools_pb2.DESCRIPTOR.services_by_name["ToolService"], ToolShim(calls.tools)),
                 Service(memory_pb2.DESCRIPTOR.services_by_name["MemoryService"], MemoryShim(calls.memory)),
                 Service(

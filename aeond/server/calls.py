@@ -11,7 +11,7 @@ it, at most `limit` items, fewer only at the end. The server asks for one more t
 whether there is a next page, and makes the opaque token.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
 
 from aeond.domain.budgets import BudgetRequest
@@ -21,6 +21,7 @@ from aeond.domain.forks import ForkRequest
 from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
 from aeond.domain.plans import Plan
 from aeond.domain.runs import Owner, Resolution, RunRequest, RunSnapshot, RunState
+from aeond.domain.sessions import Session, SessionContext, SessionMessage
 from aeond.domain.tools import ToolCall, ToolResult, ToolSpec
 from aeond.domain.values import JsonValue
 from aeond.ports import RunSummary
@@ -45,10 +46,10 @@ class RunCalls(Protocol):
         ...
 
     async def list_runs(
-        self, *, states: frozenset[RunState], session_id: str, before: str, limit: int
+        self, *, states: frozenset[RunState], session_id: str, parent_run_id: str, before: str, limit: int
     ) -> Sequence[RunSummary]:
         """Newest first; `before` is the run id that the page comes after; no states means all; a session
-        id keeps the runs of that session only.
+        id keeps the runs of that session only, a parent those that it started.
         """
         ...
 
@@ -80,6 +81,23 @@ class RunCalls(Protocol):
         """
         ...
 
+    async def answer(self, run_id: str, question_id: str, answer: JsonValue, owner: Owner) -> RunSnapshot:
+        """Answers a question ("": the only open one); returns once that is durable. InvalidInputError:
+        the answer does not fit it (ANSWER_INVALID), or it is not said which is meant (QUESTION_AMBIGUOUS).
+        WrongStateError (QUESTION_NOT_OPEN): not asked, or answered already: the first answer counts.
+        """
+        ...
+
+    def watch_tree(
+        self, run_id: str, after_seq: int, child_seqs: Mapping[str, int]
+    ) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
+        """As `watch`, with the events of all runs below this one, each run's gapless and each once; ends
+        when all of them have ended. `child_seqs` says where to go on in runs below; one that is not named
+        is given from its first event, unless its parent's ChildRunEnded is at or before the parent's own
+        number: nothing of a run comes after that event.
+        """
+        ...
+
     def watch(self, run_id: str, after_seq: int) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
         """The run's events after `after_seq`, gapless and each once, in batches of what is at hand (never
         empty, at most 256 items); in between, live, the text and progress of the moment. To a watcher who
@@ -106,6 +124,35 @@ class ToolCalls(Protocol):
         """Runs the tool under the same guard as a step's call. A tool that fails is a result, not an
         error; NotFoundError as `get`. `workspace` as in RunRequest.
         """
+        ...
+
+
+class SessionCalls(Protocol):
+    """Sessions: make, look, list, delete. All but `create` and `list_sessions` raise NotFoundError (reason
+    SESSION_NOT_FOUND) when there is no such session."""
+
+    async def create(self, title: str, labels: Mapping[str, str], request_id: str, owner: Owner) -> Session:
+        """Returns once the session is durable; with a request id that this owner used before, that one."""
+        ...
+
+    async def get(self, session_id: str) -> Session: ...
+
+    async def list_sessions(self, *, before: str, limit: int) -> Sequence[Session]:
+        """The one changed last first; `before` is the place of the session that the page comes after."""
+        ...
+
+    async def delete(self, session_id: str) -> None:
+        """Returns once that is durable; its runs stay. WrongStateError (reason SESSION_BUSY) while one of
+        them has not ended.
+        """
+        ...
+
+    async def messages(self, session_id: str, *, after: int, limit: int) -> Sequence[SessionMessage]:
+        """Oldest first, after the message with that number; fewer than asked for where they are long."""
+        ...
+
+    async def preview(self, session_id: str) -> SessionContext:
+        """What a model would be told of the session; waits for the engine, whose tokenizer counts."""
         ...
 
 

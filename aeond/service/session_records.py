@@ -8,7 +8,7 @@ whenever a daemon dies, and the journal alone says what happened.
 
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final
@@ -17,7 +17,7 @@ import anyio
 
 from aeond.domain.events import Event, RunCreated
 from aeond.domain.messages import Role
-from aeond.domain.sessions import SessionDigest, SessionMessage
+from aeond.domain.sessions import SessionDigest, SessionMessage, SessionPast
 from aeond.errors import AeondError, ReplayError, StoreError
 from aeond.ports import Journal
 from aeond.ports.sessions import SessionStore
@@ -82,7 +82,7 @@ class SessionRecords:
                 with anyio.CancelScope(shield=True):
                     await self._store.end_run(run_id, answer, summary.changed_time)
 
-    async def read(self, session_id: str, run_id: str) -> tuple[SessionDigest, Sequence[SessionMessage]]:
+    async def read(self, session_id: str, run_id: str) -> SessionPast:
         """See ports.SessionHistory. At most the newest 2,000 messages; requests whole, answers up to 8,000
         characters."""
         await self.settle(session_id)
@@ -93,8 +93,11 @@ class SessionRecords:
             said.extend(map(_bounded, page))
             last = page[-1].number
         own = next((m.number for m in said if m.run_id == run_id and m.role is Role.USER), last + 1)
-        asked = {m.run_id for m in said if m.role is Role.USER and m.number < own}
-        return digest, [m for m in said if m.run_id in asked]
+        asked = frozenset(m.run_id for m in said if m.role is Role.USER and m.number < own)
+        still_open = await self._store.open_runs(session_id)
+        return SessionPast(
+            digest, tuple(m for m in said if m.run_id in asked), asked.intersection(still_open)
+        )
 
     async def keep_digest(self, session_id: str, digest: SessionDigest) -> None:
         await self._store.keep_digest(session_id, digest)

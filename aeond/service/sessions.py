@@ -1,6 +1,7 @@
 """Sessions: what clients may ask about them."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from aeond.domain.runs import Owner
 from aeond.domain.sessions import Session, SessionContext, SessionMessage
@@ -9,6 +10,9 @@ from aeond.ports import Clock, Ids
 from aeond.ports.sessions import SessionContexts, SessionStore
 from aeond.service.admission import Admission
 from aeond.service.session_records import SessionRecords
+
+# Twice what a page of the API shows, and more than its largest message.
+ENOUGH_CHARS: Final = 2 << 20
 
 
 class Sessions:
@@ -63,9 +67,20 @@ class Sessions:
         await self._store.delete(session_id)
 
     async def messages(self, session_id: str, *, after: int, limit: int) -> Sequence[SessionMessage]:
-        """What was said, oldest first, after the message numbered `after`. NotFoundError as `get`."""
+        """What was said, oldest first, after the message numbered `after`; fewer than `limit` only at the
+        end, or once it is more than any page shows. NotFoundError as `get`."""
         await self.get(session_id)
-        return await self._store.messages(session_id, after, limit)
+        said: list[SessionMessage] = []
+        chars = 0
+        while len(said) < limit and chars < ENOUGH_CHARS:
+            page = await self._store.messages(
+                session_id, said[-1].number if said else after, limit - len(said)
+            )
+            if not page:
+                break
+            said += page
+            chars += sum(len(message.text) for message in page)
+        return said
 
     async def preview(self, session_id: str) -> SessionContext:
         """What a model would be told of the session now. NotFoundError as `get`; counting may wait for

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import anyio
 
+from aeond.capabilities.sessions.in_memory_sessions import InMemorySessions
 from aeond.domain.budgets import Budget, BudgetRequest
 from aeond.domain.daemons import ConfigChanges, DaemonSnapshot, DaemonState
 from aeond.domain.events import (
@@ -34,6 +35,10 @@ from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, W
 from aeond.kernel.fold import fold
 from aeond.ports import RunSummary
 from aeond.server.api import Calls
+from aeond.service.admission import Admission
+from tests.support.doubles import ManualClock
+from tests.support.service_world import NumberedIds
+from tests.support.sessions import ToldContexts, sessions_in_memory
 
 START_TIME = 1_790_000_000.0
 LIMIT = Budget()
@@ -65,7 +70,7 @@ class InMemoryRuns:
         return self.snapshots[run_id]
 
     async def list_runs(
-        self, *, states: frozenset[RunState], session_id: str, before: str, limit: int
+        self, *, states: frozenset[RunState], session_id: str, parent_run_id: str, before: str, limit: int
     ) -> Sequence[RunSummary]:
         found = [
             RunSummary(
@@ -80,6 +85,7 @@ class InMemoryRuns:
             for run in sorted(self.snapshots.values(), key=lambda run: run.run_id, reverse=True)
             if (not states or run.state in states)
             and (not session_id or run.request.session_id == session_id)
+            and (not parent_run_id or run.ancestry.parent_run_id == parent_run_id)
             and (not before or run.run_id < before)
         ]
         return found[:limit]
@@ -93,6 +99,15 @@ class InMemoryRuns:
         if run.state is not RunState.SUSPENDED:
             raise WrongStateError("Nothing waits for a decision.", reason="NOTHING_TO_DECIDE")
         return self.happen(run_id, StepResolved(resolution, owner, step_id))
+
+    async def answer(self, run_id: str, question_id: str, answer: JsonValue, owner: Owner) -> RunSnapshot:
+        run = await self.get(run_id)
+        asked = [q for q in run.questions if question_id in ("", q.question_id)]
+        if not asked:
+            raise WrongStateError("Nothing is asked.", reason="QUESTION_NOT_OPEN")
+        if asked[0].request.options and answer not in asked[0].request.options:
+            raise InvalidInputError("That is no option.", reason="ANSWER_INVALID", field="answer_json")
+        return self.happen(run_id, InputAnswered(asked[0].question_id, answer, owner))
 
     async def fork(self, asked: ForkRequest) -> RunSnapshot:
         past = await self.get(asked.run_id)
@@ -114,6 +129,15 @@ class InMemoryRuns:
             raise InvalidInputError("The run is not that far.", reason="SEQ_AHEAD", field="until_seq")
         events = [item for item in self.journals[run_id] if isinstance(item, Event)]
         yield [event for event in events if event.seq <= (until_seq or run.seq)]
+
+    async def watch_tree(
+        self, run_id: str, after_seq: int, child_seqs: Mapping[str, int]
+    ) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
+        for below in (run for run in self.snapshots.values() if run.ancestry.parent_run_id == run_id):
+            seen = child_seqs.get(below.run_id, 0)
+            yield [i for i in self.journals[below.run_id] if not isinstance(i, Event) or i.seq > seen]
+        async for batch in self.watch(run_id, after_seq):
+            yield batch
 
     async def watch(self, run_id: str, after_seq: int) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
         run = await self.get(run_id)
@@ -281,10 +305,15 @@ class InMemoryCalls:
     """All of them together."""
 
     runs: InMemoryRuns = field(default_factory=InMemoryRuns)
+    sessions: InMemorySessions = field(default_factory=InMemorySessions)
+    contexts: ToldContexts = field(default_factory=ToldContexts)
     tools: InMemoryTools = field(default_factory=InMemoryTools)
     memory: InMemoryKeys = field(default_factory=InMemoryKeys)
     models: InMemoryModels = field(default_factory=InMemoryModels)
     daemon: FixedDaemon = field(default_factory=FixedDaemon)
 
     def calls(self) -> Calls:
-        return Calls(self.runs, self.tools, self.memory, self.models, self.daemon)
+        clock, ids, admission = ManualClock(START_TIME), NumberedIds(), Admission()
+        admission.open()
+        sessions = sessions_in_memory(clock, ids, self.sessions, self.contexts, admission)
+        return Calls(self.runs, sessions, self.tools, self.memory, self.models, self.daemon)

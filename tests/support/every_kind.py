@@ -90,7 +90,7 @@ EVERY_KIND: Sequence[EventKind] = (
     StepResolved(Resolution.RETRY, Owner(1, 2), "s1"),
     RunEnded(RunState.FAILED, Problem("X", "y")),
     OperationStarted(Operation.ROUTE, Amounts(llm_calls=2)),
-    ReferencesResolved("is it?", "is the door open?", "the door was painted", Amounts(tokens=7)),
+    ReferencesResolved("is it?", "is the door open?", "the door was painted", Amounts(tokens=7), "no name"),
     RouteChosen(Route.DIRECT, ToolCall("echo", {"text": "a"}), Amounts(tokens=8)),
     ProfileInferred(PROFILE, True, Amounts(llm_calls=1)),
     BudgetAdjusted(Budget(ttl=3), ("PROFILE",), PROFILE),

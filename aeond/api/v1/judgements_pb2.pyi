@@ -389,12 +389,17 @@ class ReferencesResolved(_message.Message):
     RESOLVED_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
     CONTEXT_FIELD_NUMBER: _builtins.int
+    NOTE_FIELD_NUMBER: _builtins.int
     original: _builtins.str
     """What the user wrote."""
     resolved: _builtins.str
     """What the run goes on with."""
     context: _builtins.str
     """What later prompts are told of the session. Empty: nothing."""
+    note: _builtins.str
+    """Why the words were kept as they were although they may refer to something, or what was done to them. Empty:
+    there is nothing to say about it.
+    """
     @_builtins.property
     def used(self) -> _parts_pb2.Amounts:
         """What it cost."""
@@ -406,10 +411,11 @@ class ReferencesResolved(_message.Message):
         resolved: _builtins.str = ...,
         used: _parts_pb2.Amounts | None = ...,
         context: _builtins.str = ...,
+        note: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "original", b"original", "resolved", b"resolved", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "note", b"note", "original", b"original", "resolved", b"resolved", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

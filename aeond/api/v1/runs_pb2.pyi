@@ -595,25 +595,54 @@ class WatchRunRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class ChildSeqsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.int
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     RUN_ID_FIELD_NUMBER: _builtins.int
     AFTER_SEQ_FIELD_NUMBER: _builtins.int
     INCLUDE_CHILDREN_FIELD_NUMBER: _builtins.int
+    CHILD_SEQS_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run's id; empty is refused."""
     after_seq: _builtins.int
     """The last seq that has already arrived. 0: none, from the first event on."""
     include_children: _builtins.bool
     """Whether to show the events of runs that this run started, too. False: only its own."""
+    @_builtins.property
+    def child_seqs(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
+        """With include_children: the last seq that has already arrived of each run below, by run id. A run that
+        is not named is shown from its first event, unless its ChildRunEnded has arrived already: all of it was
+        shown before that.
+        """
+
     def __init__(
         self,
         *,
         run_id: _builtins.str = ...,
         after_seq: _builtins.int = ...,
         include_children: _builtins.bool = ...,
+        child_seqs: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_seq", b"after_seq", "include_children", b"include_children", "run_id", b"run_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_seq", b"after_seq", "child_seqs", b"child_seqs", "include_children", b"include_children", "run_id", b"run_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -138,6 +138,8 @@ class RunServiceServicer:
     def WatchRun(self, request, context):
         """Streams a run's events after a sequence number: first those on disk, then live, each once and without
         a gap, with the text and progress of the moment in between; ends with OK after the last event.
+        With include_children also those of all runs below it, each run's once and without a gap; it then ends
+        when all of them have ended.
         NOT_FOUND when there is no such run. UNAVAILABLE (DRAINING) when the daemon stops and
         RESOURCE_EXHAUSTED (STREAM_STALLED) when the client did not read for 30 seconds: both carry `last-seq`
         in the trailing metadata once an event was sent. Repeat with the last seq that arrived to go on.

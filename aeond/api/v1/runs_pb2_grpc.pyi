@@ -58,6 +58,8 @@ class RunServiceStub:
     WatchRun: _grpc.UnaryStreamMultiCallable[_runs_pb2.WatchRunRequest, _runs_pb2.WatchRunResponse]
     """Streams a run's events after a sequence number: first those on disk, then live, each once and without
     a gap, with the text and progress of the moment in between; ends with OK after the last event.
+    With include_children also those of all runs below it, each run's once and without a gap; it then ends
+    when all of them have ended.
     NOT_FOUND when there is no such run. UNAVAILABLE (DRAINING) when the daemon stops and
     RESOURCE_EXHAUSTED (STREAM_STALLED) when the client did not read for 30 seconds: both carry `last-seq`
     in the trailing metadata once an event was sent. Repeat with the last seq that arrived to go on.
@@ -112,6 +114,8 @@ class RunServiceAsyncStub(RunServiceStub):
     WatchRun: _aio.UnaryStreamMultiCallable[_runs_pb2.WatchRunRequest, _runs_pb2.WatchRunResponse]  # type: ignore[assignment]
     """Streams a run's events after a sequence number: first those on disk, then live, each once and without
     a gap, with the text and progress of the moment in between; ends with OK after the last event.
+    With include_children also those of all runs below it, each run's once and without a gap; it then ends
+    when all of them have ended.
     NOT_FOUND when there is no such run. UNAVAILABLE (DRAINING) when the daemon stops and
     RESOURCE_EXHAUSTED (STREAM_STALLED) when the client did not read for 30 seconds: both carry `last-seq`
     in the trailing metadata once an event was sent. Repeat with the last seq that arrived to go on.
@@ -199,6 +203,8 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_runs_pb2.WatchRunResponse], _abc.AsyncIterator[_runs_pb2.WatchRunResponse]]:
         """Streams a run's events after a sequence number: first those on disk, then live, each once and without
         a gap, with the text and progress of the moment in between; ends with OK after the last event.
+        With include_children also those of all runs below it, each run's once and without a gap; it then ends
+        when all of them have ended.
         NOT_FOUND when there is no such run. UNAVAILABLE (DRAINING) when the daemon stops and
         RESOURCE_EXHAUSTED (STREAM_STALLED) when the client did not read for 30 seconds: both carry `last-seq`
         in the trailing metadata once an event was sent. Repeat with the last seq that arrived to go on.

@@ -125,6 +125,7 @@ class Session(_message.Message):
     MESSAGE_COUNT_FIELD_NUMBER: _builtins.int
     RUN_COUNT_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
+    UID_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
     """The session's id; ids sort by creation."""
     title: _builtins.str
@@ -133,6 +134,8 @@ class Session(_message.Message):
     """How many messages it holds."""
     run_count: _builtins.int
     """How many runs it owns."""
+    uid: _builtins.int
+    """The user id of whoever created it; -1 where it is not known."""
     @_builtins.property
     def created_time(self) -> _timestamp_pb2.Timestamp:
         """When it was created."""
@@ -155,10 +158,11 @@ class Session(_message.Message):
         message_count: _builtins.int = ...,
         run_count: _builtins.int = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        uid: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["changed_time", b"changed_time", "created_time", b"created_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed_time", b"changed_time", "created_time", b"created_time", "labels", b"labels", "message_count", b"message_count", "run_count", b"run_count", "session_id", b"session_id", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed_time", b"changed_time", "created_time", b"created_time", "labels", b"labels", "message_count", b"message_count", "run_count", b"run_count", "session_id", b"session_id", "title", b"title", "uid", b"uid"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -436,3 +440,71 @@ class ListMessagesResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListMessagesResponse: _TypeAlias = ListMessagesResponse  # noqa: Y015
+
+@_typing.final
+class PreviewContextRequest(_message.Message):
+    """Which session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    session_id: _builtins.str
+    """The session's id; empty is refused."""
+    def __init__(
+        self,
+        *,
+        session_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["session_id", b"session_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PreviewContextRequest: _TypeAlias = PreviewContextRequest  # noqa: Y015
+
+@_typing.final
+class PreviewContextResponse(_message.Message):
+    """What a model is told of a session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    TOKENS_FIELD_NUMBER: _builtins.int
+    MAX_TOKENS_FIELD_NUMBER: _builtins.int
+    KEPT_FIELD_NUMBER: _builtins.int
+    DIGESTED_COUNT_FIELD_NUMBER: _builtins.int
+    WHOLE_COUNT_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """All of it, as the model reads it. Empty: nothing was said yet."""
+    tokens: _builtins.int
+    """What it costs as a prompt, in tokens of the resident model."""
+    max_tokens: _builtins.int
+    """What it may cost at most."""
+    digested_count: _builtins.int
+    """How many exchanges (a request and its answer) are told only in short."""
+    whole_count: _builtins.int
+    """How many are told as a whole."""
+    @_builtins.property
+    def kept(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Lines of the text that are kept word for word from exchanges that are no longer told as a whole: the first
+        request, statements that bind, questions that are open. Empty: everything is told as a whole.
+        """
+
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        tokens: _builtins.int = ...,
+        max_tokens: _builtins.int = ...,
+        kept: _abc.Iterable[_builtins.str] | None = ...,
+        digested_count: _builtins.int = ...,
+        whole_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digested_count", b"digested_count", "kept", b"kept", "max_tokens", b"max_tokens", "text", b"text", "tokens", b"tokens", "whole_count", b"whole_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PreviewContextResponse: _TypeAlias = PreviewContextResponse  # noqa: Y015

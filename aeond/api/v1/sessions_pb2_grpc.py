@@ -60,6 +60,11 @@ class SessionServiceStub:
                 request_serializer=aeond_dot_api_dot_v1_dot_sessions__pb2.ListMessagesRequest.SerializeToString,
                 response_deserializer=aeond_dot_api_dot_v1_dot_sessions__pb2.ListMessagesResponse.FromString,
                 _registered_method=True)
+        self.PreviewContext = channel.unary_unary(
+                '/aeond.api.v1.SessionService/PreviewContext',
+                request_serializer=aeond_dot_api_dot_v1_dot_sessions__pb2.PreviewContextRequest.SerializeToString,
+                response_deserializer=aeond_dot_api_dot_v1_dot_sessions__pb2.PreviewContextResponse.FromString,
+                _registered_method=True)
 
 
 class SessionServiceServicer:
@@ -103,6 +108,15 @@ class SessionServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PreviewContext(self, request, context):
+        """Returns what a model would be told of the session if a run began in it now; changes nothing. It counts with
+        the model's own tokenizer, so it starts the engine and waits for it. NOT_FOUND when there is no such session;
+        UNAVAILABLE when the engine cannot be had. Repeat at will.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SessionServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -130,6 +144,11 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     servicer.ListMessages,
                     request_deserializer=aeond_dot_api_dot_v1_dot_sessions__pb2.ListMessagesRequest.FromString,
                     response_serializer=aeond_dot_api_dot_v1_dot_sessions__pb2.ListMessagesResponse.SerializeToString,
+            ),
+            'PreviewContext': grpc.unary_unary_rpc_method_handler(
+                    servicer.PreviewContext,
+                    request_deserializer=aeond_dot_api_dot_v1_dot_sessions__pb2.PreviewContextRequest.FromString,
+                    response_serializer=aeond_dot_api_dot_v1_dot_sessions__pb2.PreviewContextResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -268,6 +287,33 @@ class SessionService:
             '/aeond.api.v1.SessionService/ListMessages',
             aeond_dot_api_dot_v1_dot_sessions__pb2.ListMessagesRequest.SerializeToString,
             aeond_dot_api_dot_v1_dot_sessions__pb2.ListMessagesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PreviewContext(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/aeond.api.v1.SessionService/PreviewContext',
+            aeond_dot_api_dot_v1_dot_sessions__pb2.PreviewContextRequest.SerializeToString,
+            aeond_dot_api_dot_v1_dot_sessions__pb2.PreviewContextResponse.FromString,
             options,
             channel_credentials,
             insecure,

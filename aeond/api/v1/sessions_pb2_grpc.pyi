@@ -47,6 +47,11 @@ class SessionServiceStub:
     """
     ListMessages: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.ListMessagesRequest, _sessions_pb2.ListMessagesResponse]
     """Lists a session's messages, oldest first. NOT_FOUND when there is no such session. Repeat at will."""
+    PreviewContext: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.PreviewContextRequest, _sessions_pb2.PreviewContextResponse]
+    """Returns what a model would be told of the session if a run began in it now; changes nothing. It counts with
+    the model's own tokenizer, so it starts the engine and waits for it. NOT_FOUND when there is no such session;
+    UNAVAILABLE when the engine cannot be had. Repeat at will.
+    """
 
 @_typing.type_check_only
 class SessionServiceAsyncStub(SessionServiceStub):
@@ -67,6 +72,11 @@ class SessionServiceAsyncStub(SessionServiceStub):
     """
     ListMessages: _aio.UnaryUnaryMultiCallable[_sessions_pb2.ListMessagesRequest, _sessions_pb2.ListMessagesResponse]  # type: ignore[assignment]
     """Lists a session's messages, oldest first. NOT_FOUND when there is no such session. Repeat at will."""
+    PreviewContext: _aio.UnaryUnaryMultiCallable[_sessions_pb2.PreviewContextRequest, _sessions_pb2.PreviewContextResponse]  # type: ignore[assignment]
+    """Returns what a model would be told of the session if a run began in it now; changes nothing. It counts with
+    the model's own tokenizer, so it starts the engine and waits for it. NOT_FOUND when there is no such session;
+    UNAVAILABLE when the engine cannot be had. Repeat at will.
+    """
 
 class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
     """Sessions: conversations that own messages and runs and survive restarts."""
@@ -114,5 +124,16 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.ListMessagesResponse, _abc.Awaitable[_sessions_pb2.ListMessagesResponse]]:
         """Lists a session's messages, oldest first. NOT_FOUND when there is no such session. Repeat at will."""
+
+    @_abc_1.abstractmethod
+    def PreviewContext(
+        self,
+        request: _sessions_pb2.PreviewContextRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_sessions_pb2.PreviewContextResponse, _abc.Awaitable[_sessions_pb2.PreviewContextResponse]]:
+        """Returns what a model would be told of the session if a run began in it now; changes nothing. It counts with
+        the model's own tokenizer, so it starts the engine and waits for it. NOT_FOUND when there is no such session;
+        UNAVAILABLE when the engine cannot be had. Repeat at will.
+        """
 
 def add_SessionServiceServicer_to_server(servicer: SessionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -124,6 +124,7 @@ def _references(kind: ours.ReferencesResolved) -> pb.ReferencesResolved:
         resolved=plain_text(kind.resolved),
         context=plain_text(kind.context),
         used=parts.amounts_to_wire(kind.used),
+        note=plain_text(kind.note),
     )
 
 

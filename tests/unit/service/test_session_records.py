@@ -174,11 +174,13 @@ async def test_a_run_reads_what_came_before_it(tmp_path: Path) -> None:
         await world.sessions.begin_run("talk", run_id, f"request {run_id}", 1.0)
     await world.sessions.end_run("r1", "answer r1", 2.0)
     world.records._unsure |= {"r2", "r3"}
-    digest, messages = await world.records.read("talk", "r2")
-    assert digest == SessionDigest()
-    assert [message.text for message in messages] == ["request r1", "answer r1"]
-    _, everything = await world.records.read("talk", "")
-    assert len(everything) == 4
+    past = await world.records.read("talk", "r2")
+    assert past.digest == SessionDigest()
+    assert [message.text for message in past.messages] == ["request r1", "answer r1"]
+    assert past.open_runs == frozenset()
+    everything = await world.records.read("talk", "")
+    assert len(everything.messages) == 4
+    assert everything.open_runs == {"r2", "r3"}
 
 
 async def test_a_digest_stands_for_what_it_covers(tmp_path: Path) -> None:
@@ -190,9 +192,9 @@ async def test_a_digest_stands_for_what_it_covers(tmp_path: Path) -> None:
     await world.sessions.end_run("r1", "one", 2.0)
     await world.sessions.end_run("r2", "two", 2.0)
     await world.records.keep_digest("talk", SessionDigest(through=1, exchange_count=1, goal="first"))
-    digest, messages = await world.records.read("talk", "")
-    assert digest.goal == "first"
-    assert [message.text for message in messages] == ["second", "two"]
+    past = await world.records.read("talk", "")
+    assert past.digest.goal == "first"
+    assert [message.text for message in past.messages] == ["second", "two"]
 
 
 async def test_long_answers_are_bounded_and_requests_are_not(tmp_path: Path) -> None:
@@ -201,6 +203,6 @@ async def test_long_answers_are_bounded_and_requests_are_not(tmp_path: Path) -> 
     await session(world)
     await world.sessions.begin_run("talk", "r1", "q" * 100_000, 1.0)
     await world.sessions.end_run("r1", "a" * 100_000, 2.0)
-    _, (request, answer) = await world.records.read("talk", "")
+    request, answer = (await world.records.read("talk", "")).messages
     assert len(request.text) == 100_000
     assert len(answer.text) < 9_000

@@ -156,8 +156,8 @@ def status_line(engine: EngineSnapshot, runs: RunCounts) -> str:
     """Engine and runs, in one line for people."""
     model = engine.model or "no model"
     told = f"{model}: {engine.state}"
-    if engine.state is EngineState.STARTING:
-        told = f"{model}: {engine.activity or 'starting'} {engine.progress:.0%}"
+    if engine.activity:
+        told += f", {engine.activity}" + (f" {engine.progress:.0%}" if engine.progress else "")
     elif engine.error:
         told = f"{model}: {engine.state} ({engine.error})"
     return (

@@ -97,7 +97,7 @@ class EngineSnapshot:
 
     state: EngineState
     model: str = ""
-    activity: str = ""  # what STARTING is doing: "downloading", "verifying", "loading"
+    activity: str = ""  # "downloading", "verifying", "loading", "preparing"; when READY "reading ahead"
     progress: float = 0.0
     error: str = ""
     restarts: int = 0

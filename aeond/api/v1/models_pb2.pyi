@@ -122,9 +122,11 @@ class Engine(_message.Message):
     model: _builtins.str
     """The model that is or becomes resident. Empty: none."""
     activity: _builtins.str
-    """What STARTING is doing: downloading, verifying, loading. Empty: nothing."""
+    """What it is doing beside its requests: downloading, verifying, loading or preparing when STARTING, reading
+    ahead when READY. Empty: nothing.
+    """
     progress: _builtins.float
-    """How far that is, 0 to 1."""
+    """How far that is, 0 to 1. 0 also where nobody knows."""
     error: _builtins.str
     """Why it died, in plain words. Empty: it did not."""
     restarts: _builtins.int

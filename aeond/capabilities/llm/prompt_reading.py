@@ -21,6 +21,7 @@ from aeond.errors import AeondError
 from aeond.ports import Clock
 
 FIRST_PIECE = 4  # tokens: nothing is known of the machine yet
+LEAST_PIECE = 2  # on the slowest machine two tokens take hardly longer than one
 # Less of a prompt than this is no reason to go where it was read: most begin with the same few tokens.
 LEAST_SHARE = 0.1
 
@@ -158,7 +159,7 @@ class PromptReading:
     def _adapt(self, size: int, seconds: float) -> None:
         """The next piece should last as long as it may, going by the last one, but grow with care."""
         fitting = round(size * self._piece_seconds / max(seconds, 1e-6))
-        self._size = max(1, min(fitting, 2 * size, self._most))
+        self._size = max(LEAST_PIECE, min(fitting, 2 * size, self._most))
 
 
 @dataclass(frozen=True, slots=True)

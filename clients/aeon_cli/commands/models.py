@@ -93,7 +93,7 @@ def engine_in_words(engine: "Engine") -> str:
 
     words = one_line(f"{engine.model} {engine.state}".strip())
     if engine.activity:
-        words += f": {one_line(engine.activity)} {engine.progress:.0%}"
+        words += f": {one_line(engine.activity)}" + (f" {engine.progress:.0%}" if engine.progress else "")
     return f"{words}: {one_line(engine.error)}" if engine.error else words
 
 
@@ -101,7 +101,9 @@ def _wait_for(client: "Client", engine: "Engine") -> "Engine":
     """The engine once it is ready or dead; each new thing that it does is said on standard error."""
     said = ""
     while engine.state not in {"ready", "dead"}:
-        words = f"{engine.activity or engine.state} {int(engine.progress * 10) * 10}%"
+        words = engine.activity or engine.state
+        if engine.progress:
+            words += f" {int(engine.progress * 10) * 10}%"
         if words != said:
             print(words, file=sys.stderr)
             said = words

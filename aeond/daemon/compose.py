@@ -35,6 +35,7 @@ from aeond.daemon.clocks import SystemClock, TimeSortedIds, chance
 from aeond.daemon.config import Config, EngineKind, EngineRun, ModelSection, SandboxKind, ToolsSection
 from aeond.daemon.paths import Paths
 from aeond.daemon.reloading import LiveConfig
+from aeond.daemon.secrets import read_secret
 from aeond.domain.budgets import Budget
 from aeond.errors import InvalidInputError, LLMError, NotFoundError
 from aeond.kernel.decide import decide
@@ -345,7 +346,8 @@ def _models(model: ModelSection, paths: Paths) -> "tuple[Catalogue, ModelStore]"
 
     entries = (*BUILT_IN, *([own_file("own", Path(model.file).expanduser())] if model.file else ()))
     catalogue = Catalogue(entries, "own" if model.file else model.name or BUILT_IN[0].name)
-    return catalogue, ModelStore(paths.models_dir, hub=Hub(model.hub_url))
+    token = read_secret(model.hub_credential, model.hub_token_file)
+    return catalogue, ModelStore(paths.models_dir, hub=Hub(model.hub_url, token))
 
 
 @asynccontextmanager

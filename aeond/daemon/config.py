@@ -25,8 +25,15 @@ def _permissions(text: str) -> str:
     return text
 
 
+def _public(text: str) -> str:
+    if "@" in text.partition("://")[2].partition("/")[0]:
+        raise ValueError("it must not have a name and password in it: name a credential or a file for them")
+    return text
+
+
 PathText = Annotated[str, AfterValidator(_absolute)]
 Permissions = Annotated[str, AfterValidator(_permissions)]
+UrlText = Annotated[str, AfterValidator(_public)]
 
 
 class Section(BaseModel):
@@ -175,11 +182,20 @@ class ModelSection(Section):
         description="Folder where models are kept. Empty: /var/lib/aeond/models for root and system services, "
         "~/.cache/aeond/models for everybody else.",
     )
-    hub_url: str = Field(
+    hub_url: UrlText = Field(
         "",
         max_length=500,
         pattern=r"^(https?://.*)?$",
         description="Address of a model hub to get models from, asked before the package mirrors. Empty: none.",
+    )
+    hub_credential: str = Field(
+        "",
+        max_length=255,
+        description="Name of the systemd credential that holds the hub's access token. Empty: none.",
+    )
+    hub_token_file: PathText = Field(
+        "",
+        description="File with the hub's access token where there is no credential; only its owner may read it.",
     )
     load_at_start: bool = Field(
         True, description="Whether the model is loaded when the daemon starts, or with the first request."
@@ -260,6 +276,16 @@ class ToolsSection(Section):
         SandboxKind.AUTO,
         description="What a sandbox is: unit, a hardened unit of systemd with a user of its own; bwrap, bubblewrap; "
         "auto, the first of the two that is there; none, the daemon itself.",
+    )
+    subtasks: tuple[str, ...] = Field(
+        ("research",),
+        description="Templates that are offered as tools, each a run of its own: summarise, extract, compare, "
+        "research, or those of your own. Every tool makes plans longer and a small model less sure.",
+    )
+    templates: tuple[PathText, ...] = Field(
+        (),
+        description="Folders of templates of your own, TOML files; one with the name of a built-in one takes "
+        "its place.",
     )
     sandbox_memory_mib: int = Field(
         1024, ge=64, le=1_048_576, description="Memory that each process of a sandboxed call may use, in MiB."

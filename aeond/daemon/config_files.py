@@ -12,10 +12,12 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from aeond.daemon.config import Config, Section
+from aeond.daemon.secrets import in_configuration, looks_secret
 from aeond.errors import InvalidInputError
 
 _HEADER = re.compile(r"\s*\[([A-Za-z0-9_.]+)\]\s*(#.*)?$")
 _KEY = re.compile(r"\s*([A-Za-z0-9_-]+)\s*=")
+_USER_INFO = re.compile(r"://[^/]*@")
 WIDTH = 100
 
 
@@ -54,11 +56,14 @@ def _told(path: Path, text: str, error: ErrorDetails) -> str:
     line = _line_of(text, keys)
     where = f"{path}:{line}" if line else str(path)
     name = ".".join(keys)
+    if looks_secret(keys[-1]):
+        return f"{where}: {in_configuration(name)}"
     if error["type"] == "extra_forbidden":
         known = ", ".join(_keys_beside(keys))
         return f"{where}: there is no key {name}; here you may set {known}"
     what = error["msg"].removeprefix("Value error, ")
-    return f"{where}: {name} is {error['input']!r}: {what[:1].lower()}{what[1:]}"
+    shown = "what it must not be" if _USER_INFO.search(str(error["input"])) else repr(error["input"])
+    return f"{where}: {name} is {shown}: {what[:1].lower()}{what[1:]}"
 
 
 def _keys_beside(keys: Sequence[str]) -> Sequence[str]:

@@ -15,6 +15,7 @@ class Exit(IntEnum):
     ANOTHER_INSTANCE = 3  # another daemon works with this state folder or answers on this socket
     JOURNAL = 4  # the journal or the memory cannot be used; nothing in it was changed
     SOCKET = 5  # the socket cannot be made
+    SECRET = 6  # a secret lies where others can read it, or is not where the configuration says
     DISK = 7  # the disk failed under a journal that had been opened: a start reads back what it has
     BUG = 70  # our fault: the log has the trace
 
@@ -34,6 +35,8 @@ def exit_for(error: AeondError) -> Exit:
         return Exit.ANOTHER_INSTANCE
     if error.reason.startswith("SOCKET_"):
         return Exit.SOCKET
+    if error.reason.startswith("SECRET_"):
+        return Exit.SECRET
     if error.reason == "JOURNAL_FAILED":
         return Exit.DISK
     if isinstance(error, StoreError):

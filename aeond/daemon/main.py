@@ -22,6 +22,7 @@ EXITS = "\n".join(
         (Exit.ANOTHER_INSTANCE, "another daemon uses this state folder or this socket"),
         (Exit.JOURNAL, "the journal or the memory cannot be used; it was left as it is"),
         (Exit.SOCKET, "the socket cannot be made"),
+        (Exit.SECRET, "a secret lies where others can read it, or is not where the configuration says"),
         (Exit.DISK, "the disk failed while the daemon ran; what was acknowledged is there"),
         (Exit.BUG, "a bug: the log has the trace"),
     )
@@ -106,7 +107,9 @@ def _serve(options: argparse.Namespace) -> int:
     from aeond.daemon.logs import start_logging
     from aeond.daemon.notify import notifier_from_environment
     from aeond.daemon.paths import default_config_file, paths_of
+    from aeond.daemon.secrets import refuse_secrets_in_environment
 
+    refuse_secrets_in_environment(os.environ)
     file = options.config or default_config_file()
     read = partial(load_config, file, required=options.config is not None)
     config = read()

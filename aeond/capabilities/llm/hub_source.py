@@ -13,10 +13,14 @@ READ_SECONDS = 30.0
 
 
 class Hub:
-    """A model hub at `url`, such as `https://hub.example`; "" for none, which has nothing."""
+    """A model hub at `url`, such as `https://hub.example`; "" for none, which has nothing.
 
-    def __init__(self, url: str) -> None:
+    `token` lets in where that takes one; it goes to this hub and to nobody it redirects to.
+    """
+
+    def __init__(self, url: str, token: str = "") -> None:
         self._url = url.rstrip("/")
+        self._token = token
 
     async def get(self, wanted: HubFile, target: Path, size: int, on_bytes: Callable[[int], None]) -> Path:
         """Writes the file to `target`, going on after what is there already; returns `target`.
@@ -34,6 +38,8 @@ class Hub:
             async with httpx.AsyncClient(timeout=timeout, follow_redirects=True) as http:
                 here = size_of(target)
                 headers = {"range": f"bytes={here}-"} if 0 < here < size else {}
+                if self._token:
+                    headers["authorization"] = f"Bearer {self._token}"
                 async with http.stream("GET", address, headers=headers) as response:
                     response.raise_for_status()
                     resumed = response.status_code == httpx.codes.PARTIAL_CONTENT

@@ -19,6 +19,7 @@ from aeond.errors import (
     [
         (InvalidInputError("", reason="CONFIG_INVALID"), Exit.CONFIG),
         (RefusedError("", reason="FOLDER_REFUSED"), Exit.CONFIG),
+        (RefusedError("", reason="SECRET_IN_ENVIRONMENT"), Exit.SECRET),
         (AlreadyExistsError("", reason="ANOTHER_INSTANCE"), Exit.ANOTHER_INSTANCE),
         (AlreadyExistsError("", reason="SOCKET_IN_USE"), Exit.ANOTHER_INSTANCE),
         (StoreError("", reason="JOURNAL_CORRUPT"), Exit.JOURNAL),

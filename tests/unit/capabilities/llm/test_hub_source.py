@@ -27,10 +27,12 @@ class SmallHub:
     url: str = ""
     ranges: list[int] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
+    heads: list[str] = field(default_factory=list)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         self.paths.append(head.split()[1])
+        self.heads.append(head)
         asked = re.search(r"(?i)range: bytes=(\d+)-", head)
         start = int(asked[1]) if asked and self.knows_ranges else 0
         self.ranges.append(int(asked[1]) if asked else 0)
@@ -93,3 +95,11 @@ async def test_no_hub_and_no_server_fail_at_once(tmp_path: Path) -> None:
         with pytest.raises(LLMError) as failed:
             await Hub(url).get(WANTED, tmp_path / "part", 1, lambda _count: None)
         assert failed.value.reason == "MODEL_UNAVAILABLE"
+
+
+async def test_a_token_is_shown_to_the_hub_alone(tmp_path: Path) -> None:
+    """A hub that asks for a token gets it; without one there is no such header."""
+    async with serving(SmallHub()) as hub:
+        await Hub(hub.url, "value-7321").get(WANTED, tmp_path / "a", len(CONTENT), lambda _count: None)
+        await get(hub, tmp_path / "b")
+    assert ["authorization: bearer value-7321" in head.lower() for head in hub.heads] == [True, False]

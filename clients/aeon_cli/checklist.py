@@ -14,10 +14,16 @@ from aeond_client.events import (
     CancelRequested,
     Event,
     EventKind,
+    OperationStarted,
+    PassEvaluated,
     PlanAdopted,
     PlanningFailed,
     PlanningStarted,
+    PlanRefined,
+    ProfileInferred,
     Progress,
+    ReferencesResolved,
+    RouteChosen,
     RunCreated,
     RunEnded,
     RunParked,
@@ -31,6 +37,15 @@ from aeond_client.events import (
     TextDelta,
 )
 from aeond_client.runs import Answer, PlanStep, Problem, RunState, StepState
+
+# What a person is told of a thing that is thought through.
+_OPERATIONS = {
+    "resolve": "reading the conversation",
+    "route": "choosing the way",
+    "profile": "judging the task",
+    "evaluate": "checking the results",
+    "refine": "improving the plan",
+}
 
 # What a line can show of an output, and of a text while it is written.
 _PREVIEW_CHARACTERS = 200
@@ -116,6 +131,12 @@ def _advanced(shown: Checklist, kind: EventKind, time: float) -> Checklist:
             return replace(_doing(shown, "", time), lines=_lines(plan.steps, shown.lines))
         case PlanningFailed():
             return _doing(shown, "no plan: answering without one", time)
+        case OperationStarted(operation=operation):
+            return _doing(shown, _OPERATIONS.get(operation, operation), time)
+        case PlanRefined(plan=plan, applied=applied) if applied:
+            return replace(_doing(shown, "", time), lines=_lines(plan.steps, shown.lines))
+        case ReferencesResolved() | RouteChosen() | ProfileInferred() | PassEvaluated() | PlanRefined():
+            return _doing(shown, "", time)
         case AnswerStarted():
             return replace(_doing(shown, "writing the answer", time), answer_text="")
         case AnswerComposed(answer=answer):

@@ -11,6 +11,7 @@ import click
 from aeon_cli.commands.asking import ask, watch
 from aeon_cli.commands.completion import completion
 from aeon_cli.commands.daemon import reload, status
+from aeon_cli.commands.history import fork, replay
 from aeon_cli.commands.memory import memory
 from aeon_cli.commands.models import models
 from aeon_cli.commands.runs import cancel, decide, runs, show
@@ -83,6 +84,8 @@ for _command in (
     show,
     cancel,
     decide,
+    fork,
+    replay,
     tools,
     call,
     memory,

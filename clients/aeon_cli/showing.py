@@ -96,5 +96,8 @@ def print_events(events: Iterable[Event]) -> None:
     for number, event in enumerate(events):
         if not number:
             print()
-        data = json_line(plain(event.kind))
-        print(f"{event.seq:>5} {event.elapsed_seconds:>9.3f}s  {kind_of(event)}  {data}")
+        print(event_line(event))
+
+
+def event_line(event: Event) -> str:
+    return f"{event.seq:>5} {event.elapsed_seconds:>9.3f}s  {kind_of(event)}  {json_line(plain(event.kind))}"

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aeond_client.async_client import AsyncClient
     from aeond_client.async_watch import AsyncWatch
-    from aeond_client.calls import RunOptions
     from aeond_client.client import Client
     from aeond_client.daemon import ConfigChanges, DaemonStatus
     from aeond_client.errors import AeondError, NoAnswerError, NoDaemonError
     from aeond_client.events import Event
     from aeond_client.following import Outage
+    from aeond_client.judgements import Question
     from aeond_client.models import Engine, ModelInfo, TextPiece
     from aeond_client.retries import Retries
+    from aeond_client.run_calls import ForkOptions, RunOptions
     from aeond_client.runs import (
         Amounts,
         Answer,
@@ -48,6 +49,7 @@ __all__ = [
     "DaemonStatus",
     "Engine",
     "Event",
+    "ForkOptions",
     "ModelInfo",
     "NoAnswerError",
     "NoDaemonError",
@@ -55,6 +57,7 @@ __all__ = [
     "Plan",
     "PlanStep",
     "Problem",
+    "Question",
     "Resolution",
     "Retries",
     "Run",
@@ -75,14 +78,15 @@ _HOMES = {
     for home, names in {
         "async_client": ("AsyncClient",),
         "async_watch": ("AsyncWatch",),
-        "calls": ("RunOptions",),
         "client": ("Client",),
         "daemon": ("ConfigChanges", "DaemonStatus"),
         "errors": ("AeondError", "NoAnswerError", "NoDaemonError"),
         "events": ("Event",),
         "following": ("Outage",),
+        "judgements": ("Question",),
         "models": ("Engine", "ModelInfo", "TextPiece"),
         "retries": ("Retries",),
+        "run_calls": ("ForkOptions", "RunOptions"),
         "runs": (
             "Amounts",
             "Answer",

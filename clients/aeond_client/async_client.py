@@ -4,15 +4,16 @@ import asyncio
 import math
 import os
 import uuid
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from contextlib import aclosing
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import grpc.aio
 
-from aeond_client import calls
+from aeond_client import calls, run_calls
 from aeond_client.async_watch import AsyncWatch
-from aeond_client.calls import PAGE_SIZE, Call, PageCall, RunOptions
+from aeond_client.calling import PAGE_SIZE, Call, PageCall
 from aeond_client.channels import OPTIONS, StreamChannels
 from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.errors import AeondError, CallCancelledError
@@ -21,6 +22,7 @@ from aeond_client.failures import error_of, may_repeat
 from aeond_client.following import PATIENCE_SECONDS, Follower, OutageListener, unheard
 from aeond_client.models import Engine, ModelInfo, TextPiece
 from aeond_client.retries import Retries
+from aeond_client.run_calls import ForkOptions, RunOptions
 from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary
 from aeond_client.sockets import SocketAddress, find_socket
 from aeond_client.tools import ToolResult, ToolSpec
@@ -113,25 +115,41 @@ class AsyncClient:
         """Returns once the run is durable. A repeat with the same request id returns the same run; without
         one a new id is made, so that our own repeats are safe."""
         return await self._make(
-            calls.create_run(text, request_id or str(uuid.uuid4()), options or RunOptions())
+            run_calls.create_run(text, request_id or str(uuid.uuid4()), options or RunOptions())
         )
 
     async def get_run(self, run_id: str) -> Run:
-        return await self._make(calls.get_run(run_id))
+        return await self._make(run_calls.get_run(run_id))
 
     async def list_runs(
         self, *, states: Iterable[RunState] = (), session_id: str = "", limit: int = 50
     ) -> tuple[RunSummary, ...]:
         """Newest first; no states means all."""
-        return await self._list(calls.list_runs(states, session_id), limit)
+        return await self._list(run_calls.list_runs(states, session_id), limit)
 
     async def cancel_run(self, run_id: str, reason: str = "") -> Run:
         """Returns once the wish is durable; a run that has ended is returned as it is."""
-        return await self._make(calls.cancel_run(run_id, reason))
+        return await self._make(run_calls.cancel_run(run_id, reason))
 
     async def decide_run(self, run_id: str, resolution: Resolution, step_id: str = "") -> Run:
         """Resolves an UNKNOWN step or, without a step, a run suspended after crashes."""
-        return await self._make(calls.decide_run(run_id, resolution, step_id))
+        return await self._make(run_calls.decide_run(run_id, resolution, step_id))
+
+    async def fork_run(
+        self, run_id: str, after_seq: int = 0, options: ForkOptions | None = None, *, request_id: str = ""
+    ) -> Run:
+        """A new run that shares the run's past up to that event (0: its creation alone) and goes on by
+        itself. A repeat with the same request id returns the same fork."""
+        chosen, name = options or ForkOptions(), request_id or str(uuid.uuid4())
+        return await self._make(run_calls.fork_run(run_id, after_seq, chosen, name))
+
+    async def replay_run(self, run_id: str, until_seq: int = 0) -> AsyncIterator[Event]:
+        """The run again from its record, with neither model nor tools, up to that event (0: all).
+        DataLossError (reason REPLAY_MISMATCH) at the event where record and code disagree."""
+        async with aclosing(self._stream(run_calls.replay_run(run_id, until_seq))) as replies:
+            async for events in replies:
+                for event in events:
+                    yield event
 
     def watch(
         self,
@@ -215,21 +233,9 @@ class AsyncClient:
             schema=schema,
             seconds=timeout_seconds,
         )
-        channel = self._streams.take()
-        stream: Any = channel.unary_stream(
-            call.path,
-            request_serializer=type(call.request).SerializeToString,
-            response_deserializer=call.reply.FromString,
-        )
-        pieces = stream(call.request, timeout=call.seconds)
-        try:
-            while (message := await pieces.read()) is not grpc.aio.EOF:
-                yield call.read(message)
-        except grpc.aio.AioRpcError as error:
-            raise error_of(error) from error
-        finally:
-            pieces.cancel()
-            self._streams.give_back(channel)
+        async with aclosing(self._stream(call)) as pieces:
+            async for piece in pieces:
+                yield piece
 
     async def get_status(self) -> DaemonStatus:
         return await self._make(calls.get_status())
@@ -277,6 +283,24 @@ class AsyncClient:
             if task is None or task.cancelling():
                 raise
             raise CallCancelledError("The call was cut short.", reason="CONNECTION_LOST") from None
+
+    async def _stream(self, call: Call[T]) -> AsyncGenerator[T, None]:
+        """Makes a call that is answered with a stream, once; closing the iterator ends the call."""
+        channel = self._streams.take()
+        stream: Any = channel.unary_stream(
+            call.path,
+            request_serializer=type(call.request).SerializeToString,
+            response_deserializer=call.reply.FromString,
+        )
+        replies = stream(call.request, timeout=call.seconds)
+        try:
+            while (message := await replies.read()) is not grpc.aio.EOF:
+                yield call.read(message)
+        except grpc.aio.AioRpcError as error:
+            raise error_of(error) from error
+        finally:
+            replies.cancel()
+            self._streams.give_back(channel)
 
     async def _list(self, page_call: PageCall[T], limit: int) -> tuple[T, ...]:
         items: list[T] = []

@@ -10,7 +10,7 @@ import grpc
 import grpc.aio
 
 from aeond.api.v1 import runs_pb2
-from aeond_client import calls, reading_events
+from aeond_client import calling, reading_events, run_calls
 from aeond_client.channels import StreamChannels
 from aeond_client.errors import AeondError, CallCancelledError, UnavailableError
 from aeond_client.events import Event
@@ -100,11 +100,11 @@ class AsyncWatch:
             await finished.close()
         self._channel = self._channels.take()
         stream: Any = self._channel.unary_stream(
-            calls.path_of(calls.WATCH_RUN),
+            calling.path_of(run_calls.WATCH_RUN),
             request_serializer=runs_pb2.WatchRunRequest.SerializeToString,
             response_deserializer=runs_pb2.WatchRunResponse.FromString,
         )
-        call: _Call = stream(calls.watch_run(self.run_id, self.last_seq), timeout=STREAM_SECONDS)
+        call: _Call = stream(run_calls.watch_run(self.run_id, self.last_seq), timeout=STREAM_SECONDS)
         self._call = call
         await call.initial_metadata()
         self._follower.attached()

@@ -10,8 +10,8 @@ from typing import Any, Self, TypeVar
 
 import grpc
 
-from aeond_client import calls
-from aeond_client.calls import PAGE_SIZE, Call, PageCall, RunOptions
+from aeond_client import calls, run_calls
+from aeond_client.calling import PAGE_SIZE, Call, PageCall
 from aeond_client.channels import OPTIONS, StreamChannels
 from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.errors import AeondError, CallCancelledError
@@ -20,6 +20,7 @@ from aeond_client.failures import error_of, may_repeat
 from aeond_client.following import PATIENCE_SECONDS, Follower, OutageListener, unheard
 from aeond_client.models import Engine, ModelInfo, TextPiece
 from aeond_client.retries import Retries
+from aeond_client.run_calls import ForkOptions, RunOptions
 from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary
 from aeond_client.sockets import SocketAddress, find_socket
 from aeond_client.tools import ToolResult, ToolSpec
@@ -111,24 +112,40 @@ class Client:
     def create_run(self, text: str, options: RunOptions | None = None, *, request_id: str = "") -> Run:
         """Returns once the run is durable. A repeat with the same request id returns the same run; without
         one a new id is made, so that our own repeats are safe."""
-        return self._make(calls.create_run(text, request_id or str(uuid.uuid4()), options or RunOptions()))
+        return self._make(
+            run_calls.create_run(text, request_id or str(uuid.uuid4()), options or RunOptions())
+        )
 
     def get_run(self, run_id: str) -> Run:
-        return self._make(calls.get_run(run_id))
+        return self._make(run_calls.get_run(run_id))
 
     def list_runs(
         self, *, states: Iterable[RunState] = (), session_id: str = "", limit: int = 50
     ) -> tuple[RunSummary, ...]:
         """Newest first; no states means all."""
-        return self._list(calls.list_runs(states, session_id), limit)
+        return self._list(run_calls.list_runs(states, session_id), limit)
 
     def cancel_run(self, run_id: str, reason: str = "") -> Run:
         """Returns once the wish is durable; a run that has ended is returned as it is."""
-        return self._make(calls.cancel_run(run_id, reason))
+        return self._make(run_calls.cancel_run(run_id, reason))
 
     def decide_run(self, run_id: str, resolution: Resolution, step_id: str = "") -> Run:
         """Resolves an UNKNOWN step or, without a step, a run suspended after crashes."""
-        return self._make(calls.decide_run(run_id, resolution, step_id))
+        return self._make(run_calls.decide_run(run_id, resolution, step_id))
+
+    def fork_run(
+        self, run_id: str, after_seq: int = 0, options: ForkOptions | None = None, *, request_id: str = ""
+    ) -> Run:
+        """A new run that shares the run's past up to that event (0: its creation alone) and goes on by
+        itself. A repeat with the same request id returns the same fork."""
+        chosen, name = options or ForkOptions(), request_id or str(uuid.uuid4())
+        return self._make(run_calls.fork_run(run_id, after_seq, chosen, name))
+
+    def replay_run(self, run_id: str, until_seq: int = 0) -> Iterator[Event]:
+        """The run again from its record, with neither model nor tools, up to that event (0: all).
+        DataLossError (reason REPLAY_MISMATCH) at the event where record and code disagree."""
+        for events in self._stream(run_calls.replay_run(run_id, until_seq)):
+            yield from events
 
     def watch(
         self,
@@ -212,22 +229,7 @@ class Client:
             schema=schema,
             seconds=timeout_seconds,
         )
-        channel = self._streams.take()
-        stream = channel.unary_stream(
-            call.path,
-            request_serializer=type(call.request).SerializeToString,
-            response_deserializer=call.reply.FromString,
-        )
-        pieces = stream(call.request, timeout=call.seconds)
-        try:
-            for message in pieces:
-                yield call.read(message)
-        except grpc.RpcError as error:
-            failed: Any = error  # a failed call is its own error
-            raise error_of(failed) from error
-        finally:
-            pieces.cancel()
-            self._streams.give_back(channel)
+        yield from self._stream(call)
 
     def get_status(self) -> DaemonStatus:
         return self._make(calls.get_status())
@@ -268,6 +270,25 @@ class Client:
         except grpc.RpcError as error:
             failed: Any = error  # a failed call is its own error
             raise error_of(failed) from error
+
+    def _stream(self, call: Call[T]) -> Iterator[T]:
+        """Makes a call that is answered with a stream, once; leaving the iterator ends the call."""
+        channel = self._streams.take()
+        stream = channel.unary_stream(
+            call.path,
+            request_serializer=type(call.request).SerializeToString,
+            response_deserializer=call.reply.FromString,
+        )
+        replies = stream(call.request, timeout=call.seconds)
+        try:
+            for message in replies:
+                yield call.read(message)
+        except grpc.RpcError as error:
+            failed: Any = error  # a failed call is its own error
+            raise error_of(failed) from error
+        finally:
+            replies.cancel()
+            self._streams.give_back(channel)
 
     def _list(self, page_call: PageCall[T], limit: int) -> tuple[T, ...]:
         items: list[T] = []

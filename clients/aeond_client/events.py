@@ -6,6 +6,7 @@ Numbered events come gapless, each once; TextDelta and Progress are shown live a
 from dataclasses import dataclass, field
 from typing import Any
 
+from aeond_client.judgements import Issue, Question, TaskProfile
 from aeond_client.runs import Amounts, Answer, Budget, Plan, PlanStep, Problem, RunState, StepState
 
 
@@ -140,6 +141,121 @@ class RunEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class OperationStarted:
+    """Something is about to be thought through for the run as a whole: resolve, route, profile, evaluate
+    or refine."""
+
+    operation: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencesResolved:
+    """What the request means in its session; `note` says what was done to the words, or why they were kept."""
+
+    original: str
+    resolved: str
+    context: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RouteChosen:
+    """The way the request takes: direct, reply or plan."""
+
+    route: str
+    tool: str = ""
+    used: Amounts = field(default_factory=Amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileInferred:
+    """How hard the task looks; `fallback`: it could not be told."""
+
+    profile: TaskProfile
+    fallback: bool = False
+    used: Amounts = field(default_factory=Amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetAdjusted:
+    """The run's bounds from here on, and why."""
+
+    limit: Budget
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PassEvaluated:
+    """A plan that has not run (pass 0) or a pass was judged; the scores are 0 to 1."""
+
+    pass_index: int
+    converged: bool
+    reasons: tuple[str, ...] = ()
+    issues: tuple[Issue, ...] = ()
+    completeness: float = 0.0
+    coherence: float = 0.0
+    consistency: float = 0.0
+    final_output: str = ""
+    used: Amounts = field(default_factory=Amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class Refinement:
+    """One change to a step that had not run: add, modify, remove or replace."""
+
+    operation: str
+    step_id: str
+    rationale: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRefined:
+    """The plan after its changes."""
+
+    plan: Plan
+    applied: tuple[Refinement, ...] = ()
+    skipped: tuple[Problem, ...] = ()
+    used: Amounts = field(default_factory=Amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class InputRequested:
+    """A step asks a person and waits."""
+
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class InputAnswered:
+    """The first valid answer; `uid` is -1 where the default answered."""
+
+    question_id: str
+    answer: Any
+    uid: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ChildRunStarted:
+    """A step has its work done by a run of its own."""
+
+    step_id: str
+    child_run_id: str
+    template: str
+    description: str = ""
+    limit: Budget = field(default_factory=Budget)
+
+
+@dataclass(frozen=True, slots=True)
+class ChildRunEnded:
+    """That run has ended; `used` is what it cost."""
+
+    step_id: str
+    child_run_id: str
+    state: RunState
+    used: Amounts = field(default_factory=Amounts)
+
+
+@dataclass(frozen=True, slots=True)
 class TextDelta:
     """Text as the model writes it; `step_id` is "" for the answer.
 
@@ -189,6 +305,17 @@ EventKind = (
     | RunSuspended
     | StepResolved
     | RunEnded
+    | OperationStarted
+    | ReferencesResolved
+    | RouteChosen
+    | ProfileInferred
+    | BudgetAdjusted
+    | PassEvaluated
+    | PlanRefined
+    | InputRequested
+    | InputAnswered
+    | ChildRunStarted
+    | ChildRunEnded
     | TextDelta
     | Progress
     | UnknownKind

@@ -7,8 +7,9 @@ from typing import Any
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, parts_pb2, runs_pb2, tools_pb2
+from aeond.api.v1 import daemon_pb2, judgements_pb2, memory_pb2, models_pb2, parts_pb2, runs_pb2, tools_pb2
 from aeond_client.daemon import ConfigChanges, DaemonStatus
+from aeond_client.judgements import Issue, Question, TaskProfile
 from aeond_client.models import Engine, ModelInfo, TextPiece
 from aeond_client.runs import (
     Amounts,
@@ -147,6 +148,40 @@ def run(wire: runs_pb2.Run) -> Run:
         created_time=seconds(wire.created_time),
         changed_time=seconds(wire.changed_time),
         elapsed_seconds=wire.elapsed_seconds,
+        route=chosen(judgements_pb2.Route, wire.route),
+        profile=profile(wire.profile) if wire.HasField("profile") else None,
+        questions=tuple(map(question, wire.questions)),
+        parent_run_id=wire.parent_run_id,
+        depth=wire.depth,
+    )
+
+
+def profile(wire: judgements_pb2.TaskProfile) -> TaskProfile:
+    return TaskProfile(
+        reasoning_depth=wire.reasoning_depth,
+        information_sufficiency=wire.information_sufficiency,
+        expected_tool_usage=chosen(judgements_pb2.ToolUsage, wire.expected_tool_usage),
+        output_breadth=chosen(judgements_pb2.Breadth, wire.output_breadth),
+        confidence_requirement=chosen(judgements_pb2.ConfidenceLevel, wire.confidence_requirement),
+        raw_inference=wire.raw_inference,
+    )
+
+
+def issue(wire: judgements_pb2.Issue) -> Issue:
+    severity = chosen(judgements_pb2.Severity, wire.severity)
+    return Issue(wire.reason, severity, wire.step_id, wire.message, wire.proposal)
+
+
+def question(wire: parts_pb2.Question) -> Question:
+    return Question(
+        question_id=wire.question_id,
+        step_id=wire.step_id,
+        prompt=wire.prompt,
+        schema=json_object(wire.schema_json),
+        options=tuple(wire.options),
+        default=value(wire.default_json),
+        has_default=bool(wire.default_json),
+        deadline_time=seconds(wire.deadline_time),
     )
 
 

@@ -3,21 +3,33 @@
 from collections.abc import Callable
 from typing import Any
 
-from aeond.api.v1 import events_pb2, parts_pb2
+from aeond.api.v1 import events_pb2, judgements_pb2, parts_pb2
 from aeond_client import reading
 from aeond_client.events import (
     AnswerComposed,
     AnswerStarted,
+    BudgetAdjusted,
     BudgetExhausted,
     CancelRequested,
+    ChildRunEnded,
+    ChildRunStarted,
     Event,
     EventKind,
+    InputAnswered,
+    InputRequested,
+    OperationStarted,
     PassEnded,
+    PassEvaluated,
     PassStarted,
     PlanAdopted,
     PlanningFailed,
     PlanningStarted,
+    PlanRefined,
+    ProfileInferred,
     Progress,
+    ReferencesResolved,
+    Refinement,
+    RouteChosen,
     RunCreated,
     RunEnded,
     RunParked,
@@ -92,6 +104,43 @@ def _run_ended(wire: events_pb2.RunEnded) -> RunEnded:
     )
 
 
+def _evaluated(wire: judgements_pb2.PassEvaluated) -> PassEvaluated:
+    return PassEvaluated(
+        pass_index=wire.pass_index,
+        converged=wire.converged,
+        reasons=tuple(wire.reasons),
+        issues=tuple(map(reading.issue, wire.issues)),
+        completeness=wire.completeness,
+        coherence=wire.coherence,
+        consistency=wire.consistency,
+        final_output=wire.final_output,
+        used=reading.amounts(wire.used),
+    )
+
+
+def _refined(wire: judgements_pb2.PlanRefined) -> PlanRefined:
+    applied = tuple(
+        Refinement(
+            reading.chosen(judgements_pb2.RefinementOperation, action.operation),
+            action.step_id,
+            action.rationale,
+        )
+        for action in wire.applied
+    )
+    skipped = tuple(map(reading.problem, wire.skipped))
+    return PlanRefined(reading.plan(wire.plan), applied, skipped, reading.amounts(wire.used))
+
+
+def _child_started(wire: judgements_pb2.ChildRunStarted) -> ChildRunStarted:
+    limit = reading.budget(wire.budget)
+    return ChildRunStarted(wire.step_id, wire.child_run_id, wire.template, wire.description, limit)
+
+
+def _child_ended(wire: judgements_pb2.ChildRunEnded) -> ChildRunEnded:
+    state = reading.run_state(wire.state)
+    return ChildRunEnded(wire.step_id, wire.child_run_id, state, reading.amounts(wire.used))
+
+
 _READERS: dict[str, Callable[[Any], EventKind]] = {
     "run_created": _run_created,
     "run_started": lambda wire: RunStarted(),
@@ -116,6 +165,27 @@ _READERS: dict[str, Callable[[Any], EventKind]] = {
         reading.word(parts_pb2.Resolution, wire.resolution), wire.step_id
     ),
     "run_ended": _run_ended,
+    "operation_started": lambda wire: OperationStarted(
+        reading.chosen(judgements_pb2.Operation, wire.operation)
+    ),
+    "references_resolved": lambda wire: ReferencesResolved(
+        wire.original, wire.resolved, wire.context, wire.note
+    ),
+    "route_chosen": lambda wire: RouteChosen(
+        reading.chosen(judgements_pb2.Route, wire.route), wire.tool_call.tool, reading.amounts(wire.used)
+    ),
+    "profile_inferred": lambda wire: ProfileInferred(
+        reading.profile(wire.profile), wire.fallback, reading.amounts(wire.used)
+    ),
+    "budget_adjusted": lambda wire: BudgetAdjusted(reading.budget(wire.budget), tuple(wire.reasons)),
+    "pass_evaluated": _evaluated,
+    "plan_refined": _refined,
+    "input_requested": lambda wire: InputRequested(reading.question(wire.question)),
+    "input_answered": lambda wire: InputAnswered(
+        wire.question_id, reading.value(wire.answer_json), wire.owner.uid
+    ),
+    "child_run_started": _child_started,
+    "child_run_ended": _child_ended,
     "text_delta": lambda wire: TextDelta(wire.text, wire.offset, wire.step_id),
     "progress": lambda wire: Progress(wire.activity, wire.fraction, wire.step_id),
 }

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from aeond_client.judgements import Question, TaskProfile
+
 
 class RunState(StrEnum):
     """The place of a run in its life. UNSPECIFIED is a state that this client does not know yet."""
@@ -151,7 +153,8 @@ class Run:
 
     `limit` has every bound set; `exhausted` names the one that was reached, `suspend_reason` says why a
     suspended run waits ("" where it does not apply). Times are Unix times in seconds, `elapsed_seconds`
-    is time spent working.
+    is time spent working. `route` and `profile` are what was thought of the request, `questions` what
+    people are being asked; `parent_run_id` names the run that started this one, `depth` levels up.
     """
 
     run_id: str
@@ -176,6 +179,11 @@ class Run:
     created_time: float = 0.0
     changed_time: float = 0.0
     elapsed_seconds: float = 0.0
+    route: str = ""
+    profile: TaskProfile | None = None
+    questions: tuple[Question, ...] = ()
+    parent_run_id: str = ""
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any, Self
 import grpc
 
 from aeond.api.v1 import runs_pb2
-from aeond_client import calls, reading_events
+from aeond_client import calling, reading_events, run_calls
 from aeond_client.channels import StreamChannels
 from aeond_client.errors import AeondError, UnavailableError
 from aeond_client.events import Event
@@ -99,11 +99,11 @@ class Watch:
             finished.close()
         self._channel = self._channels.take()
         stream = self._channel.unary_stream(
-            calls.path_of(calls.WATCH_RUN),
+            calling.path_of(run_calls.WATCH_RUN),
             request_serializer=runs_pb2.WatchRunRequest.SerializeToString,
             response_deserializer=runs_pb2.WatchRunResponse.FromString,
         )
-        self._call = stream(calls.watch_run(self.run_id, self.last_seq), timeout=STREAM_SECONDS)
+        self._call = stream(run_calls.watch_run(self.run_id, self.last_seq), timeout=STREAM_SECONDS)
         self._call.initial_metadata()
         self._follower.attached()
         return self._call

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from aeond_client.calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.errors import UnavailableError
 from aeond_client.events import RunCreated, RunEnded, RunParked, StepEnded, StepStarted
+from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Plan, PlanStep, Resolution, RunState, StepState
 from tests.support.collecting import Collector
 from tests.support.ledgers import chain, deed

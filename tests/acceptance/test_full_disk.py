@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from aeond.daemon.exits import Exit
-from aeond_client.calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.errors import AeondError
 from aeond_client.events import RunSuspended
 from aeond_client.retries import Retries
+from aeond_client.run_calls import RunOptions
 from aeond_client.runs import RunState
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess, daemon_folder

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from aeond_client.calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.events import RunEnded, TextDelta
+from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Budget, Plan, PlanStep, RunState
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess, daemon_folder

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 
-from aeond_client.calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.events import Event, RunResumed, RunSuspended, StepEnded, StepResolved, StepStarted
+from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Budget, Plan, PlanStep, Resolution, Run, RunState, StepState
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess

@@ -97,7 +97,7 @@ def ask(
     aeonctl ask --plan plan.toml
     """  # noqa: D301 - click's mark for lines that stay as they are
     from aeon_cli.plans import read_plan
-    from aeond_client.calls import RunOptions
+    from aeond_client.run_calls import RunOptions
     from aeond_client.runs import Budget
 
     if plan_file == "-" and (not text or "-" in text):

@@ -4,19 +4,21 @@ from typing import Any
 
 import pytest
 
-from aeond_client import calls
-from aeond_client.calls import MAX_REQUEST_BYTES, Call, RunOptions
+from aeond_client import calls, run_calls
+from aeond_client.calling import MAX_REQUEST_BYTES, Call
 from aeond_client.errors import InvalidInputError
+from aeond_client.run_calls import ForkOptions, RunOptions
 from aeond_client.runs import Resolution, RunState
 
 ALL: list[Call[Any]] = [
     calls.get_status(),
     calls.reload_config(),
-    calls.create_run("text", "id", RunOptions()),
-    calls.get_run("run"),
-    calls.list_runs([RunState.RUNNING], "")("", 50),
-    calls.cancel_run("run", ""),
-    calls.decide_run("run", Resolution.RETRY, ""),
+    run_calls.create_run("text", "id", RunOptions()),
+    run_calls.get_run("run"),
+    run_calls.list_runs([RunState.RUNNING], "")("", 50),
+    run_calls.cancel_run("run", ""),
+    run_calls.decide_run("run", Resolution.RETRY, ""),
+    run_calls.fork_run("run", 1, ForkOptions(model="small"), "id"),
     calls.list_tools()("", 50),
     calls.get_tool("tool"),
     calls.call_tool("tool", {}, "", 1.0),
@@ -61,4 +63,4 @@ def test_a_request_that_the_daemon_would_not_take_is_not_made() -> None:
 
 def test_a_creation_without_a_request_id_is_not_repeated() -> None:
     """A creation is safe to repeat exactly when it has a request id."""
-    assert [calls.create_run("text", id_, RunOptions()).repeatable for id_ in ("", "mine")] == [False, True]
+    assert [run_calls.create_run("text", id_, RunOptions()).repeatable for id_ in ("", "mine")] == [False, True]

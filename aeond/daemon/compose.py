@@ -19,7 +19,6 @@ from aeond import __version__
 from aeond.capabilities.journal.schema import JOURNAL
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.capabilities.llm.agent import LLMAgent
-from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
 from aeond.capabilities.memory.sqlite_memory import MEMORY, SqliteMemory
 from aeond.capabilities.sessions.sqlite_sessions import SqliteSessions
 from aeond.capabilities.sqlite_file import FileFormat, prepare
@@ -43,6 +42,7 @@ from aeond.kernel.executor import LLM_AGENT, StepExecutor
 from aeond.kernel.fold import fold
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
 from aeond.orchestration.answering import StepAnswerer
+from aeond.orchestration.immediate import AtOnce
 from aeond.orchestration.intents import PreparedIntents
 from aeond.orchestration.mending import StepMender
 from aeond.orchestration.phases import PhaseOrchestrator
@@ -152,7 +152,8 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
                 answerer=StepAnswerer(adapter),
             ),
             intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), NoTemplates(), ids),
-            executor=StepExecutor(invoker, reasoner, mender, InMemoryMemory(), clock, NoChildren()),
+            immediate=AtOnce(invoker, clock),
+            executor=StepExecutor(invoker, reasoner, mender, clock, NoChildren()),
             clock=clock,
         )
 

@@ -33,14 +33,25 @@ class Amounts:
 
     def at_most(self, other: "Amounts") -> "Amounts":
         """The smaller of the two in each dimension."""
-        return Amounts(*(min(getattr(self, d), getattr(other, d)) for d in DIMENSIONS))
+        return Amounts(
+            min(self.ttl, other.ttl),
+            min(self.llm_calls, other.llm_calls),
+            min(self.tokens, other.tokens),
+            min(self.tool_calls, other.tool_calls),
+            min(self.passes, other.passes),
+        )
 
     def exceeding(self, other: "Amounts") -> str:
         """The first dimension in which this is more than `other`, or ""."""
-        for dimension in DIMENSIONS:
-            if getattr(self, dimension) > getattr(other, dimension):
-                return dimension
-        return ""
+        if (
+            self.ttl <= other.ttl
+            and self.llm_calls <= other.llm_calls
+            and self.tokens <= other.tokens
+            and self.tool_calls <= other.tool_calls
+            and self.passes <= other.passes
+        ):
+            return ""
+        return next(name for name in DIMENSIONS if getattr(self, name) > getattr(other, name))
 
 
 DIMENSIONS: tuple[str, ...] = tuple(f.name for f in fields(Amounts))
@@ -75,7 +86,14 @@ class BudgetLedger:
     @property
     def left(self) -> Amounts:
         """What may still be reserved."""
-        return self.limit.amounts - self.used - self.reserved
+        limit, used, reserved = self.limit, self.used, self.reserved
+        return Amounts(
+            limit.ttl - used.ttl - reserved.ttl,
+            limit.llm_calls - used.llm_calls - reserved.llm_calls,
+            limit.tokens - used.tokens - reserved.tokens,
+            limit.tool_calls - used.tool_calls - reserved.tool_calls,
+            limit.passes - used.passes - reserved.passes,
+        )
 
     def reserve(self, amounts: Amounts) -> "BudgetLedger":
         """Sets amounts aside. ValueError when a dimension has not that much left."""

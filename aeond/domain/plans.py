@@ -34,7 +34,7 @@ class Clarity(StrEnum):
     BLOCKED = "blocked"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, for copying.replace
 class PlanStep:
     """One step: a tool call *or* an agent, what it waits for, and what it hands on.
 

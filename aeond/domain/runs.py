@@ -134,7 +134,7 @@ class Answer:
     synthesized: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, for copying.replace
 class RunSnapshot:
     """All that is known of a run, folded from its events.
 

@@ -1,12 +1,11 @@
 """What an event of a step does to its run: rules of data alone, applied by the kernel's `fold`."""
 
-from dataclasses import replace
-
 from aeond.domain import events as e
 from aeond.domain.budgets import Amounts, BudgetLedger
-from aeond.domain.plans import StepState
+from aeond.domain.copying import replace
+from aeond.domain.plans import Plan, StepState
 from aeond.domain.runs import Resolution, RunSnapshot
-from aeond.domain.steps import StepSnapshot, advance, skip_waiting
+from aeond.domain.steps import Steps, StepSnapshot, advance, skip_waiting
 
 StepEvent = (
     e.StepStarted
@@ -45,7 +44,8 @@ def change_step(run: RunSnapshot, kind: StepEvent) -> RunSnapshot:
 
 
 def _with_step(run: RunSnapshot, changed: StepSnapshot, ledger: BudgetLedger) -> RunSnapshot:
-    return replace(run, steps=advance({**run.steps, changed.step_id: changed}), ledger=ledger)
+    steps: Steps = {**run.steps, changed.step_id: changed}
+    return replace(run, steps=advance(steps) if changed.state.ended else steps, ledger=ledger)
 
 
 def _start(run: RunSnapshot, kind: e.StepStarted) -> RunSnapshot:
@@ -60,7 +60,7 @@ def _repair(run: RunSnapshot, kind: e.StepRepaired) -> RunSnapshot:
     current = run.steps[kind.step.step_id]
     planned = tuple(kind.step if s.step_id == current.step_id else s for s in run.plan)
     repaired = replace(current, step=kind.step, state=StepState.READY, reservation=Amounts())
-    changed = replace(run, plan=replace(run.plan, steps=planned))
+    changed = replace(run, plan=Plan(run.plan.goal, planned))
     return _with_step(changed, repaired, run.ledger.settle(current.reservation, kind.used))
 
 

@@ -1,11 +1,12 @@
 """Steps in progress: their snapshot, and the rules by which the graph moves on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from aeond.domain.budgets import Amounts
+from aeond.domain.copying import replace
 from aeond.domain.plans import Clarity, Plan, PlanStep, StepState
 from aeond.domain.questions import Question
 from aeond.domain.subtasks import ChildRun
@@ -22,7 +23,7 @@ class StepMode(StrEnum):
     FALLBACK = "fallback"  # no tool was found: the model answers the step's description
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, for copying.replace
 class StepSnapshot:
     """A step and how it went so far. `attempt` counts its starts; 0 means never started. `pass_index` is
     the pass in which it last began.
@@ -99,18 +100,17 @@ def advance(steps: Steps) -> Steps:
     moved = True
     while moved:  # a plan's order need not follow its dependencies
         moved = False
-        for step in changed.values():
-            if step.state is not StepState.PENDING:
-                continue
+        for step in [s for s in changed.values() if s.state is StepState.PENDING]:
             needed = [changed[d] for d in step.step.depends_on]
-            lost = [s.step_id for s in needed if s.state.ended and s.state is not StepState.SUCCEEDED]
+            unmet = [s for s in needed if s.state is not StepState.SUCCEEDED]
+            lost = [s.step_id for s in unmet if s.state.ended]
             if lost:
                 error = f"it needs {', '.join(lost)}, which gave no result"
                 changed[step.step_id] = replace(
                     step, state=StepState.SKIPPED, error=error, reason="DEPENDENCY_FAILED"
                 )
                 moved = True
-            elif all(s.state is StepState.SUCCEEDED for s in needed):
+            elif not unmet:
                 changed[step.step_id] = replace(step, state=StepState.READY)
     return changed
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 from aeond.domain.budgets import Amounts, Grant
 from aeond.domain.events import (
-    ChildRunEnded,
     InputRequested,
     StepEnded,
     StepRepaired,
@@ -16,12 +15,11 @@ from aeond.domain.plans import Clarity, StepState
 from aeond.domain.questions import InputRequest, Question
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepMode
-from aeond.domain.subtasks import ChildRun, SubtaskRequest
+from aeond.domain.subtasks import SubtaskRequest
 from aeond.domain.tools import TOOL_TIMEOUT, Recovery
 from aeond.ports import (
     Children,
     Clock,
-    Memory,
     Mender,
     Reasoner,
     StepOutput,
@@ -53,7 +51,6 @@ class StepExecutor:
     invoker: ToolInvoker
     reasoner: Reasoner
     mender: Mender
-    memory: Memory
     clock: Clock
     children: Children
 
@@ -72,38 +69,17 @@ class StepExecutor:
                     ended = await self._reason(run, started, grant, on_text)
             if not isinstance(ended, StepEnded):
                 return replace(ended, used=grant.used)
-            if ended.state is StepState.SUCCEEDED:
-                await self.memory.write(f"{run.run_id}/{ended.step_id}", ended.output)
         except Exception as error:  # step boundary: a bug in one step ends that step, not the run
             log.exception("step failed on an unexpected error", extra=_where(run, started))
             ended = _failed(started, "INTERNAL", f"unexpected {type(error).__name__}; see the daemon's log")
         return replace(ended, used=grant.used, duration_seconds=self.clock.monotonic() - begun)
-
-    async def join(
-        self, run: RunSnapshot, step_id: str, child: ChildRun, reserved: Amounts
-    ) -> tuple[ChildRunEnded, StepEnded]:
-        """Waits for the step's child run, which is started if it is not there: its answer is the result."""
-        ended = await self.children.run(child, run, step_id, reserved)
-        if ended[1].state is StepState.SUCCEEDED:
-            await self.memory.write(f"{run.run_id}/{step_id}", ended[1].output)
-        return ended
-
-    async def recall(self, run: RunSnapshot) -> None:
-        """Fills the working memory with what the run's steps gave before a restart."""
-        for step in run.steps_in(StepState.SUCCEEDED):
-            await self.memory.write(f"{run.run_id}/{step.step_id}", step.output)
-
-    async def forget(self, run: RunSnapshot) -> None:
-        """Empties the working memory of this run; the journal has it all."""
-        for step_id in run.steps:
-            await self.memory.delete(f"{run.run_id}/{step_id}")
 
     async def _call_tool(self, run: RunSnapshot, started: StepStarted, grant: Grant) -> StepOutcome:
         step = started.step
         grant.take(Amounts(ttl=1))
         child = run.steps[step.step_id].child
         if child is not None:  # its share was counted when the run was cut
-            return (await self.join(run, step.step_id, child, Amounts()))[1]
+            return (await self.children.run(child, run, step.step_id, Amounts()))[1]
         if step.errors or step.tool_call is None:
             return _failed(started, "UNRESOLVED_REFERENCE", "; ".join(step.errors))
         if not grant.take(Amounts(tool_calls=1)):

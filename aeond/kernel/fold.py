@@ -1,11 +1,11 @@
 """What is known of a run after one more event: a pure function, the only place where state changes."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
 
 from aeond.domain import events as e
 from aeond.domain.budgets import Amounts, BudgetLedger
+from aeond.domain.copying import replace
 from aeond.domain.plans import Plan, StepState, fragment_of
 from aeond.domain.profiles import Route
 from aeond.domain.runs import Phase, PlanSource, RunSnapshot, RunState

@@ -19,9 +19,10 @@ from aeond.errors import OverloadedError, StoreError, WrongStateError
 from aeond.kernel.decide import decide
 from aeond.kernel.executor import StepExecutor, Subtask
 from aeond.kernel.fold import fold
-from aeond.ports import Clock, Feed, Journal, Phases, StepIntents
+from aeond.ports import Clock, Feed, ImmediateWork, Journal, Phases, StepIntents
 
 INBOX_SIZE: Final = 256
+IMMEDIATE_SECONDS: Final = 0.005  # so long a turn may compute: others wait for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class RunPorts:
     feed: Feed
     phases: Phases
     intents: StepIntents
+    immediate: ImmediateWork
     executor: StepExecutor
     clock: Clock
 
@@ -43,6 +45,7 @@ class Turn:
     run: RunSnapshot
     time: float
     elapsed_seconds: float
+    immediate_until: float  # by the monotonic clock
     events: list[e.Event] = field(default_factory=list)
     due: list[e.Intent] = field(default_factory=list)  # to be performed once it is
     interrupt: tuple[str, ...] = ()
@@ -51,6 +54,8 @@ class Turn:
         event = e.Event(self.run.run_id, self.run.seq + 1, self.time, self.elapsed_seconds, kind)
         self.run = fold(self.run, event)
         self.events.append(event)
+        if isinstance(kind, e.RunStarted | e.RunResumed):
+            self.immediate_until = 0.0  # a crash in what is computed has to be counted: this comes first
 
 
 class Orchestrator:
@@ -93,7 +98,6 @@ class Orchestrator:
     async def execute(self) -> RunSnapshot:
         self._began = self._ports.clock.monotonic()
         failure: StoreError | None = None
-        await self._ports.executor.recall(self._run)
         async with anyio.create_task_group() as workers:
             workers.start_soon(self._watch_wall_time)
             try:
@@ -105,7 +109,6 @@ class Orchestrator:
             workers.cancel_scope.cancel()
         if failure is not None:
             await self._suspend_for_disk(failure)
-        await self._ports.executor.forget(self._run)
         self._closed = True
         return self._run
 
@@ -123,8 +126,9 @@ class Orchestrator:
         return waiting and not self._run.state.ended and not self._run.parked
 
     def _begin_turn(self) -> Turn:
-        clock = self._ports.clock
-        return Turn(self._run, clock.time(), self._elapsed_before + clock.monotonic() - self._began)
+        now = self._ports.clock.monotonic()
+        elapsed = self._elapsed_before + now - self._began
+        return Turn(self._run, self._ports.clock.time(), elapsed, immediate_until=now + IMMEDIATE_SECONDS)
 
     def _advance(self) -> Turn:
         """What happened and what is due after it."""
@@ -166,7 +170,12 @@ class Orchestrator:
             case ExecuteStep(step_id, reservation):
                 intent = self._ports.intents.prepare(turn.run, step_id, reservation)
         turn.record(intent)
-        turn.due.append(intent)
+        may = self._ports.clock.monotonic() < turn.immediate_until
+        ends = self._ports.immediate.perform(intent, turn.run) if may else ()
+        for kind in ends:
+            turn.record(kind)
+        if not ends:
+            turn.due.append(intent)
 
     def _begin_subtask(self, turn: Turn, wanted: Subtask) -> None:
         intent = self._ports.intents.prepare_child(turn.run, wanted.step_id, wanted.request, wanted.used)
@@ -200,7 +209,7 @@ class Orchestrator:
             case e.StepStarted():
                 return (await ports.executor.execute(run, intent, grant, show),)
             case e.ChildRunStarted(step_id, child):
-                return await ports.executor.join(run, step_id, child, intent.reservation)
+                return await ports.executor.children.run(child, run, step_id, intent.reservation)
             case _:
                 progress = ports.feed.progress_sink(run.run_id)
                 return await ports.phases.perform(intent.operation, run, grant, show, progress)

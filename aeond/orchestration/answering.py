@@ -44,11 +44,8 @@ class StepAnswerer:
         self._llm = llm
 
     async def compose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Answer:
-        given = answer_from_steps(snapshot)
-        spoken = _final_output(snapshot) or _spoken_by_last_step(snapshot)
-        if spoken is not None:
-            return replace(given, text=spoken, synthesized=True)
-        if snapshot.route is Route.DIRECT:
+        given = answer_without_model(snapshot)
+        if given.synthesized or snapshot.route is Route.DIRECT:
             return given
         planned = snapshot.plan_source is PlanSource.MODEL and bool(snapshot.steps)
         if (
@@ -86,6 +83,13 @@ class StepAnswerer:
         if is_cut(answered.value):
             notes.append("the answer was cut off at its token limit")
         return replace(given, text=text, notes=tuple(notes), synthesized=True)
+
+
+def answer_without_model(snapshot: RunSnapshot) -> Answer:
+    """The answer where no model is asked for one: what an evaluation or the last step wrote, or the results."""
+    given = answer_from_steps(snapshot)
+    spoken = _final_output(snapshot) or _spoken_by_last_step(snapshot)
+    return given if spoken is None else replace(given, text=spoken, synthesized=True)
 
 
 def answer_from_steps(snapshot: RunSnapshot) -> Answer:

@@ -1,17 +1,18 @@
 """What a step will do, settled before it is journaled: its mode, its bound arguments, what a crash would mean."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 
 from aeond.domain.budgets import Amounts
+from aeond.domain.copying import replace
 from aeond.domain.events import ChildRunStarted, StepEnded, StepStarted
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import PlanStep, StepState
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepMode
 from aeond.domain.subtasks import ChildRun, SubtaskRequest
-from aeond.domain.tools import Recovery
+from aeond.domain.tools import Recovery, ToolCall
 from aeond.orchestration.contracts import Readiness, Templates
 from aeond.orchestration.offering import may_use
 from aeond.ports import Ids, Reasoner, ToolRegistry, Validator
@@ -55,7 +56,7 @@ class PreparedIntents:
                 step = replace(step, errors=(str(problem),))
                 return StepStarted(step, attempt, StepMode.TOOL, Recovery.RERUN, reservation)
         # The call id is the same for every attempt, so that a tool can tell a repeat.
-        call = replace(planned, arguments=arguments, call_id=f"{run.run_id}/{step_id}")
+        call = ToolCall(planned.tool, arguments, f"{run.run_id}/{step_id}")
         problems = () if repaired else self.validator.validate_tool_call(call, tool.spec)
         step = replace(step, tool_call=call, errors=tuple(str(p) for p in problems))
         if problems:

@@ -1,9 +1,9 @@
 """Plans as they come: what a model writes, and what a client gives."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
+from aeond.domain.copying import replace
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans import MAX_PLAN_STEPS, Plan, PlanStep
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
@@ -91,7 +91,7 @@ def in_order(plan: Plan) -> Plan:
         step if step.depends_on == names else replace(step, depends_on=names)
         for step, names in zip(plan, waits, strict=False)
     )
-    return replace(plan, steps=tuple(steps))
+    return Plan(plan.goal, tuple(steps))
 
 
 def describe_call(call: ToolCall) -> str:

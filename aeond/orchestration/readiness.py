@@ -1,9 +1,10 @@
 """Preparing a step from what ran before it: its context, its place, its bound arguments."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
+from aeond.domain.copying import replace
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans import PlanStep, StepState
 from aeond.domain.runs import RunSnapshot
@@ -102,7 +103,8 @@ class StepReadiness:
             whole = reference.text == text
             found = _follow(reference, snapshot, whole=whole)
             if found.problem is not None:
-                return failure(replace(found.problem, path="/" + "/".join(map(str, path))), text)
+                where = "/" + "/".join(map(str, path))
+                return failure(Problem(found.problem.reason, found.problem.message, where), text)
             if whole:
                 return success(self._fitting(found.value, reference, schema, path))
             pieces += [text[position : reference.start], display_json(primary_value(found.value))]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from aeond.domain.budgets import Budget, Grant
 from aeond.domain.evaluations import Evaluation, RefinementAction
+from aeond.domain.events import EventKind, Intent
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans import Plan
 from aeond.domain.profiles import DEFAULT_PROFILE, Route, TaskProfile
@@ -64,3 +65,10 @@ class NoTemplates:
 
     def match(self, request: SubtaskRequest) -> Outcome[Template | None]:
         return failure(Problem("TEMPLATE_NOT_FOUND", "this daemon has no templates for subtasks"), None)
+
+
+class AlwaysWait:
+    """ImmediateWork: everything is waited for."""
+
+    def perform(self, intent: Intent, run: RunSnapshot) -> tuple[EventKind, ...]:
+        return ()

@@ -15,6 +15,7 @@ from aeond.domain.events import (
     ChildRunStarted,
     Event,
     EventKind,
+    Intent,
     LiveUpdate,
     StepEnded,
     StepStarted,
@@ -225,6 +226,10 @@ class ToolInvoker(Protocol):
 
     async def invoke(self, call: ToolCall, context: ToolContext) -> ToolResult: ...
 
+    def compute(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
+        """The result of a call of a PURE tool that computes it at once, by the same guards; None for any
+        other call, which has then done nothing."""
+
     async def reconcile(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
         """The result of an earlier, cut call if the tool can tell that it did its work, else None."""
 
@@ -306,6 +311,14 @@ class Phases(Protocol):
         self, operation: Operation, snapshot: RunSnapshot, problem: Problem, used: Amounts
     ) -> EventKind:
         """The event that ends an operation that was cut short: without a model and without waiting."""
+
+
+class ImmediateWork(Protocol):
+    """What a run needs not wait for: computing that touches nothing and asks nobody."""
+
+    def perform(self, intent: Intent, run: RunSnapshot) -> tuple[EventKind, ...]:
+        """The events that end what is intended, at least one; empty for everything that waits, asks or
+        has an effect, and then nothing was done. Never raises."""
 
 
 class Children(Protocol):

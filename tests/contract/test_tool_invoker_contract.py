@@ -10,8 +10,10 @@ from typing import Any, NoReturn
 import anyio
 import anyio.to_thread
 import pytest
+from pydantic import BaseModel
 
-from aeond.domain.tools import ToolCall, ToolContext
+from aeond.capabilities.tools.function_tool import tool
+from aeond.domain.tools import Effect, ToolCall, ToolContext
 from aeond.errors import InvalidInputError, OverloadedError, StoreError, ToolError
 from aeond.ports import Tool, ToolInvoker
 from tests.support.tools import CONTEXT, FreeTool, call, hang, invoker_of, raising, returning
@@ -311,3 +313,56 @@ async def test_a_tool_that_the_run_may_not_use_is_not_called(make: Any) -> None:
     allowed = await invoker.invoke(call(text="hello"), replace(CONTEXT, allowed_tools=("give_back",)))
     assert (refused.success, refused.reason) == (False, "TOOL_NOT_ALLOWED")
     assert (allowed.success, len(calls)) == (True, 1)
+
+
+# ------------------------------------------------------------ calls that only compute
+
+
+class Doubling(BaseModel):
+    n: int
+
+
+@tool(effect=Effect.PURE, example={"n": 1})
+def double(arguments: Doubling, _context: ToolContext) -> Doubling:
+    """Doubles a number."""
+    if arguments.n == 13:
+        raise ToolError("thirteen is not doubled", reason="UNLUCKY")
+    return Doubling(n=2 * arguments.n)
+
+
+@tool(effect=Effect.READ)
+def look(arguments: Doubling, _context: ToolContext) -> Doubling:
+    """Looks at the world, at once."""
+    return arguments
+
+
+@tool(effect=Effect.PURE)
+async def ponder(arguments: Doubling, _context: ToolContext) -> Doubling:
+    """May wait."""
+    return arguments
+
+
+@tool(effect=Effect.PURE, blocking=True)
+def grind(arguments: Doubling, _context: ToolContext) -> Doubling:
+    """Computes in a thread."""
+    return arguments
+
+
+@pytest.mark.parametrize("arguments", [{"n": 21}, {"n": 13}, {"n": "x"}, {"m": 1}, {"n": 2**70}])
+async def test_a_call_that_computes_ends_as_it_would_when_waited_for(
+    make: Any, arguments: dict[str, Any]
+) -> None:
+    """What only computes gives at once what it gives when it is awaited: output, error and reason alike."""
+    invoker = make(double)
+    computed = invoker.compute(ToolCall("double", arguments), CONTEXT)
+    waited_for = await invoker.invoke(ToolCall("double", arguments), CONTEXT)
+    assert computed is not None
+    assert (computed.success, computed.data) == (waited_for.success, waited_for.data)
+    assert (computed.reason, computed.error) == (waited_for.reason, waited_for.error)
+
+
+@pytest.mark.parametrize("name", ["look", "ponder", "grind", "give_back", "nothing"])
+def test_a_call_that_does_more_than_compute_is_not_begun(make: Any, name: str) -> None:
+    """Tools that look, may wait, or work in a thread are not called where nobody waits for them."""
+    invoker = make(look, ponder, grind, FreeTool(work=raising(AssertionError("called"))))
+    assert invoker.compute(ToolCall(name, {"n": 1}), CONTEXT) is None

@@ -51,9 +51,14 @@ EXPECTED: dict[str | Moment, tuple[str, str, str, str]] = {
     Moment("after", StepEnded): ("1", "1", "1", "1"),
     Moment("before", AnswerStarted): ("2", "1", "2", "1?"),
     Moment("after", AnswerStarted): ("1", "1", "1", "1"),
-    Moment("before", AnswerComposed): ("1", "1", "1", "1"),
+    Moment("before", AnswerComposed): (
+        "2",
+        "1",
+        "2",
+        "1?",
+    ),  # no model is needed: in the append of the outcome
     Moment("after", AnswerComposed): ("1", "1", "1", "1"),
-    Moment("before", RunEnded): ("1", "1", "1", "1"),
+    Moment("before", RunEnded): ("2", "1", "2", "1?"),
     Moment("after", RunEnded): ("1", "1", "1", "1"),
 }
 

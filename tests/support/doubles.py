@@ -94,6 +94,7 @@ class RecordingFeed:
 
 ANY_OBJECT: JsonObject = {"type": "object"}
 Execute = Callable[[JsonObject, ToolContext], Awaitable[JsonValue]]
+Compute = Callable[[JsonObject, ToolContext], JsonValue]
 
 
 async def give_arguments_back(arguments: JsonObject, _: ToolContext) -> JsonValue:
@@ -112,6 +113,7 @@ class ToldTool:
     done_before: JsonValue | None = None
     calls: list[ToolContext] = field(default_factory=list)
     timeout_seconds: float = 30.0
+    computed: Compute | None = None  # what it computes at once, where that is all it does
 
     @property
     def spec(self) -> ToolSpec:
@@ -127,6 +129,8 @@ class ToldTool:
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         self.calls.append(context)
+        if self.computed is not None:
+            return self.computed(arguments, context)
         return await self.run(arguments, context)
 
     async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
@@ -291,6 +295,16 @@ class PlainInvoker:
             if isinstance(answer, InputRequest | SubtaskRequest):
                 return ToolResult(True, request=answer)
             return ToolResult(True, answer)
+        except ToolError as error:
+            return ToolResult(False, error=error.message, reason=error.reason)
+
+    def compute(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
+        tool = self.tools[call.tool]
+        if tool.computed is None:
+            return None
+        tool.calls.append(context)
+        try:
+            return ToolResult(True, tool.computed(call.arguments, context))
         except ToolError as error:
             return ToolResult(False, error=error.message, reason=error.reason)
 

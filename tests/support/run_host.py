@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import anyio
 
 from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
-from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
 from aeond.domain import events as e
 from aeond.domain.budgets import Budget
 from aeond.domain.plans import Plan, PlanStep
@@ -17,6 +16,8 @@ from aeond.errors import StoreError
 from aeond.kernel.executor import StepExecutor
 from aeond.kernel.fold import fold_all
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
+from aeond.orchestration.trivial import AlwaysWait
+from aeond.ports import ImmediateWork
 from tests.support.doubles import (
     FixedPlanner,
     ManualClock,
@@ -72,7 +73,7 @@ class Host:
     journal: InMemoryJournal = field(default_factory=InMemoryJournal)
     feed: RecordingFeed = field(default_factory=RecordingFeed)
     clock: ManualClock = field(default_factory=ManualClock)
-    memory: InMemoryMemory = field(default_factory=InMemoryMemory)
+    immediate: ImmediateWork = field(default_factory=AlwaysWait)
     answerer: PlainAnswerer = field(default_factory=PlainAnswerer)
     reasoner: ToldReasoner = field(default_factory=ToldReasoner)
     planner: FixedPlanner | None = None
@@ -98,7 +99,6 @@ class Host:
             invoker=PlainInvoker(self.tools),
             reasoner=self.reasoner,
             mender=ToldMender(),
-            memory=self.memory,
             clock=self.clock,
             children=self.children,
         )
@@ -107,6 +107,7 @@ class Host:
             feed=self.feed,
             phases=phases(self.planner or FixedPlanner(self.plan), self.answerer),
             intents=PlainIntents(self.tools),
+            immediate=self.immediate,
             executor=executor,
             clock=self.clock,
         )

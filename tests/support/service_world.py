@@ -20,6 +20,7 @@ from aeond.kernel.decide import decide
 from aeond.kernel.executor import StepExecutor
 from aeond.kernel.fold import fold
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
+from aeond.orchestration.immediate import AtOnce
 from aeond.orchestration.plan_reading import in_order
 from aeond.ports import Journal, RunLoop, Tool
 from aeond.ports.sessions import SessionStore
@@ -60,20 +61,6 @@ class NumberedIds:
     def new_id(self) -> str:
         self.count += 1
         return f"id-{self.count:04}"
-
-
-class NoMemory:
-    """A working memory that nothing here reads."""
-
-    async def write(self, key: str, value: object) -> None: ...
-
-    async def read(self, key: str) -> None: ...
-
-    async def search(self, prefix: str, limit: int = 100, after: str = "") -> Sequence[tuple[str, None]]:
-        return ()
-
-    async def delete(self, key: str) -> bool:
-        return False
 
 
 @dataclass
@@ -180,9 +167,8 @@ class World:
         )
 
     def make_loop(self, snapshot: RunSnapshot) -> RunLoop:
-        executor = StepExecutor(
-            PlainInvoker(self.tools), ToldReasoner(), ToldMender(), NoMemory(), self.clock, NoChildren()
-        )
+        invoker = PlainInvoker(self.tools)
+        executor = StepExecutor(invoker, ToldReasoner(), ToldMender(), self.clock, NoChildren())
         return Orchestrator(
             snapshot,
             RunPorts(
@@ -190,6 +176,7 @@ class World:
                 self.feed,
                 phases(self.planner, self.answerer),
                 PlainIntents(self.tools),
+                AtOnce(invoker, self.clock),
                 executor,
                 self.clock,
             ),

@@ -24,7 +24,10 @@ _THREADS_PER_TOOL: Final = 4
 
 
 class FunctionTool:
-    """A Tool around a function; made by `tool`. `call` runs the function on a validated model."""
+    """A Tool around a function; made by `tool`. `call` runs the function on a validated model.
+
+    `at_once` says that `execute` never waits: a plain function that computes its result.
+    """
 
     def __init__(
         self,
@@ -32,7 +35,9 @@ class FunctionTool:
         arguments: type[BaseModel],
         call: Callable[[Any, ToolContext], Awaitable[object]],
         probe: Probe[Any, Any] | None,
+        at_once: bool,
     ) -> None:
+        self.at_once = at_once
         self._spec = spec
         self._arguments = arguments
         self._call = call
@@ -103,7 +108,9 @@ def tool(
             timeout_seconds=timeout_seconds,
             max_output_bytes=max_output_bytes,
         )
-        return FunctionTool(spec, arguments, _awaitable(function, blocking, threads), reconcile)
+        call = _awaitable(function, blocking, threads)
+        at_once = not blocking and not inspect.iscoroutinefunction(function)
+        return FunctionTool(spec, arguments, call, reconcile, at_once)
 
     return decorate
 

@@ -10,8 +10,8 @@ import asyncio
 import inspect
 import re
 import traceback
-from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Final, TypeVar
 
 import anyio
 
@@ -31,6 +31,7 @@ MAX_ERROR_CHARS: Final = 2_000
 
 T = TypeVar("T")
 Work = Callable[[JsonObject, ToolContext], Awaitable[T]]
+Run = Callable[[RegisteredTool, Work[T], ToolCall, ToolContext], Awaitable[T]]
 
 _REASON: Final = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
@@ -74,7 +75,17 @@ class GuardedInvoker:
         OUTPUT_TOO_LARGE, REQUEST_INVALID. Raises nothing but cancellation. `metadata` has `duration_seconds`, on success
         `output_bytes`, and `retryable` where the tool said that trying again can help.
         """
-        return await self._guard(self._perform(call, context))
+        return await self._guard(self._perform(call, context, self._run))
+
+    def compute(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
+        """The result of a call that only computes, as `invoke` gives it; None where that takes any waiting.
+
+        The same stages, but for slot and time: until it returns nothing else runs that could stop it.
+        """
+        registered = self._registry.get(call.tool)
+        if registered is None or not registered.computes:
+            return None
+        return _without_waiting(self._guard(self._perform(call, context, _run_at_once)))
 
     async def reconcile(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
         """What the tool says of an earlier call; None when it cannot tell, for whatever reason."""
@@ -94,7 +105,9 @@ class GuardedInvoker:
             return ToolResult(True, request=output, metadata={"duration_seconds": duration})
         return ToolResult(True, output, metadata={"duration_seconds": duration, "output_bytes": size})
 
-    async def _perform(self, call: ToolCall, context: ToolContext) -> tuple[ToolAnswer, int]:
+    async def _perform(
+        self, call: ToolCall, context: ToolContext, run: Run[ToolAnswer]
+    ) -> tuple[ToolAnswer, int]:
         registered = self._registry.find(call.tool)
         if context.allowed_tools is not None and call.tool not in context.allowed_tools:
             raise ToolError(f"{call.tool} is not one of the tools of this run", reason="TOOL_NOT_ALLOWED")
@@ -102,7 +115,7 @@ class GuardedInvoker:
         refusal = await self._authoriser.authorise(call, registered.spec, context)
         if refusal is not None:
             raise ToolError(refusal.message, reason=refusal.reason, retryable=refusal.retryable)
-        output = await self._run(registered, registered.tool.execute, call, context)
+        output = await run(registered, registered.tool.execute, call, context)
         if isinstance(output, InputRequest | SubtaskRequest):
             check_request(call.tool, output)
             return output, 0
@@ -140,6 +153,21 @@ class GuardedInvoker:
         raise OverloadedError(
             "too many tool calls at once: try again when some have ended", reason="TOOLS_BUSY"
         )
+
+
+async def _run_at_once(_: RegisteredTool, work: Work[T], call: ToolCall, context: ToolContext) -> T:
+    return await work(call.arguments, context)
+
+
+def _without_waiting(work: Coroutine[Any, Any, T]) -> T | None:
+    """What the work returns; None, and it is given up, once it waits for anything."""
+    try:
+        work.send(None)
+    except StopIteration as ended:
+        returned: T = ended.value
+        return returned
+    work.close()
+    return None
 
 
 def _check_arguments(registered: RegisteredTool, arguments: JsonObject) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from aeond.capabilities.tools.function_tool import FunctionTool
 from aeond.capabilities.tools.schemas import CompiledSchema
-from aeond.domain.tools import ToolContext, ToolSpec
+from aeond.domain.tools import Effect, ToolContext, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from aeond.ports import Tool, ToolAnswer
@@ -18,12 +19,16 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class RegisteredTool:
-    """A tool as it was when it was registered: what it says of itself later is not believed."""
+    """A tool as it was when it was registered: what it says of itself later is not believed.
+
+    `computes` says that it does nothing but compute its result, at once.
+    """
 
     tool: Tool
     spec: ToolSpec
     arguments: CompiledSchema
     output: CompiledSchema
+    computes: bool = False
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         return await self.tool.execute(arguments, context)
@@ -107,7 +112,8 @@ def check(tool: Tool) -> RegisteredTool:
             field="example",
         )
     checked = replace(spec, input_schema=arguments.schema, output_schema=output.schema)
-    return RegisteredTool(tool, checked, arguments, output)
+    computes = spec.effect is Effect.PURE and isinstance(tool, FunctionTool) and tool.at_once
+    return RegisteredTool(tool, checked, arguments, output, computes)
 
 
 def _compile(name: str, schema: JsonObject, field: str) -> CompiledSchema:

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
 from aeond.domain import events as e
 from aeond.domain.budgets import Amounts, Budget, Grant
 from aeond.domain.outcome import Outcome, Problem, failure, success
@@ -34,7 +33,6 @@ class Bench:
         self.tool = tool or ToldTool("echo")
         self.reasoner = ToldReasoner()
         self.mender = ToldMender()
-        self.memory = InMemoryMemory()
         self.children = ToldChildren()
         self.grant = Grant(TOOL_STEP)
         self.texts: list[str] = []
@@ -51,7 +49,6 @@ class Bench:
             invoker=PlainInvoker({self.tool.name: self.tool}),
             reasoner=self.reasoner,
             mender=self.mender,
-            memory=self.memory,
             clock=ManualClock(),
             children=self.children,
         )
@@ -77,15 +74,8 @@ async def test_a_tool_step_gives_the_output_of_its_tool() -> None:
     assert ended.used == Amounts(ttl=1, tool_calls=1)
 
 
-async def test_a_result_is_recorded_in_memory() -> None:
-    """What a step gave is in the working memory under the run and the step."""
-    bench = Bench()
-    outcome(await bench.execute(StepMode.TOOL))
-    assert await bench.memory.read("run/s1") == {"text": "hello"}
-
-
 async def test_a_tool_that_fails_fails_its_step() -> None:
-    """The error and the reason of a failed tool are those of the step, and nothing is recorded in memory."""
+    """The error and the reason of a failed tool are those of the step."""
 
     async def fail(_: JsonObject, __: ToolContext) -> JsonValue:
         raise ToolError("the file is not there", reason="FILE_NOT_FOUND")
@@ -97,7 +87,6 @@ async def test_a_tool_that_fails_fails_its_step() -> None:
         "the file is not there",
         "FILE_NOT_FOUND",
     )
-    assert await bench.memory.search("") == []
 
 
 async def test_what_breaks_inside_a_step_ends_that_step_alone() -> None:

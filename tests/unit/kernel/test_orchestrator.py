@@ -313,21 +313,6 @@ async def test_an_idempotent_step_is_reconciled_after_a_crash() -> None:
     assert len(tool.calls) == 1
 
 
-async def test_finished_steps_are_remembered_over_a_restart() -> None:
-    """The working memory holds the outputs of finished steps again after a restart, and is emptied at the end."""
-    gate = Gate()
-    host = Host(tools={"echo": ToldTool("echo"), "slow": ToldTool("slow", gate.pass_through)})
-    await host.create(plan(step("s1"), step("s2", "s1", tool="slow")))
-    loop = await host.loop()
-    with anyio.fail_after(DEADLINE_SECONDS):
-        async with anyio.create_task_group() as group:
-            group.start_soon(loop.execute)
-            await gate.entered.wait()
-            assert await host.memory.read("run/s1") == {"value": "s1"}
-            loop.park()
-    assert await host.memory.search("run/") == []
-
-
 async def test_a_run_does_not_queue_without_bound() -> None:
     """More requests than a run's inbox holds are refused as overload."""
     host = Host()

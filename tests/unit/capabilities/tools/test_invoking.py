@@ -5,20 +5,28 @@ from collections.abc import Mapping
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
+from pydantic import BaseModel
 
+from aeond.capabilities.tools.function_tool import tool
 from aeond.capabilities.tools.invoking import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.outcome import Problem
-from aeond.domain.tools import ToolCall, ToolContext, ToolSpec
+from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolSpec
+from aeond.ports import Tool
 from tests.support.doubles import ManualClock
 from tests.support.tools import CONTEXT, FreeTool, RefuseAll, call, hang, invoker_of
 
 
-def registry_of(*tools: FreeTool) -> Registry:
+class Words(BaseModel):
+    text: str
+
+
+def registry_of(*tools: Tool) -> Registry:
     registry = Registry()
-    for tool in tools:
-        registry.register(tool)
+    for each in tools:
+        registry.register(each)
     return registry
 
 
@@ -213,3 +221,33 @@ async def test_synchronous_execute_is_a_failure_of_the_tool() -> None:
     result = await invoker_of(FreeTool(work=at_once)).invoke(call(), CONTEXT)
     assert (result.success, result.reason) == (False, "TOOL_RAISED")
     assert "await" in result.error
+
+
+@tool(effect=Effect.PURE)
+def shout(arguments: Words, _context: ToolContext) -> Words:
+    """Says it louder."""
+    return Words(text=arguments.text.upper())
+
+
+async def test_a_computing_call_asks_for_leave_too() -> None:
+    """What only computes is authorised as every call is, and does not run when it is refused."""
+    authoriser = RefuseAll()
+    result = GuardedInvoker(registry_of(shout), ManualClock(), authoriser).compute(
+        call("shout", text="a"), CONTEXT
+    )
+    assert result is not None
+    assert (result.success, result.reason) == (False, "POLICY_DENIED")
+    assert authoriser.asked == [call("shout", text="a")]
+
+
+async def test_a_computing_call_whose_leave_takes_time_is_left_to_be_waited_for() -> None:
+    """Where the authoriser has to wait, nothing was computed, and the call can be made in the usual way."""
+
+    class Slow:
+        async def authorise(self, call: ToolCall, spec: ToolSpec, context: ToolContext) -> Problem | None:
+            await anyio.lowlevel.checkpoint()
+            return None
+
+    invoker = GuardedInvoker(registry_of(shout), ManualClock(), Slow())
+    assert invoker.compute(call("shout", text="a"), CONTEXT) is None
+    assert (await invoker.invoke(call("shout", text="a"), CONTEXT)).data == {"text": "A"}

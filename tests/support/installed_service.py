@@ -15,10 +15,12 @@ from typing import Any
 
 from tests.support.ledgers import TOOL_FILE, Gate, Ledger
 
+BLOCKING_TOOLS = Path(__file__).with_name("blocking_tools.py")
+
 STATE = Path("/var/lib/aeond")
 ETC = Path("/etc/aeond")
 SOCKET = Path("/run/aeond/aeond.sock")
-DROP_IN = Path("/run/systemd/system/aeond.service.d/tests.conf")
+DROP_INS = Path("/run/systemd/system/aeond.service.d")
 MEMBER, OUTSIDER = "aeonmember", "aeonoutsider"
 DEADLINE_SECONDS = 60.0
 
@@ -56,6 +58,13 @@ def journal() -> str:
     return said.rpartition("Starting aeond.service")[2]
 
 
+def records(*matches: str) -> list[dict[str, Any]]:
+    """Records of the log with these fields, oldest first, each with all of its fields."""
+    run("journalctl", "--sync", check=False)
+    found = run("journalctl", "--output", "json", "--no-pager", *matches).stdout
+    return [json.loads(line) for line in found.splitlines()]
+
+
 def until(condition: Callable[[], bool], what: str) -> None:
     """Returns once systemd, which tells nobody, shows that it is so."""
     deadline = monotonic() + DEADLINE_SECONDS
@@ -80,6 +89,8 @@ class Service:
     def __init__(self) -> None:
         self.ledger = Ledger(STATE / "ledger")
         self.plans = Path("/run/aeond-plans")
+        self._cursor = ""
+        self._changed = DROP_INS / "this-test.conf"
 
     def install(self, stage: Path) -> None:
         """What `make install` put into the stage comes to where it says that it is."""
@@ -95,26 +106,48 @@ class Service:
         run("useradd", "--no-create-home", "--groups", "aeond", MEMBER)
         run("useradd", "--no-create-home", OUTSIDER)
         ETC.mkdir()
-        shutil.copy(TOOL_FILE, ETC / "ledger_tools.py")
-        DROP_IN.parent.mkdir(parents=True)
-        DROP_IN.write_text(f"[Service]\nEnvironment=AEOND_LEDGER={self.ledger.path}\n", encoding="utf-8")
+        for file in (TOOL_FILE, BLOCKING_TOOLS):
+            shutil.copy(file, ETC)
+        DROP_INS.mkdir(parents=True)
         self.plans.mkdir()
-        systemctl("daemon-reload")
+        run("journalctl", "--update-catalog")
+        self._write_drop_in("ledger", f"Environment=AEOND_LEDGER={self.ledger.path}")
 
     def renew(self) -> None:
         """Stopped, without a state, with the usual configuration."""
         systemctl("stop", "aeond.socket", "aeond.service")
         systemctl("reset-failed", "aeond.socket", "aeond.service", check=False)
         shutil.rmtree(STATE, ignore_errors=True)
+        if self._changed.exists():
+            self._changed.unlink()
+            systemctl("daemon-reload")
         self.configure()
+        run("journalctl", "--sync", check=False)
+        told = run("journalctl", "--no-pager", "--lines", "1", "--show-cursor")
+        self._cursor = told.stdout.rpartition("-- cursor: ")[2].strip()
 
-    def configure(self, rules: Sequence[Mapping[str, Any]] = (), extra: str = "") -> None:
-        """The configuration that the next start reads."""
+    def said(self) -> str:
+        """What the service said, and systemd of it, over all of its lives in this test."""
+        run("journalctl", "--sync", check=False)
+        unit = ("--unit", "aeond.service", "--output", "cat", "--no-pager")
+        return run("journalctl", *unit, "--after-cursor", self._cursor).stdout
+
+    def change(self, *lines: str) -> None:
+        """Other lines in the unit's [Service], until the service is renewed."""
+        self._write_drop_in(self._changed.stem, *lines)
+
+    def _write_drop_in(self, name: str, *lines: str) -> None:
+        text = "\n".join(("[Service]", *lines, ""))
+        (DROP_INS / f"{name}.conf").write_text(text, encoding="utf-8")
+        systemctl("daemon-reload")
+
+    def configure(self, rules: Sequence[Mapping[str, Any]] = (), extra: str = "", model: str = "") -> None:
+        """The configuration that the next start or reload reads; `model` in place of the scripted one."""
         (ETC / "script.json").write_text(json.dumps({"rules": rules}), encoding="utf-8")
+        model = model or f'engine = "scripted"\nscript = "{ETC}/script.json"\n'
+        files = [str(ETC / file.name) for file in (TOOL_FILE, BLOCKING_TOOLS)]
         (ETC / "aeond.toml").write_text(
-            f'[model]\nengine = "scripted"\nscript = "{ETC}/script.json"\n'
-            f'[tools]\nfiles = ["{ETC}/ledger_tools.py"]\n{extra}',
-            encoding="utf-8",
+            f"[model]\n{model}[tools]\nfiles = {json.dumps(files)}\n{extra}", encoding="utf-8"
         )
 
     def gate(self) -> Gate:

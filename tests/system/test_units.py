@@ -28,6 +28,7 @@ EXPOSURE = {"aeond.service": 0.5, "aeond-engine.service": 1.0, "aeond-tool@.serv
         ("--system", "system/aeond-tool@.service"),
         ("--system", "system/aeond-tool.socket"),
         ("--user", "user/aeond.service"),
+        ("--user", "user/aeond.socket"),
     ],
 )
 def test_systemd_has_nothing_to_say_of_the_units(whose: str, unit: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.installed_service import MEMBER, Finished, Service, run, systemctl
+from tests.support.installed_service import MEMBER, SOCKET, Finished, Service, run, systemctl
 
 pytestmark = pytest.mark.systemd
 
@@ -16,7 +16,7 @@ AsUser = Callable[..., Finished]
 @pytest.fixture
 def as_user(service: Service) -> Iterator[AsUser]:
     """What the user types, with the user's systemd running and the scripted model configured."""
-    home, uid = Path("/home") / MEMBER, run("id", "--user", MEMBER).stdout.strip()
+    home, uid = Path("/home") / MEMBER, uid_of_member()
     config = home / ".config" / "aeond" / "aeond.toml"
     config.parent.mkdir(parents=True)
     config.write_text('[model]\nengine = "scripted"\n', encoding="utf-8")
@@ -29,17 +29,52 @@ def as_user(service: Service) -> Iterator[AsUser]:
     shutil.rmtree(home)
 
 
+def uid_of_member() -> str:
+    return run("id", "--user", MEMBER).stdout.strip()
+
+
+def socket_in_use(as_user: AsUser, *words: str) -> str:
+    """Which socket aeonctl says that it uses."""
+    told = as_user(*(words or ("aeonctl",)), "status")
+    assert told.returncode == 0, told.stderr
+    return next(line for line in told.stdout.splitlines() if line.startswith("socket")).split(maxsplit=1)[1]
+
+
 def test_a_user_has_a_daemon_of_their_own(as_user: AsUser) -> None:
-    """An ordinary user starts a daemon with a socket of their own, which aeonctl finds by itself."""
-    started = as_user("systemctl", "--user", "start", "aeond")
+    """An ordinary user enables and starts a daemon whose socket and state are for that user alone."""
+    started = as_user("systemctl", "--user", "enable", "--now", "aeond")
     assert started.returncode == 0, started.stderr
-    told = as_user("aeonctl", "status")
-    uid = as_user("id", "--user").stdout.strip()
-    assert (told.returncode, f"/run/user/{uid}/aeond/aeond.sock (yours)" in told.stdout) == (0, True)
-    places = as_user(
-        "stat", "--format", "%U %a", f"/run/user/{uid}/aeond", f"/home/{MEMBER}/.local/state/aeond"
-    )
+    place = f"/run/user/{uid_of_member()}/aeond"
+    assert socket_in_use(as_user) == f"{place}/aeond.sock (yours)"
+    places = as_user("stat", "--format", "%U %a", place, f"/home/{MEMBER}/.local/state/aeond")
     assert places.stdout == f"{MEMBER} 700\n" * 2
-    stopped = as_user("systemctl", "--user", "stop", "aeond")
+    assert as_user("stat", "--format", "%U %a %F", f"{place}/aeond.sock").stdout == f"{MEMBER} 600 socket\n"
+    enabled = as_user("systemctl", "--user", "is-enabled", "aeond.service", "aeond.socket")
+    assert enabled.stdout == "enabled\n" * 2
+    stopped = as_user("systemctl", "--user", "stop", "aeond.socket", "aeond.service")
     assert stopped.returncode == 0, stopped.stderr
     assert as_user("systemctl", "--user", "is-failed", "aeond").stdout == "inactive\n"
+
+
+def test_a_user_s_first_request_starts_their_daemon(as_user: AsUser) -> None:
+    """With only the user's socket listening, the first request starts the daemon and is answered."""
+    assert as_user("systemctl", "--user", "start", "aeond.socket").returncode == 0
+    assert as_user("systemctl", "--user", "is-active", "aeond.service").stdout == "inactive\n"
+    called = as_user("aeonctl", "call", "calculator", "expression=17.5 / 100 * 2400")
+    assert (called.returncode, "420" in called.stdout) == (0, True), called.stderr
+    assert as_user("systemctl", "--user", "is-active", "aeond.service").stdout == "active\n"
+    reloaded = as_user("aeonctl", "reload")
+    assert (reloaded.returncode, "changed        nothing" in reloaded.stdout) == (0, True), reloaded.stderr
+
+
+def test_clients_find_the_socket_and_say_which(as_user: AsUser) -> None:
+    """The option comes first, then the environment, the user's own socket, and the system's; each is named."""
+    systemctl("start", "aeond")
+    as_user("systemctl", "--user", "start", "aeond")
+    own = f"/run/user/{uid_of_member()}/aeond/aeond.sock"
+    named = ("env", f"AEOND_SOCKET={SOCKET}", "aeonctl")
+    assert socket_in_use(as_user, *named, "--socket", own) == f"{own} (as told)"
+    assert socket_in_use(as_user, *named) == f"{SOCKET} (from AEOND_SOCKET)"
+    assert socket_in_use(as_user) == f"{own} (yours)"
+    as_user("systemctl", "--user", "stop", "aeond.socket", "aeond.service")
+    assert socket_in_use(as_user) == f"{SOCKET} (the system's)"

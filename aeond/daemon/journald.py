@@ -12,7 +12,7 @@ from typing import Final
 
 SOCKET: Final = Path("/run/systemd/journal/socket")
 # A stopped journald must not stop us: one record waits so long for room, and the next ones not at all.
-PATIENCE_MICROSECONDS: Final = 200_000
+PATIENCE_SECONDS: Final = 1
 MAX_VALUE_BYTES: Final = 32 * 1024
 _LENGTH: Final = struct.Struct("<Q")
 
@@ -25,7 +25,7 @@ class JournaldSocket:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         # The kernel's own deadline: Python's would turn in circles, for the socket itself is always writable.
         self._socket.setsockopt(
-            socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", 0, PATIENCE_MICROSECONDS)
+            socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", PATIENCE_SECONDS, 0)
         )
         self._lost = 0
 

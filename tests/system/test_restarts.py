@@ -3,6 +3,8 @@
 import os
 import subprocess
 import threading
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,15 @@ def restart(number: int) -> None:
     until(lambda: shown("ActiveState") == "active" and shown("MainPID") not in {"0", killed}, "the restart")
 
 
+def finished(clients: Sequence[Load]) -> int:
+    """How many runs the clients have seen to their end."""
+    return sum(len(client.last_seqs) for client in clients)
+
+
+def goes_on(clients: Sequence[Load], before: int) -> bool:
+    return finished(clients) > before or any(client.error for client in clients)
+
+
 def test_clients_get_every_event_once_over_many_restarts(service: Service) -> None:
     """Over twenty restarts under load no client misses an event of its runs, gets one twice or sees an error."""
     service.change("RestartSec=100ms")
@@ -81,10 +92,10 @@ def test_clients_get_every_event_once_over_many_restarts(service: Service) -> No
     for client in clients:
         client.start()
     for number in range(1, RESTARTS + 1):
-        finished = sum(len(client.last_seqs) for client in clients)
+        before = finished(clients)
         restart(number)
         # Work goes on before the next one: this is load, not an idle daemon.
-        until(lambda seen=finished: sum(len(client.last_seqs) for client in clients) > seen, "a run's end")
+        until(partial(goes_on, clients, before), "a run's end")
         assert [client.error for client in clients] == [None] * CLIENTS
     for client in clients:
         client.enough.set()

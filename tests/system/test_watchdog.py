@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from contextlib import closing
+from functools import partial
 
 import pytest
 
@@ -19,6 +20,10 @@ STACKS = "Fatal Python error: Aborted"
 def restarted(killed: str) -> bool:
     """Whether another process than this one serves now."""
     return shown("ActiveState") == "active" and shown("MainPID") not in {"0", killed}
+
+
+def started_or_given_up(killed: str) -> bool:
+    return restarted(killed) or shown("ActiveState") == "failed"
 
 
 def ask(service: Service, *steps: dict[str, object]) -> str:
@@ -74,7 +79,7 @@ def test_a_service_that_only_fails_is_given_up(service: Service) -> None:
     for _ in range(STARTS_A_MINUTE):
         killed = shown("MainPID")
         systemctl("kill", "--kill-who", "main", "--signal", "KILL", "aeond")
-        until(lambda seen=killed: restarted(seen) or shown("ActiveState") == "failed", "what comes of it")
+        until(partial(started_or_given_up, killed), "what comes of it")
     assert (shown("ActiveState"), shown("NRestarts")) == ("failed", str(STARTS_A_MINUTE)), service.said()
     assert "Start request repeated too quickly" in service.said()
     systemctl("reset-failed", "aeond.service", "aeond.socket")

@@ -79,7 +79,8 @@ def test_a_question_tells_its_default_and_its_deadline() -> None:
         Question("q", "s1", InputRequest("which?", default="a", has_default=True, deadline_seconds=60.0), 5.0)
     )
     without, with_both = (
-        event_to_wire(ours.Event("run-1", 1, 0.0, 0.0, kind)).input_requested.question for kind in (bare, told)
+        event_to_wire(ours.Event("run-1", 1, 0.0, 0.0, kind)).input_requested.question
+        for kind in (bare, told)
     )
     assert (without.default_json, without.HasField("deadline_time")) == ("", False)
     assert (with_both.default_json, with_both.deadline_time.seconds) == ('"a"', 65)

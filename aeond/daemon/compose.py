@@ -22,6 +22,8 @@ from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.memory.sqlite_memory import MEMORY, SqliteMemory
 from aeond.capabilities.sessions.sqlite_sessions import SqliteSessions
 from aeond.capabilities.sqlite_file import FileFormat, prepare
+from aeond.capabilities.templates.loading import check_tools, load_templates
+from aeond.capabilities.templates.subtask_tools import subtask_tools
 from aeond.capabilities.tool_files import load_tool_files
 from aeond.capabilities.tools.beneath import best_resolver, keep_out
 from aeond.capabilities.tools.builtin import builtin_tools
@@ -53,14 +55,16 @@ from aeond.orchestration.readiness import StepReadiness
 from aeond.orchestration.reasoning import AgentReasoner
 from aeond.orchestration.repair import ModelSupervisor
 from aeond.orchestration.session_telling import SessionTelling
-from aeond.orchestration.trivial import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine, NoTemplates
+from aeond.orchestration.template_matching import TemplateLibrary
+from aeond.orchestration.trivial import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine
 from aeond.orchestration.validation import PlanValidator
 from aeond.ports import Clock, Engine, Journal, LLMAdapter, Tool
 from aeond.server.api import Api, Calls
 from aeond.server.entry import EntryRule
 from aeond.server.listening import bound_socket, inherited_socket
 from aeond.service.admission import Admission
-from aeond.service.children import NoChildren
+from aeond.service.answers import Answers
+from aeond.service.children import RunChildren
 from aeond.service.containment import RunBoundary
 from aeond.service.feed import HotFeed
 from aeond.service.folding import RunFolding
@@ -76,6 +80,7 @@ from aeond.service.showing import EngineShowing
 from aeond.service.status import Process, Status
 from aeond.service.story import tell
 from aeond.service.tools import Tools
+from aeond.service.tree_watching import TreeWatching
 from aeond.service.warming import PromptWarming
 from aeond.service.watching import RunWatching
 from aeond.service.workspaces import Workspaces
@@ -127,6 +132,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
         own_tools = await _own_tools(config.tools, paths)
         for tool in (*builtin_tools(clock, memory, files, threads), *own_tools):
             registry.register(tool)
+        templates = _templates(config.tools, registry)
         invoker = GuardedInvoker(registry, clock, AuthoriseAll())
 
         open_engine = _OPENED[config.model.engine]
@@ -138,7 +144,20 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
         reasoner = AgentReasoner(agents, adapter)
         mender = StepMender(registry, supervisor, validator)
 
-        feed, admission = HotFeed(tell), Admission()
+        feed, admission, folding = HotFeed(tell), Admission(), RunFolding(journal, fold)
+        scheduler = await stack.enter_async_context(
+            RunScheduler(
+                journal=journal,
+                feed=feed,
+                folding=folding,
+                boundary=RunBoundary(journal=journal, feed=feed, clock=clock, ids=ids),
+                admission=admission,
+                make_loop=lambda run: Orchestrator(run, ports),
+                clock=clock,
+                limits=_limits(config),
+            )
+        )
+        children = RunChildren(journal=journal, feed=feed, folding=folding, scheduler=scheduler, clock=clock)
         ports = RunPorts(
             journal=journal,
             feed=feed,
@@ -151,27 +170,14 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
                 refiner=NeverRefine(),
                 answerer=StepAnswerer(adapter),
             ),
-            intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), NoTemplates(), ids),
+            intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), templates, ids),
             immediate=AtOnce(invoker, clock),
-            executor=StepExecutor(invoker, reasoner, mender, clock, NoChildren()),
+            executor=StepExecutor(invoker, reasoner, mender, clock, children),
             clock=clock,
         )
 
-        folding = RunFolding(journal, fold)
         records = SessionRecords(store=sessions, journal=journal, folding=folding)
         telling = SessionTelling(records, adapter, config.sessions.context_tokens)
-        scheduler = await stack.enter_async_context(
-            RunScheduler(
-                journal=journal,
-                feed=feed,
-                folding=folding,
-                boundary=RunBoundary(journal=journal, feed=feed, clock=clock, ids=ids),
-                admission=admission,
-                make_loop=partial(Orchestrator, ports=ports),
-                clock=clock,
-                limits=_limits(config),
-            )
-        )
         workspaces = Workspaces(
             own=paths.workspaces,
             roots=[Path(name) for name in _names(config.workspaces.roots)],
@@ -182,6 +188,8 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
             folding=folding,
             scheduler=scheduler,
             watching=RunWatching(journal, feed),
+            tree_watching=TreeWatching(journal, feed),
+            answers=Answers(folding=folding, scheduler=scheduler, validator=validator),
             validator=validator,
             workspaces=workspaces,
             sessions=records,
@@ -257,6 +265,15 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
             api=api,
             socket=Path(listener.getsockname()),
         )
+
+
+def _templates(tools: ToolsSection, registry: Registry) -> TemplateLibrary:
+    """The library of templates; those that are offered as tools are registered."""
+    files = load_templates([Path(name).expanduser() for name in tools.templates])
+    for subtask in subtask_tools(files, tools.subtasks):
+        registry.register(subtask)
+    check_tools(files, registry.list_names())
+    return TemplateLibrary([file.template for file in files])
 
 
 async def _own_tools(tools: ToolsSection, paths: Paths) -> Sequence[Tool]:

@@ -1,8 +1,9 @@
 """RunService."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 from aeond.api.v1 import runs_pb2 as pb
+from aeond.domain.events import Event, LiveUpdate
 from aeond.domain.forks import ForkRequest
 from aeond.domain.plans import Plan
 from aeond.domain.runs import Owner, RunRequest, RunSnapshot
@@ -12,6 +13,7 @@ from aeond.server.streaming import Part, closing
 from aeond.server.wire import checks
 from aeond.server.wire.batches import EventBytes, batches
 from aeond.server.wire.enums import RESOLUTIONS, RUN_STATES
+from aeond.server.wire.json_text import json_value
 from aeond.server.wire.pages import page_of, page_size, page_start
 from aeond.server.wire.parts import budget_from_wire, plan_from_wire, run_request_from_wire
 from aeond.server.wire.runs import run_summary_to_wire, run_to_wire
@@ -19,10 +21,12 @@ from aeond.server.wire.runs import run_summary_to_wire, run_to_wire
 MAX_REASON_CHARS = 1_000
 MAX_SEQ = (1 << 63) - 1
 MAX_STATES = 16
+MAX_CHILDREN = 1_024
+MAX_ANSWER_BYTES = 64 * 1024
 
 
 class RunShim:
-    """Answers RunService; AnswerRun is not answered."""
+    """Answers RunService."""
 
     def __init__(self, calls: RunCalls) -> None:
         self._calls = calls
@@ -42,10 +46,9 @@ class RunShim:
     async def watch_run(self, request: pb.WatchRunRequest, _caller: Owner) -> AsyncIterator[Part]:
         run_id = checks.word(request.run_id, "run_id")
         after_seq = checks.whole(request.after_seq, "after_seq", 0, MAX_SEQ)
-        _refuse_if(request.include_children, "include_children")
-        async with closing(self._calls.watch(run_id, after_seq)) as watched:
+        async with closing(self._watched(run_id, after_seq, request)) as watched:
             async for items in watched:
-                for part in batches(items, pb.WatchRunResponse.DESCRIPTOR, self._encoded):
+                for part in batches(items, pb.WatchRunResponse.DESCRIPTOR, self._encoded, run_id):
                     yield part
 
     async def get_run(self, request: pb.GetRunRequest, _caller: Owner) -> pb.GetRunResponse:
@@ -53,17 +56,18 @@ class RunShim:
         return pb.GetRunResponse(run=run_to_wire(run))
 
     async def list_runs(self, request: pb.ListRunsRequest, _caller: Owner) -> pb.ListRunsResponse:
-        _refuse_if(bool(request.parent_run_id), "parent_run_id")
         checks.at_most(request.states, "states", MAX_STATES)
         states = frozenset(
             RUN_STATES.domain(state, f"states[{index}]") for index, state in enumerate(request.states)
         )
         session_id = checks.word(request.session_id, "session_id", optional=True)
+        parent_run_id = checks.word(request.parent_run_id, "parent_run_id", optional=True)
         size = page_size(request.page_size)
-        scope = f"runs {sorted(states)} {session_id}"
+        scope = f"runs {sorted(states)} {session_id} {parent_run_id}"
         found = await self._calls.list_runs(
             states=states,
             session_id=session_id,
+            parent_run_id=parent_run_id,
             before=page_start(request.page_token, scope),
             limit=size + 1,
         )
@@ -74,6 +78,15 @@ class RunShim:
         run_id = checks.word(request.run_id, "run_id")
         reason = checks.bounded_text(request.reason, "reason", MAX_REASON_CHARS)
         return pb.CancelRunResponse(run=run_to_wire(await self._calls.cancel(run_id, caller, reason)))
+
+    async def answer_run(self, request: pb.AnswerRunRequest, caller: Owner) -> pb.AnswerRunResponse:
+        run_id = checks.word(request.run_id, "run_id")
+        question_id = checks.word(request.question_id, "question_id", optional=True)
+        checks.bounded_text(request.answer_json, "answer_json", MAX_ANSWER_BYTES, least=1)
+        answer = json_value(request.answer_json, "answer_json", MAX_ANSWER_BYTES)
+        return pb.AnswerRunResponse(
+            run=run_to_wire(await self._calls.answer(run_id, question_id, answer, caller))
+        )
 
     async def decide_run(self, request: pb.DecideRunRequest, caller: Owner) -> pb.DecideRunResponse:
         run_id = checks.word(request.run_id, "run_id")
@@ -102,6 +115,18 @@ class RunShim:
             async for events in replayed:
                 for part in batches(events, pb.ReplayRunResponse.DESCRIPTOR, self._encoded):
                     yield part
+
+    def _watched(
+        self, run_id: str, after_seq: int, request: pb.WatchRunRequest
+    ) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
+        if not request.include_children:
+            return self._calls.watch(run_id, after_seq)
+        checks.at_most(request.child_seqs, "child_seqs", MAX_CHILDREN)
+        child_seqs = {
+            checks.word(child, "child_seqs"): checks.whole(seq, "child_seqs", 0, MAX_SEQ)
+            for child, seq in request.child_seqs.items()
+        }
+        return self._calls.watch_tree(run_id, after_seq, child_seqs)
 
     async def _create(
         self, request: pb.CreateRunRequest | pb.RunAndWatchRequest, caller: Owner

@@ -55,11 +55,19 @@ class LiveText:
         return TextDelta(run_id, step_id, "".join(self._pieces), self._start)
 
 
+Wake = Callable[[], None]
+
+
+def _asleep() -> None:
+    """Wakes nobody but who waits for items."""
+
+
 class Watcher:
     """One client's place at the hot side of one run. Made by `HotFeed.watch`; one task at a time waits on it."""
 
-    def __init__(self, run_id: str, feed: "HotFeed") -> None:
+    def __init__(self, run_id: str, feed: "HotFeed", wake: Wake) -> None:
         self._run_id = run_id
+        self._wake = wake
         self._feed = feed
         self._queue: deque[Event | LiveUpdate] = deque()
         self._newest_seq = 0
@@ -90,6 +98,10 @@ class Watcher:
             await self._news.wait()
         if self._news.is_set():
             self._news = anyio.Event()
+        return self.take_now()
+
+    def take_now(self) -> Sequence[Event | LiveUpdate]:
+        """All that is at hand, without waiting for it."""
         items = tuple(self._queue)
         self._queue.clear()
         return items
@@ -107,11 +119,12 @@ class Watcher:
             self._overflowed, self._hot = True, False
         else:
             self._queue.append(item)
-        self._news.set()
+        self.nudge()
 
     def nudge(self) -> None:
         """Ends the wait for items, whether there are any or not."""
         self._news.set()
+        self._wake()
 
 
 Listener = Callable[[Sequence[Event]], None]
@@ -163,9 +176,10 @@ class HotFeed:
             watcher.nudge()
 
     @contextmanager
-    def watch(self, run_id: str) -> Iterator[Watcher]:
-        """A cold watcher of this run. It misses nothing that is published from now on."""
-        watcher = Watcher(run_id, self)
+    def watch(self, run_id: str, wake: Wake = _asleep) -> Iterator[Watcher]:
+        """A cold watcher of this run. It misses nothing that is published from now on; `wake` is called
+        whenever it has something."""
+        watcher = Watcher(run_id, self, wake)
         watchers = self._watchers.setdefault(run_id, set())
         watchers.add(watcher)
         try:

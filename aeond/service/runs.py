@@ -1,6 +1,6 @@
 """Runs: what clients may ask about them."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from aeond.domain.budgets import Budget, BudgetRequest
@@ -8,15 +8,17 @@ from aeond.domain.events import CancelRequested, Event, RunCreated, StepResolved
 from aeond.domain.forks import ForkRequest
 from aeond.domain.plans import Plan
 from aeond.domain.runs import Owner, Resolution, RunRequest, RunSnapshot, RunState
-from aeond.domain.values import canonical_json
+from aeond.domain.values import JsonValue, canonical_json
 from aeond.errors import AlreadyExistsError, InvalidInputError, WrongStateError
 from aeond.ports import Clock, Ids, Journal, RunSummary, Validator
+from aeond.service.answers import Answers
 from aeond.service.folding import RunFolding
 from aeond.service.forking import Forks
 from aeond.service.plan_checks import check_plan
 from aeond.service.replaying import Replays
 from aeond.service.scheduling import RunScheduler
 from aeond.service.session_records import SessionRecords
+from aeond.service.tree_watching import TreeWatching
 from aeond.service.watching import Batch, RunWatching
 from aeond.service.workspaces import Workspaces
 
@@ -30,7 +32,7 @@ class Bounds:
 
 
 class Runs:
-    """Create, look, watch, stop, decide, fork, replay. Raises the classes of `aeond.errors`."""
+    """Create, look, watch, stop, decide, answer, fork, replay. Raises the classes of `aeond.errors`."""
 
     def __init__(
         self,
@@ -39,6 +41,8 @@ class Runs:
         folding: RunFolding,
         scheduler: RunScheduler,
         watching: RunWatching,
+        tree_watching: TreeWatching,
+        answers: Answers,
         validator: Validator,
         workspaces: Workspaces,
         sessions: SessionRecords,
@@ -53,6 +57,8 @@ class Runs:
         self._folding = folding
         self._scheduler = scheduler
         self._watching = watching
+        self._tree_watching = tree_watching
+        self._answers = answers
         self._validator = validator
         self._workspaces = workspaces
         self._sessions = sessions
@@ -100,9 +106,17 @@ class Runs:
         return await self._folding.snapshot(run_id)
 
     async def list_runs(
-        self, *, states: frozenset[RunState], session_id: str, before: str, limit: int
+        self,
+        *,
+        states: frozenset[RunState],
+        session_id: str,
+        before: str,
+        limit: int,
+        parent_run_id: str = "",
     ) -> Sequence[RunSummary]:
-        return await self._journal.list_runs(states=states, session_id=session_id, before=before, limit=limit)
+        return await self._journal.list_runs(
+            states=states, session_id=session_id, parent_run_id=parent_run_id, before=before, limit=limit
+        )
 
     async def cancel(self, run_id: str, owner: Owner, reason: str) -> RunSnapshot:
         """The run once the wish is durable; a run that has ended, or has the wish already, as it is."""
@@ -131,6 +145,9 @@ class Runs:
             ) from error
         return await self._folding.snapshot(run_id)
 
+    async def answer(self, run_id: str, question_id: str, answer: JsonValue, owner: Owner) -> RunSnapshot:
+        return await self._answers.answer(run_id, question_id, answer, owner)
+
     async def fork(self, asked: ForkRequest) -> RunSnapshot:
         return await self._forks.fork(asked)
 
@@ -139,6 +156,9 @@ class Runs:
 
     def watch(self, run_id: str, after_seq: int) -> AsyncIterator[Batch]:
         return self._watching.watch(run_id, after_seq)
+
+    def watch_tree(self, run_id: str, after_seq: int, child_seqs: Mapping[str, int]) -> AsyncIterator[Batch]:
+        return self._tree_watching.watch(run_id, after_seq, child_seqs)
 
     async def _earlier(self, request: RunRequest, plan: Plan | None) -> RunSnapshot | None:
         """The run that this owner created under this request id."""

@@ -92,13 +92,15 @@ async def test_runs_are_listed_newest_first_page_by_page(runs: RunSide) -> None:
     """A page goes on behind the run that the last one ended with; filters hold."""
     created = [await runs.create(session_id="s") for _ in range(3)]
     await runs.create()
-    page = await runs.calls.list_runs(states=ALL, session_id="s", before="", limit=2)
+    page = await runs.calls.list_runs(states=ALL, session_id="s", parent_run_id="", before="", limit=2)
     assert [run.run_id for run in page] == [created[2], created[1]]
-    rest = await runs.calls.list_runs(states=ALL, session_id="s", before=page[-1].run_id, limit=2)
+    rest = await runs.calls.list_runs(
+        states=ALL, session_id="s", parent_run_id="", before=page[-1].run_id, limit=2
+    )
     assert [run.run_id for run in rest] == [created[0]]
     await runs.finish(created[0])
     ended = frozenset(state for state in RunState if state.ended)
-    shown = await runs.calls.list_runs(states=ended, session_id="s", before="", limit=9)
+    shown = await runs.calls.list_runs(states=ended, session_id="s", parent_run_id="", before="", limit=9)
     assert created[0] in [run.run_id for run in shown]
 
 

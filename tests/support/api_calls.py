@@ -12,6 +12,7 @@ from aeond.domain.events import (
     CancelRequested,
     Event,
     EventKind,
+    InputAnswered,
     LiveUpdate,
     RunCreated,
     RunEnded,
@@ -135,7 +136,9 @@ class InMemoryRuns:
     ) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
         for below in (run for run in self.snapshots.values() if run.ancestry.parent_run_id == run_id):
             seen = child_seqs.get(below.run_id, 0)
-            yield [i for i in self.journals[below.run_id] if not isinstance(i, Event) or i.seq > seen]
+            items = [i for i in self.journals[below.run_id] if not isinstance(i, Event) or i.seq > seen]
+            if items:
+                yield items
         async for batch in self.watch(run_id, after_seq):
             yield batch
 

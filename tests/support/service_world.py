@@ -9,23 +9,30 @@ from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
 from aeond.capabilities.llm.scripted import Script, ScriptedLLM
 from aeond.capabilities.llm.scripted_engine import ScriptedEngine
 from aeond.capabilities.sessions.in_memory_sessions import InMemorySessions
-from aeond.domain.budgets import Budget
-from aeond.domain.events import Event, LiveUpdate
+from aeond.domain.budgets import Amounts, Budget
+from aeond.domain.events import ChildRunStarted, Event, LiveUpdate, StepEnded
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import Plan, PlanStep
 from aeond.domain.runs import Owner, RunRequest, RunSnapshot, RunState
+from aeond.domain.subtasks import SubtaskRequest, Template
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.kernel.decide import decide
 from aeond.kernel.executor import StepExecutor
 from aeond.kernel.fold import fold
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
+from aeond.orchestration.contracts import Templates
 from aeond.orchestration.immediate import AtOnce
+from aeond.orchestration.intents import PreparedIntents
 from aeond.orchestration.plan_reading import in_order
+from aeond.orchestration.readiness import StepReadiness
+from aeond.orchestration.template_matching import TemplateLibrary
+from aeond.orchestration.validation import PlanValidator
 from aeond.ports import Journal, RunLoop, Tool
 from aeond.ports.sessions import SessionStore
 from aeond.service.admission import Admission
-from aeond.service.children import NoChildren
+from aeond.service.answers import Answers
+from aeond.service.children import RunChildren
 from aeond.service.containment import RunBoundary
 from aeond.service.feed import HotFeed
 from aeond.service.folding import RunFolding
@@ -34,6 +41,7 @@ from aeond.service.replaying import Replays
 from aeond.service.runs import Bounds, Runs
 from aeond.service.scheduling import RunLimits, RunScheduler
 from aeond.service.session_records import SessionRecords
+from aeond.service.tree_watching import TreeWatching
 from aeond.service.watching import RunWatching
 from aeond.service.workspaces import Workspaces
 from tests.support.doubles import (
@@ -104,6 +112,21 @@ class ToldRegistry:
         return [self.tools[name].spec for name in self.list_names()]
 
 
+class WorldIntents(PlainIntents):
+    """Steps run as planned; what child runs get is settled as the daemon does it."""
+
+    def __init__(self, tools: dict[str, ToldTool], templates: Templates, ids: NumberedIds) -> None:
+        super().__init__(tools)
+        self._prepared = PreparedIntents(
+            ToldRegistry(), ToldReasoner(), ToldValidator(), StepReadiness(), templates, ids
+        )
+
+    def prepare_child(
+        self, run: RunSnapshot, step_id: str, request: SubtaskRequest, used: Amounts
+    ) -> ChildRunStarted | StepEnded:
+        return self._prepared.prepare_child(run, step_id, request, used)
+
+
 @dataclass
 class World:
     """Everything that one daemon's service layer consists of; `reborn` gives the next daemon's."""
@@ -118,6 +141,7 @@ class World:
     engine: ScriptedEngine = field(default_factory=lambda: ScriptedEngine(ScriptedLLM(Script())))
     limits: RunLimits = field(default_factory=RunLimits)
     bounds: Bounds = field(default_factory=lambda: Bounds(Budget(), Budget(ttl=100)))
+    templates: tuple[Template, ...] = ()
     roots: tuple[Path, ...] = (Path("/"),)
     protected: tuple[Path, ...] = ()
 
@@ -146,6 +170,12 @@ class World:
             folding=self.folding,
             scheduler=self.scheduler,
             watching=self.watching,
+            tree_watching=TreeWatching(self.journal, self.feed),
+            answers=Answers(
+                folding=self.folding,
+                scheduler=self.scheduler,
+                validator=PlanValidator(ToldRegistry(), ()),
+            ),
             validator=self.validator,
             workspaces=self.workspaces,
             sessions=self.records,
@@ -167,15 +197,22 @@ class World:
         )
 
     def make_loop(self, snapshot: RunSnapshot) -> RunLoop:
+        children = RunChildren(
+            journal=self.journal,
+            feed=self.feed,
+            folding=self.folding,
+            scheduler=self.scheduler,
+            clock=self.clock,
+        )
         invoker = PlainInvoker(self.tools)
-        executor = StepExecutor(invoker, ToldReasoner(), ToldMender(), self.clock, NoChildren())
+        executor = StepExecutor(invoker, ToldReasoner(), ToldMender(), self.clock, children)
         return Orchestrator(
             snapshot,
             RunPorts(
                 self.journal,
                 self.feed,
                 phases(self.planner, self.answerer),
-                PlainIntents(self.tools),
+                WorldIntents(self.tools, TemplateLibrary(self.templates), self.ids),
                 AtOnce(invoker, self.clock),
                 executor,
                 self.clock,
@@ -191,6 +228,8 @@ class World:
             tools=self.tools,
             ids=self.ids,
             limits=self.limits,
+            templates=self.templates,
+            clock=self.clock,
         )
 
     @asynccontextmanager

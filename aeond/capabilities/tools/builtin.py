@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from aeond.capabilities.tools.asking_people import RequestUserInput
 from aeond.capabilities.tools.calculator import calculator_tool
 from aeond.capabilities.tools.contained_files import ContainedFiles
 from aeond.capabilities.tools.echo import echo_tool
@@ -27,4 +28,5 @@ def builtin_tools(
         search_files_tool(files, threads),
         write_file_tool(files, threads),
         *memory_tools(memory),
+        RequestUserInput(),
     )

@@ -52,8 +52,12 @@ class EventBytes:
             self._kept_bytes -= len(oldest)
 
 
-def batches(items: Sequence[Event | LiveUpdate], response: Descriptor, encoded: EventBytes) -> Iterator[Part]:
-    """The items as messages of this type, as few as their size allows."""
+def batches(
+    items: Sequence[Event | LiveUpdate], response: Descriptor, encoded: EventBytes, run_id: str = ""
+) -> Iterator[Part]:
+    """The items as messages of this type, as few as their size allows.
+
+    With a run id the sequence numbers of that run alone say where a client that has them can go on."""
     tag = _varint(response.fields_by_name["events"].number << 3 | _LENGTH_DELIMITED)
     pieces: list[bytes] = []
     size, last_seq = 0, -1
@@ -61,7 +65,7 @@ def batches(items: Sequence[Event | LiveUpdate], response: Descriptor, encoded: 
         event = encoded.encode(item)
         pieces += (tag, _varint(len(event)), event)
         size += len(event)
-        if isinstance(item, Event):
+        if isinstance(item, Event) and run_id in ("", item.run_id):
             last_seq = item.seq
         if size >= MAX_BATCH_BYTES:
             yield Part(b"".join(pieces), last_seq)

@@ -21,9 +21,6 @@ METHODS = [
     for method in service.methods
 ]
 NOT_ANSWERED = {
-    "RunService.AnswerRun",
-    "RunService.ForkRun",
-    "RunService.ReplayRun",
     "ToolService.ServeTools",
     "ModelService.SleepModel",
     "ModelService.WakeModel",

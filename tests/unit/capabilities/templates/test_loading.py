@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from aeond.capabilities.templates.loading import check_tools, load_templates, read_template
+from aeond.capabilities.templates.subtask_tools import SubtaskTool
 from aeond.capabilities.tools.registry import check
-from aeond.capabilities.tools.subtask_tools import SubtaskTool
 from aeond.errors import InvalidInputError
 
 GOOD = """
@@ -31,8 +31,7 @@ def test_the_shipped_templates_make_usable_tools() -> None:
     files = load_templates()
     assert [file.template.name for file in files] == ["compare", "extract", "research", "summarise"]
     for file in files:
-        tool = SubtaskTool(file.template, file.task, file.input_descriptions, file.example)
-        assert check(tool).spec.name == file.template.name
+        assert check(SubtaskTool(file)).spec.name == file.template.name
 
 
 def test_a_users_file_says_all_of_a_template(tmp_path: Path) -> None:

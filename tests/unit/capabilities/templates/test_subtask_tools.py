@@ -1,15 +1,24 @@
 """Tools that ask for a run of their own."""
 
-from aeond.capabilities.tools.subtask_tools import SubtaskTool
+from pathlib import Path
+
+import pytest
+
+from aeond.capabilities.templates.loading import TemplateFile, load_templates
+from aeond.capabilities.templates.subtask_tools import SubtaskTool, subtask_tools
 from aeond.domain.subtasks import SubtaskRequest, Template
 from aeond.domain.tools import Recovery
+from aeond.errors import InvalidInputError
 from tests.support.tools import CONTEXT, call, invoker_of
 
 POEM = SubtaskTool(
-    Template("poem", "Writes a poem.", ("verse",), ("subject",)),
-    "Write a poem.",
-    {"subject": "What it is about"},
-    {"subject": "rain"},
+    TemplateFile(
+        Template("poem", "Writes a poem.", ("verse",), ("subject",)),
+        Path("poem.toml"),
+        "Write a poem.",
+        {"subject": "What it is about"},
+        {"subject": "rain"},
+    )
 )
 
 
@@ -29,3 +38,15 @@ async def test_asking_again_after_a_crash_is_harmless() -> None:
     """The tool itself does nothing, so that a step which was cut asks again."""
     assert POEM.spec.recovery is Recovery.RERUN
     assert await POEM.reconcile({"subject": "snow"}, CONTEXT) is None
+
+
+def test_only_the_templates_that_are_named_become_tools() -> None:
+    """Each name gives one tool, however often it stands there; one that no template has is told."""
+    files = load_templates()
+    assert [t.spec.name for t in subtask_tools(files, ["research", "compare", "research"])] == [
+        "research",
+        "compare",
+    ]
+    with pytest.raises(InvalidInputError, match="no template 'juggle'; there are: compare") as raised:
+        subtask_tools(files, ["juggle"])
+    assert (raised.value.reason, raised.value.field) == ("TEMPLATE_NOT_FOUND", "tools.subtasks")

@@ -1,11 +1,13 @@
 """Tools whose work is done by a run of its own: each asks for one, by a Template."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aeond.domain.subtasks import SubtaskRequest, Template
+from aeond.capabilities.templates.loading import TemplateFile
+from aeond.domain.subtasks import SubtaskRequest
 from aeond.domain.tools import Effect, ToolContext, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
+from aeond.errors import InvalidInputError
 
 MAX_INPUT_CHARS = 60_000
 """More would not fit into any prompt: a longer text is a file that the run reads in parts."""
@@ -18,29 +20,27 @@ class SubtaskTool:
     Nothing is done here, so that after a crash it may be asked again: the run that was begun is joined.
     """
 
-    template: Template
-    task: str
-    input_descriptions: Mapping[str, str]
-    example: Mapping[str, str]
+    file: TemplateFile
 
     @property
     def spec(self) -> ToolSpec:
+        template = self.file.template
         properties: JsonObject = {
             name: {
                 "type": "string",
                 "minLength": 1,
                 "maxLength": MAX_INPUT_CHARS,
-                "description": self.input_descriptions[name],
+                "description": self.file.input_descriptions[name],
             }
-            for name in self.template.inputs
+            for name in template.inputs
         }
         return ToolSpec(
-            name=self.template.name,
-            description=self.template.description,
+            name=template.name,
+            description=template.description,
             input_schema={
                 "type": "object",
                 "properties": properties,
-                "required": list(self.template.inputs),
+                "required": list(template.inputs),
                 "additionalProperties": False,
             },
             output_schema={
@@ -50,12 +50,26 @@ class SubtaskTool:
                 "additionalProperties": False,
             },
             effect=Effect.PURE,
-            example=dict(self.example),
+            example=dict(self.file.example),
             timeout_seconds=5.0,
         )
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> SubtaskRequest:
-        return SubtaskRequest(self.task, dict(arguments), (self.template.name,))
+        return SubtaskRequest(self.file.task, dict(arguments), (self.file.template.name,))
 
     async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
         return None
+
+
+def subtask_tools(files: Sequence[TemplateFile], names: Sequence[str]) -> Sequence[SubtaskTool]:
+    """The tools of the templates with these names. InvalidInputError (field `tools.subtasks`, reason
+    TEMPLATE_NOT_FOUND) when there is no such template."""
+    by_name = {file.template.name: file for file in files}
+    for name in names:
+        if name not in by_name:
+            raise InvalidInputError(
+                f"there is no template {name!r}; there are: {', '.join(sorted(by_name))}",
+                reason="TEMPLATE_NOT_FOUND",
+                field="tools.subtasks",
+            )
+    return tuple(SubtaskTool(by_name[name]) for name in dict.fromkeys(names))

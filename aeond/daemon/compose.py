@@ -72,6 +72,7 @@ from aeond.service.forking import Forks
 from aeond.service.memory import MemoryKeys
 from aeond.service.models import Models
 from aeond.service.replaying import Replays
+from aeond.service.retention import Retention
 from aeond.service.runs import Bounds, Runs
 from aeond.service.scheduling import RunLimits, RunScheduler
 from aeond.service.session_records import SessionRecords
@@ -101,6 +102,7 @@ class Daemon:
     feed: HotFeed
     showing: EngineShowing
     warming: PromptWarming
+    retention: Retention
     scheduler: RunScheduler
     calls: Calls
     api: Api
@@ -260,6 +262,9 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
             feed=feed,
             showing=EngineShowing(engine, feed),
             warming=PromptWarming(adapter, engine, Preamble(registry, validator).usual, clock),
+            retention=Retention(
+                journal, clock, lambda: live.config.runs.keep_days, lambda: scheduler.running_count > 0
+            ),
             scheduler=scheduler,
             calls=calls,
             api=api,

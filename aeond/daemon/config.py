@@ -121,6 +121,13 @@ class RunsSection(Section):
     max_waiting: int = Field(
         64, ge=1, le=10_000, description="How many more may wait; beyond that, new ones are refused."
     )
+    keep_days: float = Field(
+        0.0,
+        ge=0,
+        le=36_500,
+        description="How many days a run that has ended is kept. Older ones are removed, events and all, when "
+        "nothing is being worked on. 0: for ever.",
+    )
     budget: BudgetSection = Field(
         default_factory=BudgetSection, description="What a run gets when its client asks for nothing."
     )

@@ -100,6 +100,7 @@ async def _live(daemon: Daemon, live: LiveConfig, notifier: Notifier, signals: S
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_tell_status, daemon, notifier)
         tasks.start_soon(_watch_engine, daemon)
+        tasks.start_soon(daemon.retention.keep)
         if live.config.model.reads_ahead:
             tasks.start_soon(daemon.warming.keep_warm)
         tasks.start_soon(liveness.watch_loop)

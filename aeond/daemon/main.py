@@ -85,6 +85,13 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     doctor.set_defaults(command=_doctor)
 
+    quarantine = commands.add_parser(
+        "quarantine", help="move a run that cannot be continued out of the journal (no daemon may run)"
+    )
+    _add_config(quarantine)
+    quarantine.add_argument("run_id", metavar="RUN", help="the run's id, as `aeonctl status` names it")
+    quarantine.set_defaults(command=_quarantine)
+
     demo = commands.add_parser("demo", help="start a daemon of its own, ask it three things, stop it")
     demo.add_argument("--model", default="", metavar="NAME", help="a model of the catalogue (its default)")
     demo.add_argument("--keep", action="store_true", help="keep the folder with the journal and the files")
@@ -144,6 +151,20 @@ def _doctor(options: argparse.Namespace) -> int:
     from aeond.daemon.doctor import examine
 
     return examine(options.config, as_json=options.json)
+
+
+def _quarantine(options: argparse.Namespace) -> int:
+    from aeond.daemon.config_files import load_config
+    from aeond.daemon.paths import default_config_file, paths_of
+    from aeond.daemon.quarantining import quarantine
+
+    file = options.config or default_config_file()
+    paths = paths_of(load_config(file, required=options.config is not None), file)
+
+    import anyio
+
+    print(f"{options.run_id} is in {anyio.run(quarantine, paths, options.run_id)} now")
+    return Exit.OK
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -71,6 +71,11 @@ class Paths:
         return self.private_dir / "engine"
 
     @property
+    def quarantine_dir(self) -> Path:
+        """Transcripts of runs that were moved out of the journal."""
+        return self.state_dir / "quarantine"
+
+    @property
     def prompts_dir(self) -> Path:
         """Prompts that an engine has read, kept for its next start: private to the daemon."""
         return self.state_dir / "prompts"

@@ -79,7 +79,10 @@ class Status:
 
     def _messages(self) -> tuple[str, ...]:
         """What is wrong and what to do about it."""
-        messages = list(self._scheduler.refused)
+        messages = [
+            f"{said}; stop the daemon and move that run away: aeond quarantine RUN"
+            for said in self._scheduler.refused
+        ]
         engine = self._engine.snapshot()
         if engine.state is EngineState.DEAD:
             messages.append(

@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from aeond.capabilities.journal.changes import FIND_REQUEST, Append, Probe, Prune
 from aeond.capabilities.journal.committing import Committer
-from aeond.capabilities.journal.encoding import decode, encode
+from aeond.capabilities.journal.encoding import StoredEvent, decode, encode
 from aeond.capabilities.journal.projection import MAX_PAGE_EVENTS, MAX_PAGE_RUNS, RunLine, parts_of
 from aeond.capabilities.journal.reading import Readers, read_ended_runs, read_page, read_run, read_runs
 from aeond.capabilities.journal.reserve import Reserve
@@ -120,6 +120,16 @@ class SqliteJournal:
         ):
             removed += await self._writer.perform(Prune(run_ids), in_doubt=True)
         return removed
+
+    async def read_stored(self, run_id: str, after_seq: int = 0) -> Sequence[StoredEvent]:
+        """Like `read`, but the rows as they lie there, whether this version can read them or not."""
+        return await self._query(
+            partial(read_page, run_id=run_id, after_seq=after_seq, limit=MAX_PAGE_EVENTS)
+        )
+
+    async def remove(self, run_id: str) -> bool:
+        """Removes a run with all of its events, in whatever state; whether there was one."""
+        return await self._writer.perform(Prune((run_id,))) > 0
 
     async def _query(self, query: Callable[[apsw.Cursor], T]) -> T:
         self._writer.check()  # after a failure nobody knows what of the log is on disk

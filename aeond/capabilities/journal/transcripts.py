@@ -5,10 +5,12 @@
 One event a line, in order; what is written by one version is read by every later one.
 """
 
+import contextlib
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 
 from aeond.capabilities.journal.encoding import UPCASTS, StoredEvent, Upcast, decode, encode
+from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.domain.events import Event
 from aeond.errors import InvalidInputError
 from aeond.ports import Journal
@@ -19,10 +21,15 @@ _BATCH = 256
 
 def write_lines(events: Iterable[Event]) -> Iterator[str]:
     """Each event as a line, without its line end."""
-    for event in events:
-        stored = encode(event)
-        line = stored._asdict() | {"body": json.loads(stored.body)}
-        yield json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+    return map(line_of, map(encode, events))
+
+
+def line_of(stored: StoredEvent) -> str:
+    """A row as a line, whether this version can read it or not; a body that is not JSON stands as a text."""
+    body: object = stored.body
+    with contextlib.suppress(ValueError, RecursionError):
+        body = json.loads(stored.body)
+    return json.dumps(stored._asdict() | {"body": body}, ensure_ascii=False, separators=(",", ":"))
 
 
 def read_lines(lines: Iterable[str], upcasts: Mapping[int, Upcast] = UPCASTS) -> Iterator[Event]:
@@ -42,6 +49,15 @@ async def export_run(journal: Journal, run_id: str) -> AsyncIterator[str]:
     while page := await journal.read(run_id, seq):
         for line in write_lines(page):
             yield line
+        seq = page[-1].seq
+
+
+async def export_stored(journal: SqliteJournal, run_id: str) -> AsyncIterator[str]:
+    """The lines of a run as it lies there, also where this version cannot read it."""
+    seq = 0
+    while page := await journal.read_stored(run_id, seq):
+        for stored in page:
+            yield line_of(stored)
         seq = page[-1].seq
 
 

@@ -89,7 +89,7 @@ def test_a_named_file_has_to_be_there(tmp_path: Path) -> None:
             "\n[runs]\nmax_runing = 3\n",
             (
                 "aeond.toml:3: there is no key runs.max_runing; "
-                "here you may set max_running, max_waiting, budget, budget_limit"
+                "here you may set max_running, max_waiting, keep_days, budget, budget_limit"
             ),
         ),
         (

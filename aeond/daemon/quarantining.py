@@ -1,0 +1,48 @@
+"""Moves a run that keeps its daemon from being well out of the journal, while no daemon runs."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from aeond.capabilities.journal.sqlite_journal import SqliteJournal
+from aeond.capabilities.journal.transcripts import export_stored
+from aeond.daemon.locking import single_instance
+from aeond.daemon.paths import Paths
+from aeond.errors import AlreadyExistsError, NotFoundError
+
+
+async def quarantine(paths: Paths, run_id: str) -> Path:
+    """Moves a run's events into a file of JSON lines, and returns that file.
+
+    The lines are on the disk before the run leaves the journal. NotFoundError (reason RUN_NOT_FOUND),
+    AlreadyExistsError (reason ANOTHER_INSTANCE while a daemon runs, TRANSCRIPT_EXISTS).
+    """
+    with single_instance(paths.lock):
+        async with SqliteJournal(paths.journal) as journal:
+            lines = [line async for line in export_stored(journal, run_id)]
+            if not lines:
+                raise NotFoundError(f"there is no run {run_id!r} in {paths.journal}", reason="RUN_NOT_FOUND")
+            transcript = paths.quarantine_dir / f"{run_id.replace('/', '_')}.jsonl"
+            write_new(transcript, lines)
+            await journal.remove(run_id)
+    return transcript
+
+
+def write_new(file: Path, lines: Sequence[str]) -> None:
+    """Writes a file that is not there yet, for this user alone, and returns once it is on the disk."""
+    file.parent.mkdir(mode=0o700, exist_ok=True)
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        raise AlreadyExistsError(
+            f"{file} is there already: move it away first", reason="TRANSCRIPT_EXISTS"
+        ) from None
+    with os.fdopen(descriptor, "w", encoding="utf-8") as written:
+        written.writelines(f"{line}\n" for line in lines)
+        written.flush()
+        os.fsync(written.fileno())
+    folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -7,13 +7,17 @@ from typing import Final
 from aeond.domain.messages import Message, Role
 from aeond.domain.sessions import SessionContext, SessionDigest
 from aeond.orchestration.digesting import Exchange, exchanges_of, extend
+from aeond.orchestration.keeping import newest
 from aeond.orchestration.shortening import shorten
 from aeond.ports import LLMAdapter
 from aeond.ports.sessions import SessionHistory
 
 MAX_SHARE: Final = 3  # no more than a third of the model's context is spent on the session
 HOPELESS_CHARS: Final = 16  # a token is hardly ever longer: what has more characters is not worth counting
-FILLED_CHARS: Final = 2  # a compacted session fills about half of its room, so that it need not be soon again
+# Characters per token of room that a compacted session is given: together about half of it, so that it need
+# not be compacted again soon, and what binds has the rest.
+WHOLE_CHARS: Final = 1.5
+SUMMARY_CHARS: Final = 0.75
 MIN_ANSWER_CHARS: Final = 120
 MAX_ROUNDS: Final = 24
 
@@ -52,8 +56,10 @@ class SessionTelling:
         told = _Told(past.digest, exchanges)
         if (tokens := await self._cost(told)) is not None:
             return None, told.context(tokens, self._room)
-        place = _place_of_latest(exchanges, self._room * FILLED_CHARS)
+        place = _place_of_latest(exchanges, int(self._room * WHOLE_CHARS))
         longer = extend(past.digest, exchanges[:place], exchanges[place:])
+        summary = newest(longer.summary.splitlines(), int(self._room * SUMMARY_CHARS))
+        longer = replace(longer, summary="\n".join(summary))
         told = _Told(longer, exchanges[place:])
         for _ in range(MAX_ROUNDS):
             if (tokens := await self._cost(told)) is not None:

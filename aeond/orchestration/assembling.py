@@ -1,0 +1,39 @@
+"""All the parts of the phases over one model, put together."""
+
+from aeond.orchestration.answering import StepAnswerer
+from aeond.orchestration.constrained_asking import ConstrainedModel
+from aeond.orchestration.contracts import Planner, References, Supervisor
+from aeond.orchestration.evaluating import EvaluatorByRoute, PlanEvaluator
+from aeond.orchestration.evaluating_calls import CallEvaluator
+from aeond.orchestration.phases import PhaseOrchestrator
+from aeond.orchestration.planning import ModelPlanner
+from aeond.orchestration.preamble import Preamble
+from aeond.orchestration.profiling import AdaptiveDepth
+from aeond.orchestration.refining import ModelRefiner
+from aeond.orchestration.routing import ModelRouter
+from aeond.ports import LLMAdapter, ToolRegistry, Validator
+
+
+def phases_over(
+    llm: LLMAdapter,
+    registry: ToolRegistry,
+    supervisor: Supervisor,
+    validator: Validator,
+    references: References,
+) -> PhaseOrchestrator:
+    """Phases A to E with this model, for runs that may use these tools."""
+    model = ConstrainedModel(llm, supervisor, validator)
+    preamble = Preamble(registry, validator)
+    planner: Planner = ModelPlanner(llm, registry, supervisor, validator)
+    return PhaseOrchestrator(
+        references=references,
+        router=ModelRouter(llm, registry, supervisor, validator),
+        depth=AdaptiveDepth(model, preamble),
+        planner=planner,
+        evaluator=EvaluatorByRoute(
+            direct=CallEvaluator(llm, registry, supervisor, validator),
+            planned=PlanEvaluator(model, preamble),
+        ),
+        refiner=ModelRefiner(model, preamble, planner),
+        answerer=StepAnswerer(llm),
+    )

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import calls, chains, startup, streams, syncs
+from benchmarks import calls, chains, door, startup, streams, syncs
 from benchmarks.measuring import ROOT
 from benchmarks.page import Section, render
 
@@ -17,6 +17,7 @@ MEASUREMENTS: dict[str, Callable[[Path], Section]] = {
     "chains": chains.measure,
     "syncs": syncs.measure,
     "streams": streams.measure,
+    "door": door.measure,
     "startup": startup.measure,
     "calls": calls.measure,
 }

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import calls, chains, door, startup, streams, syncs
+from benchmarks import batch, calls, chains, door, startup, streams, syncs
 from benchmarks.measuring import ROOT
 from benchmarks.page import Section, render
 
@@ -20,6 +20,7 @@ MEASUREMENTS: dict[str, Callable[[Path], Section]] = {
     "door": door.measure,
     "startup": startup.measure,
     "calls": calls.measure,
+    "batch": batch.measure,
 }
 
 

@@ -1,0 +1,136 @@
+"""A run of independent steps over a real engine, with a limit of one and without: prints JSON.
+
+usage: python -m benchmarks.contenders.batch_steps FOLDER STEPS TOKENS ROUNDS
+"""
+
+import json
+import random
+import statistics
+import sys
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+
+import anyio
+
+from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
+from aeond.capabilities.llm.agent import LLMAgent
+from aeond.capabilities.llm.catalogue import BUILT_IN, Catalogue
+from aeond.capabilities.llm.downloading import ModelStore
+from aeond.capabilities.llm.llama_cpp import LlamaCppAdapter
+from aeond.capabilities.llm.llama_engine import LlamaEngine, LlamaSettings
+from aeond.capabilities.llm.retrying import Retries
+from aeond.capabilities.tools.invoking import AcceptAll, GuardedInvoker
+from aeond.capabilities.tools.registry import Registry
+from aeond.daemon.clocks import SystemClock, TimeSortedIds
+from aeond.daemon.paths import user_models_dir
+from aeond.domain.budgets import Budget
+from aeond.domain.events import Event, RunCreated
+from aeond.domain.messages import Message
+from aeond.domain.plans import Plan, PlanStep, StepState
+from aeond.domain.runs import RunRequest, RunSnapshot
+from aeond.kernel.executor import StepExecutor
+from aeond.kernel.fold import fold
+from aeond.kernel.orchestrator import Orchestrator, RunPorts
+from aeond.orchestration.assembling import phases_over
+from aeond.orchestration.immediate import AtOnce
+from aeond.orchestration.intents import PreparedIntents
+from aeond.orchestration.mending import StepMender
+from aeond.orchestration.readiness import StepReadiness
+from aeond.orchestration.reasoning import AgentReasoner
+from aeond.orchestration.repair import ModelSupervisor
+from aeond.orchestration.trivial import AsSaid, NoTemplates
+from aeond.orchestration.validation import PlanValidator
+from aeond.ports import Agent, LLMAdapter
+from aeond.service.children import NoChildren
+from aeond.service.feed import HotFeed
+from aeond.service.story import tell
+
+MODEL = "smollm2-135m-instruct"
+TASK = "Write a long story about a ship, page {page}."
+PATIENCE_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class BriefAgent:
+    """The agent of the model whose answers all have the same length: as many tokens as it may give."""
+
+    agent: Agent
+    tokens: int
+    name: str = "llm"
+
+    @property
+    def capabilities(self) -> Sequence[str]:
+        return self.agent.capabilities
+
+    async def process(self, message: Message) -> Message:
+        return await self.agent.process(self._bounded(message))
+
+    def stream(self, message: Message) -> AsyncIterator[Message]:
+        return self.agent.stream(self._bounded(message))
+
+    def _bounded(self, message: Message) -> Message:
+        return replace(message, metadata={**message.metadata, "answer_tokens": self.tokens})
+
+
+def ports_over(llm: LLMAdapter, tokens: int) -> RunPorts:
+    clock, registry = SystemClock(), Registry()
+    agents = {"llm": BriefAgent(LLMAgent(llm), tokens)}
+    validator = PlanValidator(registry, agents)
+    supervisor = ModelSupervisor(llm, validator)
+    reasoner = AgentReasoner(agents, llm)
+    invoker = GuardedInvoker(registry, clock, AcceptAll())
+    ids = TimeSortedIds(clock)
+    return RunPorts(
+        journal=InMemoryJournal(),
+        feed=HotFeed(tell),
+        phases=phases_over(llm, registry, supervisor, validator, AsSaid()),
+        intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), NoTemplates(), ids),
+        executor=StepExecutor(
+            invoker, reasoner, StepMender(registry, supervisor, validator), clock, NoChildren()
+        ),
+        clock=clock,
+        immediate=AtOnce(invoker, clock),
+    )
+
+
+async def run_seconds(ports: RunPorts, run_id: str, steps: int, parallel_steps: int) -> float:
+    plan = Plan(
+        "a book", tuple(PlanStep(f"s{n}", TASK.format(page=n), agent="llm") for n in range(1, steps + 1))
+    )
+    created = Event(
+        run_id, 1, 0.0, 0.0, RunCreated(RunRequest("a book", parallel_steps=parallel_steps), Budget(), plan)
+    )
+    await ports.journal.append([created])
+    loop = Orchestrator(fold(RunSnapshot(run_id), created), ports)
+    begun = perf_counter()
+    ended = await loop.execute()
+    seconds = perf_counter() - begun
+    if len(ended.steps_in(StepState.SUCCEEDED)) != steps:
+        message = f"not all steps succeeded: {ended.steps}"
+        raise RuntimeError(message)
+    return seconds
+
+
+async def main(folder: Path, *numbers: int) -> None:
+    steps, tokens, rounds = numbers
+    clock = SystemClock()
+    catalogue, store = Catalogue(BUILT_IN, MODEL), ModelStore(user_models_dir())
+    settings = LlamaSettings(slots=steps, context_length=1024)
+    engine = LlamaEngine(catalogue, store, folder / "engine", folder / "prompts", clock, settings)
+    apart, together = [], []
+    with anyio.fail_after(PATIENCE_SECONDS):
+        async with engine:
+            ports = ports_over(LlamaCppAdapter(engine, Retries(clock, random.random)), tokens)
+            await run_seconds(ports, "warm-up", 1, 1)
+            for number in range(rounds):
+                apart.append(await run_seconds(ports, f"apart-{number}", steps, 1))
+                together.append(await run_seconds(ports, f"together-{number}", steps, steps))
+    ratio = statistics.median(a / t for a, t in zip(apart, together, strict=True))
+    figures = {"apart": statistics.median(apart), "together": statistics.median(together), "ratio": ratio}
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    anyio.run(main, Path(sys.argv[1]), *map(int, sys.argv[2:]))

@@ -45,6 +45,17 @@ def complete_run(
     return _offer(context, incomplete, names)
 
 
+def complete_session(
+    context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    def names(client: "Client") -> Iterable[tuple[str, str]]:
+        yield "last", "the session that changed last"
+        for session in client.list_sessions(limit=_MOST):
+            yield session.session_id, session.title
+
+    return _offer(context, incomplete, names)
+
+
 def complete_tool(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:

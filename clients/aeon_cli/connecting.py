@@ -35,6 +35,16 @@ def run_named(client: "Client", name: str) -> str:
     return newest[0].run_id
 
 
+def session_named(client: "Client", name: str) -> str:
+    """The id of the session that a person names: `last` is the one that changed last."""
+    if name != "last":
+        return name
+    newest = client.list_sessions(limit=1)
+    if not newest:
+        raise click.UsageError("There is no last session: make one with aeonctl sessions new.")
+    return newest[0].session_id
+
+
 def print_json(record: Any) -> None:
     """A record, or a list of them, as one line of JSON."""
     from aeon_cli.encoding import plain

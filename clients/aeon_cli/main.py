@@ -15,6 +15,7 @@ from aeon_cli.commands.history import fork, replay
 from aeon_cli.commands.memory import memory
 from aeon_cli.commands.models import models
 from aeon_cli.commands.runs import cancel, decide, runs, show
+from aeon_cli.commands.sessions import sessions
 from aeon_cli.commands.tools import call, tools
 from aeon_cli.exits import MEANINGS, Exit
 from aeon_cli.grouping import InOrder
@@ -86,6 +87,7 @@ for _command in (
     decide,
     fork,
     replay,
+    sessions,
     tools,
     call,
     memory,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Step,
         StepState,
     )
+    from aeond_client.sessions import Session, SessionContext, SessionMessage
     from aeond_client.sockets import SocketAddress
     from aeond_client.tools import ToolResult, ToolSpec
     from aeond_client.watch import Watch
@@ -64,6 +65,9 @@ __all__ = [
     "RunOptions",
     "RunState",
     "RunSummary",
+    "Session",
+    "SessionContext",
+    "SessionMessage",
     "SocketAddress",
     "Step",
     "StepState",
@@ -101,6 +105,7 @@ _HOMES = {
             "Step",
             "StepState",
         ),
+        "sessions": ("Session", "SessionContext", "SessionMessage"),
         "sockets": ("SocketAddress",),
         "tools": ("ToolResult", "ToolSpec"),
         "watch": ("Watch",),

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 
 import grpc.aio
 
-from aeond_client import calls, run_calls
+from aeond_client import calls, run_calls, session_calls
 from aeond_client.async_watch import AsyncWatch
 from aeond_client.calling import PAGE_SIZE, Call, PageCall
 from aeond_client.channels import OPTIONS, StreamChannels
@@ -24,6 +24,7 @@ from aeond_client.models import Engine, ModelInfo, TextPiece
 from aeond_client.retries import Retries
 from aeond_client.run_calls import ForkOptions, RunOptions
 from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary
+from aeond_client.sessions import Session, SessionContext, SessionMessage
 from aeond_client.sockets import SocketAddress, find_socket
 from aeond_client.tools import ToolResult, ToolSpec
 from aeond_client.waiting import answer_of, may_need_a_person, waits
@@ -167,6 +168,36 @@ class AsyncClient:
             run_id, after_seq=after_seq, patience_seconds=patience_seconds, on_outage=on_outage
         )
         return AsyncWatch(follower, self._streams, self.socket.path, lambda: self._control is not None)
+
+    # ------------------------------------------------------------ sessions
+
+    async def create_session(
+        self, title: str = "", labels: dict[str, str] | None = None, *, request_id: str = ""
+    ) -> Session:
+        """Returns once the session is durable. A session without a title is named by its first request.
+        Repeats with a request id are as in `create_run`."""
+        return await self._make(
+            session_calls.create_session(title, labels or {}, request_id or str(uuid.uuid4()))
+        )
+
+    async def get_session(self, session_id: str) -> Session:
+        return await self._make(session_calls.get_session(session_id))
+
+    async def list_sessions(self, limit: int = 50) -> tuple[Session, ...]:
+        """The one changed last first."""
+        return await self._list(session_calls.list_sessions(), limit)
+
+    async def delete_session(self, session_id: str) -> None:
+        """Removes the session and what was said in it; its runs stay. WrongStateError while one is live."""
+        await self._make(session_calls.delete_session(session_id))
+
+    async def list_messages(self, session_id: str, limit: int = 1_000) -> tuple[SessionMessage, ...]:
+        """What was said, oldest first."""
+        return await self._list(session_calls.list_messages(session_id), limit)
+
+    async def preview_context(self, session_id: str) -> SessionContext:
+        """What a model would be told of the session now; waits for an engine that is starting."""
+        return await self._make(session_calls.preview_context(session_id))
 
     # ------------------------------------------------------------ tools, memory, models, daemon
 

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 
 import grpc
 
-from aeond_client import calls, run_calls
+from aeond_client import calls, run_calls, session_calls
 from aeond_client.calling import PAGE_SIZE, Call, PageCall
 from aeond_client.channels import OPTIONS, StreamChannels
 from aeond_client.daemon import ConfigChanges, DaemonStatus
@@ -22,6 +22,7 @@ from aeond_client.models import Engine, ModelInfo, TextPiece
 from aeond_client.retries import Retries
 from aeond_client.run_calls import ForkOptions, RunOptions
 from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary
+from aeond_client.sessions import Session, SessionContext, SessionMessage
 from aeond_client.sockets import SocketAddress, find_socket
 from aeond_client.tools import ToolResult, ToolSpec
 from aeond_client.waiting import answer_of, may_need_a_person, waits
@@ -163,6 +164,34 @@ class Client:
             run_id, after_seq=after_seq, patience_seconds=patience_seconds, on_outage=on_outage
         )
         return Watch(follower, self._streams, self.socket.path, lambda: self._control is not None)
+
+    # ------------------------------------------------------------ sessions
+
+    def create_session(
+        self, title: str = "", labels: dict[str, str] | None = None, *, request_id: str = ""
+    ) -> Session:
+        """Returns once the session is durable. A session without a title is named by its first request.
+        Repeats with a request id are as in `create_run`."""
+        return self._make(session_calls.create_session(title, labels or {}, request_id or str(uuid.uuid4())))
+
+    def get_session(self, session_id: str) -> Session:
+        return self._make(session_calls.get_session(session_id))
+
+    def list_sessions(self, limit: int = 50) -> tuple[Session, ...]:
+        """The one changed last first."""
+        return self._list(session_calls.list_sessions(), limit)
+
+    def delete_session(self, session_id: str) -> None:
+        """Removes the session and what was said in it; its runs stay. WrongStateError while one is live."""
+        self._make(session_calls.delete_session(session_id))
+
+    def list_messages(self, session_id: str, limit: int = 1_000) -> tuple[SessionMessage, ...]:
+        """What was said, oldest first."""
+        return self._list(session_calls.list_messages(session_id), limit)
+
+    def preview_context(self, session_id: str) -> SessionContext:
+        """What a model would be told of the session now; waits for an engine that is starting."""
+        return self._make(session_calls.preview_context(session_id))
 
     # ------------------------------------------------------------ tools, memory, models, daemon
 

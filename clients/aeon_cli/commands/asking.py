@@ -3,12 +3,15 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from aeon_cli.completing import complete_run
-from aeon_cli.connecting import connect, json_option, print_json, run_named
+from aeon_cli.completing import complete_run, complete_session
+from aeon_cli.connecting import connect, json_option, print_json, run_named, session_named
+
+if TYPE_CHECKING:
+    from aeond_client.client import Client
 
 # More than the daemon takes, so that it is the one to say what is too much.
 _MAX_TEXT_BYTES = 2 << 20
@@ -50,8 +53,15 @@ def _bound(flag: str, name: str, what: str) -> Callable[[_F], _F]:
 @_patience
 @click.option("--cancel-on-interrupt", is_flag=True, help="Let Ctrl-C cancel the run, not only leave it.")
 @click.option(
-    "--session", "session_id", metavar="ID", default="", help="The session that the run belongs to."
+    "--session",
+    "session_id",
+    metavar="ID",
+    default="",
+    envvar="AEOND_SESSION",
+    shell_complete=complete_session,
+    help="The session that the run belongs to: an id, or last. Without it: AEOND_SESSION, else none.",
 )
+@click.option("--new-session", is_flag=True, help="Let the run begin a session of its own.")
 @click.option(
     "--parallel", "parallel_steps", type=click.IntRange(0, 16), default=0, metavar="N", help="Steps at once."
 )
@@ -81,6 +91,7 @@ def ask(
     patience_seconds: float,
     cancel_on_interrupt: bool,
     session_id: str,
+    new_session: bool,
     parallel_steps: int,
     **bounds: Any,
 ) -> int:
@@ -95,7 +106,10 @@ def ask(
     git diff | aeonctl ask Summarise this change: -
     answer=$(aeonctl ask -q Which file here is the largest?)
     aeonctl ask --plan plan.toml
+    aeonctl ask --session last And how much is half of that?
     """  # noqa: D301 - click's mark for lines that stay as they are
+    from dataclasses import replace
+
     from aeon_cli.plans import read_plan
     from aeond_client.run_calls import RunOptions
     from aeond_client.runs import Budget
@@ -111,11 +125,14 @@ def ask(
         plan=plan,
         budget=Budget(**bounds),
         workspace=str(Path(workspace).absolute()) if workspace else "",
-        session_id=session_id,
         parallel_steps=parallel_steps,
     )
+    named = context.get_parameter_source("session_id") is click.core.ParameterSource.COMMANDLINE
+    if new_session and named and session_id:
+        raise click.UsageError("A run belongs to one session: give --session or --new-session.")
     with connect(context) as client:
-        run = client.create_run(request, options)
+        session_id = _begun_session(client) if new_session else session_named(client, session_id)
+        run = client.create_run(request, replace(options, session_id=session_id))
         if detach:
             if as_json:
                 print_json(run)
@@ -191,6 +208,13 @@ def watch(
         except KeyboardInterrupt:
             _say_that_it_goes_on(run_id)
             return Exit.INTERRUPTED
+
+
+def _begun_session(client: "Client") -> str:
+    """A new session, whose id goes where it is in nobody's way."""
+    session_id = client.create_session().session_id
+    print(f"Session {session_id}: go on in it with --session last", file=sys.stderr)
+    return session_id
 
 
 def _say_that_it_goes_on(run_id: str) -> None:

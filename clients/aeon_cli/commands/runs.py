@@ -4,8 +4,8 @@ import sys
 
 import click
 
-from aeon_cli.completing import complete_run
-from aeon_cli.connecting import connect, json_option, print_json, run_named
+from aeon_cli.completing import complete_run, complete_session
+from aeon_cli.connecting import connect, json_option, print_json, run_named, session_named
 
 _STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "failed", "cancelled", "expired"]
 
@@ -19,7 +19,14 @@ _STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "fa
     metavar="STATE",
     help=f"Only runs in this state: {', '.join(_STATES)}.",
 )
-@click.option("--session", "session_id", default="", metavar="ID", help="Only runs of this session.")
+@click.option(
+    "--session",
+    "session_id",
+    default="",
+    metavar="ID",
+    shell_complete=complete_session,
+    help="Only runs of this session; last for the one that changed last.",
+)
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -42,7 +49,9 @@ def runs(
 
     with connect(context) as client:
         found = client.list_runs(
-            states=[RunState(state) for state in states], session_id=session_id, limit=limit
+            states=[RunState(state) for state in states],
+            session_id=session_named(client, session_id),
+            limit=limit,
         )
     if as_json:
         for run in found:

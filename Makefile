@@ -42,8 +42,9 @@ demo: $(READY) ## start a daemon, ask it something real, watch it work, stop it 
 run: $(READY) ## run the daemon in the foreground, with its state in your home
 	@$(BIN)/aeond serve
 
-check: lint type ## everything that must hold before a change lands, a small real model included
+check: lint type ## everything that must hold before a change lands, a real model and a real systemd included
 	@$(BIN)/python -m pytest -m "$(EVERYWHERE)"
+	@PYTHON=$(SYSTEM_PYTHON) tests/system/run -q
 
 test: $(READY) ## the tests that take seconds and need no model
 	@$(BIN)/python -m pytest -m "$(QUICK)"

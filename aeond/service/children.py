@@ -91,8 +91,10 @@ class RunChildren:
             return
         with anyio.move_on_after(CALL_OFF_SECONDS, shield=True):
             try:
+                child = await self._folding.snapshot(run_id)
                 wish = CancelRequested(parent.request.owner, "the step that waits for it was cut short")
-                await self._scheduler.deliver(run_id, wish)
+                if child.ancestry.parent_run_id == parent.run_id:  # a fork only joins what its past began
+                    await self._scheduler.deliver(run_id, wish)
             except AeondError:
                 return
 

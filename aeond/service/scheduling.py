@@ -4,9 +4,9 @@ Order of life: `async with scheduler` gives it a place for its tasks; `resume` t
 daemon left; `admit` and `deliver` serve clients; `drain` parks everything. Exactly one loop at a time
 works on a run, because loops are opened under one lock.
 
-A run that waits for a person has no loop and no place. A run that a step started works in the place of the
-one that waits for it, so that no tree can wait for places that it holds itself; while all that a run waits
-for are runs that wait for a person, it is parked too. What a run started does not outlive it.
+A run that waits for a person has no loop and no place, and one that only waits for such runs is parked too.
+A run that a step started works in the place of the one that waits for it, so that no tree waits for a place
+that it holds itself, and does not outlive it.
 """
 
 import logging
@@ -34,7 +34,7 @@ from aeond.service.waiting import IdleRuns, called_off, needs_a_person, started_
 from aeond.service.work import Creation, Work, is_recorded
 
 WAITING: Final = frozenset({RunState.AWAITING_INPUT, RunState.SUSPENDED})
-LIVE: Final = frozenset({RunState.PENDING, RunState.RUNNING, RunState.AWAITING_INPUT, RunState.SUSPENDED})
+LIVE: Final = WAITING | {RunState.PENDING, RunState.RUNNING}
 PAGE_RUNS: Final = 256
 DELIVERY_SECONDS: Final = 60.0
 DELIVERY_ATTEMPTS: Final = 3
@@ -113,7 +113,7 @@ class RunScheduler:
     def adopt(self, limits: RunLimits) -> None:
         """Works within these limits from now on; runs beyond a lower one are worked on to their end."""
         self._limits = limits
-        self._changed.set()
+        self._queue(())
 
     @property
     def idle(self) -> bool:
@@ -164,8 +164,7 @@ class RunScheduler:
             run_ids.extend(summary.run_id for summary in page)
             waiting.update(summary.run_id for summary in page if summary.state in WAITING)
         run_ids.reverse()
-        held = [run_id for run_id in run_ids if run_id in waiting]
-        self._queue([*held, *(run_id for run_id in run_ids if run_id not in waiting)])
+        self._queue(sorted(run_ids, key=lambda run_id: run_id not in waiting))
         return len(run_ids)
 
     async def admit(self, *events: Event) -> RunSnapshot:
@@ -198,7 +197,7 @@ class RunScheduler:
         await self.join(created.run_id)
 
     async def join(self, run_id: str) -> None:
-        """Has a run that a step started worked on, unless it waits for a person, has ended or is at work."""
+        """Has a run that a step started worked on, unless it waits for a person or has ended."""
         await self._take_up(run_id, wanted=True)
 
     def is_parking(self, run_id: str) -> bool:
@@ -375,9 +374,10 @@ class RunScheduler:
                 self._rest(run_id)
 
     async def _call_off(self, run_id: str, parent: RunSnapshot) -> None:
-        """Stops what is left of a run that was started by one that has ended."""
-        if not await self._has_ended(run_id):
-            with suppress(AeondError):  # what is not called off now is when it is taken up again
+        """Stops what is left of a run that this one started (a fork only joined it)."""
+        with suppress(AeondError):  # what is not called off now is when it is taken up again
+            run = await self._folding.snapshot(run_id)
+            if run.ancestry.parent_run_id == parent.run_id and not run.state.ended:
                 await self.deliver(run_id, called_off(parent))
 
     async def _has_ended(self, run_id: str) -> bool:
@@ -386,9 +386,9 @@ class RunScheduler:
 
     @property
     def _has_place(self) -> bool:
-        """Whether one more run may be worked on: those that steps started are in the place of another."""
-        own = sum(not work.loop.snapshot.ancestry.parent_run_id for work in self._working.values())
-        return own < self._limits.running
+        """Whether one more run may be worked on: those that steps started take none."""
+        below = sum(bool(work.loop.snapshot.ancestry.parent_run_id) for work in self._working.values())
+        return len(self._working) - below < self._limits.running
 
     @property
     def _draining(self) -> bool:

@@ -50,6 +50,7 @@ class SessionRecords:
         if not isinstance(kind, RunCreated) or not kind.request.session_id:
             yield
             return
+        await self.settle(kind.request.session_id)  # what was answered by now was said before this
         self._unsure.add(run_id)
         try:
             await self._store.begin_run(kind.request.session_id, run_id, kind.request.text, created.time)

@@ -36,6 +36,17 @@ async def test_a_run_leaves_its_request_and_its_answer(tmp_path: Path) -> None:
         assert await world.sessions.open_runs() == []
 
 
+async def test_messages_are_in_the_order_in_which_they_were_said(tmp_path: Path) -> None:
+    """An answer that was there when the next request came stands before it, though nobody had looked."""
+    async with World(tmp_path).working() as world:
+        await session(world)
+        for text in ("first", "second"):
+            run = await world.runs.create(asking(text, session_id="talk"), ONE_STEP, BudgetRequest())
+            await world.ended(run.run_id)
+        await world.records.settle()
+        assert [role for role, _ in await said(world)] == [Role.USER, Role.AGENT] * 2
+
+
 async def test_an_unknown_session_is_refused(tmp_path: Path) -> None:
     """No run is created in a session that is not there."""
     async with World(tmp_path).working() as world:

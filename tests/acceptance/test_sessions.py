@@ -1,0 +1,183 @@
+"""Sessions of the real daemon: what was said before is known after it, also after a kill."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import anyio
+import pytest
+
+from aeond_client import AsyncClient, RunOptions
+from aeond_client.errors import NotFoundError, WrongStateError
+from aeond_client.events import ReferencesResolved
+from aeond_client.runs import RunState
+from tests.acceptance.conftest import Stage
+from tests.acceptance.test_aeonctl import printed
+from tests.support.daemon_process import DaemonProcess, daemon_folder
+from tests.support.ledgers import TOOL_FILE, Ledger, chain, deed
+
+
+def calls_calculator(expression: str) -> dict[str, Any]:
+    return {"route": "direct", "tool": "calculator", "arguments": {"expression": expression}}
+
+
+# By how a prompt ends: each request is one call of the calculator, which is then all there is to say.
+SCRIPT = {
+    "rules": [
+        {
+            "pattern": r"Assistant: 391\s+Last request: and how much is half of that\?\Z",
+            "json": {"points_to": "391", "request": "How much is half of 391?"},
+        },
+        {"pattern": r"17 times 23\?\Z", "json": calls_calculator("17 * 23")},
+        {"pattern": r"half of 391\?\Z", "json": calls_calculator("391 / 2")},
+        {"json": {"done": True}},
+    ]
+}
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    """A daemon with a model that knows these requests, and tools whose deeds are written down."""
+    with daemon_folder() as folder:
+        workspace = folder / "workspace"
+        workspace.mkdir()
+        ledger = Ledger(folder / "ledger")
+        daemon = DaemonProcess(folder, {"tools": {"files": [str(TOOL_FILE)]}})
+        daemon.environment["AEOND_LEDGER"] = str(ledger.path)
+        daemon.script.write_text(json.dumps(SCRIPT), encoding="utf-8")
+        with daemon:
+            yield Stage(daemon, ledger, workspace)
+
+
+async def asked(client: AsyncClient, text: str, session_id: str) -> tuple[str, list[ReferencesResolved]]:
+    """The answer of a run in a session, and what its references were resolved to."""
+    resolved: list[ReferencesResolved] = []
+    run = await client.create_run(text, RunOptions(session_id=session_id))
+    async with client.watch(run.run_id) as events:
+        async for event in events:
+            if isinstance(event.kind, ReferencesResolved):
+                resolved.append(event.kind)
+    ended = await client.get_run(run.run_id)
+    assert ended.state is RunState.SUCCEEDED, ended
+    assert ended.answer is not None
+    return ended.answer.text, resolved
+
+
+async def test_a_follow_up_knows_what_was_answered(stage: Stage) -> None:
+    """ "Half of that" is half of what the run before it answered; what the user wrote stays as it was."""
+    with anyio.fail_after(90):
+        async with AsyncClient(stage.socket) as client:
+            session = await client.create_session()
+            answer, (first,) = await asked(client, "What is 17 times 23?", session.session_id)
+            assert (answer, first.resolved, first.context) == ("391", "What is 17 times 23?", "")
+            answer, (second,) = await asked(client, "and how much is half of that?", session.session_id)
+            assert answer == "195.5"
+            assert second.original == "and how much is half of that?"
+            assert second.resolved == "How much is half of 391?"
+            assert second.context == "User: What is 17 times 23?\nAssistant: 391"
+            said = await client.list_messages(session.session_id)
+            assert [(message.role, message.text) for message in said] == [
+                ("user", "What is 17 times 23?"),
+                ("agent", "391"),
+                ("user", "and how much is half of that?"),
+                ("agent", "195.5"),
+            ]
+            told = await client.preview_context(session.session_id)
+            assert told.text.endswith("User: and how much is half of that?\nAssistant: 195.5")
+            assert 0 < told.tokens <= told.max_tokens
+            listed = await client.list_sessions()
+            assert [(s.title, s.run_count, s.message_count) for s in listed] == [
+                ("What is 17 times 23?", 2, 4)
+            ]
+
+
+async def test_sessions_do_not_hear_each_other(stage: Stage) -> None:
+    """What was said in one session is not known in another, nor outside of any."""
+    with anyio.fail_after(90):
+        async with AsyncClient(stage.socket) as client:
+            one, other = [(await client.create_session(title)).session_id for title in ("one", "other")]
+            await asked(client, "What is 17 times 23?", one)
+            _, (resolved,) = await asked(client, "What is 17 times 23?", other)
+            assert resolved.context == ""
+            assert len(await client.list_messages(one)) == len(await client.list_messages(other)) == 2
+
+
+async def test_each_message_is_there_once_over_kills(stage: Stage) -> None:
+    """A daemon that is killed while runs of a session are under way loses none of their messages and
+    doubles none."""
+    with anyio.fail_after(120):
+        async with AsyncClient(stage.socket) as client:
+            session_id = (await client.create_session()).session_id
+            for number in range(3):
+                options = RunOptions(
+                    plan=chain(deed("s1", "pure"), deed("s2", "pure")),
+                    workspace=str(stage.workspace),
+                    session_id=session_id,
+                )
+                run = await client.create_run(f"deed {number}", options)
+                stage.daemon.kill()
+                stage.daemon.start()
+                async with client.watch(run.run_id) as events:
+                    async for _ in events:
+                        pass
+            said = await client.list_messages(session_id)
+        assert [message.text for message in said if message.role == "user"] == ["deed 0", "deed 1", "deed 2"]
+        assert [message.role for message in said] == ["user", "agent"] * 3
+        assert len({(message.run_id, message.role) for message in said}) == 6
+
+
+async def test_a_session_is_deleted_when_nothing_goes_on_in_it(stage: Stage) -> None:
+    """While a run goes on its session stays; afterwards it goes with its messages, and the run stays."""
+    with anyio.fail_after(90):
+        async with AsyncClient(stage.socket) as client:
+            session_id = (await client.create_session()).session_id
+            gate = stage.gate()
+            options = RunOptions(
+                plan=chain(deed("s1", "pure", gate=gate)),
+                workspace=str(stage.workspace),
+                session_id=session_id,
+            )
+            run = await client.create_run("a deed", options)
+            with pytest.raises(WrongStateError) as busy:
+                await client.delete_session(session_id)
+            assert busy.value.reason == "SESSION_BUSY"
+            await client.cancel_run(run.run_id)
+            async with client.watch(run.run_id) as events:
+                async for _ in events:
+                    pass
+            await client.delete_session(session_id)
+            with pytest.raises(NotFoundError):
+                await client.list_messages(session_id)
+            with pytest.raises(NotFoundError) as unknown:
+                await client.create_run("again", RunOptions(session_id=session_id))
+            assert unknown.value.reason == "SESSION_NOT_FOUND"
+            assert (await client.get_run(run.run_id)).session_id == session_id
+
+
+async def test_a_conversation_at_the_command_line(stage: Stage) -> None:
+    """A session is begun with a request, gone on in by its last one, shown, listed and deleted."""
+    code, out, err = await printed(stage, "ask", "-q", "--new-session", "What is 17 times 23?")
+    assert (code, out) == (0, "391\n"), err
+    session_id = err.split()[1].rstrip(":")
+    code, out, err = await printed(stage, "ask", "-q", "--session", "last", "and how much is half of that?")
+    assert (code, out) == (0, "195.5\n"), err
+    code, out, _ = await printed(stage, "sessions", "show", "last")
+    assert code == 0
+    assert (
+        out.index("What is 17 times 23?") < out.index("391") < out.index("half of that?") < out.index("195.5")
+    )
+    code, out, err = await printed(stage, "sessions", "show", session_id, "--context")
+    assert out.startswith("User: What is 17 times 23?\nAssistant: 391\n")
+    assert "2 exchanges word for word" in err
+    code, out, _ = await printed(stage, "sessions", "--help")
+    assert code == 0
+    code, out, _ = await printed(stage, "sessions", "list", "--json")
+    assert json.loads(out)["session_id"] == session_id
+    code, out, _ = await printed(stage, "runs", "--session", session_id)
+    assert len(out.splitlines()) == 2
+    code, _, err = await printed(stage, "sessions", "rm", session_id)
+    assert (code, "Its runs stay" in err) == (0, True)
+    code, out, _ = await printed(stage, "sessions")
+    assert (code, out) == (0, "")
+    code, _, err = await printed(stage, "ask", "--session", "last", "hello")
+    assert "There is no last session" in err

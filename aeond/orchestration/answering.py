@@ -1,6 +1,6 @@
 """Phase E: a run always ends with an answer, from a model where that helps, else from the steps alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -11,12 +11,13 @@ from aeond.domain.plans import Clarity, StepState
 from aeond.domain.profiles import Route
 from aeond.domain.runs import Answer, PlanSource, RunSnapshot
 from aeond.domain.steps import StepMode, StepSnapshot
-from aeond.domain.values import display_json
+from aeond.domain.values import JsonValue, display_json
 from aeond.orchestration.expiry import expiry_of
 from aeond.orchestration.fitting import fit_prompt
 from aeond.orchestration.metering import USEFUL_TOKENS, MeteredLLM, is_cut
 from aeond.orchestration.prompts import answer_messages
-from aeond.orchestration.readiness import context_length, context_of
+from aeond.orchestration.readiness import context_length, context_of, primary_value
+from aeond.orchestration.replying import reply
 from aeond.orchestration.shortening import shorten
 from aeond.ports import LLMAdapter, TextSink
 
@@ -33,11 +34,11 @@ _FALLBACK_WEIGHT: Final = 0.7  # the model stood in for a tool that is missing
 class StepAnswerer:
     """The Answerer over an LLMAdapter.
 
-    What an Evaluation wrote as final output is the answer, and so is the output of a plan's last step
-    where an agent spoke it; without a final output a DIRECT run's answer is its last result as it is. No
-    model is asked for these, nor when the plan is the client's, no step succeeded, the budget is spent or
-    the run is being cancelled. A model that fails leaves the answer to the steps. What is missing,
-    shortened or cut stands in the notes.
+    A request that needs no tool is replied to. What an Evaluation wrote as final output is the answer, and
+    so is the output of a plan's last step where an agent spoke it; without a final output a DIRECT run's
+    answer is its last result as it is. No model is asked for these, nor when the plan is the client's, no
+    step succeeded, the budget is spent or the run is being cancelled. A model that fails leaves the answer
+    to the steps. What is missing, shortened or cut stands in the notes.
     """
 
     def __init__(self, llm: LLMAdapter) -> None:
@@ -45,6 +46,8 @@ class StepAnswerer:
 
     async def compose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Answer:
         given = answer_without_model(snapshot)
+        if snapshot.route is Route.REPLY and not (snapshot.exhausted or snapshot.cancel_requested):
+            return await reply(self._llm, snapshot, grant, on_text)
         if given.synthesized or snapshot.route is Route.DIRECT:
             return given
         planned = snapshot.plan_source is PlanSource.MODEL and bool(snapshot.steps)
@@ -97,7 +100,7 @@ def answer_from_steps(snapshot: RunSnapshot) -> Answer:
     succeeded = snapshot.steps_in(StepState.SUCCEEDED)
     direct = snapshot.route is Route.DIRECT
     results = succeeded[-1:] if direct else _final_results(succeeded)
-    text = "\n\n".join(display_json(step.output) for step in results)
+    text = "\n\n".join(_shown(step.output, direct=direct) for step in results)
     notes = [*_missing(snapshot), *_unclear(succeeded)]
     if len(text) > MAX_RAW_CHARS:
         text = shorten(text, MAX_RAW_CHARS)
@@ -114,6 +117,12 @@ def answer_from_steps(snapshot: RunSnapshot) -> Answer:
         notes=tuple(notes),
         budget_exhausted=bool(snapshot.exhausted),
     )
+
+
+def _shown(output: JsonValue, *, direct: bool) -> str:
+    """An output as text; of a DIRECT run's what it is about, unless it says that this is not all."""
+    whole = not direct or (isinstance(output, Mapping) and output.get("truncated") is True)
+    return display_json(output if whole else primary_value(output))
 
 
 def confidence(snapshot: RunSnapshot) -> float:

@@ -19,10 +19,9 @@ from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.contracts import Judgement, Supervisor
 from aeond.orchestration.fitting import fit_prompt
 from aeond.orchestration.metering import USEFUL_TOKENS
-from aeond.orchestration.offering import offered_tools
 from aeond.orchestration.plan_reading import describe_call
 from aeond.orchestration.refinement import MAX_ROUNDS
-from aeond.orchestration.route_examples import examples_for
+from aeond.orchestration.route_preamble import RoutePreamble
 from aeond.orchestration.routing_prompts import call_turns, results_length, routing_messages
 from aeond.orchestration.schema_parts import as_object
 from aeond.ports import LLMAdapter, ToolRegistry, Validator
@@ -46,17 +45,16 @@ class CallEvaluator:
         self, llm: LLMAdapter, registry: ToolRegistry, supervisor: Supervisor, validator: Validator
     ) -> None:
         self._llm = llm
-        self._registry = registry
-        self._validator = validator
+        self._preamble = RoutePreamble(registry, validator)
         self._model = ConstrainedModel(llm, supervisor, validator)
         self._calls = CallReading(supervisor, validator)
         self._schemas = CallSchemas()
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         """A judgement; on failure the one that the states of the steps give."""
-        specs = offered_tools(self._registry, snapshot)
+        specs = self._preamble.specs(snapshot)
         callable_now = specs if _may_go_on(snapshot) else ()
-        asked = await self._ask(snapshot, specs, callable_now, grant)
+        asked = await self._ask(snapshot, callable_now, grant)
         if not asked.ok:
             return _failed(snapshot, "NOT_JUDGED", asked.problem)
         said = as_object(asked.value)
@@ -74,18 +72,13 @@ class CallEvaluator:
         return success(_going_on(snapshot, call.value))
 
     async def _ask(
-        self,
-        snapshot: RunSnapshot,
-        specs: Sequence[ToolSpec],
-        callable_now: Sequence[ToolSpec],
-        grant: Grant,
+        self, snapshot: RunSnapshot, callable_now: Sequence[ToolSpec], grant: Grant
     ) -> Outcome[JsonValue]:
         left = grant.left
         room = min(left.tokens, self._llm.capabilities.context_length) - USEFUL_TOKENS
         if left.llm_calls < 1 or room <= 0:
             return failure(Problem("BUDGET_SPENT", "no model call is left to judge the result"), None)
-        examples = examples_for(specs, self._validator)
-        routed = routing_messages(snapshot.text, specs, examples, snapshot.request.instructions)
+        routed = routing_messages(snapshot.text, self._preamble.messages(snapshot))
 
         def build(result_chars: int) -> tuple[Message, ...]:
             return (*routed, *call_turns(snapshot, result_chars))

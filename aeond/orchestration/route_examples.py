@@ -46,6 +46,7 @@ def _text(path: str, text: str) -> JsonObject:
 
 _EXAMPLES: Final = (
     RouteExample("Hi, how are you?", (_REPLY,)),
+    RouteExample("Who painted the Mona Lisa?", (_REPLY,)),
     RouteExample(
         "Where did I write about Paris?",
         (
@@ -93,11 +94,24 @@ _EXAMPLES: Final = (
         ),
     ),
     RouteExample(
-        "What have I told you about me so far?",
-        (_call("memory_search"), {"answer": "You told me one thing: your sister is Mia."}),
-        ({"entries": [{"key": "sister", "value": "Mia"}], "truncated": False},),
+        "Tell me what you know about me, and which of it is about my family.",
+        (
+            _call("memory_search"),
+            {
+                "answer": "I know three things: shoe_size is 41, sister is Mia, tea is green. sister is about your family."
+            },
+        ),
+        (
+            {
+                "entries": [
+                    {"key": "shoe_size", "value": 41},
+                    {"key": "sister", "value": "Mia"},
+                    {"key": "tea", "value": "green"},
+                ],
+                "truncated": False,
+            },
+        ),
     ),
-    RouteExample("Who painted the Mona Lisa?", (_REPLY,)),
 )
 
 

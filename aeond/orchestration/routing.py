@@ -8,8 +8,7 @@ from aeond.orchestration.call_reading import CallReading
 from aeond.orchestration.call_schema import MAX_CALL_TOKENS, CallSchemas
 from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.contracts import RouteChoice, Supervisor
-from aeond.orchestration.offering import offered_tools
-from aeond.orchestration.route_examples import examples_for
+from aeond.orchestration.route_preamble import RoutePreamble
 from aeond.orchestration.routing_prompts import routing_messages
 from aeond.orchestration.schema_parts import as_object
 from aeond.ports import LLMAdapter, ToolRegistry, Validator
@@ -26,18 +25,16 @@ class ModelRouter:
     def __init__(
         self, llm: LLMAdapter, registry: ToolRegistry, supervisor: Supervisor, validator: Validator
     ) -> None:
-        self._registry = registry
-        self._validator = validator
+        self._preamble = RoutePreamble(registry, validator)
         self._model = ConstrainedModel(llm, supervisor, validator)
         self._calls = CallReading(supervisor, validator)
         self._schemas = CallSchemas()
 
     async def choose(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[RouteChoice]:
-        specs = offered_tools(self._registry, snapshot)
+        specs = self._preamble.specs(snapshot)
         if not specs:
             return success(RouteChoice(Route.REPLY))
-        examples = examples_for(specs, self._validator)
-        messages = routing_messages(snapshot.text, specs, examples, snapshot.request.instructions)
+        messages = routing_messages(snapshot.text, self._preamble.messages(snapshot))
         asked = await self._model.ask(messages, self._schemas.route(specs), MAX_CALL_TOKENS, grant)
         if not asked.ok:
             return _planned(asked.problem)

@@ -26,14 +26,15 @@ world. Without a tool you cannot calculate, remember anything or look into files
 its result.
 {"route":"plan"} when something must be written, summarised or compared and then used further, or files \
 must be worked through one by one.
-After a result: the next call if something is still to be done, else {"answer":"..."}, or {"done":true} if \
-the result itself is all that was asked for. Names, numbers and texts are copied letter by letter."""
+After a result: the next call if something is still to be done, else {"answer":"..."} with all that this \
+request asks for, or {"done":true} if the result itself is all of that. Names, numbers and texts are copied \
+letter by letter."""
 
 
-def routing_messages(
-    request: str, specs: Sequence[ToolSpec], examples: Sequence[RouteExample], instructions: str = ""
+def routing_opening(
+    specs: Sequence[ToolSpec], examples: Sequence[RouteExample], instructions: str = ""
 ) -> tuple[Message, ...]:
-    """Asks which way a request takes."""
+    """What all questions of a routing begin with, whatever the request."""
     rules = f"{_RULES}\n\n{instructions}" if instructions else _RULES
     messages = [Message(Role.SYSTEM, f"{tools_text(specs)}\n\n{rules}")]
     for example in examples:
@@ -42,7 +43,12 @@ def routing_messages(
             messages.append(Message(Role.AGENT, _compact(turn)))
             if index < len(example.results):
                 messages.append(Message(Role.USER, _told(_compact(example.results[index]))))
-    return (*messages, Message(Role.USER, request))
+    return tuple(messages)
+
+
+def routing_messages(request: str, opening: Sequence[Message]) -> tuple[Message, ...]:
+    """Asks which way a request takes."""
+    return (*opening, Message(Role.USER, request))
 
 
 def call_turns(run: RunSnapshot, result_chars: int) -> Iterator[Message]:

@@ -4,8 +4,10 @@ from typing import Any
 import pytest
 
 from aeond.domain.budgets import Amounts, Grant
+from aeond.domain.evaluations import Evaluation
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import Clarity, PlanStep, StepState
+from aeond.domain.profiles import Route
 from aeond.domain.runs import Answer, PlanSource, RunSnapshot
 from aeond.domain.steps import StepMode
 from aeond.domain.values import JsonValue
@@ -187,3 +189,89 @@ async def test_confidence_follows_from_how_the_steps_went(changes: dict[str, Any
     """Confidence is computed from the steps' states alone."""
     run = with_step(run_of(PlanStep("s1", "x", agent="llm"), outputs={"s1": "y"}), "s1", **changes)
     assert (await Desk({"text": "z"}).compose(run)).confidence == expected
+
+
+# ---------------------------------------------------------------- what was judged
+
+
+async def test_a_final_output_is_the_answer() -> None:
+    """What the last evaluation wrote from the results is the answer, and it says that it was written."""
+    judged = Evaluation(1, True, final_output=" The sum is 3. ")
+    desk = Desk()
+    answer = await desk.compose(run_of(SUM, KEEP, outputs=DONE, route=Route.DIRECT, evaluation=judged))
+    assert (answer.text, answer.synthesized, answer.step_ids) == ("The sum is 3.", True, ("s1", "s2"))
+    assert not desk.llm.requests
+
+
+async def test_the_last_result_of_a_direct_run_is_its_answer() -> None:
+    """Without a final output the last result is the answer, unpolished, and nothing before it."""
+    first, second = calls("s1", "look", path="garden"), calls("s2", "look", path="shed")
+    run = run_of(first, second, outputs={"s1": "mint", "s2": "a rake"}, route=Route.DIRECT)
+    desk = Desk()
+    answer = await desk.compose(replace(run, evaluation=Evaluation(2, True, ("DONE",))))
+    assert (answer.text, answer.synthesized) == ("a rake", False)
+    assert not desk.llm.requests
+    failed = with_step(run, "s2", state=StepState.FAILED, output=None, error="no shed")
+    answer = await desk.compose(failed)
+    assert answer.text == "mint"
+    assert "no shed" in answer.notes[0]
+
+
+async def test_what_was_made_good_is_no_matter_of_the_answer() -> None:
+    """A failure that a later pass made up for stands in the notes; the model is not told to speak of it."""
+    run = run_of(SUM, KEEP, outputs={"s2": 3}, pass_index=2, evaluation=Evaluation(2, True))
+    run = with_step(run, "s1", state=StepState.FAILED, error="no numbers")
+    desk = Desk("The sum is 3.")
+    answer = await desk.compose(run)
+    assert "no numbers" in answer.notes[0]
+    assert "no numbers" not in str(desk.llm.requests[0].messages[-1].content)
+
+
+async def test_a_last_step_after_a_failure_made_good_is_the_answer() -> None:
+    """When the run converged all the same, what the model said last is not said again."""
+    said = thinks("s2", "Say it.")
+    run = run_of(SUM, said, outputs={"s2": "It is 3."}, pass_index=2, evaluation=Evaluation(2, True))
+    run = with_step(run, "s1", state=StepState.FAILED, error="no numbers")
+    desk = Desk()
+    assert (await desk.compose(run)).text == "It is 3."
+    assert (await Desk("Three.").compose(replace(run, evaluation=None))).text == "Three."
+
+
+async def test_an_expired_run_says_where_it_was() -> None:
+    """The answer's notes say what ran out, in which phase and after how much."""
+    run = run_of(SUM, KEEP, outputs={"s1": {"result": 3}}, exhausted="ttl", pass_index=1, pass_open=True)
+    answer = await Desk().compose(run)
+    assert answer.budget_exhausted
+    assert answer.notes[-1] == (
+        "the run's budget of ttl ran out in phase C, in the midst of it, after 1 pass: "
+        "1 of 2 steps gave a result"
+    )
+
+
+async def test_a_request_without_tools_is_replied_to() -> None:
+    """A REPLY run's answer is the model's own, streamed; with the budget spent nothing is asked."""
+    run = replace(run_of(request="Hello?"), plan=None, plan_source=None, route=Route.REPLY)
+    desk = Desk("Good morning.")
+    answer = await desk.compose(run)
+    assert (answer.text, answer.synthesized, "".join(desk.shown)) == ("Good morning.", True, "Good morning.")
+    spent = Desk("Good morning.")
+    assert not (await spent.compose(replace(run, exhausted="tokens"))).synthesized
+    assert not spent.llm.requests
+
+
+@pytest.mark.parametrize(
+    ("output", "shown"),
+    [
+        ({"result": 3}, "3"),
+        ({"path": "a.txt", "text": "Hello.", "truncated": False}, "Hello."),
+        ({"text": "Hel", "truncated": True, "next_offset": 3}, '"truncated": true'),
+        ({"path": "a.txt", "size_bytes": 6}, '{"path": "a.txt", "size_bytes": 6}'),
+    ],
+)
+async def test_a_raw_result_is_what_it_is_about(output: JsonValue, shown: str) -> None:
+    """A DIRECT run without a final output shows the value of its last result, or all of it where that is not whole."""
+    desk = Desk()
+    answer = await desk.compose(run_of(SUM, outputs={"s1": output}, route=Route.DIRECT))
+    assert shown in answer.text
+    assert not answer.synthesized
+    assert not desk.llm.requests

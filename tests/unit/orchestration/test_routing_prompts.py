@@ -2,7 +2,7 @@ from aeond.domain.messages import Role
 from aeond.domain.plans import StepState
 from aeond.orchestration.prompts import tools_text
 from aeond.orchestration.route_examples import examples_for
-from aeond.orchestration.routing_prompts import call_turns, results_length, routing_messages
+from aeond.orchestration.routing_prompts import call_turns, results_length, routing_messages, routing_opening
 from tests.support.strategy import SPECS, calls, ended, run_with, spec, validator
 
 READ = spec("read_file", {"path": {"type": "string"}}, ("path",))
@@ -11,7 +11,7 @@ SPECIFICATIONS = (*SPECS, READ)
 
 def test_the_prompt_begins_with_the_tools() -> None:
     """The part that all prompts about a run share comes first: the tools as they are registered."""
-    first, *_, last = routing_messages("Hello?", SPECIFICATIONS, ())
+    first, *_, last = routing_messages("Hello?", routing_opening(SPECIFICATIONS, ()))
     assert str(first.content).startswith(tools_text(SPECIFICATIONS))
     assert (last.role, last.content) == (Role.USER, "Hello?")
 
@@ -19,7 +19,7 @@ def test_the_prompt_begins_with_the_tools() -> None:
 def test_examples_are_earlier_turns() -> None:
     """User and model take turns through every example, results included, up to the request."""
     examples = examples_for(SPECIFICATIONS, validator(*SPECIFICATIONS))
-    system, *turns = routing_messages("Hello?", SPECIFICATIONS, examples)
+    system, *turns = routing_messages("Hello?", routing_opening(SPECIFICATIONS, examples))
     assert system.role is Role.SYSTEM
     assert [turn.role for turn in turns] == [Role.USER, Role.AGENT] * (len(turns) // 2) + [Role.USER]
     assert any(str(turn.content).startswith("Result: {") for turn in turns)
@@ -27,7 +27,7 @@ def test_examples_are_earlier_turns() -> None:
 
 def test_a_template_adds_its_instructions() -> None:
     """A child run's instructions stand behind the rules."""
-    plain, told = (routing_messages("Hello?", SPECS, (), text)[0].content for text in ("", "Be brief."))
+    plain, told = (routing_opening(SPECS, (), text)[0].content for text in ("", "Be brief."))
     assert told == f"{plain}\n\nBe brief."
 
 

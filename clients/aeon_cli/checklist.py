@@ -14,6 +14,8 @@ from aeond_client.events import (
     CancelRequested,
     Event,
     EventKind,
+    InputAnswered,
+    InputRequested,
     OperationStarted,
     PassEvaluated,
     PlanAdopted,
@@ -36,6 +38,7 @@ from aeond_client.events import (
     StepStarted,
     TextDelta,
 )
+from aeond_client.judgements import Question
 from aeond_client.runs import Answer, PlanStep, Problem, RunState, StepState
 
 # What a person is told of a thing that is thought through.
@@ -80,6 +83,7 @@ class Checklist:
     answer_text: str = ""
     answer: Answer | None = None
     suspended: str = ""
+    questions: tuple[Question, ...] = ()
     exhausted: str = ""
     state: RunState = RunState.PENDING
     problem: Problem | None = None
@@ -111,6 +115,8 @@ class Checklist:
                 return _progressed(self, kind, time)
             case StepStarted() | StepRepaired() | StepEnded():
                 return _stepped(self, kind, time)
+            case InputRequested() | InputAnswered():
+                return _asked(self, kind, time)
             case RunSuspended() | StepResolved() | RunResumed() | RunParked() | CancelRequested():
                 return _interrupted(self, kind, time)
             case _:
@@ -161,7 +167,7 @@ def _interrupted(
         case StepResolved() | RunResumed():
             return replace(_doing(shown, "", time), state=RunState.RUNNING, suspended="")
         case RunParked():
-            return _doing(shown, "the daemon stops: its successor goes on", time)
+            return _doing(shown, "put aside for now", time)
         case CancelRequested():
             return _doing(shown, "cancelling", time)
 
@@ -187,7 +193,33 @@ def _stepped(shown: Checklist, kind: StepStarted | StepRepaired | StepEnded, tim
                 text="",
                 activity="",
             )
-            return _change(shown, step_id, ended)
+            return _without_questions(_change(shown, step_id, ended), step_id, time)
+
+
+def _asked(shown: Checklist, kind: InputRequested | InputAnswered, time: float) -> Checklist:
+    match kind:
+        case InputRequested(question=question):
+            line = replace(shown.line(question.step_id), activity=f"asks: {one_line(question.prompt)}")
+            waiting = replace(
+                _change(shown, question.step_id, line),
+                state=RunState.AWAITING_INPUT,
+                questions=(*shown.questions, question),
+            )
+            return _doing(waiting, "waiting for an answer", time)
+        case InputAnswered(question_id=question_id, answer=answer):
+            step_id = next((q.step_id for q in shown.questions if q.question_id == question_id), "")
+            detail = one_line(short_value(answer)[:_PREVIEW_CHARACTERS])
+            line = replace(shown.line(step_id), state=StepState.SUCCEEDED, detail=detail, activity="")
+            return _without_questions(_change(shown, step_id, line), step_id, time)
+
+
+def _without_questions(shown: Checklist, step_id: str, time: float) -> Checklist:
+    """A step asks nothing any more."""
+    if not any(question.step_id == step_id for question in shown.questions):
+        return shown
+    left = tuple(question for question in shown.questions if question.step_id != step_id)
+    state = RunState.AWAITING_INPUT if left else RunState.RUNNING
+    return replace(_doing(shown, "waiting for an answer" if left else "", time), questions=left, state=state)
 
 
 def _written(shown: Checklist, kind: TextDelta) -> Checklist:

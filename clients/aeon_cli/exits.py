@@ -26,7 +26,7 @@ MEANINGS: dict[Exit, str] = {
     Exit.NO_DAEMON: "no daemon answers, or it went away and did not come back in time",
     Exit.EXPIRED: "a budget of the run ran out; what it has is still its answer",
     Exit.CANCELLED: "the run was cancelled",
-    Exit.WAITING: "the run waits for a person (see `aeonctl show` and `aeonctl decide`)",
+    Exit.WAITING: "the run waits for a person (see `aeonctl show`, `answer` and `decide`)",
     Exit.REFUSED: "not allowed, for example on this socket",
     Exit.BUSY: "the daemon is at its limits: try again later",
     Exit.INTERRUPTED: "interrupted by Ctrl-C; a run that was begun goes on",

@@ -49,6 +49,12 @@ class LiveView:
             self._console.print(Text(words, style="yellow"))
         self._draw()
 
+    def pause(self) -> None:
+        live, self._live = self._live, None
+        if live is not None:
+            live.transient = True  # it is drawn again below what is said meanwhile
+            live.stop()
+
     def end(self) -> None:
         if self._ended:
             return

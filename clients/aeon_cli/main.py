@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from aeon_cli.commands.answering import answer
 from aeon_cli.commands.asking import ask, watch
 from aeon_cli.commands.completion import completion
 from aeon_cli.commands.daemon import reload, status
@@ -84,6 +85,7 @@ for _command in (
     runs,
     show,
     cancel,
+    answer,
     decide,
     fork,
     replay,

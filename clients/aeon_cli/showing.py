@@ -1,22 +1,25 @@
 """One run in full, as text."""
 
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from aeon_cli import marks
 from aeon_cli.encoding import kind_of, plain
 from aeon_cli.moments import when
 from aeon_cli.printable import json_line, one_line, printable, shown_value
+from aeon_cli.questions import how_to_answer, lines_of
 from aeon_cli.terminals import look_at
 from aeon_cli.titles import counted, duration_in_words, size_in_words, title_of
 from aeond_client.events import Event
-from aeond_client.runs import Run, Step, StepState
+from aeond_client.runs import Run, RunSummary, Step, StepState
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
 
 _LABEL_CELLS = 10
+_MOST_CELLS = 60
 _TIMED = {StepState.SUCCEEDED, StepState.FAILED, StepState.INVALID}
 
 
@@ -34,8 +37,9 @@ def events_so_far(client: "Client", run: Run) -> list[Event]:
     return events
 
 
-def print_run(run: Run) -> None:
-    """Prints what was asked, what it took, each step with its output, and the answer."""
+def print_run(run: Run, below: Sequence[RunSummary] = ()) -> None:
+    """Prints what was asked, what it took, each step with its output, the runs that it started (`below`,
+    newest first), what it asks, and the answer."""
     unicode = look_at(sys.stdout).unicode
     sign = marks.OF_RUN[run.state].shown(unicode=unicode)
     _field("run", run.run_id)
@@ -45,8 +49,16 @@ def print_run(run: Run) -> None:
     _field("used", _used(run))
     _field("workspace", run.workspace)
     _field("session", run.session_id)
+    _field("started by", run.parent_run_id)
     for step in run.steps:
         _print_step(step, unicode=unicode)
+    for child in reversed(below):
+        sign = marks.OF_RUN[child.state].shown(unicode=unicode)
+        print(f"\n{sign} run {one_line(child.run_id)}  {one_line(child.text)[:_MOST_CELLS]}")
+    for question in run.questions:
+        print()
+        for line in (*lines_of(question, time.time()), f"  {how_to_answer(run.run_id, question)}"):
+            print(line)
     if run.answer is not None:
         print(f"\n{printable(run.answer.text).rstrip()}")
         for note in run.answer.notes:

@@ -7,19 +7,31 @@ from aeon_cli.checklist import Checklist
 from aeon_cli.printable import one_line
 from aeon_cli.rows import arrow
 from aeon_cli.terminals import Terminal
-from aeon_cli.titles import counted, duration_in_words
-from aeond_client.events import Event, PlanAdopted, PlanningStarted, RunCreated, StepEnded, StepStarted
+from aeon_cli.titles import counted, duration_in_words, title_of
+from aeond_client.events import (
+    Event,
+    InputRequested,
+    PlanAdopted,
+    PlanningStarted,
+    RunCreated,
+    RunEnded,
+    StepEnded,
+    StepStarted,
+)
 
 
 class View(Protocol):
     """Shows a run to a person: `show` after each event, `note` for what is no event.
 
-    `end` leaves the steps as they are on the screen, because something else is printed from now on.
+    `end` leaves the steps as they are on the screen, because something else is printed from now on; `pause`
+    does so for a while, until the next event.
     """
 
     def show(self, shown: Checklist, event: Event) -> None: ...
 
     def note(self, words: str) -> None: ...
+
+    def pause(self) -> None: ...
 
     def end(self) -> None: ...
 
@@ -32,6 +44,9 @@ class NoView:
 
     def note(self, words: str) -> None:
         """Nothing."""
+
+    def pause(self) -> None:
+        """Nothing is on the screen."""
 
     def end(self) -> None:
         """Nothing is on the screen."""
@@ -58,6 +73,9 @@ class PlainView:
                 self._print(self._step(shown, step.step_id))
             case StepEnded(step_id=step_id):
                 self._print(self._step(shown, step_id))
+            case InputRequested(question=question):
+                self._print(f"? {one_line(question.prompt)}")
+                self._activity = shown.activity
             case _:
                 self._tell_activity(shown.activity)
 
@@ -80,8 +98,28 @@ class PlainView:
     def note(self, words: str) -> None:
         self._print(words)
 
+    def pause(self) -> None:
+        """Nothing is redrawn here."""
+
     def end(self) -> None:
         """Nothing is redrawn here."""
 
     def _print(self, words: str) -> None:
         print(words, file=self._stream, flush=True)
+
+
+def in_words(event: Event) -> str:
+    """What happened to a run below the one that is shown, in a line; "" for what is not worth one."""
+    match event.kind:
+        case RunCreated(text=text):
+            return f"begins: {one_line(text)[:80]}"
+        case StepStarted(step=step):
+            return title_of(step)
+        case StepEnded(step_id=step_id, state=state):
+            return f"{one_line(step_id)} {state}"
+        case InputRequested(question=question):
+            return f"asks: {one_line(question.prompt)}"
+        case RunEnded(state=state):
+            return f"{state}"
+        case _:
+            return ""

@@ -10,10 +10,12 @@ from aeon_cli.encoding import plain
 from aeon_cli.exits import Exit
 from aeon_cli.flowing import print_flowing
 from aeon_cli.printable import json_line, one_line
+from aeon_cli.questions import ask_person, can_ask, how_to_answer, lines_of
 from aeon_cli.terminals import look_at
 from aeon_cli.titles import counted, duration_in_words
-from aeon_cli.views import NoView, PlainView, View
-from aeond_client.runs import RunState
+from aeon_cli.views import NoView, PlainView, View, in_words
+from aeond_client.events import Event, InputRequested
+from aeond_client.runs import Run, RunState
 from aeond_client.waiting import may_need_a_person, waits
 
 if TYPE_CHECKING:
@@ -38,9 +40,12 @@ def follow(
     as_json: bool = False,
     quiet: bool = False,
     stay: bool = False,
+    children: bool = False,
     patience_seconds: float,
 ) -> Exit:
-    """Shows a run until its end. With `stay` also while it waits for a person; else that ends it too."""
+    """Shows a run until its end, with `children` also what the runs below it do. A person at the terminal is
+    asked what any of them asks; where there is none, a run that waits for somebody ends this too, unless it
+    is to `stay`."""
     view = choose_view(silent=as_json or quiet)
     writer = AnswerWriter(sys.stdout, look_at(sys.stdout))
     shown = Checklist()
@@ -49,27 +54,49 @@ def follow(
         writer.break_off()
         view.note(_outage_in_words(outage) if outage else "The daemon is back.")
 
-    watch = client.watch(run_id, after_seq, patience_seconds=patience_seconds, on_outage=tell)
+    asks = can_ask() and not (as_json or quiet)
+    held_up: Run | None = None
+    watch = client.watch(run_id, after_seq, children=True, patience_seconds=patience_seconds, on_outage=tell)
     try:
         for event in watch:
-            shown = shown.after(event, time.time())
+            own = event.run_id == run_id
+            shown = shown.after(event, time.time()) if own else shown
             if as_json:
-                print(json_line(plain(event)), flush=True)
-            else:
+                if own or children:
+                    print(json_line(plain(event)), flush=True)
+            elif own:
                 view.show(shown, event)
                 if shown.answer_text and writer.streams:
                     view.end()
                     writer.stream(shown.answer_text)
-            if may_need_a_person(event) and not stay and waits(client.get_run(run_id)):
-                break
+            elif children and (words := in_words(event)):
+                view.note(f"  {event.run_id}: {words}")
+            if may_need_a_person(event) and not stay:
+                held_up = _held_up(client, event, view, asks=asks)
+                if held_up is not None:
+                    break
     finally:
         watch.close()
         view.end()
     if not as_json:
         if shown.answer is not None:
             writer.finish(shown.answer.text)
-        _say_how_it_ended(run_id, shown, quiet=quiet)
-    return _EXITS.get(shown.state, Exit.FAILED)
+        _say_how_it_ended(run_id, shown, held_up, quiet=quiet)
+    return Exit.WAITING if held_up else _EXITS.get(shown.state, Exit.FAILED)
+
+
+def _held_up(client: "Client", event: Event, view: View, *, asks: bool) -> "Run | None":
+    """The run that began to wait at this event, if it still does once the person here was asked."""
+    run = client.get_run(event.run_id)
+    if not waits(run):
+        return None
+    if not asks or not isinstance(event.kind, InputRequested):
+        return run
+    view.pause()
+    question = event.kind.question
+    if question not in run.questions or ask_person(client, run.run_id, question):
+        return None
+    return client.get_run(event.run_id)
 
 
 def choose_view(*, silent: bool) -> View:
@@ -91,7 +118,18 @@ def _outage_in_words(outage: "Outage") -> str:
     return f"The daemon went away; waiting for it to come back (at most {left})"
 
 
-def _say_how_it_ended(run_id: str, shown: Checklist, *, quiet: bool) -> None:
+def _say_what_it_waits_for(run: Run) -> list[str]:
+    """What is asked or to be decided, and the command for it."""
+    words = []
+    for question in run.questions:
+        words += [*lines_of(question, time.time()), f"  answer:      {how_to_answer(run.run_id, question)}"]
+    if not run.questions:
+        why = run.suspend_reason.replace("_", " ")
+        words.append(f"  decide:      aeonctl decide {run.run_id} retry|done|abort ({why})")
+    return words
+
+
+def _say_how_it_ended(run_id: str, shown: Checklist, held_up: Run | None, *, quiet: bool) -> None:
     """What is not in the answer: why there is none, what is missing, what it took."""
     words: list[str] = []
     match shown.state:
@@ -103,12 +141,13 @@ def _say_how_it_ended(run_id: str, shown: Checklist, *, quiet: bool) -> None:
             words.append(f"The budget ran out: {bound}. The answer is what could be done.")
         case RunState.CANCELLED:
             words.append("The run was cancelled.")
-        case RunState.SUSPENDED | RunState.AWAITING_INPUT:
-            words.append(f"The run waits for you: {shown.suspended}.")
-            words.append(f"  look at it:  aeonctl show {run_id}")
-            words.append(f"  decide:      aeonctl decide {run_id} retry|done|abort")
         case _:
             pass
+    if held_up is not None:
+        why = f": {shown.suspended}" if shown.suspended else ""
+        words.append(f"The run waits for you{why}.")
+        words.append(f"  look at it:  aeonctl show {held_up.run_id}")
+        words += _say_what_it_waits_for(held_up)
     if shown.answer is not None and not quiet:
         words += [f"note: {note}" for note in shown.answer.notes]
     for line in words:

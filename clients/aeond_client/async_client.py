@@ -104,11 +104,13 @@ class AsyncClient:
         Raises NoAnswerError when it ends without one, or waits for a person.
         """
         run = await self.create_run(text, options)
-        async with self.watch(run.run_id, patience_seconds=patience_seconds) as events:
+        wanted = run.run_id
+        async with self.watch(wanted, children=True, patience_seconds=patience_seconds) as events:
             async for event in events:
-                if may_need_a_person(event) and waits(await self.get_run(run.run_id)):
+                if may_need_a_person(event) and waits(await self.get_run(event.run_id)):
+                    wanted = event.run_id  # it, or one that it started, goes on only with somebody's help
                     break
-        return answer_of(await self.get_run(run.run_id))
+        return answer_of(await self.get_run(wanted))
 
     # ------------------------------------------------------------ runs
 
@@ -123,10 +125,15 @@ class AsyncClient:
         return await self._make(run_calls.get_run(run_id))
 
     async def list_runs(
-        self, *, states: Iterable[RunState] = (), session_id: str = "", limit: int = 50
+        self,
+        *,
+        states: Iterable[RunState] = (),
+        session_id: str = "",
+        parent_run_id: str = "",
+        limit: int = 50,
     ) -> tuple[RunSummary, ...]:
-        """Newest first; no states means all."""
-        return await self._list(run_calls.list_runs(states, session_id), limit)
+        """Newest first; no states means all, `parent_run_id` keeps those that this run started."""
+        return await self._list(run_calls.list_runs(states, session_id, parent_run_id), limit)
 
     async def cancel_run(self, run_id: str, reason: str = "") -> Run:
         """Returns once the wish is durable; a run that has ended is returned as it is."""
@@ -135,6 +142,12 @@ class AsyncClient:
     async def decide_run(self, run_id: str, resolution: Resolution, step_id: str = "") -> Run:
         """Resolves an UNKNOWN step or, without a step, a run suspended after crashes."""
         return await self._make(run_calls.decide_run(run_id, resolution, step_id))
+
+    async def answer_run(self, run_id: str, answer: Any, question_id: str = "") -> Run:
+        """Answers a question (the only open one, if none is named): with one of its options, or with JSON
+        that satisfies its schema. InvalidInputError (reason ANSWER_INVALID) says what does not fit;
+        WrongStateError (QUESTION_NOT_OPEN) that it was answered already, or never asked."""
+        return await self._make(run_calls.answer_run(run_id, answer, question_id))
 
     async def fork_run(
         self, run_id: str, after_seq: int = 0, options: ForkOptions | None = None, *, request_id: str = ""
@@ -157,15 +170,21 @@ class AsyncClient:
         run_id: str,
         after_seq: int = 0,
         *,
+        children: bool = False,
         patience_seconds: float = PATIENCE_SECONDS,
         on_outage: OutageListener = unheard,
     ) -> AsyncWatch:
-        """The events after `after_seq`: those that were, then those that come. See AsyncWatch.
+        """The events after `after_seq`: those that were, then those that come; with `children` also those
+        of all runs below. See AsyncWatch.
 
         `patience_seconds` bounds how long a lost daemon is waited for; `on_outage` is told of each try.
         """
         follower = Follower(
-            run_id, after_seq=after_seq, patience_seconds=patience_seconds, on_outage=on_outage
+            run_id,
+            after_seq=after_seq,
+            children=children,
+            patience_seconds=patience_seconds,
+            on_outage=on_outage,
         )
         return AsyncWatch(follower, self._streams, self.socket.path, lambda: self._control is not None)
 

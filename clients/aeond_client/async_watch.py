@@ -22,7 +22,8 @@ _Call = grpc.aio.UnaryStreamCall[runs_pb2.WatchRunRequest, runs_pb2.WatchRunResp
 
 
 class AsyncWatch:
-    """The events of one run, each numbered one once and in order, until its last.
+    """The events of one run, each numbered one once and in order, until its last. With children also those
+    of all runs below it, each run's in order, until the last of them has ended.
 
     Attaches again by itself when the daemon goes away, for as long as the patience lasts; then raises the
     error that it met. Leaving it, by `aclose`, by the end of `async with` or by dropping it, ends the call
@@ -61,7 +62,7 @@ class AsyncWatch:
         while not self._follower.ended and not self._closed:
             try:
                 event = await self._next_event()
-                if self._follower.accept(event):
+                if event is not None and self._follower.accept(event):
                     return event
             except AeondError as error:
                 self._drop(lost=True)
@@ -72,8 +73,8 @@ class AsyncWatch:
         self._drop()
         raise StopAsyncIteration
 
-    async def _next_event(self) -> Event:
-        """The next event of this stream; opens one where there is none."""
+    async def _next_event(self) -> Event | None:
+        """The next event of this stream; opens one where there is none. None at its end."""
         while not self._waiting:
             try:
                 call = self._call or await self._open()
@@ -88,7 +89,8 @@ class AsyncWatch:
                     raise
                 raise CallCancelledError("The stream was cut short.") from None
             if message is grpc.aio.EOF:
-                raise UnavailableError("The stream ended before the run did.", reason="STREAM_ENDED")
+                self._follower.stream_ended()
+                return None
             self._waiting.extend(reading_events.event(event) for event in message.events)
         return self._waiting.popleft()
 
@@ -104,7 +106,8 @@ class AsyncWatch:
             request_serializer=runs_pb2.WatchRunRequest.SerializeToString,
             response_deserializer=runs_pb2.WatchRunResponse.FromString,
         )
-        call: _Call = stream(run_calls.watch_run(self.run_id, self.last_seq), timeout=STREAM_SECONDS)
+        asked = run_calls.watch_run(self.run_id, self.last_seq, self._follower.child_seqs)
+        call: _Call = stream(asked, timeout=STREAM_SECONDS)
         self._call = call
         await call.initial_metadata()
         self._follower.attached()

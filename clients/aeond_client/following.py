@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from aeond_client.errors import AeondError, TimedOutError, UnavailableError
-from aeond_client.events import Event, RunEnded
+from aeond_client.events import ChildRunEnded, ChildRunStarted, Event, RunEnded
 from aeond_client.retries import Retries
 
 # Longer than a restart of the daemon by systemd takes, shorter than a person waits.
@@ -54,6 +54,7 @@ class Follower:
         run_id: str,
         *,
         after_seq: int,
+        children: bool = False,
         patience_seconds: float,
         on_outage: OutageListener,
         clock: Callable[[], float] = time.monotonic,
@@ -62,6 +63,10 @@ class Follower:
         self.run_id = run_id
         self.last_seq = after_seq
         self.ended = False
+        self._children = children
+        self._child_seqs: dict[str, int] = {}
+        self._run_ended = False
+        self._open: set[str] = set()  # runs below that have begun and not ended
         self._patience_seconds = patience_seconds
         self._on_outage = on_outage
         self._clock = clock
@@ -88,17 +93,48 @@ class Follower:
         """
         if event.seq == 0:
             return True
-        if event.seq <= self.last_seq:
+        own = event.run_id == self.run_id or not self._children
+        last_seq = self.last_seq if own else self._child_seqs.get(event.run_id, 0)
+        if event.seq <= last_seq:
             return False
-        if event.seq != self.last_seq + 1:
+        if event.seq != last_seq + 1:
             raise UnavailableError(
-                f"The stream jumped from event {self.last_seq} to {event.seq}.", reason="EVENTS_MISSING"
+                f"The stream jumped from event {last_seq} to {event.seq}.", reason="EVENTS_MISSING"
             )
-        self.last_seq = event.seq
+        if own:
+            self.last_seq = event.seq
+        else:
+            self._child_seqs[event.run_id] = event.seq
         self._lost_at = None
         self._tries = 0
-        self.ended = isinstance(event.kind, RunEnded)
+        self._note_life(event, own=own)
         return True
+
+    @property
+    def child_seqs(self) -> dict[str, int] | None:
+        """Where to go on in runs below; None when only this one is followed."""
+        return self._child_seqs if self._children else None
+
+    def stream_ended(self) -> None:
+        """The daemon says that there is nothing more. UnavailableError when there must be."""
+        if not self._run_ended:
+            raise UnavailableError("The stream ended before the run did.", reason="STREAM_ENDED")
+        self.ended = True
+
+    def _note_life(self, event: Event, *, own: bool) -> None:
+        match event.kind:
+            case RunEnded() if own:
+                self._run_ended = True
+            case RunEnded():
+                self._open.discard(event.run_id)
+            case ChildRunStarted(child_run_id=child_run_id) if self._children:
+                self._open.add(child_run_id)
+            case ChildRunEnded(child_run_id=child_run_id):
+                self._open.discard(child_run_id)
+                self._child_seqs.pop(child_run_id, None)
+            case _:
+                pass
+        self.ended = self._run_ended and not self._open
 
     def lost(self, error: AeondError) -> float:
         """The stream, or a try to open one, failed: how many seconds to wait before the next try.

@@ -1,6 +1,6 @@
 """Every call of RunService."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -67,12 +67,16 @@ def get_run(run_id: str) -> Call[Run]:
     return Call(_RUNS["GetRun"], request, runs_pb2.GetRunResponse, _run_of, True, LOOK_SECONDS)
 
 
-def list_runs(states: Iterable[RunState], session_id: str) -> PageCall[RunSummary]:
+def list_runs(states: Iterable[RunState], session_id: str, parent_run_id: str) -> PageCall[RunSummary]:
     numbers = [parts_pb2.RunState.Value(f"RUN_STATE_{RunState(state).name}") for state in states]
 
     def page(token: str, size: int) -> Call[Page[RunSummary]]:
         request = runs_pb2.ListRunsRequest(
-            page_size=size, page_token=token, states=numbers, session_id=session_id
+            page_size=size,
+            page_token=token,
+            states=numbers,
+            session_id=session_id,
+            parent_run_id=parent_run_id,
         )
         read = page_of("runs", reading.run_summary)
         return Call(_RUNS["ListRuns"], request, runs_pb2.ListRunsResponse, read, True, LOOK_SECONDS)
@@ -92,6 +96,11 @@ def decide_run(run_id: str, resolution: Resolution, step_id: str) -> Call[Run]:
         resolution=parts_pb2.Resolution.Value(f"RESOLUTION_{Resolution(resolution).name}"),
     )
     return Call(_RUNS["DecideRun"], request, runs_pb2.DecideRunResponse, _run_of, False, CHANGE_SECONDS)
+
+
+def answer_run(run_id: str, answer: Any, question_id: str) -> Call[Run]:
+    request = runs_pb2.AnswerRunRequest(run_id=run_id, question_id=question_id, answer_json=json_text(answer))
+    return Call(_RUNS["AnswerRun"], request, runs_pb2.AnswerRunResponse, _run_of, False, CHANGE_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +134,15 @@ def replay_run(run_id: str, until_seq: int) -> Call[tuple[Event, ...]]:
     return Call(_RUNS["ReplayRun"], request, runs_pb2.ReplayRunResponse, read, False, REPLAY_SECONDS)
 
 
-def watch_run(run_id: str, after_seq: int) -> runs_pb2.WatchRunRequest:
-    """The request of a stream that is asked for again and again, each time from where it broke."""
-    return runs_pb2.WatchRunRequest(run_id=run_id, after_seq=after_seq)
+def watch_run(
+    run_id: str, after_seq: int, child_seqs: Mapping[str, int] | None = None
+) -> runs_pb2.WatchRunRequest:
+    """The request of a stream that is asked for again and again, each time from where it broke; with places
+    in the runs below also of their events."""
+    below = child_seqs is not None
+    return runs_pb2.WatchRunRequest(
+        run_id=run_id, after_seq=after_seq, include_children=below, child_seqs=child_seqs or {}
+    )
 
 
 WATCH_RUN = _RUNS["WatchRun"]

@@ -1,13 +1,13 @@
 """Waiting for an answer: when it is there, and when it will not come by itself."""
 
 from aeond_client.errors import NoAnswerError
-from aeond_client.events import Event, RunSuspended
+from aeond_client.events import Event, InputRequested, RunSuspended
 from aeond_client.runs import Answer, Run, RunState
 
 
 def may_need_a_person(event: Event) -> bool:
     """Whether the run, at this event, began to wait. It may have gone on since: look at it."""
-    return isinstance(event.kind, RunSuspended)
+    return isinstance(event.kind, RunSuspended | InputRequested)
 
 
 def waits(run: Run) -> bool:
@@ -19,7 +19,8 @@ def answer_of(run: Run) -> Answer:
     """The run's answer. Raises NoAnswerError, which says why, when there is none."""
     if run.answer is not None:
         return run.answer
-    why = run.problem.message if run.problem else run.suspend_reason.replace("_", " ")
+    asked = "; ".join(question.prompt for question in run.questions)
+    why = run.problem.message if run.problem else run.suspend_reason.replace("_", " ") or asked
     words = {
         RunState.SUSPENDED: "waits for a person",
         RunState.AWAITING_INPUT: "waits for an answer of yours",

@@ -19,7 +19,8 @@ from aeond_client.sockets import SocketState, probe
 
 
 class Watch:
-    """The events of one run, each numbered one once and in order, until its last.
+    """The events of one run, each numbered one once and in order, until its last. With children also those
+    of all runs below it, each run's in order, until the last of them has ended.
 
     Attaches again by itself when the daemon goes away, for as long as the patience lasts; then raises the
     error that it met. Leaving it, by `close`, by the end of `with` or by dropping it, ends the call and
@@ -62,7 +63,7 @@ class Watch:
         while not self._follower.ended and not self._left():
             try:
                 event = self._next_event()
-                if self._follower.accept(event):
+                if event is not None and self._follower.accept(event):
                     return event
             except AeondError as error:
                 self._drop(lost=True)
@@ -75,8 +76,8 @@ class Watch:
         self._drop()
         raise StopIteration
 
-    def _next_event(self) -> Event:
-        """The next event of this stream; opens one where there is none."""
+    def _next_event(self) -> Event | None:
+        """The next event of this stream; opens one where there is none. None at its end."""
         while not self._waiting:
             try:
                 call = self._call or self._open()
@@ -85,9 +86,8 @@ class Watch:
                 failed: Any = error  # a failed call is its own error
                 raise error_of(failed) from error
             except StopIteration:
-                raise UnavailableError(
-                    "The stream ended before the run did.", reason="STREAM_ENDED"
-                ) from None
+                self._follower.stream_ended()
+                return None
             self._waiting.extend(reading_events.event(event) for event in message.events)
         return self._waiting.popleft()
 
@@ -103,7 +103,8 @@ class Watch:
             request_serializer=runs_pb2.WatchRunRequest.SerializeToString,
             response_deserializer=runs_pb2.WatchRunResponse.FromString,
         )
-        self._call = stream(run_calls.watch_run(self.run_id, self.last_seq), timeout=STREAM_SECONDS)
+        asked = run_calls.watch_run(self.run_id, self.last_seq, self._follower.child_seqs)
+        self._call = stream(asked, timeout=STREAM_SECONDS)
         self._call.initial_metadata()
         self._follower.attached()
         return self._call

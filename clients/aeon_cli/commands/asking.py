@@ -170,6 +170,7 @@ def ask(
     metavar="SEQ",
     help="Events after this one.",
 )
+@click.option("--children", is_flag=True, help="Also what the runs do that this one started.")
 @json_option
 @_quiet
 @_stay
@@ -180,6 +181,7 @@ def watch(
     /,
     run_id: str,
     after_seq: int,
+    children: bool,
     as_json: bool,
     quiet: bool,
     stay: bool,
@@ -200,6 +202,7 @@ def watch(
                 client,
                 run_id,
                 after_seq=after_seq,
+                children=children,
                 as_json=as_json,
                 quiet=quiet,
                 stay=stay,

@@ -7,6 +7,7 @@ import click
 from aeon_cli.completing import complete_run, complete_session
 from aeon_cli.connecting import connect, json_option, print_json, run_named, session_named
 
+_MOST_BELOW = 100
 _STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "failed", "cancelled", "expired"]
 
 
@@ -28,6 +29,14 @@ _STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "fa
     help="Only runs of this session; last for the one that changed last.",
 )
 @click.option(
+    "--parent",
+    "parent",
+    default="",
+    metavar="RUN",
+    shell_complete=complete_run,
+    help="Only runs that this one started.",
+)
+@click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
@@ -38,7 +47,13 @@ _STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "fa
 @json_option
 @click.pass_context
 def runs(
-    context: click.Context, /, states: tuple[str, ...], session_id: str, limit: int, as_json: bool
+    context: click.Context,
+    /,
+    states: tuple[str, ...],
+    session_id: str,
+    parent: str,
+    limit: int,
+    as_json: bool,
 ) -> None:
     """List runs, newest first. With --json one run a line."""
     from aeon_cli import marks
@@ -51,6 +66,7 @@ def runs(
         found = client.list_runs(
             states=[RunState(state) for state in states],
             session_id=session_named(client, session_id),
+            parent_run_id=run_named(client, parent) if parent else "",
             limit=limit,
         )
     if as_json:
@@ -90,13 +106,14 @@ def show(context: click.Context, /, run_id: str, events: bool, as_json: bool) ->
     with connect(context) as client:
         run = client.get_run(run_named(client, run_id))
         so_far = events_so_far(client, run) if events else ()
+        below = client.list_runs(parent_run_id=run.run_id, limit=_MOST_BELOW)
     if as_json and events:
         for event in so_far:
             print_json(event)
     elif as_json:
         print_json(run)
     else:
-        print_run(run)
+        print_run(run, below)
         print_events(so_far)
 
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
+PATIENCE_SECONDS = 2.0
+
+
 class Notifier(Protocol):
     """Tells the service manager where the daemon is in its life."""
 
@@ -71,7 +74,11 @@ class Channel(Protocol):
 
 
 class SystemdNotifier:
-    """Speaks sd_notify over a channel."""
+    """Speaks sd_notify over a channel.
+
+    A manager that does not read must not hold up the daemon: what it has no room for is dropped, but for
+    READY and STOPPING, which are said once and wait a moment.
+    """
 
     def __init__(self, channel: Channel, watchdog_seconds: float) -> None:
         self._channel = channel
@@ -87,7 +94,7 @@ class SystemdNotifier:
         return self._watchdog_seconds
 
     def ready(self) -> None:
-        self._send("READY=1")
+        self._send("READY=1", PATIENCE_SECONDS)
 
     def reloading(self, monotonic_seconds: float) -> None:
         self._send(f"RELOADING=1\nMONOTONIC_USEC={int(monotonic_seconds * 1e6)}")
@@ -106,13 +113,15 @@ class SystemdNotifier:
         self._send("WATCHDOG=1")
 
     def stopping(self) -> None:
-        self._send("STOPPING=1")
+        self._send("STOPPING=1", PATIENCE_SECONDS)
 
     def close(self) -> None:
         if self._channel.socket is not None:
             self._channel.socket.close()
 
-    def _send(self, message: str) -> None:
+    def _send(self, message: str, patience_seconds: float = 0.0) -> None:
+        if self._channel.socket is not None:
+            self._channel.socket.settimeout(patience_seconds)
         # The library writes Latin-1, systemd reads UTF-8: hand it the bytes of the one as the other.
         self._channel.notify(message.encode("utf-8", "replace").decode("latin-1"))
 

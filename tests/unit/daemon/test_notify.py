@@ -92,3 +92,17 @@ def test_without_a_manager_nobody_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     notifier = notifier_from_environment()
     assert notifier == Silence()
     assert not notifier.listens
+
+
+def test_a_manager_that_does_not_read_holds_up_nobody(manager: socket.socket) -> None:
+    """What a manager has no room for is dropped, and what is said once it reads again arrives."""
+    with closing(notifier_from_environment()) as notifier:
+        for number in range(2_000):
+            notifier.say(f"line {number}")
+            notifier.alive()
+        manager.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            while True:
+                manager.recv(1000)
+        notifier.stopping()
+        assert manager.recv(1000) == b"STOPPING=1"

@@ -35,7 +35,8 @@ _REPLAN: Final = "That plan cannot work: {problem}. Write another plan for the r
 
 STEP_RULES: Final = (
     "You do one step of a larger task. Give only what the step asks for, ready to be used: no "
-    "introduction, no remarks."
+    "introduction, no remarks. Only if the results say nothing of what the step needs, reply with BLOCKED: "
+    "and what is missing."
 )
 
 ANSWER_RULES: Final = (

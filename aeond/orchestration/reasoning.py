@@ -30,6 +30,7 @@ from aeond.ports import Agent, LLMAdapter, StepOutput, TextSink
 MAX_STEP_TOKENS: Final = 1_024
 MAX_PROMPT_TOKENS: Final = 3_000
 CUT_NOTE: Final = "This text was cut off at its token limit."
+BLOCKED: Final = "BLOCKED:"  # what the built-in agent begins with when it cannot do its step
 SHORTENED_NOTE: Final = "The results that this rests on were shortened to fit."
 
 
@@ -63,7 +64,7 @@ class AgentReasoner:
     and answer together, `answer_tokens` the answer alone; `run_id` and `step_id` say what for.
     The last message it gives counts; its metadata may hold `used` (`llm_calls`, `prompt_tokens`,
     `completion_tokens`), `finish_reason`, `clarity` and `handoff`. What an agent does not account for
-    counts as spent. An AeondError of an agent is a problem; what else it raises is a bug in it, and ends
+    counts as spent. The built-in `llm` says that it is BLOCKED, and why, by its first word. An AeondError of an agent is a problem; what else it raises is a bug in it, and ends
     at the step boundary.
     """
 
@@ -168,7 +169,7 @@ def _task(step: PlanStep, snapshot: RunSnapshot) -> _Task:
     alone = planned and len(steps) == 1 and not step.errors
     last = planned and bool(steps) and steps[-1].step_id == step.step_id
     system = snapshot.request.instructions or ANSWER_RULES if alone or last else STEP_RULES
-    return _Task(system, step, snapshot.request.text, snapshot, alone, last)
+    return _Task(system, step, snapshot.text, snapshot, alone, last)
 
 
 def _output(agent: Agent, message: Message, *, shortened: bool) -> Outcome[StepOutput | None]:
@@ -181,6 +182,8 @@ def _output(agent: Agent, message: Message, *, shortened: bool) -> Outcome[StepO
         return failure(Problem("AGENT_SILENT", f"agent '{agent.name}' said nothing", retryable=True), None)
     clarity, handoff = message.metadata.get("clarity"), message.metadata.get("handoff")
     clear = clarity if isinstance(clarity, str) and clarity in set(Clarity) else Clarity.CLEAR.value
+    if agent.name == LLM_AGENT and isinstance(content, str) and content.startswith(BLOCKED):
+        content, clear = content.removeprefix(BLOCKED).strip() or content, Clarity.BLOCKED.value
     notes = [handoff] if isinstance(handoff, str) and handoff else []
     if message.metadata.get("finish_reason") == FinishReason.LENGTH:
         notes.append(CUT_NOTE)

@@ -212,3 +212,29 @@ async def test_an_unknown_clarity_counts_as_clear() -> None:
     step = PlanStep("s1", "Count.", agent="talker")
     outcome = await Room().reason(step, run_of(step), {"talker": TalkingAgent("3", clarity="crystal")})
     assert outcome.value == StepOutput("3", "clear", "")
+
+
+async def test_a_step_that_the_model_cannot_do_is_blocked() -> None:
+    """The model says by its first word that the results lack what its step needs; what is missing is kept."""
+    first, last = thinks("s1", "Count the herbs."), thinks("s2", "Tell it.", "s1")
+    room = Room("BLOCKED: there is no list of herbs.")
+    outcome = await room.reason(first, run_of(first, last))
+    assert outcome.value is not None
+    assert (outcome.value.clarity, outcome.value.output) == ("blocked", "there is no list of herbs.")
+    assert "BLOCKED: and what is missing" in room.asked
+
+
+async def test_only_the_built_in_agent_is_blocked_by_a_word() -> None:
+    """Another agent says how clear it is by its metadata, and its words are its own."""
+    step = PlanStep("s1", "Talk.", agent="talker")
+    outcome = await Room().reason(step, run_of(step), {"talker": TalkingAgent("BLOCKED: is a word")})
+    assert outcome.value is not None
+    assert (outcome.value.clarity, outcome.value.output) == ("clear", "BLOCKED: is a word")
+
+
+async def test_the_request_is_told_with_its_references_spelled_out() -> None:
+    """A step's prompt holds what the request means, not what it said."""
+    room = Room("Mint.")
+    await room.reason(ALONE, run_of(ALONE, request="And there?", resolved_text="What grows there?"))
+    assert "What grows there?" in room.asked
+    assert "And there?" not in room.asked

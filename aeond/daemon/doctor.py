@@ -215,7 +215,8 @@ def stored(config: Config, paths: Paths) -> Iterator[Finding]:
     """The journal, the memory and the model, as the daemon would open them."""
     import anyio
 
-    from aeond.daemon.compose import check_journal, check_memory, check_model
+    from aeond.daemon.compose import check_journal, check_memory
+    from aeond.daemon.compose_engine import check_model
 
     restore = "keep the file, and restore it from a backup"
     checks: list[tuple[str, Callable[[], str], str]] = [

@@ -1,6 +1,7 @@
 """Where things are when the configuration does not say: a system service's places, or a user's own."""
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -139,3 +140,8 @@ def _home(variable: str, below: str) -> Path:
 
 def _chosen(text: str, usual: Path) -> Path:
     return Path(text).expanduser() if text else usual
+
+
+def real_names(places: Iterable[str | Path]) -> list[str]:
+    """Where the places really are."""
+    return [str(Path(place).expanduser().resolve()) for place in places]

@@ -31,7 +31,7 @@ from aeond.domain.tools import Recovery, ToolCall
 from aeond.domain.values import JsonValue
 
 # Each run carries the version of the logic that wrote it.
-LOGIC_VERSION = 1
+LOGIC_VERSION = 2
 
 # Intents have a key: the id of their step, or this for what is done for the run as a whole.
 RUN_KEY: Final = ""

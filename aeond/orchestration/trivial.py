@@ -7,7 +7,7 @@ from aeond.domain.budgets import Budget, Grant
 from aeond.domain.evaluations import Evaluation, RefinementAction
 from aeond.domain.events import EventKind, Intent
 from aeond.domain.outcome import Outcome, Problem, failure, success
-from aeond.domain.plans import Plan
+from aeond.domain.plans import Plan, StepState
 from aeond.domain.profiles import DEFAULT_PROFILE, Route, TaskProfile
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.subtasks import SubtaskRequest, Template
@@ -42,10 +42,13 @@ class FixedDepth:
 
 
 class AcceptAll:
-    """Evaluator: a plan is good, and what a pass gave is what there is."""
+    """Evaluator: a plan is good, and a pass whose steps all succeeded; nothing is said of any other."""
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
-        return success(Judgement(Evaluation(snapshot.pass_index, converged=True, reasons=("ACCEPTED",))))
+        ended = [step for step in snapshot.steps.values() if step.state.ended]
+        good = all(step.state is StepState.SUCCEEDED for step in ended)
+        reason = "ACCEPTED" if good else "STEPS_FAILED"
+        return success(Judgement(Evaluation(snapshot.pass_index, converged=good, reasons=(reason,))))
 
 
 class NeverRefine:

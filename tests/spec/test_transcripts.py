@@ -40,7 +40,9 @@ CHAIN = plan(tool_step("s1"), tool_step("s2", "s1"))
 
 
 def created(given: Plan | None = None, budget: Budget | None = None, parallel_steps: int = 4) -> e.RunCreated:
-    return e.RunCreated(RunRequest("a request", parallel_steps=parallel_steps), budget or Budget(), given)
+    """As the first version of the logic began runs: they are neither routed nor judged."""
+    request = RunRequest("a request", parallel_steps=parallel_steps)
+    return e.RunCreated(request, budget or Budget(), given, logic_version=1)
 
 
 def started(

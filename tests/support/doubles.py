@@ -93,7 +93,7 @@ class RecordingFeed:
 
 
 ANY_OBJECT: JsonObject = {"type": "object"}
-Execute = Callable[[JsonObject, ToolContext], Awaitable[JsonValue]]
+Execute = Callable[[JsonObject, ToolContext], Awaitable[ToolAnswer]]
 Compute = Callable[[JsonObject, ToolContext], JsonValue]
 
 

@@ -1,0 +1,24 @@
+"""Users and groups of this machine by their names, as a configuration gives them."""
+
+import grp
+import pwd
+
+from aeond.errors import InvalidInputError
+
+
+def user_id(name: str) -> int:
+    try:
+        return pwd.getpwnam(name).pw_uid
+    except KeyError:
+        raise _unknown("user", name, "socket.allow_users") from None
+
+
+def group_id(name: str) -> int:
+    try:
+        return grp.getgrnam(name).gr_gid
+    except KeyError:
+        raise _unknown("group", name, "socket.group and socket.allow_groups") from None
+
+
+def _unknown(what: str, name: str, where: str) -> InvalidInputError:
+    return InvalidInputError(f"this machine has no {what} {name!r}: mend {where}", reason="CONFIG_INVALID")

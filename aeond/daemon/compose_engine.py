@@ -1,0 +1,88 @@
+"""The composition of the engine: which adapter, over which process, with which models."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aeond.daemon.clocks import chance
+from aeond.daemon.config import Config, EngineKind, EngineRun, ModelSection
+from aeond.daemon.paths import Paths
+from aeond.daemon.secrets import read_secret
+from aeond.errors import LLMError, NotFoundError
+from aeond.ports import Clock, Engine, LLMAdapter
+
+if TYPE_CHECKING:
+    from aeond.capabilities.llm.catalogue import Catalogue
+    from aeond.capabilities.llm.downloading import ModelStore
+
+
+@asynccontextmanager
+async def _llama_cpp(config: Config, paths: Paths, clock: Clock) -> AsyncIterator[tuple[LLMAdapter, Engine]]:
+    from aeond.capabilities.llm.llama_cpp import LlamaCppAdapter
+    from aeond.capabilities.llm.llama_engine import LlamaEngine, LlamaSettings
+    from aeond.capabilities.llm.retrying import Retries
+
+    model, start = config.model, _started(config.engine.run, paths)
+    catalogue, store = models_of(model, paths)
+    settings = LlamaSettings(
+        slots=model.parallel_requests,
+        context_length=model.context_tokens,
+        threads=model.threads,
+        busy_seconds=model.busy_seconds,
+    )
+    async with LlamaEngine(
+        catalogue, store, paths.engine_dir, paths.prompts_dir, clock, settings, **start
+    ) as engine:
+        if model.load_at_start:
+            await engine.load("")
+        yield LlamaCppAdapter(engine, Retries(clock, chance)), engine
+
+
+def _started(run: EngineRun, paths: Paths) -> "dict[str, Any]":
+    """How the engine's host is started, as LlamaEngine takes it: a child is what it does by itself."""
+    from aeond.capabilities.llm.engine_unit import engine_unit
+
+    as_unit = run is EngineRun.UNIT or (run is EngineRun.AUTO and paths.engine_unit.is_socket())
+    return {"program": (), "start": partial(engine_unit, paths.engine_unit)} if as_unit else {}
+
+
+def models_of(model: ModelSection, paths: Paths) -> "tuple[Catalogue, ModelStore]":
+    from aeond.capabilities.llm.catalogue import BUILT_IN, Catalogue, own_file
+    from aeond.capabilities.llm.downloading import ModelStore
+    from aeond.capabilities.llm.hub_source import Hub
+
+    entries = (*BUILT_IN, *([own_file("own", Path(model.file).expanduser())] if model.file else ()))
+    catalogue = Catalogue(entries, "own" if model.file else model.name or BUILT_IN[0].name)
+    token = read_secret(model.hub_credential, model.hub_token_file)
+    return catalogue, ModelStore(paths.models_dir, hub=Hub(model.hub_url, token))
+
+
+@asynccontextmanager
+async def _scripted(config: Config, _paths: Paths, _clock: Clock) -> AsyncIterator[tuple[LLMAdapter, Engine]]:
+    from aeond.capabilities.llm.scripted import Script, ScriptedLLM, read_script
+    from aeond.capabilities.llm.scripted_engine import ScriptedEngine
+
+    model = config.model
+    script = read_script(Path(model.script).expanduser()) if model.script else Script()
+    adapter = ScriptedLLM(script)
+    yield adapter, ScriptedEngine(adapter)
+
+
+OPENED = {EngineKind.LLAMA_CPP: _llama_cpp, EngineKind.SCRIPTED: _scripted}
+
+
+async def check_model(config: Config, paths: Paths) -> str:
+    """What is to be said of the model's file, which is read whole. NotFoundError when it is not there,
+    LLMError (reason MODEL_DAMAGED) when it is not what its digest says."""
+    from aeond.capabilities.llm.downloading import digest_of
+
+    catalogue, store = models_of(config.model, paths)
+    entry = catalogue.get("")
+    path = store.find(entry)
+    if path is None:
+        raise NotFoundError(f"{entry.name} is not in {paths.models_dir}", reason="MODEL_MISSING")
+    if entry.digest and await digest_of(path, entry.size_bytes) != entry.digest:
+        raise LLMError(f"{path} is damaged: its digest is not {entry.digest}", reason="MODEL_DAMAGED")
+    return f"{entry.name} is at {path}"

@@ -1,0 +1,42 @@
+"""The composition of tools that are not built in: people's own, in a sandbox or not, and subtasks."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from aeond.capabilities.templates.loading import check_tools, load_templates
+from aeond.capabilities.templates.subtask_tools import subtask_tools
+from aeond.capabilities.tool_files import load_tool_files
+from aeond.capabilities.tools.registry import Registry
+from aeond.daemon.config import SandboxKind, ToolsSection
+from aeond.daemon.paths import Paths, real_names
+from aeond.orchestration.template_matching import TemplateLibrary
+from aeond.ports import Tool
+
+
+def open_templates(tools: ToolsSection, registry: Registry) -> TemplateLibrary:
+    """The library of templates; those that are offered as tools are registered."""
+    files = load_templates([Path(name).expanduser() for name in tools.templates])
+    for subtask in subtask_tools(files, tools.subtasks):
+        registry.register(subtask)
+    check_tools(files, registry.list_names())
+    return TemplateLibrary([file.template for file in files])
+
+
+async def own_tools(tools: ToolsSection, paths: Paths) -> Sequence[Tool]:
+    """The tools of people's own files, each in the daemon or in a sandbox, as configured."""
+    if not tools.files and not tools.folders:
+        return ()
+    from aeond.capabilities.sandbox.choosing import Choice, sandbox_for
+    from aeond.capabilities.sandbox.sandboxed_tool import python_files, replaced, sandboxed_tools
+
+    files = [Path(name).expanduser() for name in tools.files]
+    foreign = python_files([Path(name).expanduser() for name in tools.folders])
+    if tools.sandbox is SandboxKind.NONE:
+        return load_tool_files([*files, *foreign])
+    hidden = [Path(name) for name in real_names(paths.own_files)]
+    sandbox = sandbox_for(Choice(tools.sandbox), paths.tool_unit, hidden)
+    bound = partial(sandboxed_tools, sandbox=sandbox, memory_bytes=tools.sandbox_memory_mib << 20)
+    own = load_tool_files(files)
+    apart = await bound(files) if tools.sandboxed else ()
+    return [*replaced(own, apart, tools.sandboxed), *await bound(foreign)]

@@ -31,7 +31,7 @@ from aeond.service.folding import RunFolding
 from aeond.service.lapsing import QuestionLapsing
 from aeond.service.room import RunsOutOfRoom
 from aeond.service.waiting import IdleRuns, called_off, needs_a_person, started_runs, waits_for_runs, was_cut
-from aeond.service.work import Creation, Work, is_recorded
+from aeond.service.work import Creation, Work, is_recorded, started, too_many_runs
 
 WAITING: Final = frozenset({RunState.AWAITING_INPUT, RunState.SUSPENDED})
 LIVE: Final = WAITING | {RunState.PENDING, RunState.RUNNING}
@@ -175,11 +175,9 @@ class RunScheduler:
         """
         self._admission.check()
         if self.waiting_count >= self._limits.waiting:
-            raise OverloadedError(
-                f"{self.waiting_count} runs wait for their turn already: try again when some have ended",
-                reason="TOO_MANY_RUNS",
-                retry_after_seconds=5.0,
-            )
+            raise too_many_runs(self.waiting_count)
+        if len(events) == 1 and self._has_place and not self.waiting_count:
+            events = (*events, started(events[0]))  # what says that it begins costs no commit of its own
         creation = Creation(events, self._folding.folded(events))
         self._creating += 1
         self._group.start_soon(self._create, creation)
@@ -272,6 +270,7 @@ class RunScheduler:
         async with self._opening:
             if run_id in self._working or self._draining:
                 return
+            fresh = run_id in self._fresh
             try:
                 snapshot = await self._snapshot(run_id)
             except ReplayError as error:
@@ -290,7 +289,7 @@ class RunScheduler:
                 self._rest(parent_run_id)
             elif orphan or wanted or not parent_run_id or parent_run_id in self._working:
                 loop = self._make_loop(snapshot)
-                begun = snapshot.state is not RunState.PENDING or snapshot.parked
+                begun = snapshot.parked or not (fresh or snapshot.state is RunState.PENDING)
                 if begun and snapshot.suspend_reason in (None, SuspendReason.DISK_FULL):
                     loop.deliver(RunResumed())
                 if orphan and not snapshot.cancel_requested:

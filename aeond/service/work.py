@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from aeond.domain.events import Event, EventKind
+from aeond.domain.events import Event, EventKind, RunStarted
 from aeond.domain.runs import RunSnapshot
-from aeond.errors import AeondError
+from aeond.errors import AeondError, OverloadedError
 from aeond.ports import Journal, RunLoop
 from aeond.service.feed import Watcher
 
@@ -34,6 +34,19 @@ class Creation:
     snapshot: RunSnapshot  # as those events leave it
     done: anyio.Event = field(default_factory=anyio.Event)
     error: AeondError | None = None
+
+
+def started(created: Event) -> Event:
+    """What says that a run begins, where it has a place as soon as it is created."""
+    return Event(created.run_id, created.seq + 1, created.time, created.elapsed_seconds, RunStarted())
+
+
+def too_many_runs(waiting: int) -> OverloadedError:
+    return OverloadedError(
+        f"{waiting} runs wait for their turn already: try again when some have ended",
+        reason="TOO_MANY_RUNS",
+        retry_after_seconds=5.0,
+    )
 
 
 async def is_recorded(

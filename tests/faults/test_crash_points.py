@@ -2,16 +2,26 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import anyio
 import pytest
 
 from aeond.domain.budgets import BudgetRequest
-from aeond.domain.events import AnswerComposed, AnswerStarted, RunEnded, RunStarted, StepEnded, StepStarted
+from aeond.domain.events import (
+    AnswerComposed,
+    AnswerStarted,
+    PassStarted,
+    RunEnded,
+    RunStarted,
+    StepEnded,
+    StepStarted,
+)
 from aeond.domain.plans import StepState
 from aeond.domain.runs import RunState
 from aeond.domain.tools import Effect, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
+from aeond.errors import StoreError
 from tests.support.doubles import ToldTool
 from tests.support.journals import journal_in
 from tests.support.mortal_journal import Moment, MortalJournal
@@ -41,8 +51,8 @@ CLASSES = {
 # no known class is in doubt ("?") from its intent to its outcome: the step is UNKNOWN, a person decides.
 BEFORE_EFFECT, AFTER_EFFECT = "before the effect", "after the effect"
 EXPECTED: dict[str | Moment, tuple[str, str, str, str]] = {
-    Moment("before", RunStarted): ("1", "1", "1", "1"),
-    Moment("after", RunStarted): ("1", "1", "1", "0?"),  # the intent of the first step is in that append
+    Moment("before", PassStarted): ("1", "1", "1", "1"),
+    Moment("after", PassStarted): ("1", "1", "1", "0?"),  # the intent of the first step is in that append
     Moment("before", StepStarted): ("1", "1", "1", "1"),
     Moment("after", StepStarted): ("1", "1", "1", "0?"),
     BEFORE_EFFECT: ("1", "1", "1", "0?"),
@@ -110,3 +120,25 @@ async def test_a_crash_does_what_the_table_says(
         assert run.steps["s1"].state is (StepState.UNKNOWN if "?" in expected else StepState.SUCCEEDED)
         assert run.state is (RunState.SUSPENDED if "?" in expected else RunState.SUCCEEDED)
         assert f"{len(ledger)}{'?' if run.state is RunState.SUSPENDED else ''}" == expected
+
+
+@pytest.mark.parametrize(("when", "effects"), [("before", 0), ("after", 1)])
+async def test_a_crash_in_a_creation_makes_a_whole_run_or_none(
+    tmp_path: Path, when: Literal["before", "after"], effects: int
+) -> None:
+    """A run that begins as it is created is there with its beginning, and done by the next daemon, or not at
+    all; whoever asked for it is told that the journal failed."""
+    async with journal_in(tmp_path) as journal:
+        mortal = MortalJournal(journal, Moment(when, RunStarted))
+        tool = ToldTool("work", effect=Effect.EXEC_HOST)
+        world = World(tmp_path, journal=mortal, tools={"work": tool})
+        with anyio.fail_after(30), pytest.RaisesGroup(StoreError, StoreError, flatten_subgroups=True):
+            async with world.working():
+                await world.runs.create(asking(), ONE_STEP, BudgetRequest())
+
+        next_world = World(tmp_path, journal=journal, tools={"work": tool}, ids=world.ids)
+        async with next_world.working():
+            with anyio.fail_after(30):
+                for line in await journal.list_runs():
+                    await next_world.reached(line.run_id, RunState.SUCCEEDED)
+        assert len(tool.calls) == effects

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ["GRPC_VERBOSITY"] = "NONE"
     # Nothing that happens to be installed may change how the configuration is read.
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
-    options = _parser().parse_args(arguments)
+    options = command_line().parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = options.command
     try:
         return command(options)
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return exit_for(known[0])
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_line() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="aeond",
         description="A local AI daemon: requests in plain words, bounded, journaled, over a Unix socket.",
@@ -91,6 +91,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_config(quarantine)
     quarantine.add_argument("run_id", metavar="RUN", help="the run's id, as `aeonctl status` names it")
     quarantine.set_defaults(command=_quarantine)
+
+    export = commands.add_parser("export", help="write a run down as lines of JSON, to keep or to replay")
+    _add_config(export)
+    export.add_argument("run_id", metavar="RUN", help="the run's id, as `aeonctl runs` names it")
+    export.add_argument("--output", type=Path, metavar="FILE", help="a new file (standard output if left out)")
+    export.set_defaults(command=_export)
 
     demo = commands.add_parser("demo", help="start a daemon of its own, ask it three things, stop it")
     demo.add_argument("--model", default="", metavar="NAME", help="a model of the catalogue (its default)")
@@ -164,6 +170,21 @@ def _quarantine(options: argparse.Namespace) -> int:
     import anyio
 
     print(f"{options.run_id} is in {anyio.run(quarantine, paths, options.run_id)} now")
+    return Exit.OK
+
+
+def _export(options: argparse.Namespace) -> int:
+    from aeond.daemon.config_files import load_config
+    from aeond.daemon.exporting import export
+    from aeond.daemon.paths import default_config_file, paths_of
+
+    file = options.config or default_config_file()
+    paths = paths_of(load_config(file, required=options.config is not None), file)
+
+    import anyio
+
+    count = anyio.run(export, paths, options.run_id, options.output)
+    print(f"{count} events of {options.run_id}", file=sys.stderr)
     return Exit.OK
 
 

@@ -1,0 +1,53 @@
+"""A run written down beside the daemon that works on it."""
+
+from pathlib import Path
+
+import pytest
+
+from aeond.capabilities.journal.sqlite_journal import SqliteJournal
+from aeond.capabilities.journal.transcripts import read_lines
+from aeond.daemon.exporting import export
+from aeond.daemon.paths import Paths
+from aeond.domain.budgets import Budget
+from aeond.domain.events import Event, RunCreated, RunStarted
+from aeond.domain.runs import RunRequest
+from aeond.errors import AlreadyExistsError, NotFoundError
+
+EVENTS = [
+    Event("run-1", 1, 5.0, 0.0, RunCreated(RunRequest("hello ☃"), Budget())),
+    Event("run-1", 2, 6.0, 0.5, RunStarted()),
+]
+
+
+def paths_in(folder: Path) -> Paths:
+    return Paths(folder / "aeond.toml", folder, folder / "aeond.sock", folder / "models", folder / "private")
+
+
+async def test_a_run_is_written_down_while_its_journal_is_in_use(tmp_path: Path) -> None:
+    """The lines are the run's events, read beside an open journal; a file that is there is not replaced."""
+    paths, output = paths_in(tmp_path), tmp_path / "run.jsonl"
+    async with SqliteJournal(paths.journal) as journal:
+        await journal.append(EVENTS)
+        assert await export(paths, "run-1", output) == 2
+        assert list(read_lines(output.read_text(encoding="utf-8").splitlines())) == EVENTS
+        with pytest.raises(AlreadyExistsError) as raised:
+            await export(paths, "run-1", output)
+    assert raised.value.reason == "TRANSCRIPT_EXISTS"
+
+
+async def test_a_run_goes_to_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a file the lines are printed."""
+    paths = paths_in(tmp_path)
+    async with SqliteJournal(paths.journal) as journal:
+        await journal.append(EVENTS)
+    await export(paths, "run-1", None)
+    assert list(read_lines(capsys.readouterr().out.splitlines())) == EVENTS
+
+
+async def test_a_run_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+    """An unknown run is an error, and no file is made."""
+    paths, output = paths_in(tmp_path), tmp_path / "run.jsonl"
+    async with SqliteJournal(paths.journal):
+        with pytest.raises(NotFoundError):
+            await export(paths, "run-9", output)
+    assert not output.exists()

@@ -28,7 +28,7 @@ DESTDIR :=
 PREFIX := /usr/local
 SYSTEM_PYTHON := /usr/bin/python3
 
-.PHONY: help setup demo run check test lint type arch proto bench accept system-test nightly install uninstall fmt pins clean
+.PHONY: help setup demo run check test lint type arch proto bench eval accept system-test nightly install uninstall fmt pins clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ proto: $(READY) ## generate aeond/api from protos/
 
 bench: $(READY) $(BENCH_READY) ## measure us, others and the machine; write docs/performance.md
 	@$(BIN)/python -m benchmarks
+
+eval: $(READY) ## judge what a model makes of real requests: make eval [MODEL=name] [SETS="references"]
+	@$(BIN)/python -m tests.eval $(if $(MODEL),--model $(MODEL)) $(SETS)
 
 accept: $(READY) ## the real program with a small real model
 	@$(BIN)/python -m pytest tests/acceptance -m "$(EVERYWHERE)"

@@ -8,7 +8,7 @@ import pytest
 from tests.support.repository import ROOT
 
 PROMISED = (
-    "setup", "demo", "run", "check", "test", "lint", "type", "arch", "proto", "bench", "accept", "nightly",
+    "setup", "demo", "run", "check", "test", "lint", "type", "arch", "proto", "bench", "eval", "accept", "nightly",
     "system-test", "install", "uninstall",
 )  # fmt: skip
 

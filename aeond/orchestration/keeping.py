@@ -72,7 +72,7 @@ def line_of(text: str) -> str:
 
 def without_repeats(lines: Iterable[str]) -> tuple[str, ...]:
     """The lines, of those that say the same only the last."""
-    by_words = {}
+    by_words: dict[str, str] = {}
     for line in lines:
         words = spoken(line)
         by_words.pop(words, None)

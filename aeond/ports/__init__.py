@@ -1,4 +1,4 @@
-"""Every seam of aeond in one place (those of sessions beside it): the file to read first.
+"""Every seam of aeond in one place (journal and sessions beside it): the file to read first.
 
 Kernel, orchestration and capabilities meet here and never import each other. Whatever waits is async;
 whatever computes is a plain function. Capabilities raise CapabilityError; orchestration returns Outcome
@@ -32,10 +32,12 @@ from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem
 from aeond.domain.plans import Plan, PlanStep
 from aeond.domain.questions import InputRequest
-from aeond.domain.runs import Operation, RunSnapshot, RunState
+from aeond.domain.runs import Operation, RunSnapshot
 from aeond.domain.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
+from aeond.ports.journal import Journal as Journal
+from aeond.ports.journal import RunSummary as RunSummary
 
 # ---------------------------------------------------------------- time and names
 
@@ -60,59 +62,7 @@ class Ids(Protocol):
         """A unique id that sorts by creation time."""
 
 
-# ---------------------------------------------------------------- the journal
-
-
-@dataclass(frozen=True, slots=True)
-class RunSummary:
-    """A line of a list of runs."""
-
-    run_id: str
-    state: RunState
-    text: str  # the first 200 characters of the request
-    created_time: float
-    changed_time: float
-    last_seq: int
-    uid: int
-
-
-class Journal(Protocol):
-    """Append-only store of events; the only truth.
-
-    Guarantees: `append` returns after the events are durable, all or none of them; the events of a run
-    are gapless from 1; readers never see an event that could still be lost.
-    """
-
-    async def append(self, events: Sequence[Event]) -> None:
-        """Makes the events durable in one transaction; they may belong to several runs.
-
-        Raises AlreadyExistsError (reason SEQ_TAKEN) when a run already has that seq, StoreError with
-        reason DISK_FULL or JOURNAL_FAILED; after JOURNAL_FAILED nothing more is acknowledged.
-        """
-
-    async def find_request(self, uid: int, request_id: str) -> str | None:
-        """The run that this user created under this request id, if any. `append` of a RunCreated with a
-        request id that is taken raises AlreadyExistsError (reason REQUEST_ID_TAKEN)."""
-
-    async def read(self, run_id: str, after_seq: int = 0, limit: int = 256) -> Sequence[Event]:
-        """Events after `after_seq` in order, at most `limit` and about 256 KiB (but at least one)."""
-
-    async def summary(self, run_id: str) -> RunSummary | None: ...
-
-    async def list_runs(
-        self,
-        *,
-        states: frozenset[RunState] = frozenset(),
-        session_id: str = "",
-        parent_run_id: str = "",
-        before: str = "",
-        limit: int = 50,
-    ) -> Sequence[RunSummary]:
-        """Newest first; `before` is the run id that the page comes after; no states means all, no session
-        id means those of all sessions and of none, no parent those that anybody started."""
-
-    async def probe(self) -> None:
-        """One empty durable commit through the writer; raises StoreError when it is stuck or broken."""
+# ---------------------------------------------------------------- who watches
 
 
 class Feed(Protocol):

@@ -51,12 +51,14 @@ class SessionRecords:
             yield
             return
         await self.settle(kind.request.session_id)  # what was answered by now was said before this
+        begun = False
         self._unsure.add(run_id)
         try:
             await self._store.begin_run(kind.request.session_id, run_id, kind.request.text, created.time)
-        except BaseException:
-            self._unsure.discard(run_id)
-            raise
+            begun = True
+        finally:
+            if not begun:
+                self._unsure.discard(run_id)
         # A caller who is cancelled leaves a run that may or may not be created: it stays unsure.
         try:
             yield

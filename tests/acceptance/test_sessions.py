@@ -64,7 +64,7 @@ async def asked(client: AsyncClient, text: str, session_id: str) -> tuple[str, l
 
 
 async def test_a_follow_up_knows_what_was_answered(stage: Stage) -> None:
-    """ "Half of that" is half of what the run before it answered; what the user wrote stays as it was."""
+    """A request for "half of that" gives half of what the run before it answered; what the user wrote stays as it was."""
     with anyio.fail_after(90):
         async with AsyncClient(stage.socket) as client:
             session = await client.create_session()

@@ -1,0 +1,60 @@
+"""The journal, as everybody sees it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from aeond.domain.events import Event
+from aeond.domain.runs import RunState
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A line of a list of runs."""
+
+    run_id: str
+    state: RunState
+    text: str  # the first 200 characters of the request
+    created_time: float
+    changed_time: float
+    last_seq: int
+    uid: int
+
+
+class Journal(Protocol):
+    """Append-only store of events; the only truth.
+
+    Guarantees: `append` returns after the events are durable, all or none of them; the events of a run
+    are gapless from 1; readers never see an event that could still be lost.
+    """
+
+    async def append(self, events: Sequence[Event]) -> None:
+        """Makes the events durable in one transaction; they may belong to several runs.
+
+        Raises AlreadyExistsError (reason SEQ_TAKEN) when a run already has that seq, StoreError with
+        reason DISK_FULL or JOURNAL_FAILED; after JOURNAL_FAILED nothing more is acknowledged.
+        """
+
+    async def find_request(self, uid: int, request_id: str) -> str | None:
+        """The run that this user created under this request id, if any. `append` of a RunCreated with a
+        request id that is taken raises AlreadyExistsError (reason REQUEST_ID_TAKEN)."""
+
+    async def read(self, run_id: str, after_seq: int = 0, limit: int = 256) -> Sequence[Event]:
+        """Events after `after_seq` in order, at most `limit` and about 256 KiB (but at least one)."""
+
+    async def summary(self, run_id: str) -> RunSummary | None: ...
+
+    async def list_runs(
+        self,
+        *,
+        states: frozenset[RunState] = frozenset(),
+        session_id: str = "",
+        parent_run_id: str = "",
+        before: str = "",
+        limit: int = 50,
+    ) -> Sequence[RunSummary]:
+        """Newest first; `before` is the run id that the page comes after; no states means all, no session
+        id means those of all sessions and of none, no parent those that anybody started."""
+
+    async def probe(self) -> None:
+        """One empty durable commit through the writer; raises StoreError when it is stuck or broken."""

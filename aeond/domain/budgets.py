@@ -121,8 +121,10 @@ class BudgetLedger:
         """The same use under another limit. ValueError when that is above the bound or below what is used
         and reserved."""
         over = limit.amounts.exceeding(bound.amounts)
-        if over or limit.wall_seconds > bound.wall_seconds or limit.depth > bound.depth:
-            raise ValueError(f"the budget's {over or 'wall_seconds or depth'} is above the run's bound")
+        if over:
+            raise ValueError(f"the budget's {over} is above the run's bound")
+        if (limit.wall_seconds, limit.depth) != (bound.wall_seconds, bound.depth):
+            raise ValueError("a run's wall_seconds and depth are those that it was created with")
         short = (self.used + self.reserved).exceeding(limit.amounts)
         if short:
             raise ValueError(f"the budget's {short} is below what is used and reserved")

@@ -1,4 +1,4 @@
-"""Keeps the process small: what only starting needed is given back to the machine.
+"""Keeps the process small: what only starting, or work that is done, needed is given back to the machine.
 
 Three things stay resident that a running daemon has no use for: memory that was freed and that glibc keeps
 for later, an arena of its own for each of a dozen threads that hardly allocate, and the pages of native
@@ -35,6 +35,11 @@ def settle() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+    give_back()
+
+
+def give_back() -> None:
+    """Gives back memory that was freed, and code that ran and may not run again soon. Takes a few milliseconds."""
     library = ctypes.CDLL(None)
     malloc_trim = getattr(library, "malloc_trim", None)
     if malloc_trim is not None:

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 import anyio
 
 from aeond.daemon.compose import Daemon, composed
-from aeond.daemon.footprint import settle
+from aeond.daemon.footprint import give_back, settle
 from aeond.daemon.liveness import Liveness
 from aeond.daemon.locking import single_instance
 from aeond.daemon.notify import Notifier
@@ -23,6 +23,7 @@ from aeond.daemon.reloading import LiveConfig
 from aeond.domain.llm import EngineSnapshot, EngineState
 from aeond.errors import AeondError
 
+GIVE_BACK_SECONDS: Final = 30.0
 LOOK_SECONDS: Final = 0.5
 # A start is as long as journal and unfinished runs make it; one that takes longer than this hangs.
 LONGEST_START_SECONDS: Final = 900.0
@@ -101,6 +102,7 @@ async def _live(daemon: Daemon, live: LiveConfig, notifier: Notifier, signals: S
         tasks.start_soon(_tell_status, daemon, notifier)
         tasks.start_soon(_watch_engine, daemon)
         tasks.start_soon(daemon.retention.keep)
+        tasks.start_soon(_give_back, daemon)
         if live.config.model.reads_ahead:
             tasks.start_soon(daemon.warming.keep_warm)
         tasks.start_soon(liveness.watch_loop)
@@ -165,6 +167,14 @@ def status_line(engine: EngineSnapshot, runs: RunCounts) -> str:
         f"{told}; runs: {runs.running_count} at work, {runs.waiting_count} waiting, "
         f"{runs.attention_count} held up"
     )
+
+
+async def _give_back(daemon: Daemon) -> None:
+    """Makes the process small again after work."""
+    while True:
+        await daemon.clock.sleep_until(daemon.clock.monotonic() + GIVE_BACK_SECONDS)
+        if not daemon.scheduler.running_count:
+            give_back()
 
 
 async def _watch_engine(daemon: Daemon) -> None:

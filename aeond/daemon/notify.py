@@ -5,7 +5,6 @@ import socket
 from dataclasses import dataclass
 from typing import Protocol
 
-
 PATIENCE_SECONDS = 2.0
 
 

@@ -55,6 +55,7 @@ from aeond.domain import reservations as r
 from aeond.domain.commands import Command, ExecuteStep, Interrupt, Operate, Record
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import StepState
+from aeond.domain.profiles import Route
 from aeond.domain.runs import Operation, Phase, PlanSource, RunSnapshot, RunState, SuspendReason
 from aeond.domain.steps import StepSnapshot
 from aeond.domain.tools import Recovery
@@ -172,6 +173,8 @@ def _end(run: RunSnapshot) -> e.RunEnded:
     if missing and not made_good:
         names = ", ".join(s.step_id for s in missing)
         return e.RunEnded(RunState.FAILED, Problem("STEPS_FAILED", f"these steps gave no result: {names}"))
+    if run.route is Route.REPLY and run.answer is not None and not run.answer.synthesized:
+        return e.RunEnded(RunState.FAILED, Problem("NOT_ANSWERED", "the model gave no answer"))
     return e.RunEnded(RunState.SUCCEEDED)
 
 

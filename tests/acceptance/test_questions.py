@@ -1,0 +1,174 @@
+"""What a run asks a person, with the real daemon: asked, left, answered from anywhere, over a SIGKILL."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import anyio
+import pytest
+
+from aeond_client.client import Client
+from aeond_client.errors import InvalidInputError, NoAnswerError, WrongStateError
+from aeond_client.events import InputAnswered, InputRequested, RunEnded
+from aeond_client.run_calls import RunOptions
+from aeond_client.runs import Budget, Plan, PlanStep, RunState, StepState
+from tests.support.aeonctl import command, environment
+from tests.support.collecting import Collector
+from tests.support.screens import terminal
+
+
+def asking(**arguments: Any) -> Plan:
+    """A person is asked, and what they say is remembered."""
+    return Plan(
+        "ask and remember",
+        (
+            PlanStep("s1", "ask", "request_user_input", {"prompt": "Which colour?", **arguments}),
+            PlanStep("s2", "remember", "memory_write", {"key": "colour", "value": "$s1"}, depends_on=("s1",)),
+        ),
+    )
+
+
+def asked(client: Client, socket: str, plan: Plan, **bounds: Any) -> str:
+    """A run of this plan, once it asks."""
+    run = client.create_run("ask me", RunOptions(plan=plan, budget=Budget(**bounds)))
+    with Collector(socket, run.run_id) as seen:
+        assert seen.wait(lambda s: any(isinstance(e.kind, InputRequested) for e in s.events))
+    return run.run_id
+
+
+def ended(client: Client, run_id: str) -> Any:
+    with client.watch(run_id) as events:
+        assert any(isinstance(event.kind, RunEnded) for event in events)
+    return client.get_run(run_id)
+
+
+def test_an_answer_is_the_steps_result(stage: Any) -> None:
+    """A run asks and waits; one client's answer lets it go on, and the second answer comes too late."""
+    with Client(stage.socket) as client, Client(stage.socket) as other:
+        run_id = asked(client, stage.socket, asking(options=["red", "blue"]))
+        (question,) = client.get_run(run_id).questions
+        assert (question.prompt, question.options) == ("Which colour?", ("red", "blue"))
+        with pytest.raises(InvalidInputError, match="'red', 'blue'") as refused:
+            other.answer_run(run_id, "green")
+        assert (refused.value.reason, refused.value.field) == ("ANSWER_INVALID", "answer_json")
+        other.answer_run(run_id, "blue", question.question_id)
+        with pytest.raises(WrongStateError) as late:
+            client.answer_run(run_id, "red", question.question_id)
+        assert late.value.reason == "QUESTION_NOT_OPEN"
+        run = ended(client, run_id)
+        assert run.state is RunState.SUCCEEDED
+        assert run.steps[0].output == "blue"
+        assert client.read_memory("colour") == "blue"
+
+
+def test_of_many_answers_at_once_one_counts(stage: Any) -> None:
+    """Eight clients that answer in the same moment, the same or another thing: exactly one is told yes."""
+    with Client(stage.socket) as client:
+        run_id = asked(client, stage.socket, asking(options=["red", "blue"]))
+
+        def answer(number: int) -> bool:
+            with Client(stage.socket) as one:
+                try:
+                    one.answer_run(run_id, "red" if number % 2 else "blue", "s1.1")
+                except WrongStateError as error:
+                    assert error.reason == "QUESTION_NOT_OPEN"
+                    return False
+                return True
+
+        with ThreadPoolExecutor(8) as clients:
+            assert sum(clients.map(answer, range(8))) == 1
+        assert ended(client, run_id).state is RunState.SUCCEEDED
+
+
+def test_a_question_survives_a_killed_daemon(stage: Any) -> None:
+    """After SIGKILL while a run waits the question is still open, and the answer is taken by the next daemon."""
+    with Client(stage.socket) as client:
+        run_id = asked(client, stage.socket, asking())
+        with Collector(stage.socket, run_id) as seen:
+            stage.daemon.restart()
+            run = client.get_run(run_id)
+            assert run.state is RunState.AWAITING_INPUT
+            assert [question.question_id for question in run.questions] == ["s1.1"]
+            assert [line.run_id for line in client.list_runs(states=[RunState.AWAITING_INPUT])] == [run_id]
+            client.answer_run(run_id, "green")
+            seen.wait_for_end()
+        assert client.get_run(run_id).steps[0].output == "green"
+    assert seen.seqs == list(range(1, len(seen.seqs) + 1))
+    (answered,) = [e.kind for e in seen.events if isinstance(e.kind, InputAnswered)]
+    assert answered.answer == "green"
+
+
+def test_a_question_lapses_with_its_default_or_without(stage: Any) -> None:
+    """When the deadline has passed the default answers; without one the step fails and says so."""
+    with Client(stage.socket) as client:
+        by_default = asked(client, stage.socket, asking(default="grey", deadline_seconds=0.2))
+        assert ended(client, by_default).steps[0].output == "grey"
+        lapsed = ended(client, asked(client, stage.socket, asking(deadline_seconds=0.2)))
+        assert (lapsed.steps[0].state, lapsed.steps[0].reason) == (StepState.FAILED, "INPUT_TIMEOUT")
+        assert lapsed.state is RunState.FAILED
+
+
+def test_a_deadline_that_passed_while_no_daemon_ran_counts(stage: Any) -> None:
+    """A question whose time ran out between two daemons lapses as soon as the next one is there."""
+    with Client(stage.socket) as client:
+        run_id = asked(client, stage.socket, asking(default="grey", deadline_seconds=1.0))
+        stage.daemon.restart()
+        assert ended(client, run_id).steps[0].output == "grey"
+
+
+def test_waiting_takes_no_place_and_no_time(stage: Any) -> None:
+    """More runs than there are places may wait for people, and others work meanwhile."""
+    with Client(stage.socket) as client:
+        limit = client.get_status().max_running_runs
+        waiting = [asked(client, stage.socket, asking()) for _ in range(limit + 1)]
+        status = client.get_status()
+        assert (status.running_runs, status.attention_runs) == (0, limit + 1)
+        answer = client.run(
+            "sum", RunOptions(plan=Plan("", (PlanStep("s1", "", "calculator", {"expression": "6*7"}),)))
+        )
+        assert "42" in answer.text
+        with pytest.raises(NoAnswerError, match="Which colour"):
+            client.run("ask me", RunOptions(plan=asking()))
+        assert client.get_run(waiting[0]).elapsed_seconds < 5
+
+
+@pytest.fixture
+def plan_file(stage: Any) -> str:
+    path = stage.workspace / "plan.json"
+    steps = [
+        {"step_id": "s1", "tool": "request_user_input", "arguments": {"prompt": "Which colour?", "options": ["red", "blue"]}},
+        {"step_id": "s2", "tool": "echo", "arguments": {"text": "You said $s1."}, "depends_on": ["s1"]},
+    ]  # fmt: skip
+    path.write_text(json.dumps({"goal": "ask", "steps": steps}))
+    return str(path)
+
+
+async def test_ask_asks_at_the_terminal(stage: Any, plan_file: str) -> None:
+    """`aeonctl ask` shows the question with its options, takes one by its number, and goes on."""
+    told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
+    async with terminal(command("ask", "--plan", plan_file), environment=told, columns=80, lines=24) as shown:
+        await shown.read_until("2) blue")
+        shown.press("9\n")
+        await shown.read_until("must be one of")
+        shown.press("2\n")
+        assert await shown.read_to_end() == 0
+    assert "You said blue." in shown.screen.text
+
+
+async def test_without_a_terminal_ask_says_how_to_answer(stage: Any, plan_file: str) -> None:
+    """Where nobody can be asked the run is left waiting with exit 6, and `aeonctl answer` answers it."""
+    told = environment(AEOND_SOCKET=stage.socket)
+    left = await anyio.run_process(command("ask", "--plan", plan_file), env=told, check=False, input=b"")
+    assert left.returncode == 6
+    assert b"aeonctl answer" in left.stderr
+    assert b"1) red" in left.stderr
+    wrong = await anyio.run_process(command("answer", "last", "green"), env=told, check=False)
+    assert wrong.returncode == 2
+    assert b"'red', 'blue'" in wrong.stderr
+    answered = await anyio.run_process(command("answer", "last", "s1.1", "1"), env=told, check=False)
+    assert answered.returncode == 0
+    watched = await anyio.run_process(command("watch", "last", "--quiet"), env=told, check=False)
+    assert watched.returncode == 0
+    assert b"You said red." in watched.stdout
+    late = await anyio.run_process(command("answer", "last", "red"), env=told, check=False)
+    assert late.returncode == 1

@@ -28,7 +28,7 @@ DESTDIR :=
 PREFIX := /usr/local
 SYSTEM_PYTHON := /usr/bin/python3
 
-.PHONY: help setup demo run check test lint type arch proto bench eval accept system-test nightly install uninstall fmt pins clean
+.PHONY: help setup demo run check test lint type arch proto bench eval accept system-test nightly install deb package-test uninstall fmt pins clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +79,12 @@ nightly: $(READY) ## the long forms: many more examples, seeds, kills and cuts
 
 install: $(READY) ## put aeond, its units and an example configuration below PREFIX; start nothing
 	@systemd/install "$(DESTDIR)" "$(PREFIX)" "$(SYSTEM_PYTHON)"
+
+deb: $(READY) ## build the Debian package into dist/; needs debhelper, fakeroot and dpkg-dev
+	@package/deb "$(SYSTEM_PYTHON)"
+
+package-test: deb ## that package judged by lintian, installed, upgraded and purged under a real systemd (root)
+	@tests/system/run-package
 
 uninstall: ## take that away again; state and configuration stay
 	@systemd/uninstall "$(DESTDIR)" "$(PREFIX)"

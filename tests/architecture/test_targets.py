@@ -9,7 +9,7 @@ from tests.support.repository import ROOT
 
 PROMISED = (
     "setup", "demo", "run", "check", "test", "lint", "type", "arch", "proto", "bench", "eval", "accept", "nightly",
-    "system-test", "install", "uninstall",
+    "system-test", "install", "deb", "uninstall",
 )  # fmt: skip
 
 

@@ -105,13 +105,22 @@ class Service:
         run("systemd-tmpfiles", "--create", "aeond.conf")
         run("useradd", "--no-create-home", "--groups", "aeond", MEMBER)
         run("useradd", "--no-create-home", OUTSIDER)
+        self.prepare()
+        run("journalctl", "--update-catalog")
+
+    def prepare(self) -> None:
+        """The tests' own tools, ledger and plans come to a machine that has aeond."""
         ETC.mkdir()
         for file in (TOOL_FILE, BLOCKING_TOOLS):
             shutil.copy(file, ETC)
         DROP_INS.mkdir(parents=True)
         self.plans.mkdir()
-        run("journalctl", "--update-catalog")
         self._write_drop_in("ledger", f"Environment=AEOND_LEDGER={self.ledger.path}")
+
+    def forget(self) -> None:
+        """What the tests brought beside the configuration is gone."""
+        shutil.rmtree(DROP_INS)
+        shutil.rmtree(self.plans)
 
     def renew(self) -> None:
         """Stopped, without a state, with the usual configuration."""

@@ -1,0 +1,187 @@
+"""The manual pages, from the commands and the configuration themselves: `package/manual.py FOLDER`.
+
+aeonctl(1), aeond.toml(5) and aeond(8) are made when aeond is installed and are kept nowhere, so they cannot
+tell of anything that is not there. What is prose in them is prose in the programs' own help.
+"""
+# ruff: noqa: INP001 (a program, not a package)
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aeon_cli.exits import MEANINGS
+from aeon_cli.main import cli
+from aeond import __version__
+from aeond.daemon.config import Config, Section
+from aeond.daemon.main import EXITS, command_line
+
+SEE_ALSO = {
+    "aeonctl.1": "aeond(8)",
+    "aeond.toml.5": "aeond(8), aeonctl(1)",
+    "aeond.8": "aeonctl(1), aeond.toml(5), systemctl(1), journalctl(1)",
+}
+PLACES = (
+    ("/etc/aeond/aeond.toml", "the configuration of the system's daemon; see aeond.toml(5)"),
+    ("~/.config/aeond/aeond.toml", "that of a user's own daemon"),
+    ("/var/lib/aeond", "the state of the system's daemon: journal, memory, models, workspaces of runs"),
+    ("~/.local/state/aeond", "that of a user's own daemon; its models are in ~/.cache/aeond/models"),
+    ("/run/aeond/aeond.sock", "the socket of the system's daemon"),
+    ("$XDG_RUNTIME_DIR/aeond/aeond.sock", "that of a user's own daemon"),
+)
+UNITS = (
+    ("aeond.service", "the daemon; also a unit of systemctl --user, for a daemon of one user"),
+    ("aeond.socket", "its socket: the first connection starts the daemon"),
+    ("aeond-engine.service", "the model's engine, started by aeond-engine.socket when the daemon needs it"),
+    ("aeond-tool@.service", "one call of a tool that is not trusted, started by aeond-tool.socket"),
+)
+
+
+def pages() -> dict[str, str]:
+    """Each page by the name of its file."""
+    made = {"aeonctl.1": _aeonctl(), "aeond.toml.5": _configuration(), "aeond.8": _aeond()}
+    return {name: "\n".join([*lines, *_see_also(name)]) + "\n" for name, lines in made.items()}
+
+
+def escaped(text: str) -> str:
+    """Text as it is, whatever roff would make of it."""
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return re.sub(r"^([.'])", r"\\&\1", text, flags=re.MULTILINE)
+
+
+def _head(name: str, section: int, what: str) -> list[str]:
+    title = f'.TH "{name.upper()}" "{section}" "" "aeond {__version__}" "aeond manual"'
+    return [title, ".SH NAME", f"{escaped(name)} \\- {escaped(what)}"]
+
+
+def _see_also(name: str) -> list[str]:
+    named = re.sub(r"([a-z.]+)\((\d)\)", r"\\fB\1\\fR(\2)", SEE_ALSO[name])
+    return [".SH SEE ALSO", named]
+
+
+def _terms(terms: Sequence[tuple[str, str]]) -> Iterator[str]:
+    for term, meaning in terms:
+        yield from (".TP", f"\\fB{escaped(term)}\\fR", escaped(meaning))
+
+
+def _prose(text: str) -> Iterator[str]:
+    """Paragraphs; one that begins with click's mark keeps its lines."""
+    for paragraph in text.split("\n\n"):
+        kept = paragraph.lstrip("\n").startswith("\b")
+        lines = escaped(paragraph.strip("\b\n"))
+        yield from (".PP", *([".nf", lines, ".fi"] if kept else [lines]))
+
+
+# What follows makes aeonctl(1).
+
+
+def _aeonctl() -> Iterator[str]:
+    yield from _head("aeonctl", 1, "ask the AI daemon aeond, watch it work, look at what it did")
+    context = click.Context(cli, info_name="aeonctl")
+    yield from (".SH SYNOPSIS", f"\\fBaeonctl\\fR {escaped(' '.join(cli.collect_usage_pieces(context)))}")
+    yield from (".SH DESCRIPTION", *_prose((cli.help or "").partition("\b\nExit codes")[0]))
+    yield from (".SH OPTIONS", *_terms(_options(cli, context)), ".SH COMMANDS")
+    yield from _commands(cli, context)
+    yield from (".SH EXIT STATUS", *_terms([(str(code.value), told) for code, told in MEANINGS.items()]))
+    yield from (
+        ".SH ENVIRONMENT",
+        *_terms([("AEOND_SOCKET", "the daemon's socket, where --socket is not given")]),
+    )
+
+
+def _commands(group: click.Group, parent: click.Context) -> Iterator[str]:
+    for word in group.list_commands(parent):
+        command = group.get_command(parent, word)
+        assert command is not None
+        context = click.Context(command, parent, word)
+        if isinstance(command, click.Group):
+            yield from _commands(command, context)
+            continue
+        pieces = " ".join(command.collect_usage_pieces(context))
+        yield f'.SS "{escaped(f"{context.command_path} {pieces}")}"'
+        yield from _prose(command.help or "")
+        yield from _terms(_options(command, context))
+
+
+def _options(command: click.Command, context: click.Context) -> list[tuple[str, str]]:
+    records = (parameter.get_help_record(context) for parameter in command.get_params(context))
+    return [record for record in records if record is not None]
+
+
+# What follows makes aeond(8).
+
+
+def _aeond() -> Iterator[str]:
+    parser = command_line()
+    yield from _head("aeond", 8, "a local AI daemon")
+    yield from (".SH SYNOPSIS", "\\fBaeond\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]...")
+    yield from (".SH DESCRIPTION", *_prose(parser.description or ""), ".SH COMMANDS")
+    (commands,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))  # noqa: SLF001 - argparse shows its commands nowhere else
+    told = {action.dest: action.help or "" for action in commands._choices_actions}  # noqa: SLF001 - the same
+    for name, command in commands.choices.items():
+        usage = command.format_usage().removeprefix("usage: ").split()
+        yield f'.SS "{escaped(" ".join(usage))}"'
+        yield from _prose(told[name].capitalize() + ".")
+        yield from _terms(_arguments(command))
+    statuses = [(line.split()[0], " ".join(line.split()[1:])) for line in EXITS.splitlines()]
+    yield from (".SH EXIT STATUS", *_terms(statuses))
+    yield from (".SH FILES", *_terms(PLACES), ".SH UNITS", *_terms(UNITS))
+
+
+def _arguments(command: argparse.ArgumentParser) -> list[tuple[str, str]]:
+    shown = [action for action in command._actions if action.help]  # noqa: SLF001 - the same
+    return [(", ".join(action.option_strings) or str(action.dest), str(action.help)) for action in shown]
+
+
+# What follows makes aeond.toml(5).
+
+
+def _configuration() -> Iterator[str]:
+    yield from _head("aeond.toml", 5, "configuration of the AI daemon aeond")
+    yield from (".SH SYNOPSIS", "/etc/aeond/aeond.toml", ".br", escaped("~/.config/aeond/aeond.toml"))
+    yield from (
+        ".SH DESCRIPTION",
+        *_prose(
+            "A TOML file. A key that is left out has its default, and without a file all have; an unknown key or a "
+            "wrong value ends the start. `aeond check-config` tells whether a file is right, `aeond check-config "
+            "--defaults` prints one with every key.\n\nNo secret is written into it: it names a credential of "
+            "systemd or a file that only its owner can read."
+        ),
+        ".SH KEYS",
+    )
+    yield from _section(Config(), ())
+
+
+def _section(section: Section, names: tuple[str, ...]) -> Iterator[str]:
+    inner: list[tuple[Section, tuple[str, ...]]] = []
+    for name, field in type(section).model_fields.items():
+        value: Any = getattr(section, name)
+        if isinstance(value, Section):
+            inner.append((value, (*names, name)))
+        else:
+            shown = _shown(value)
+            yield from _terms([(f"{name} = {shown}", field.description or "")])
+    for one, path in inner:
+        yield f'.SS "[{escaped(".".join(path))}]"'
+        yield from (escaped((type(one).__doc__ or "").strip()), *_section(one, path))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_shown, value))}]"
+    return (
+        str(value).lower()
+        if isinstance(value, bool)
+        else f'"{value}"'
+        if isinstance(value, str)
+        else str(value)
+    )
+
+
+if __name__ == "__main__":
+    for file, text in pages().items():
+        Path(sys.argv[1], file).write_text(text, encoding="utf-8")

@@ -1,0 +1,101 @@
+"""The manual pages tell of everything that is there."""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from aeon_cli.main import cli
+from aeond.daemon.config import Config, Section
+from aeond.daemon.exits import Exit
+from aeond.daemon.main import command_line
+from tests.support.repository import ROOT
+
+PAGES = ("aeonctl.1", "aeond.8", "aeond.toml.5")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages as an installation makes them."""
+    made = tmp_path_factory.mktemp("manual")
+    subprocess.run([sys.executable, ROOT / "package" / "manual.py", made], check=True, cwd=ROOT)
+    assert sorted(os.listdir(made)) == sorted(PAGES)
+    return made
+
+
+def words_of(page: Path) -> str:
+    """What a reader sees of a page, near enough: no requests, no fonts, no escapes."""
+    text = re.sub(r"\\f[BIR]", "", page.read_text(encoding="utf-8"))
+    return text.replace("\\-", "-").replace("\\&", "").replace("\\e", "\\")
+
+
+def keys_of(section: Section) -> Iterator[str]:
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, Section):
+            yield from keys_of(value)
+        else:
+            yield f"\n{name} = "
+
+
+def commands_of(group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:
+    for word in group.list_commands(context):
+        command = group.get_command(context, word)
+        assert command is not None
+        below = click.Context(command, context, word)
+        if isinstance(command, click.Group):
+            yield from commands_of(command, below)
+        else:
+            yield below.command_path, command
+
+
+def test_every_key_is_in_the_manual(folder: Path) -> None:
+    """aeond.toml(5) has each key of the configuration with its default."""
+    told = words_of(folder / "aeond.toml.5")
+    assert [key for key in keys_of(Config()) if key not in told] == []
+
+
+def test_every_command_of_aeonctl_is_in_the_manual(folder: Path) -> None:
+    """aeonctl(1) has each command with each of its options."""
+    told = words_of(folder / "aeonctl.1")
+    for path, command in commands_of(cli, click.Context(cli, info_name="aeonctl")):
+        _, found, after = told.partition(f'.SS "{path} ')
+        part = after.partition(".SS")[0]
+        options = [
+            name
+            for one in command.params
+            if isinstance(one, click.Option) and not one.hidden
+            for name in one.opts
+        ]
+        assert found, path
+        assert [name for name in options if name not in part] == [], path
+
+
+def test_every_command_of_aeond_is_in_the_manual(folder: Path) -> None:
+    """aeond(8) has each command and each exit code of the daemon."""
+    told = words_of(folder / "aeond.8")
+    (commands,) = (one for one in command_line()._actions if isinstance(one, argparse._SubParsersAction))
+    assert [name for name in commands.choices if f'.SS "aeond {name} ' not in told] == []
+    assert [code for code in Exit if f"\n{code.value}\n" not in told] == []
+
+
+@pytest.mark.skipif(shutil.which("man") is None, reason="man is not installed here")
+@pytest.mark.parametrize("page", PAGES)
+def test_man_has_nothing_to_say_of_a_page(folder: Path, page: str) -> None:
+    """A page is formatted without a warning and shows its name."""
+    shown = subprocess.run(
+        ["man", "--warnings=w", "--local-file", folder / page],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "LC_ALL": "C.UTF-8", "MANPAGER": "cat", "MANWIDTH": "100"},
+    )
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.splitlines()[0].startswith(page.upper().rpartition(".")[0])

@@ -19,6 +19,7 @@ from aeond.orchestration.prompts import answer_messages
 from aeond.orchestration.readiness import context_length, context_of, primary_value
 from aeond.orchestration.replying import reply
 from aeond.orchestration.shortening import shorten
+from aeond.orchestration.step_graph import final_step
 from aeond.ports import LLMAdapter, TextSink
 
 MAX_ANSWER_TOKENS: Final = 512
@@ -153,9 +154,10 @@ def _has_converged(snapshot: RunSnapshot) -> bool:
 
 def _spoken_by_last_step(snapshot: RunSnapshot) -> str | None:
     """The output of a model's last step where that is text of an agent and nothing went wrong before."""
-    if snapshot.plan_source is not PlanSource.MODEL or not snapshot.steps:
+    final = final_step(snapshot.plan) if snapshot.plan and snapshot.plan_source is PlanSource.MODEL else None
+    if final is None:
         return None
-    last = list(snapshot.steps.values())[-1]
+    last = snapshot.steps[final.step_id]
     all_well = all(step.state is StepState.SUCCEEDED for step in snapshot.steps.values())
     all_well = all_well or (_has_converged(snapshot) and last.state is StepState.SUCCEEDED)
     if not all_well or last.step.tool_call is not None or not isinstance(last.output, str):

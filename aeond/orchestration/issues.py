@@ -62,11 +62,11 @@ def plan_issues(plan: Plan, validator: Validator, tools: Collection[str]) -> tup
 
 def pass_facts(run: RunSnapshot) -> PassFacts:
     """The last pass: what failed, is blocked, unclear, or was done by the model in place of a tool."""
-    went_on = bool(fresh_steps(run, run.pass_index))
+    fresh = [index for index in range(1, run.pass_index + 1) if fresh_steps(run, index)]
     issues: list[Issue] = []
     missing = 0
     for step in run.steps.values():
-        made_good = went_on and step.pass_index < run.pass_index
+        made_good = any(index > step.pass_index for index in fresh)
         found = list(_of_step(step, made_good=made_good))
         issues += found
         missing += any(issue.severity is Severity.HIGH for issue in found)

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from aeond.domain import events as e
 from aeond.domain.budgets import Amounts, Grant
@@ -31,6 +31,8 @@ from aeond.ports import ProgressSink, TextSink
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+_ANOTHER_PASS: Final = Amounts(ttl=1, passes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +166,8 @@ class PhaseOrchestrator:
         self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract
     ) -> tuple[e.EventKind, ...]:
         judged = snapshot.evaluation
-        if judged is not None and STUCK in judged.reasons:  # more of the same: phase E
+        stuck = judged is not None and STUCK in judged.reasons
+        if stuck or _ANOTHER_PASS.exceeding(snapshot.ledger.left):  # nothing would come of it: phase E
             return (_refined(Refinement(snapshot.plan or Plan("")), grant.used),)
         refinement = (await _twice_at_most(lambda: self.refiner.refine(snapshot, grant), contract)).value
         refined = _refined(refinement, grant.used)

@@ -24,6 +24,7 @@ from aeond.orchestration.prompts import (
 )
 from aeond.orchestration.readiness import MAX_CONTEXT_CHARS, context_length, context_of
 from aeond.orchestration.schema_parts import as_object
+from aeond.orchestration.step_graph import final_step
 from aeond.orchestration.strict_json import check_value
 from aeond.ports import Agent, LLMAdapter, StepOutput, TextSink
 
@@ -167,7 +168,8 @@ def _task(step: PlanStep, snapshot: RunSnapshot) -> _Task:
     steps = snapshot.plan.steps if snapshot.plan else ()
     planned = snapshot.plan_source is PlanSource.MODEL
     alone = planned and len(steps) == 1 and not step.errors
-    last = planned and bool(steps) and steps[-1].step_id == step.step_id
+    final = final_step(snapshot.plan) if planned and snapshot.plan else None
+    last = final is not None and final.step_id == step.step_id
     system = snapshot.request.instructions or ANSWER_RULES if alone or last else STEP_RULES
     return _Task(system, step, snapshot.text, snapshot, alone, last)
 

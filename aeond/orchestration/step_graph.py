@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Mapping
 
-from aeond.domain.plans import Plan
+from aeond.domain.plans import Plan, PlanStep
 
 
 def cycle_in(plan: Plan) -> tuple[str, ...]:
@@ -23,6 +23,12 @@ def ancestors_of(plan: Plan) -> Mapping[str, frozenset[str]]:
         earlier = waits[step_id]
         found[step_id] = frozenset(earlier).union(*(found[name] for name in earlier))
     return found
+
+
+def final_step(plan: Plan) -> PlanStep | None:
+    """The last step in plan order that no other waits for; steps added later may stand behind it."""
+    awaited = {name for step in plan.steps for name in step.depends_on}
+    return next((step for step in reversed(plan.steps) if step.step_id not in awaited), None)
 
 
 def _in_order(plan: Plan) -> list[str]:

@@ -275,3 +275,13 @@ async def test_a_raw_result_is_what_it_is_about(output: JsonValue, shown: str) -
     assert shown in answer.text
     assert not answer.synthesized
     assert not desk.llm.requests
+
+
+async def test_what_a_refinement_added_behind_the_last_step_does_not_take_its_place() -> None:
+    """The step that nothing waits for and that speaks last is the answer, wherever its source stands."""
+    said, source = thinks("s2", "Tell it.", "s3"), calls("s3", "look", path="park")
+    run = run_of(SUM, said, source, outputs={"s2": "Mint.", "s3": "mint"}, pass_index=2)
+    run = with_step(run, "s1", state=StepState.FAILED, error="no numbers")
+    desk = Desk()
+    assert (await desk.compose(replace(run, evaluation=Evaluation(2, True)))).text == "Mint."
+    assert not desk.llm.requests

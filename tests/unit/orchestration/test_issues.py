@@ -100,6 +100,11 @@ def test_a_failure_that_later_steps_made_good_weighs_little() -> None:
     facts = pass_facts(after_pass(2, failed, mended))
     assert [(i.step_id, i.severity) for i in facts.issues] == [("s1", Severity.LOW)]
     assert facts.completeness == 1.0
+    third = ran(calls("s4", "look", path="pond"), 3, error="no pond")
+    assert [i.severity for i in pass_facts(after_pass(3, failed, mended, third)).issues] == [
+        Severity.LOW,
+        Severity.HIGH,
+    ]
     still = pass_facts(after_pass(2, failed, ran(calls("s3", "look", path="shed"), 2, error="no shed")))
     assert [i.severity for i in still.issues] == [Severity.HIGH, Severity.HIGH]
     assert still.completeness == 0.0

@@ -184,6 +184,15 @@ async def test_a_stuck_run_is_not_refined() -> None:
     assert refiner.seen == []
 
 
+async def test_a_run_without_another_pass_is_not_refined() -> None:
+    """With no pass or step execution left nothing could come of a change: the model is not asked for one."""
+    refiner = Told([success(Refinement(PLAN))])
+    for used in (Amounts(passes=8), Amounts(ttl=50)):
+        run = replace(PASS, ledger=BudgetLedger(Budget(), used))
+        assert await perform(Operation.REFINE, run, refiner=refiner) == (e.PlanRefined(run.plan or PLAN),)
+    assert refiner.seen == []
+
+
 async def test_the_answer_comes_whatever_the_run_is_like() -> None:
     """Phase E answers a run that has nothing at all."""
     (kind,) = await perform(Operation.ANSWER, RunSnapshot("run"), Grant(Amounts()))

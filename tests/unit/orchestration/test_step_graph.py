@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aeond.domain.plans import Plan, PlanStep
-from aeond.orchestration.step_graph import ancestors_of, cycle_in
+from aeond.orchestration.step_graph import ancestors_of, cycle_in, final_step
 
 
 def plan_of(waits: Mapping[str, tuple[str, ...]]) -> Plan:
@@ -38,3 +38,13 @@ def test_ancestors_are_all_that_ended_before(edges: list[list[int]]) -> None:
     for name, on in waits.items():
         assert name not in ancestors[name]
         assert ancestors[name] == frozenset(on).union(*(ancestors[d] for d in on))
+
+
+def test_the_final_step_is_the_last_that_no_other_waits_for() -> None:
+    """What was added behind it for its own sake does not take its place; a circle has no end."""
+    assert final_step(plan_of({"a": (), "b": ("a",)})) == PlanStep("b", "", agent="llm", depends_on=("a",))
+    refined = final_step(plan_of({"a": (), "b": ("c",), "c": ()}))
+    assert refined is not None
+    assert refined.step_id == "b"
+    assert final_step(plan_of({"a": ("b",), "b": ("a",)})) is None
+    assert final_step(Plan("")) is None

@@ -8,7 +8,7 @@ from aeond.orchestration.pointing import POINTING_WORDS, words_of
 
 MAX_GROWTH_CHARS: Final = 400
 
-_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+_NUMBER: Final = re.compile(r"(?<!\w)\d+(?:[.,:]\d+)*")
 # Files, addresses, identifiers: letters with a sign in between that prose does not have there.
 _TECHNICAL: Final = re.compile(r"[\w~/-]*\w[./_@\\]\w[\w./_@\\-]*")
 _WORD: Final = re.compile(r"[^\W\d_][\w'\u2019-]*")
@@ -65,6 +65,7 @@ def _unknown(facts: Iterable[str], known: str) -> str:
     """The first of these that is not known as a whole word."""
     for fact in facts:
         bare = re.sub(r"['\u2019]s$", "", fact).casefold()
-        if not re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", known):
+        after = r"\d" if bare[-1:].isdigit() else r"\w"  # 10 is known from 10km
+        if not re.search(rf"(?<!\w){re.escape(bare)}(?!{after})", known):
             return fact
     return ""

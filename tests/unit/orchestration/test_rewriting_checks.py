@@ -3,7 +3,7 @@ import pytest
 from aeond.orchestration.rewriting_checks import is_quoted, what_is_wrong
 
 TALK = (
-    "User: What is 17 times 23?\nAssistant: 391\nUser: List docs.\nAssistant: docs/api.md and Clara's notes"
+    "User: What is 17 times 23?\nAssistant: 391\nUser: List docs.\nAssistant: docs/api.md, q1.csv and Clara's notes"
 )
 
 
@@ -15,6 +15,7 @@ TALK = (
         ("Where does she live?", "Where does Clara live?"),
         ("And of Sweden?", "What is the capital of Sweden?"),
         ("Thank you!", "Thank you!"),
+        ("Count the lines of them.", "Count the lines of docs/api.md and q1.csv."),
         ("No, I meant the notes.", "List the notes of Clara."),
     ],
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aeond_client.calls import RunOptions
+from aeond_client.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.events import RunEnded
 from aeond_client.retries import Retries

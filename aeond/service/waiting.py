@@ -9,7 +9,9 @@ from aeond.domain.steps import StepSnapshot
 
 
 def needs_a_person(run: RunSnapshot) -> bool:
-    """Whether the run goes on only when somebody decides or answers."""
+    """Whether the run goes on only when somebody decides or answers; one that is to end goes on to its end."""
+    if run.cancel_requested:
+        return False
     if run.state is RunState.AWAITING_INPUT:
         return not (was_cut(run) or run.steps_in(StepState.READY))
     return run.state is RunState.SUSPENDED and run.suspend_reason is not SuspendReason.DISK_FULL
@@ -26,7 +28,7 @@ def waits_for_runs(run: RunSnapshot, idle: Callable[[str], bool]) -> bool:
     """Whether all that the run does is to wait for runs which it started and which themselves are idle."""
     steps = _in_flight(run)
     return (
-        not run.state.ended
+        not (run.state.ended or run.cancel_requested or run.exhausted)
         and run.operation is None
         and bool(steps)
         and all(step.child is not None and idle(step.child.child_run_id) for step in steps)
@@ -71,9 +73,6 @@ class IdleRuns:
     def rest(self, run_id: str) -> None:
         """The run rests from now on."""
         self._resting.add(run_id)
-
-    def is_resting(self, run_id: str) -> bool:
-        return run_id in self._resting
 
     def rouse(self, run_id: str) -> bool:
         """The run waits no longer; whether it was resting."""

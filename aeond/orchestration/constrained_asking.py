@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from aeond.domain.budgets import Grant
 from aeond.domain.llm import LLMRequest
@@ -13,6 +14,8 @@ from aeond.orchestration.metering import MeteredLLM, is_cut
 from aeond.orchestration.strict_json import read_json
 from aeond.ports import LLMAdapter, Validator
 
+ASKING_SECONDS: Final = 300.0
+
 
 @dataclass(frozen=True, slots=True)
 class ConstrainedModel:
@@ -23,7 +26,12 @@ class ConstrainedModel:
     validator: Validator
 
     async def ask(
-        self, messages: Sequence[Message], schema: JsonObject, max_tokens: int, grant: Grant
+        self,
+        messages: Sequence[Message],
+        schema: JsonObject,
+        max_tokens: int,
+        grant: Grant,
+        deadline_seconds: float = ASKING_SECONDS,
     ) -> Outcome[JsonValue]:
         """JSON that satisfies the schema, for one call of the grant.
 
@@ -35,6 +43,7 @@ class ConstrainedModel:
             tuple(messages),
             max_tokens=max_tokens,
             schema=schema if self.llm.capabilities.schema else None,
+            deadline_seconds=deadline_seconds,
         )
         answered = await MeteredLLM(self.llm, grant).generate(request)
         if answered.value is None:

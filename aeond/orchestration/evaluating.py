@@ -22,6 +22,7 @@ from aeond.orchestration.preamble import Preamble
 from aeond.orchestration.progress import stuck_in
 
 MAX_JUDGEMENT_TOKENS: Final = 400
+JUDGEMENT_SECONDS: Final = 120.0  # a machine that takes longer is better served by the facts alone
 MAX_PROMPT_TOKENS: Final = 5_000
 MAX_RESULT_CHARS: Final = 6_000
 DEEP: Final = 4  # the reasoning depth from which a plan is judged by the model before it runs
@@ -73,9 +74,8 @@ class PlanEvaluator:
         if found or not _is_deep(run.profile or DEFAULT_PROFILE) or run.refinement_count:
             return success(_judged(_of_plan(found)))
         messages = plan_judging_messages(run.text, plan, self._preamble.messages(run))
-        said = await self._model.ask(
-            messages, judgement_schema([s.step_id for s in plan], scored=False), MAX_JUDGEMENT_TOKENS, grant
-        )
+        schema = judgement_schema([step.step_id for step in plan], scored=False)
+        said = await self._model.ask(messages, schema, MAX_JUDGEMENT_TOKENS, grant, JUDGEMENT_SECONDS)
         if not said.ok:
             problem = said.problem or Problem("NOT_JUDGED", "the plan could not be judged")
             return failure(problem, _judged(_of_plan(())))
@@ -108,7 +108,9 @@ class PlanEvaluator:
         if fitted.value is None:
             return failure(fitted.problem or Problem("PROMPT_TOO_LONG", "it does not fit"), None)
         schema = judgement_schema(tuple(run.steps), scored=True)
-        return await self._model.ask(fitted.value.messages, schema, MAX_JUDGEMENT_TOKENS, grant)
+        return await self._model.ask(
+            fitted.value.messages, schema, MAX_JUDGEMENT_TOKENS, grant, JUDGEMENT_SECONDS
+        )
 
     def _assess(self, run: RunSnapshot, scores: Scores, issues: tuple[Issue, ...]) -> Evaluation:
         converged, reasons = self._convergence.assess(scores, issues)

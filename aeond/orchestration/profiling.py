@@ -14,6 +14,7 @@ from aeond.orchestration.judging_prompts import profile_messages
 from aeond.orchestration.preamble import Preamble
 
 MAX_PROFILE_TOKENS: Final = 140
+PROFILE_SECONDS: Final = 60.0  # on a machine that takes longer an average profile serves better
 
 
 class AdaptiveDepth:
@@ -25,7 +26,7 @@ class AdaptiveDepth:
 
     async def infer(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[TaskProfile]:
         messages = profile_messages(snapshot.text, self._preamble.messages(snapshot))
-        said = await self._model.ask(messages, PROFILE_SCHEMA, MAX_PROFILE_TOKENS, grant)
+        said = await self._model.ask(messages, PROFILE_SCHEMA, MAX_PROFILE_TOKENS, grant, PROFILE_SECONDS)
         if not said.ok:
             problem = said.problem or Problem("PROFILE_FAILED", "no profile could be told")
             return failure(problem, DEFAULT_PROFILE)

@@ -4,10 +4,11 @@ from typing import Any
 import pytest
 
 from aeond.domain.budgets import Budget
+from aeond.domain.llm import LLMRequest
 from aeond.domain.profiles import DEFAULT_PROFILE, ToolUsage
 from aeond.orchestration.adapting import adapt
 from aeond.orchestration.allocating import budget_for
-from aeond.orchestration.profiling import AdaptiveDepth
+from aeond.orchestration.profiling import PROFILE_SECONDS, AdaptiveDepth
 from tests.support.judging import model_of, preamble
 from tests.support.strategy import grant, run_of, says
 
@@ -32,6 +33,7 @@ async def test_one_call_tells_how_hard_a_request_is() -> None:
     messages = llm.requests[0].messages
     assert [m.content for m in messages[:-1]] == [m.content for m in preamble().messages(run_of())]
     assert "What grows there?" in str(messages[-1].content)
+    assert llm.requests[0].deadline_seconds == PROFILE_SECONDS < LLMRequest(()).deadline_seconds
 
 
 async def test_a_malformed_profile_is_mended_not_asked_for_again() -> None:

@@ -40,11 +40,15 @@ def _text(path: str, text: str) -> JsonObject:
         "text": text,
         "size_bytes": len(text.encode()),
         "truncated": False,
-        "next_offset": None,
+        "next_offset": len(text.encode()),
     }
 
 
-_EXAMPLES: Final = (
+def _entry(name: str, size_bytes: int, day: str) -> JsonObject:
+    return {"name": name, "kind": "file", "size_bytes": size_bytes, "modified_time": f"{day}T10:00:00Z"}
+
+
+EXAMPLES: Final = (
     RouteExample("Hi, how are you?", (_REPLY,)),
     RouteExample("Who painted the Mona Lisa?", (_REPLY,)),
     RouteExample(
@@ -57,7 +61,7 @@ _EXAMPLES: Final = (
             {
                 "matches": [{"path": "trip.md", "line": 3, "text": "Paris in May"}],
                 "files_seen": 9,
-                "left_out": 0,
+                "left_out": [],
                 "truncated": False,
             },
         ),
@@ -93,22 +97,38 @@ _EXAMPLES: Final = (
             },
         ),
     ),
+    RouteExample("Which is the highest mountain of Africa?", (_REPLY,)),
     RouteExample(
-        "Tell me what you know about me, and which of it is about my family.",
+        "What have I told you about me so far?",
         (
             _call("memory_search"),
-            {
-                "answer": "I know three things: shoe_size is 41, sister is Mia, tea is green. sister is about your family."
-            },
+            {"answer": "You told me two things: your sister is Mia, your tea is green."},
         ),
         (
             {
-                "entries": [
-                    {"key": "shoe_size", "value": 41},
-                    {"key": "sister", "value": "Mia"},
-                    {"key": "tea", "value": "green"},
-                ],
+                "entries": [{"key": "sister", "value": "Mia"}, {"key": "tea", "value": "green"}],
                 "truncated": False,
+            },
+        ),
+    ),
+    RouteExample(
+        "What is in here, and which of it is the newest?",
+        (
+            _call("list_dir"),
+            {"answer": "Here are waltz.mp3, tango.mp3 and polka.mp3. The newest is tango.mp3."},
+        ),
+        (
+            {
+                "largest_file": "waltz.mp3",
+                "largest_size_bytes": 900,
+                "newest_file": "tango.mp3",
+                "total": 3,
+                "truncated": False,
+                "entries": [
+                    _entry("waltz.mp3", 900, "2024-03-01"),
+                    _entry("tango.mp3", 700, "2024-03-05"),
+                    _entry("polka.mp3", 600, "2024-02-11"),
+                ],
             },
         ),
     ),
@@ -119,7 +139,7 @@ def examples_for(specs: Sequence[ToolSpec], validator: Validator) -> tuple[Route
     """The examples that these tools can carry out."""
     by_name = {spec.name: spec for spec in specs}
     return tuple(
-        example for example in _EXAMPLES if all(_possible(turn, by_name, validator) for turn in example.turns)
+        example for example in EXAMPLES if all(_possible(turn, by_name, validator) for turn in example.turns)
     )
 
 

@@ -1,7 +1,13 @@
+from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
+from aeond.capabilities.tools.beneath import best_resolver
+from aeond.capabilities.tools.builtin import builtin_tools
+from aeond.capabilities.tools.contained_files import ContainedFiles
+from aeond.capabilities.tools.threads import WorkerThreads
+from aeond.daemon.clocks import SystemClock
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.orchestration.call_schema import CallSchemas
-from aeond.orchestration.route_examples import RouteExample, examples_for
+from aeond.orchestration.route_examples import EXAMPLES, RouteExample, examples_for
 from tests.support.strategy import SPECS, spec, validator
 
 TEXT: JsonObject = {"type": "string"}
@@ -49,3 +55,18 @@ def test_every_call_is_followed_by_its_result() -> None:
         calls = [turn for turn in example.turns if "tool" in turn]
         assert len(calls) == len(example.results)
         assert "tool" not in example.turns[-1]
+
+
+def test_the_built_in_tools_carry_out_every_example() -> None:
+    """No example is lost with the tools that aeond comes with, and each result is one that its tool could give."""
+    files = ContainedFiles(best_resolver(), (), ())
+    tools = builtin_tools(SystemClock(), InMemoryMemory(), files, WorkerThreads())
+    specs = {tool.spec.name: tool.spec for tool in tools}
+    check = validator(*specs.values())
+    called = [
+        (specs[str(turn["tool"])], result)
+        for example in examples_for(tuple(specs.values()), check)
+        for turn, result in zip(example.turns, example.results, strict=False)
+    ]
+    assert len(called) == sum(len(example.results) for example in EXAMPLES)
+    assert [s.name for s, result in called if check.validate_output(result, s.output_schema)] == []

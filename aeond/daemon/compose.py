@@ -17,7 +17,7 @@ from aeond.capabilities.journal.schema import JOURNAL
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.memory.sqlite_memory import MEMORY, SqliteMemory
-from aeond.capabilities.sessions.sqlite_sessions import SqliteSessions
+from aeond.capabilities.sessions.sqlite_sessions import SESSIONS, SqliteSessions
 from aeond.capabilities.sqlite_file import FileFormat, prepare
 from aeond.capabilities.tools.beneath import best_resolver, keep_out
 from aeond.capabilities.tools.builtin import builtin_tools
@@ -291,6 +291,11 @@ def check_journal(paths: Paths) -> str:
 def check_memory(paths: Paths) -> str:
     """The same for the memory's file."""
     return _checked(paths.memory, MEMORY)
+
+
+def check_sessions(paths: Paths) -> str:
+    """The same for the sessions' file."""
+    return _checked(paths.sessions, SESSIONS)
 
 
 def _checked(path: Path, form: FileFormat) -> str:

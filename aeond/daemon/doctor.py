@@ -215,13 +215,14 @@ def stored(config: Config, paths: Paths) -> Iterator[Finding]:
     """The journal, the memory and the model, as the daemon would open them."""
     import anyio
 
-    from aeond.daemon.compose import check_journal, check_memory
+    from aeond.daemon.compose import check_journal, check_memory, check_sessions
     from aeond.daemon.compose_engine import check_model
 
     restore = "keep the file, and restore it from a backup"
     checks: list[tuple[str, Callable[[], str], str]] = [
         ("journal", lambda: check_journal(paths), restore),
         ("memory", lambda: check_memory(paths), restore),
+        ("sessions", lambda: check_sessions(paths), restore),
     ]
     if config.model.engine is EngineKind.LLAMA_CPP:
         get = "start the daemon once with a network: it gets the model"

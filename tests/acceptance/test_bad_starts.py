@@ -119,11 +119,11 @@ def _of_somebody_else(journal: Path) -> None:
     [_truncate, _scramble, _damage_pages, _from_the_future, _of_somebody_else],
     ids=lambda f: f.__name__,
 )
-@pytest.mark.parametrize("name", ["journal.db", "memory.db"])
+@pytest.mark.parametrize("name", ["journal.db", "memory.db", "sessions.db"])
 def test_a_file_that_cannot_be_used_is_kept(
     used: DaemonProcess, harm: Callable[[Path], None], name: str
 ) -> None:
-    """A damaged, newer or foreign journal or memory ends the start with 4 and stays as it is, byte for byte."""
+    """A damaged, newer or foreign journal, memory or file of sessions ends the start with 4 and stays as it is, byte for byte."""
     file = used.state_dir / name
     harm(file)
     before = hashlib.sha256(file.read_bytes()).digest()

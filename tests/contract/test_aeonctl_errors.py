@@ -12,7 +12,6 @@ import pytest
 from tests.support import wire_events
 from tests.support.aeonctl import Printed, Run, environment, script
 from tests.support.scripted_daemon import ScriptedDaemon
-from tests.support.surfaces import wait_until
 
 
 @pytest.mark.parametrize(
@@ -113,7 +112,7 @@ async def test_a_lost_daemon_ends_the_watch_once_patience_does(aeonctl: Run, dae
             printed.append(await aeonctl("watch", "last", "--patience", "0.2"))
 
         group.start_soon(watch)
-        await wait_until(lambda: daemon.runs.open_watches == 1)
+        await daemon.runs.open_watches.reaches(1)
         await daemon.stop()
     assert printed[0].code == 3
     assert "The daemon went away; waiting for it to come back" in printed[0].err

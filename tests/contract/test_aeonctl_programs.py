@@ -15,7 +15,6 @@ from tests.support import wire_events
 from tests.support.aeonctl import Run, command, environment, script
 from tests.support.repository import ROOT
 from tests.support.scripted_daemon import ScriptedDaemon
-from tests.support.surfaces import wait_until
 
 
 async def test_a_reader_that_goes_away_is_no_error(daemon: ScriptedDaemon) -> None:
@@ -38,7 +37,7 @@ async def test_interrupting_a_pipe_leaves_the_run(daemon: ScriptedDaemon) -> Non
     async with await anyio.open_process(
         command("ask", "What?"), env=environment(AEOND_SOCKET=str(daemon.path)), start_new_session=True
     ) as process:
-        await wait_until(lambda: daemon.runs.open_watches == 1)
+        await daemon.runs.open_watches.reaches(1)
         assert process.stderr is not None
         said = b""
         with anyio.fail_after(20):

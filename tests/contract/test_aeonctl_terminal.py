@@ -11,7 +11,6 @@ from tests.support import wire_events
 from tests.support.aeonctl import command, environment, script
 from tests.support.screens import Screen, Terminal, terminal
 from tests.support.scripted_daemon import ScriptedDaemon
-from tests.support.surfaces import wait_until
 
 LOUD = "\x1b[2J\x1b]0;owned\x07\u202e"
 
@@ -184,7 +183,7 @@ async def test_interrupting_leaves_the_run_alone(daemon: ScriptedDaemon) -> None
     assert "aeonctl watch 01RUN0001" in shown.screen.text
     assert "aeonctl cancel 01RUN0001" in shown.screen.text
     assert not daemon.runs.runs["01RUN0001"].ended
-    await wait_until(lambda: daemon.runs.open_watches == 0)
+    await daemon.runs.open_watches.reaches(0)
 
 
 async def test_being_ended_gives_the_cursor_back(daemon: ScriptedDaemon) -> None:

@@ -27,7 +27,7 @@ from aeond_client.daemon import ConfigChanges
 from aeond_client.events import AnswerComposed, Progress, RunEnded, StepEnded, TextDelta, UnknownKind
 from tests.support import wire_events
 from tests.support.scripted_daemon import ScriptedDaemon, journal_of
-from tests.support.surfaces import SURFACES, Surface, wait_until
+from tests.support.surfaces import SURFACES, Surface
 
 QUICK = Retries(attempts=4, first_seconds=0.01, longest_seconds=0.05)
 
@@ -85,7 +85,7 @@ async def test_live_updates_are_not_numbered(surface: Surface, daemon: ScriptedD
             kinds.extend([(event.seq, event.kind) for event in await surface.collect("watch", run.run_id)])
 
         group.start_soon(watch)
-        await wait_until(lambda: daemon.runs.open_watches == 1)
+        await daemon.runs.open_watches.reaches(1)
         for kind in (
             events_pb2.Progress(activity="loading", fraction=0.5),
             events_pb2.TextDelta(text="It is"),
@@ -111,7 +111,7 @@ async def test_leaving_a_watch_ends_the_call_and_not_the_run(
     daemon.runs.script = lambda _: [wire_events.created(), events_pb2.RunStarted()]
     run = await surface.call("create_run", "anything")
     await surface.collect_until(2, run.run_id)
-    await wait_until(lambda: daemon.runs.open_watches == 0)
+    await daemon.runs.open_watches.reaches(0)
     assert (await surface.call("get_run", run.run_id)).state is RunState.RUNNING
 
 

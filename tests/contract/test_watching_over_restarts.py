@@ -149,7 +149,7 @@ async def test_a_watch_that_is_cancelled_in_mid_wait_loses_nothing(tmp_path: Pat
                 numbers.append(event.seq)
                 assert event.kind == RunStarted()
         assert numbers == [1, 2, 3, 4, 5, 6]
-        await wait_until(lambda: daemon.runs.open_watches == 0)
+        await daemon.runs.open_watches.reaches(0)
 
 
 async def test_a_watch_that_is_dropped_ends_its_call(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ async def test_a_watch_that_is_dropped_ends_its_call(tmp_path: Path) -> None:
         async for event in client.watch(run.run_id):
             assert event.seq == 1
             break
-        await wait_until(lambda: daemon.runs.open_watches == 0)
+        await daemon.runs.open_watches.reaches(0)
 
 
 @pytest.mark.parametrize("name", sorted(SURFACES))

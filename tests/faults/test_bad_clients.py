@@ -10,7 +10,7 @@ import grpc
 import pytest
 
 from aeond.api.v1 import daemon_pb2, parts_pb2, runs_pb2
-from tests.support.api_world import DEADLINE_SECONDS, Stubs, alone, api_world, ask_raw, refused, until
+from tests.support.api_world import DEADLINE_SECONDS, Stubs, alone, api_world, ask_raw, refused
 from tests.support.repository import ROOT
 
 pytestmark = pytest.mark.anyio
@@ -49,9 +49,9 @@ async def test_a_client_that_is_killed_leaves_nothing_behind(tmp_path: Path) -> 
             async with await anyio.open_process(command, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
                 assert process.stdout is not None
                 assert (await process.stdout.receive()).startswith(b"run-0001")
-                assert world.behind.runs.watchers == 1
+                assert world.behind.runs.watchers.now == 1
                 process.kill()
-                await until(lambda: world.behind.runs.watchers == 0)
+                await world.behind.runs.watchers.reaches(0)
             async with world.channel() as channel:
                 client = Stubs(channel)
                 await alone(client)
@@ -91,7 +91,7 @@ async def test_streams_opened_and_left_by_the_hundred_leave_nothing(
                 if turn % 2:
                     await call.read()
                 call.cancel()
-            await until(lambda: world.behind.runs.watchers == 0)
+            await world.behind.runs.watchers.reaches(0)
             status = await client.daemon.GetStatus(STATUS)
             assert (status.load.streams, status.load.connections) == (0, 1)
     assert caplog.records == []

@@ -37,6 +37,7 @@ from aeond.kernel.fold import fold
 from aeond.ports import RunSummary
 from aeond.server.api import Calls
 from aeond.service.admission import Admission
+from tests.support.counts import Count
 from tests.support.doubles import ManualClock
 from tests.support.service_world import NumberedIds
 from tests.support.sessions import ToldContexts, sessions_in_memory
@@ -51,7 +52,7 @@ class InMemoryRuns:
 
     journals: dict[str, list[Event | LiveUpdate]] = field(default_factory=dict)
     snapshots: dict[str, RunSnapshot] = field(default_factory=dict)
-    watchers: int = 0
+    watchers: Count = field(default_factory=Count)
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
     async def create(self, request: RunRequest, plan: Plan | None, budget: BudgetRequest) -> RunSnapshot:
@@ -147,8 +148,7 @@ class InMemoryRuns:
         if after_seq > run.seq:
             raise InvalidInputError("The run is not that far.", reason="SEQ_AHEAD", field="after_seq")
         journal, place = self.journals[run_id], 0
-        self.watchers += 1
-        try:
+        with self.watchers.one_more():
             while True:
                 items = [
                     item
@@ -163,8 +163,6 @@ class InMemoryRuns:
                     return
                 if place == len(journal):
                     await self._changed.wait()
-        finally:
-            self.watchers -= 1
 
     def happen(self, run_id: str, kind: EventKind) -> RunSnapshot:
         """Journals an event and shows it to whoever watches."""

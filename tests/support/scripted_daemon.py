@@ -23,6 +23,7 @@ from aeond.api.v1 import (
     runs_pb2_grpc,
 )
 from tests.support import wire_events
+from tests.support.counts import Count
 from tests.support.scripted_catalogues import (
     ScriptedMemory,
     ScriptedModels,
@@ -107,7 +108,7 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
         self.batch = 3
         self.refusals: list[tuple[grpc.StatusCode, str]] = []
         self.watches: list[int] = []  # the after_seq of every watch that was opened
-        self.open_watches = 0
+        self.open_watches = Count()
         self.cuts: list[tuple[grpc.StatusCode, str]] = []  # how the next watches end after their first page
 
     async def CreateRun(self, request: runs_pb2.CreateRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
@@ -162,8 +163,7 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
             await refuse(context, grpc.StatusCode.INVALID_ARGUMENT, "SEQ_AHEAD", ("field", "after_seq"))
         await context.send_initial_metadata(())
         self.watches.append(request.after_seq)
-        self.open_watches += 1
-        try:
+        with self.open_watches.one_more():
             past = len(run.items)
             position = 0
             while True:
@@ -183,8 +183,6 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
                 if run.ended:
                     return
                 await run.changed.wait()
-        finally:
-            self.open_watches -= 1
 
     async def _find(self, run_id: str, context: Any) -> ScriptedRun:
         if run_id not in self.runs:

@@ -7,7 +7,7 @@ import pytest
 from aeond.api.v1 import daemon_pb2, parts_pb2, runs_pb2
 from aeond.domain.events import Event, RunStarted, RunSuspended
 from aeond.domain.runs import SuspendReason
-from tests.support.api_world import DEADLINE_SECONDS, ApiWorld, Stubs, api_world, status_of, until
+from tests.support.api_world import DEADLINE_SECONDS, ApiWorld, Stubs, api_world, status_of
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +42,7 @@ async def test_draining_ends_streams_with_their_cursor_and_answers_calls(
             "2",
         )
         assert int(metadata["retry-after-ms"]) > 0
-        assert world.behind.runs.watchers == 0
+        assert world.behind.runs.watchers.now == 0
         with pytest.raises(grpc.RpcError) as raised:
             async for _ in client.runs.WatchRun(runs_pb2.WatchRunRequest(run_id="run-0001")):
                 pass
@@ -75,7 +75,7 @@ async def test_a_client_that_stops_reading_is_told_where_to_go_on(tmp_path: Path
             responses = aiter(stalled)
             assert (await anext(responses)).run.run_id == "run-0001"
             flood(world)
-            await until(lambda: world.behind.runs.watchers == 0)
+            await world.behind.runs.watchers.reaches(0)
             seqs: list[int] = []
             with pytest.raises(grpc.RpcError) as raised:
                 async for response in responses:

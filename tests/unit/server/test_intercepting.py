@@ -8,7 +8,7 @@ from grpc_health.v1 import health_pb2
 from aeond.api.v1 import parts_pb2, runs_pb2, tools_pb2
 from aeond.errors import ToolError
 from aeond.server.intercepting import MAX_REQUEST_BYTES
-from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, ask_raw, refused, status_of, until
+from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, ask_raw, refused, status_of
 
 pytestmark = pytest.mark.anyio
 
@@ -116,7 +116,7 @@ async def test_a_cancelled_call_ends_what_worked_for_it(
             )
             await call.read()
             await call.read()
-            assert world.behind.runs.watchers == 1
+            assert world.behind.runs.watchers.now == 1
             call.cancel()
-            await until(lambda: world.behind.runs.watchers == 0)
+            await world.behind.runs.watchers.reaches(0)
     assert caplog.records == []

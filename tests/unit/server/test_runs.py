@@ -18,7 +18,7 @@ from aeond.domain.plans import Plan, PlanStep, StepState
 from aeond.domain.runs import PlanSource, RunState, SuspendReason
 from aeond.domain.steps import StepMode
 from aeond.domain.tools import Recovery
-from tests.support.api_world import ApiWorld, Stubs, refused, until
+from tests.support.api_world import ApiWorld, Stubs, refused
 
 pytestmark = pytest.mark.anyio
 
@@ -244,7 +244,7 @@ async def test_watching_gives_what_was_what_is_and_then_ends(world: ApiWorld, cl
         (3, "run_ended"),
     ]
     assert await call.code() is grpc.StatusCode.OK
-    await until(lambda: runs.watchers == 0)
+    await runs.watchers.reaches(0)
 
 
 @pytest.mark.parametrize(

@@ -101,17 +101,16 @@ def advance(steps: Steps) -> Steps:
     while moved:  # a plan's order need not follow its dependencies
         moved = False
         for step in [s for s in changed.values() if s.state is StepState.PENDING]:
-            needed = [changed[d] for d in step.step.depends_on]
+            needed = (changed[step_id] for step_id in step.step.depends_on)
             unmet = [s for s in needed if s.state is not StepState.SUCCEEDED]
-            lost = [s.step_id for s in unmet if s.state.ended]
-            if lost:
+            if not unmet:
+                changed[step.step_id] = replace(step, state=StepState.READY)
+            elif lost := [s.step_id for s in unmet if s.state.ended]:
                 error = f"it needs {', '.join(lost)}, which gave no result"
                 changed[step.step_id] = replace(
                     step, state=StepState.SKIPPED, error=error, reason="DEPENDENCY_FAILED"
                 )
                 moved = True
-            elif not unmet:
-                changed[step.step_id] = replace(step, state=StepState.READY)
     return changed
 
 

@@ -22,7 +22,7 @@ from aeond.kernel.fold import fold
 from aeond.ports import Clock, Feed, ImmediateWork, Journal, Phases, StepIntents
 
 INBOX_SIZE: Final = 256
-IMMEDIATE_SECONDS: Final = 0.005  # so long a turn may compute: others wait for it
+IMMEDIATE_SECONDS: Final = 0.01  # so long a turn may compute: others wait for it
 
 
 @dataclass(frozen=True, slots=True)

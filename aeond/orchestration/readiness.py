@@ -61,7 +61,7 @@ class StepReadiness:
         ids = tuple(snapshot.steps)
         bound: dict[str, JsonValue] = {}
         for name, value in arguments.items():
-            if not any(True for _ in references_in_value(value, ids)):
+            if not isinstance(value, str) and not any(True for _ in references_in_value(value, ids)):
                 bound[name] = value
                 continue
             outcome = self._bind(value, schema, (name,), snapshot)

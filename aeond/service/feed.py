@@ -144,6 +144,7 @@ class HotFeed:
         self._listeners = [listener]
         self._watchers: dict[str, set[Watcher]] = {}
         self._texts: dict[str, dict[str, LiveText]] = {}
+        self._heads: dict[str, int] = {}  # of runs that go on: the newest event that was published
         self._closed = False
 
     @property
@@ -195,7 +196,13 @@ class HotFeed:
         for event in events:
             for watcher in self._watchers.get(event.run_id, ()):
                 watcher.push(event)
-            self._forget_finished_text(event)
+            self._heads[event.run_id] = event.seq
+            self._forget_what_ended(event)
+
+    def head(self, run_id: str) -> int:
+        """How far a run that goes on has come, as far as it was published; 0 for one that does not, or of
+        which nothing was published here."""
+        return self._heads.get(run_id, 0)
 
     def update(self, update: LiveUpdate) -> None:
         if isinstance(update, TextDelta):
@@ -222,7 +229,7 @@ class HotFeed:
         """What the steps of this run have written up to now, one piece for each that is still writing."""
         return [text.so_far(run_id, step_id) for step_id, text in self._texts.get(run_id, {}).items()]
 
-    def _forget_finished_text(self, event: Event) -> None:
+    def _forget_what_ended(self, event: Event) -> None:
         match event.kind:
             case StepEnded(step_id=step_id):
                 self._texts.get(event.run_id, {}).pop(step_id, None)
@@ -230,5 +237,6 @@ class HotFeed:
                 self._texts.get(event.run_id, {}).pop("", None)
             case RunEnded() | RunParked() | RunSuspended():
                 self._texts.pop(event.run_id, None)
+                self._heads.pop(event.run_id, None)
             case _:
                 pass

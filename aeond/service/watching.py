@@ -29,11 +29,14 @@ class RunWatching:
         """
         cursor = after_seq
         with self._feed.watch(run_id) as watcher:
-            head = await self._summary(run_id, cursor)
-            if head.state.ended and cursor == head.last_seq:
-                return
+            head = self._feed.head(run_id)
+            if head == 0 or not 0 <= cursor <= head:
+                summary = await self._summary(run_id, cursor)
+                if summary.state.ended and cursor == summary.last_seq:
+                    return
+                head = summary.last_seq
             while not self._feed.closed:
-                batch = _after(cursor, await self._next(watcher, run_id, cursor, head.last_seq))
+                batch = _after(cursor, await self._next(watcher, run_id, cursor, head))
                 if not batch:
                     continue
                 cursor = max(cursor, *(item.seq for item in batch if isinstance(item, Event)), 0)

@@ -136,7 +136,7 @@ async def test_a_turn_computes_for_a_moment_only() -> None:
     host = lab.host()
 
     def slowly(arguments: JsonObject, context: ToolContext) -> JsonValue:
-        host.clock.advance(0.003)
+        host.clock.advance(0.006)
         return lab.compute(arguments, context)
 
     host.tools["compute"].computed = slowly
@@ -145,7 +145,7 @@ async def test_a_turn_computes_for_a_moment_only() -> None:
     assert run.state is RunState.SUCCEEDED
     ends = [sum(isinstance(kind, e.StepEnded) for kind in append) for append in lab.journal.appends]
     assert sum(ends) == 8
-    assert max(ends) == 3  # the one that was waited for, and two of 3 ms
+    assert max(ends) == 3  # the one that was waited for, and two of 6 ms
 
 
 @settings(max_examples=40, deadline=None)

@@ -1,6 +1,6 @@
 """Streams of runs."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 
 import anyio
@@ -21,6 +21,7 @@ from aeond.domain.events import (
 )
 from aeond.domain.runs import RunRequest, RunState
 from aeond.errors import InvalidInputError, NotFoundError, UnavailableError
+from aeond.ports import RunSummary
 from aeond.service.feed import QUEUE_ITEMS, HotFeed
 from aeond.service.watching import Batch, RunWatching
 
@@ -178,3 +179,24 @@ async def test_leaving_a_stream_leaves_nothing_behind(run: Recorded) -> None:
         await anext(batches)
         assert run.feed.watched_runs == 1
     assert run.feed.watched_runs == 0
+
+
+async def test_a_run_that_goes_on_is_not_looked_up_first(run: Recorded) -> None:
+    """Watching a run that is at work reads its events and nothing else of it; one that has ended, or was not
+    published here, is looked up."""
+    looked_up: list[str] = []
+
+    class Watched(InMemoryJournal):
+        async def summary(self, run_id: str) -> RunSummary | None:
+            looked_up.append(run_id)
+            return await run.journal.summary(run_id)
+
+        async def read(self, run_id: str, after_seq: int = 0, limit: int = 256) -> Sequence[Event]:
+            return await run.journal.read(run_id, after_seq, limit)
+
+    async with aclosing(RunWatching(Watched(), run.feed).watch("r")) as batches:
+        assert seqs(list(await anext(batches))) == [1, 2]
+    assert looked_up == []
+    await run.happen(RunEnded(RunState.SUCCEEDED))
+    assert seqs(await collected(RunWatching(Watched(), run.feed).watch("r"))) == [1, 2, 3]
+    assert looked_up == ["r"]

@@ -8,7 +8,7 @@ from aeond.domain.budgets import Budget
 from aeond.domain.plans import StepState
 from aeond.domain.profiles import Route
 from aeond.domain.runs import RunSnapshot, RunState
-from tests.eval.work import Workplace
+from tests.eval.work import Way, Workplace
 from tests.support.strategy import says
 
 REPLY, PLAN, DONE = {"route": "reply"}, {"route": "plan"}, {"done": True}
@@ -20,7 +20,7 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
 
 def place(folder: Path, *said: Any) -> Workplace:
     texts = (json.dumps(s) if isinstance(s, dict) and "text" not in s else s for s in said)
-    furnished = Workplace(says(*texts), folder, routed=True)
+    furnished = Workplace(says(*texts), folder, Way.ROUTED)
     furnished.furnish()
     return furnished
 

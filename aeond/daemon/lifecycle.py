@@ -58,7 +58,7 @@ async def serve(live: LiveConfig, paths: Paths, notifier: Notifier, descriptor: 
         async with anyio.create_task_group() as tasks:
             await tasks.start(signals.listen)
             starting = anyio.CancelScope()
-            tasks.start_soon(_ask_for_time, notifier, LONGEST_START_SECONDS, starting)
+            tasks.start_soon(ask_for_time, notifier, LONGEST_START_SECONDS, starting)
             notifier.say("starting")
             async with composed(live, paths, descriptor) as daemon:
                 resumed = await daemon.scheduler.resume()
@@ -113,7 +113,7 @@ async def _live(daemon: Daemon, live: LiveConfig, notifier: Notifier, signals: S
         log.info("stopping", extra={"kind": "daemon_stopping"})
         notifier.stopping()
         limit_seconds = live.config.daemon.stop_seconds
-        tasks.start_soon(_ask_for_time, notifier, limit_seconds, anyio.CancelScope())
+        tasks.start_soon(ask_for_time, notifier, limit_seconds, anyio.CancelScope())
         await _drain(daemon, limit_seconds, signals)
         notifier.extend(CLOSING_SECONDS)
         tasks.cancel_scope.cancel()
@@ -139,7 +139,7 @@ async def _cancel_when_hurried(signals: Signals, scope: anyio.CancelScope) -> No
     scope.cancel()
 
 
-async def _ask_for_time(notifier: Notifier, limit_seconds: float, scope: anyio.CancelScope) -> None:
+async def ask_for_time(notifier: Notifier, limit_seconds: float, scope: anyio.CancelScope) -> None:
     """Keeps the service manager from giving up on a start or a stop that takes long, while the loop turns."""
     with scope, anyio.move_on_after(limit_seconds):
         while notifier.listens:

@@ -95,7 +95,9 @@ def command_line() -> argparse.ArgumentParser:
     export = commands.add_parser("export", help="write a run down as lines of JSON, to keep or to replay")
     _add_config(export)
     export.add_argument("run_id", metavar="RUN", help="the run's id, as `aeonctl runs` names it")
-    export.add_argument("--output", type=Path, metavar="FILE", help="a new file (standard output if left out)")
+    export.add_argument(
+        "--output", type=Path, metavar="FILE", help="a new file (standard output if left out)"
+    )
     export.set_defaults(command=_export)
 
     demo = commands.add_parser("demo", help="start a daemon of its own, ask it three things, stop it")

@@ -32,6 +32,8 @@ def _told(event: e.Event) -> tuple[str, str, str]:
             return "run_created", f"run created by user {request.owner.uid}{planned}", ""
         case e.RunStarted():
             return "run_started", "run started", ""
+        case e.RouteChosen(route=route):
+            return "route_chosen", f"route chosen: {route}", ""
         case e.PlanAdopted(plan=plan, source=source):
             return "run_planned", f"plan of {len(plan.steps)} steps adopted, made by the {source}", ""
         case e.PlanningFailed(problem=problem):
@@ -39,6 +41,19 @@ def _told(event: e.Event) -> tuple[str, str, str]:
         case e.StepEnded(step_id=step_id, state=state, reason=reason, duration_seconds=seconds):
             words = f"step ended: {state}{_because(reason)}, after {seconds:.3f} s"
             return "step_ended", words, step_id
+        case e.InputRequested(question=question):
+            return "input_requested", "a step asks for an answer: the run waits", question.step_id
+        case e.InputAnswered(owner=owner):
+            return "input_answered", f"user {owner.uid} answered", ""
+        case e.ChildRunStarted(step_id=step_id, child=child):
+            return "child_started", f"the step is done by run {child.child_run_id}", step_id
+        case e.ChildRunEnded(step_id=step_id, child_run_id=child_run_id, state=state):
+            return "child_ended", f"run {child_run_id} of the step ended: {state}", step_id
+        case e.PassEvaluated(evaluation=evaluation):
+            found = "converged" if evaluation.converged else "not converged"
+            return "pass_evaluated", f"pass {evaluation.pass_index} evaluated: {found}", ""
+        case e.PlanRefined(applied=applied):
+            return "plan_refined", f"plan refined: {len(applied)} changes", ""
         case e.BudgetExhausted(dimension=dimension):
             return "budget_exhausted", f"budget exhausted: {dimension}", ""
         case e.CancelRequested(owner=owner):

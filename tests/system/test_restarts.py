@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from aeond_client.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.events import RunEnded
 from aeond_client.retries import Retries
+from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Plan, PlanStep, RunState
 from tests.support.installed_service import (
     MEMBER,

@@ -64,4 +64,7 @@ def test_a_request_that_the_daemon_would_not_take_is_not_made() -> None:
 
 def test_a_creation_without_a_request_id_is_not_repeated() -> None:
     """A creation is safe to repeat exactly when it has a request id."""
-    assert [run_calls.create_run("text", id_, RunOptions()).repeatable for id_ in ("", "mine")] == [False, True]
+    assert [run_calls.create_run("text", id_, RunOptions()).repeatable for id_ in ("", "mine")] == [
+        False,
+        True,
+    ]

@@ -2,9 +2,7 @@ import pytest
 
 from aeond.orchestration.rewriting_checks import is_quoted, what_is_wrong
 
-TALK = (
-    "User: What is 17 times 23?\nAssistant: 391\nUser: List docs.\nAssistant: docs/api.md, q1.csv and Clara's notes"
-)
+TALK = "User: What is 17 times 23?\nAssistant: 391\nUser: List docs.\nAssistant: docs/api.md, q1.csv and Clara's notes"
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,23 @@ async def test_without_a_tokenizer_nothing_is_told() -> None:
 
 
 WORDS = st.sampled_from(
-    ["tell", "show", "town", "bridge", "river", "7", "green", "walk", "Porto", "you", "know?", "fine!", "and", "(no)", "[x]"]
+    [
+        "tell",
+        "show",
+        "town",
+        "bridge",
+        "river",
+        "7",
+        "green",
+        "walk",
+        "Porto",
+        "you",
+        "know?",
+        "fine!",
+        "and",
+        "(no)",
+        "[x]",
+    ]
 )
 SENTENCES = st.lists(WORDS, min_size=1, max_size=12).map(" ".join)
 TEXTS = st.lists(SENTENCES, min_size=1, max_size=5).map(". ".join)

@@ -1,6 +1,8 @@
 """A run's story in the log."""
 
 import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 import anyio
@@ -13,6 +15,7 @@ from aeond.domain.runs import Owner, RunRequest
 from aeond.domain.steps import StepMode
 from aeond.service.feed import HotFeed
 from aeond.service.story import tell
+from tests.support.every_kind import EVERY_KIND
 from tests.support.service_world import ONE_STEP, World, asking
 
 
@@ -73,3 +76,27 @@ def test_nothing_is_put_together_that_nobody_reads(caplog: pytest.LogCaptureFixt
     """At level warning the story costs nothing and says nothing."""
     caplog.set_level(logging.WARNING, "aeond.runs")
     assert said(caplog, StepEnded("s1", StepState.SUCCEEDED, StepMode.TOOL)) == ""
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Every text in an event that is more than one word: what people and models wrote."""
+    if isinstance(value, str):
+        if " " in value:
+            yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from texts_in(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from texts_in(part)
+
+
+def test_events_of_every_kind_are_told_without_their_texts(caplog: pytest.LogCaptureFixture) -> None:
+    """Of events of every kind, with every field that they can have, no text of anybody's is in the log."""
+    caplog.set_level(logging.INFO, "aeond.runs")
+    events = [Event("r1", seq, 0.0, 0.5, kind) for seq, kind in enumerate(EVERY_KIND, start=1)]
+    tell(events)
+    assert {kind for kind, *_ in records(caplog)} >= {"route_chosen", "input_requested", "child_ended"}
+    texts = [text for event in events for text in texts_in(asdict(event))]
+    assert len(texts) > 10
+    assert [text for text in texts if text in caplog.text] == []

@@ -1,0 +1,59 @@
+"""What the service manager is told of the daemon's life."""
+
+from dataclasses import dataclass
+
+import anyio
+import pytest
+
+from aeond.daemon import lifecycle
+from aeond.daemon.lifecycle import status_line
+from aeond.domain.llm import EngineSnapshot, EngineState
+from tests.support.managers import ToldManager
+
+
+@dataclass
+class Counts:
+    """How many runs a test says that there are."""
+
+    running_count: int = 2
+    waiting_count: int = 1
+    attention_count: int = 3
+
+
+RUNS = "; runs: 2 at work, 1 waiting, 3 held up"
+
+
+@pytest.mark.parametrize(
+    ("engine", "told"),
+    [
+        (EngineSnapshot(EngineState.COLD), "no model: cold"),
+        (EngineSnapshot(EngineState.READY, "small"), "small: ready"),
+        (EngineSnapshot(EngineState.STARTING, "small", "downloading", 0.4), "small: starting, downloading 40%"),
+        (EngineSnapshot(EngineState.STARTING, "small"), "small: starting"),
+        (EngineSnapshot(EngineState.DEAD, "small", error="it was killed"), "small: dead (it was killed)"),
+    ],
+)
+def test_the_line_of_status_has_engine_and_runs(engine: EngineSnapshot, told: str) -> None:
+    """One line says which model is where in its life, and how many runs work, wait and are held up."""
+    assert status_line(engine, Counts()) == told + RUNS
+
+
+async def test_time_is_asked_for_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a start or a stop goes on the manager hears so, and no longer than the limit."""
+    monkeypatch.setattr(lifecycle, "EXTEND_SECONDS", 0.01)
+    manager = ToldManager()
+    with anyio.fail_after(10):
+        await lifecycle.ask_for_time(manager, 0.05, anyio.CancelScope())
+    assert len(manager.told) > 1
+    assert set(manager.told) == {"30 s more"}
+
+
+async def test_no_more_time_is_asked_for_once_it_is_over() -> None:
+    """When the start is over nothing more is asked for."""
+    manager, scope = ToldManager(), anyio.CancelScope()
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lifecycle.ask_for_time, manager, 60.0, scope)
+            await anyio.wait_all_tasks_blocked()
+            scope.cancel()
+    assert manager.told == ["30 s more"]

@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
-from aeond.api.v1 import events_pb2
+import pytest
+
+from aeond.api.v1 import events_pb2, models_pb2
 from tests.support import wire_events
 from tests.support.aeonctl import Run, script
 from tests.support.scripted_daemon import ScriptedDaemon, journal_of
@@ -101,6 +103,27 @@ async def test_a_reload_is_told(aeonctl: Run) -> None:
         ["changed        log.level, runs.max_running", "needs restart  model.name"],
     )
     assert (await aeonctl("reload", "--json")).json_lines[0]["restart_keys"] == ["model.name"]
+
+
+@pytest.mark.parametrize(
+    ("last", "out", "code"),
+    [
+        (models_pb2.ENGINE_STATE_READY, "tiny ready\n", 0),
+        (models_pb2.ENGINE_STATE_DEAD, "tiny dead: no room\n", 1),
+        (models_pb2.ENGINE_STATE_COLD, "cold\n", 1),
+    ],
+)
+async def test_waiting_for_a_model_ends_with_its_start(
+    aeonctl: Run, daemon: ScriptedDaemon, last: models_pb2.EngineState.ValueType, out: str, code: int
+) -> None:
+    """Whoever waits is told how far it is, and how it ended: also when somebody else unloads the model."""
+    starting = models_pb2.Engine(state=models_pb2.ENGINE_STATE_STARTING, model="tiny", activity="loading")
+    half = models_pb2.Engine(state=starting.state, model="tiny", activity="loading", progress=0.55)
+    end = models_pb2.Engine(state=last, model="" if out == "cold\n" else "tiny")
+    end.error = "no room" if code and end.model else ""
+    daemon.models.starting, daemon.status.engines = starting, [half, end]
+    told = await aeonctl("models", "load", "--wait")
+    assert (told.code, told.out, told.err) == (code, out, "loading\nloading 50%\n")
 
 
 async def test_models_and_status_are_told(aeonctl: Run, daemon: ScriptedDaemon) -> None:

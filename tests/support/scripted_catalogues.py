@@ -113,6 +113,7 @@ class ScriptedModels(models_pb2_grpc.ModelServiceServicer):
 
     def __init__(self) -> None:
         self.loaded = True
+        self.starting: models_pb2.Engine | None = None  # how the engine is right after a load, if not ready
 
     def add_to(self, server: grpc.aio.Server) -> None:
         models_pb2_grpc.add_ModelServiceServicer_to_server(self, server)
@@ -126,7 +127,7 @@ class ScriptedModels(models_pb2_grpc.ModelServiceServicer):
         if request.model not in {"", "tiny"}:
             await refuse(context, grpc.StatusCode.NOT_FOUND, "MODEL_NOT_FOUND", ("field", "model"))
         self.loaded = True
-        return models_pb2.LoadModelResponse(engine=self._engine())
+        return models_pb2.LoadModelResponse(engine=self.starting or self._engine())
 
     async def UnloadModel(self, request: Any, context: Any) -> Any:  # noqa: N802 - the contract's
         self.loaded = False

@@ -191,13 +191,17 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
 
 
 class ScriptedStatus(daemon_pb2_grpc.DaemonServiceServicer):
-    """A daemon that is well."""
+    """A daemon that is well. `engines` is how its engine is at each look to come; after that it is ready."""
+
+    def __init__(self) -> None:
+        self.engines: list[models_pb2.Engine] = []
 
     async def GetStatus(self, request: Any, context: Any) -> Any:  # noqa: N802 - the contract's
         reply = daemon_pb2.GetStatusResponse(
             version="0.1.0", state=daemon_pb2.DAEMON_STATE_READY, pid=4711, uptime_seconds=65.0, tool_count=2
         )
-        reply.engine.state, reply.engine.model = models_pb2.ENGINE_STATE_READY, "tiny"
+        ready = models_pb2.Engine(state=models_pb2.ENGINE_STATE_READY, model="tiny")
+        reply.engine.CopyFrom(self.engines.pop(0) if self.engines else ready)
         reply.load.max_running_runs = 8
         return reply
 
@@ -215,13 +219,14 @@ class ScriptedDaemon:
         self.runs = ScriptedRuns()  # type: ignore[abstract]  # what is not scripted answers UNIMPLEMENTED
         self.tools = ScriptedTools()  # type: ignore[abstract]  # what is not scripted answers UNIMPLEMENTED
         self.memory = ScriptedMemory()
+        self.status = ScriptedStatus()
         self.models = ScriptedModels()  # type: ignore[abstract]  # what is not scripted answers UNIMPLEMENTED
         self._server: grpc.aio.Server | None = None
 
     async def start(self) -> None:
         server = grpc.aio.server()
         runs_pb2_grpc.add_RunServiceServicer_to_server(self.runs, server)
-        daemon_pb2_grpc.add_DaemonServiceServicer_to_server(ScriptedStatus(), server)
+        daemon_pb2_grpc.add_DaemonServiceServicer_to_server(self.status, server)
         for catalogue in (self.tools, self.memory, self.models):
             catalogue.add_to(server)
         server.add_insecure_port(f"unix:{self.path}")

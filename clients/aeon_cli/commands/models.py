@@ -71,7 +71,7 @@ def load(context: click.Context, /, name: str, wait: bool, as_json: bool) -> int
         print_json(engine)
     else:
         print(engine_in_words(engine))
-    return Exit.FAILED if engine.state == "dead" else Exit.ANSWERED
+    return Exit.ANSWERED if engine.state in {"starting", "ready"} else Exit.FAILED
 
 
 @models.command("unload")
@@ -98,9 +98,10 @@ def engine_in_words(engine: "Engine") -> str:
 
 
 def _wait_for(client: "Client", engine: "Engine") -> "Engine":
-    """The engine once it is ready or dead; each new thing that it does is said on standard error."""
+    """The engine once it starts no more: ready, dead, or unloaded by somebody else. Each new thing that it does
+    meanwhile is said on standard error."""
     said = ""
-    while engine.state not in {"ready", "dead"}:
+    while engine.state == "starting":
         words = engine.activity or engine.state
         if engine.progress:
             words += f" {int(engine.progress * 10) * 10}%"

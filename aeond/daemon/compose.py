@@ -38,12 +38,11 @@ from aeond.kernel.decide import decide
 from aeond.kernel.executor import LLM_AGENT, StepExecutor
 from aeond.kernel.fold import fold
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
-from aeond.orchestration.assembling import phases_over
+from aeond.orchestration.assembling import phases_over, usual_openings
 from aeond.orchestration.immediate import AtOnce
 from aeond.orchestration.intents import PreparedIntents
 from aeond.orchestration.mending import StepMender
 from aeond.orchestration.plan_reading import in_order
-from aeond.orchestration.preamble import Preamble
 from aeond.orchestration.readiness import StepReadiness
 from aeond.orchestration.reasoning import AgentReasoner
 from aeond.orchestration.references import ModelReferences
@@ -245,7 +244,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
             admission=admission,
             feed=feed,
             showing=EngineShowing(engine, feed),
-            warming=PromptWarming(adapter, engine, Preamble(registry, validator).usual, clock),
+            warming=PromptWarming(adapter, engine, usual_openings(registry, validator), clock),
             retention=Retention(
                 journal, clock, lambda: live.config.runs.keep_days, lambda: scheduler.running_count > 0
             ),

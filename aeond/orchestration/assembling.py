@@ -1,5 +1,8 @@
 """All the parts of the phases over one model, put together."""
 
+from collections.abc import Callable
+
+from aeond.domain.messages import Message
 from aeond.orchestration.answering import StepAnswerer
 from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.contracts import Planner, References, Supervisor
@@ -10,6 +13,7 @@ from aeond.orchestration.planning import ModelPlanner
 from aeond.orchestration.preamble import Preamble
 from aeond.orchestration.profiling import AdaptiveDepth
 from aeond.orchestration.refining import ModelRefiner
+from aeond.orchestration.route_preamble import RoutePreamble
 from aeond.orchestration.routing import ModelRouter
 from aeond.ports import LLMAdapter, ToolRegistry, Validator
 
@@ -37,3 +41,10 @@ def phases_over(
         refiner=ModelRefiner(model, preamble, planner),
         answerer=StepAnswerer(llm),
     )
+
+
+def usual_openings(
+    registry: ToolRegistry, validator: Validator
+) -> tuple[Callable[[], tuple[Message, ...]], ...]:
+    """What prompts begin with before a run is known, in the order in which a run asks: route, plan."""
+    return RoutePreamble(registry, validator).usual, Preamble(registry, validator).usual

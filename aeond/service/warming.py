@@ -16,18 +16,22 @@ log = logging.getLogger("aeond.service")
 
 
 class PromptWarming:
-    """Asks each new life of the engine for a single token after `opening`, in the background.
+    """Asks each new life of the engine for a single token after each of the `openings`, in the background.
 
     A background request for one token has its prompt read ahead: it gives way to every other request, and
     what was read is found by those that begin alike. How far it is, the engine's snapshot tells.
     """
 
     def __init__(
-        self, adapter: LLMAdapter, engine: Engine, opening: Callable[[], Sequence[Message]], clock: Clock
+        self,
+        adapter: LLMAdapter,
+        engine: Engine,
+        openings: Sequence[Callable[[], Sequence[Message]]],
+        clock: Clock,
     ) -> None:
         self._adapter = adapter
         self._engine = engine
-        self._opening = opening
+        self._openings = openings
         self._clock = clock
 
     async def keep_warm(self) -> None:
@@ -37,13 +41,14 @@ class PromptWarming:
             engine = self._engine.snapshot()
             life = (engine.model, engine.restarts) if engine.state is EngineState.READY else None
             if life not in (None, warm):
-                await self._warm()
+                for opening in self._openings:
+                    await self._warm(opening())
             warm = life
             await self._clock.sleep_until(self._clock.monotonic() + LOOK_SECONDS)
 
-    async def _warm(self) -> None:
+    async def _warm(self, opening: Sequence[Message]) -> None:
         request = LLMRequest(
-            tuple(self._opening()), max_tokens=1, priority=Priority.BACKGROUND, deadline_seconds=READ_SECONDS
+            tuple(opening), max_tokens=1, priority=Priority.BACKGROUND, deadline_seconds=READ_SECONDS
         )
         began = self._clock.monotonic()
         try:

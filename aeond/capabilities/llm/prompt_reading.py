@@ -28,10 +28,12 @@ LEAST_SHARE = 0.1
 
 @dataclass(slots=True)
 class Slot:
-    """A place in the engine where one request at a time is worked on, and the tokens that it has read."""
+    """A place in the engine where one request at a time is worked on, and the tokens that it has read;
+    `opening` is what was read ahead into it."""
 
     number: int
     tokens: Sequence[int] = ()
+    opening: Sequence[int] = ()
 
     def known(self, tokens: Sequence[int]) -> int:
         """How many tokens of this prompt, from its beginning, the slot has read."""
@@ -96,7 +98,7 @@ class PromptReading:
                 else:
                     async with self._turn:
                         pass  # whoever reads ahead leaves its slot after the piece at hand
-                async with self._taken(tokens) as slot:
+                async with self._taken(tokens, ahead=ahead) as slot:
                     known = slot.known(tokens)
                     if ahead and known < len(tokens) and await self._restored(slot, tokens):
                         known = len(tokens)
@@ -104,6 +106,7 @@ class PromptReading:
                         yield ReadPrompt(slot.number, known)
                         slot.tokens = tokens
                         if ahead:
+                            slot.opening = tokens
                             await self._files.save(self._client, slot.number, tokens)
                         return
         finally:
@@ -125,11 +128,17 @@ class PromptReading:
             await self._calm.wait()
 
     @asynccontextmanager
-    async def _taken(self, tokens: Sequence[int]) -> AsyncIterator[Slot]:
-        """A slot of one's own: the one that has read most of this prompt, or the longest unused."""
+    async def _taken(self, tokens: Sequence[int], *, ahead: bool) -> AsyncIterator[Slot]:
+        """A slot of one's own: the one that has read most of this prompt, or the longest unused.
+
+        What is read ahead does not take the place of something else that was, as long as there is another.
+        """
         async with self._places:
-            best = max(self._free, key=lambda slot: slot.known(tokens))
-            slot = best if best.known(tokens) >= LEAST_SHARE * len(tokens) else self._free[0]
+            free = self._free
+            if ahead:
+                free = [slot for slot in free if slot.opening in ((), tokens)] or free
+            best = max(free, key=lambda slot: slot.known(tokens))
+            slot = best if best.known(tokens) >= LEAST_SHARE * len(tokens) else free[0]
             self._free.remove(slot)
             try:
                 yield slot

@@ -3,17 +3,20 @@ from dataclasses import replace
 import pytest
 
 from aeond.domain import events as e
+from aeond.domain.plans import Clarity
 from aeond.domain.profiles import Route
 from aeond.domain.runs import Operation, RunSnapshot
-from aeond.orchestration.assembling import phases_over
+from aeond.orchestration.assembling import phases_over, usual_openings
+from aeond.orchestration.preamble import Preamble
 from aeond.orchestration.repair import ModelSupervisor
+from aeond.orchestration.route_preamble import RoutePreamble
 from aeond.orchestration.trivial import AsSaid
 from tests.support.judging import after_pass, judgement, ran
-from tests.support.strategy import calls, grant, registry, says, thinks, validator
+from tests.support.strategy import calls, grant, registry, run_of, says, thinks, validator
 
-LOOK, TELL = calls("s1", "look", path="garden"), thinks("s2", "Tell it.", "s1")
-FAILED = after_pass(1, ran(LOOK, error="no garden"), ran(TELL))
-FRESH = replace(FAILED, pass_index=0, plan=None, steps={}, route=None)
+TELL, LOOK = thinks("s1", "Tell it."), calls("s2", "look", path="garden")
+DOUBTFUL = after_pass(1, ran(TELL, clarity=Clarity.PARTIALLY_CLEAR), ran(LOOK))
+FRESH = replace(DOUBTFUL, pass_index=0, plan=None, steps={}, route=None)
 PROFILE = {"depth": 1, "known": 90, "tools": "none", "breadth": "narrow", "confidence": "low", "why": ""}
 
 
@@ -24,9 +27,9 @@ PROFILE = {"depth": 1, "known": 90, "tools": "none", "breadth": "narrow", "confi
         (Operation.ROUTE, FRESH, {"route": "reply"}, e.RouteChosen),
         (Operation.PROFILE, FRESH, PROFILE, e.ProfileInferred),
         (Operation.PLAN, FRESH, {"steps": [{"agent": "llm"}]}, e.PlanAdopted),
-        (Operation.EVALUATE, FAILED, judgement(), e.PassEvaluated),
-        (Operation.EVALUATE, replace(FAILED, route=Route.DIRECT), {"done": True}, e.PassEvaluated),
-        (Operation.ANSWER, FAILED, {}, e.AnswerComposed),
+        (Operation.EVALUATE, DOUBTFUL, judgement(), e.PassEvaluated),
+        (Operation.EVALUATE, replace(DOUBTFUL, route=Route.DIRECT), {"done": True}, e.PassEvaluated),
+        (Operation.ANSWER, DOUBTFUL, {}, e.AnswerComposed),
     ],
 )
 async def test_every_operation_has_its_part(
@@ -39,3 +42,12 @@ async def test_every_operation_has_its_part(
     assert isinstance(first, kind)
     assert getattr(first, "fallback", False) is False
     assert len(llm.requests) == (0 if operation is Operation.RESOLVE else 1)
+
+
+def test_what_is_read_ahead_is_what_a_run_begins_with() -> None:
+    """The first questions of a run begin with what was read before there was one: the route's, then the plan's."""
+    tools, check, run = registry(), validator(), run_of()
+    route, plan = usual_openings(tools, check)
+    for usual, preamble in ((route, RoutePreamble(tools, check)), (plan, Preamble(tools, check))):
+        asked = [message.content for message in preamble.messages(run)]
+        assert [message.content for message in usual()] == asked

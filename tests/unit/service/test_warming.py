@@ -24,10 +24,11 @@ class World:
         self.engine = StartingEngine()
         self.llm = ScriptedLLM(Script(rules=rules or (Rule(text="x"),)))
         self.clock = ManualClock()
+        self.openings = [lambda: OPENING]
 
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
-        warming = PromptWarming(self.llm, self.engine, lambda: OPENING, self.clock)
+        warming = PromptWarming(self.llm, self.engine, self.openings, self.clock)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(warming.keep_warm)
             await self.look()
@@ -60,6 +61,16 @@ async def test_what_is_asked_is_the_beginning_and_one_token_behind_everybody() -
     (request,) = world.llm.requests
     assert request.messages == OPENING
     assert (request.max_tokens, request.priority) == (1, Priority.BACKGROUND)
+
+
+async def test_every_beginning_is_read_in_turn() -> None:
+    """Several beginnings are asked for one after the other, the one that comes first in a run first."""
+    world = World()
+    other = (Message(Role.SYSTEM, "You decide."),)
+    world.openings = [lambda: other, lambda: OPENING]
+    async with world.working():
+        await world.look(READY)
+    assert [request.messages for request in world.llm.requests] == [other, OPENING]
 
 
 @pytest.mark.parametrize(

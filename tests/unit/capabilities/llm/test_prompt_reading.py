@@ -167,3 +167,20 @@ async def test_what_is_read_ahead_is_shown(world: World) -> None:
     world.shown.clear()
     await world.read(OTHER)
     assert world.shown == []
+
+
+async def test_prompts_that_are_read_ahead_do_not_push_each_other_out(world: World) -> None:
+    """Two beginnings that begin alike each get a slot, and both are found by what begins like them."""
+    plan = [*LONG[:300], *OTHER[:100]]
+    first, second = await world.read(LONG, AHEAD), await world.read(plan, AHEAD)
+    assert first.slot != second.slot
+    assert (await world.read([*LONG, 1])).slot == first.slot
+    assert (await world.read([*plan, 1])).known_tokens == len(plan)
+
+
+async def test_what_is_read_ahead_finds_a_place_where_all_hold_others(tmp_path: Path) -> None:
+    """With more beginnings than slots the longest unused one goes."""
+    world = World(tmp_path)
+    for start in (0, 10_000, 20_000):
+        read = await world.read(list(range(start, start + 100)), AHEAD)
+    assert (await world.read([*range(20_000, 20_100), 1])).slot == read.slot

@@ -19,14 +19,6 @@ class Scores:
     coherence: float = 0.0
     consistency: float = 0.0
 
-    def at_most(self, other: "Scores") -> "Scores":
-        """The smaller of the two in each."""
-        return Scores(
-            min(self.completeness, other.completeness),
-            min(self.coherence, other.coherence),
-            min(self.consistency, other.consistency),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Convergence:

@@ -19,7 +19,7 @@ from aeond.orchestration.issues import MAX_ISSUES, PassFacts, pass_facts, plan_i
 from aeond.orchestration.judgement_schema import judgement_schema, read_issues, read_scores
 from aeond.orchestration.judging_prompts import pass_judging_messages, plan_judging_messages, results_length
 from aeond.orchestration.preamble import Preamble
-from aeond.orchestration.progress import stuck_in
+from aeond.orchestration.progress import executed_steps, stuck_in
 
 MAX_JUDGEMENT_TOKENS: Final = 400
 JUDGEMENT_SECONDS: Final = 120.0  # a machine that takes longer is better served by the facts alone
@@ -48,9 +48,9 @@ class PlanEvaluator:
 
     A plan that has not run is validated without a model; if it is sound and the task a deep one, the
     model is asked what else is wrong with it, once in a run. A pass whose steps all gave their results,
-    with nothing flagged, has converged; one that is stuck has not; neither takes a call. Of any other the
-    model gives scores and issues, and the facts bound them: what gave no result is not complete. Where
-    the model cannot be asked, the facts alone are the judgement, and it is a conservative one.
+    with nothing flagged, has converged; one that is stuck, or lacks a result that nothing made good, has
+    not; none of these takes a call. Of any other the model gives scores and issues of what was executed.
+    Where it cannot be asked, the facts alone are the judgement, and it is a conservative one.
     """
 
     def __init__(
@@ -86,15 +86,16 @@ class PlanEvaluator:
         if facts.flawless:
             return success(_judged(_scored(run, _COMPLETE, True, (ALL_STEPS_COMPLETE,), ())))
         why = stuck_in(run)
-        if why:
-            issues = (Issue(STUCK, Severity.HIGH, "", why), *facts.issues)
-            return success(_judged(self._assess(run, Scores(), issues)))
+        stuck = (Issue(STUCK, Severity.HIGH, "", why),) if why else ()
+        if stuck or facts.lacking:
+            scores = replace(_COMPLETE, completeness=facts.completeness)
+            return success(_judged(self._assess(run, scores, (*stuck, *facts.issues))))
         said = await self._ask(run, facts, grant)
         if not said.ok:
             problem = said.problem or Problem("NOT_JUDGED", "the pass could not be judged")
             return failure(problem, _judged(self._assess(run, Scores(), facts.issues)))
-        scores = read_scores(said.value).at_most(replace(_COMPLETE, completeness=facts.completeness))
-        return success(_judged(self._assess(run, scores, (*facts.issues, *read_issues(said.value)))))
+        issues = (*facts.issues, *read_issues(said.value))
+        return success(_judged(self._assess(run, read_scores(said.value), issues)))
 
     async def _ask(self, run: RunSnapshot, facts: PassFacts, grant: Grant) -> Outcome[JsonValue]:
         preamble = self._preamble.messages(run)
@@ -107,7 +108,7 @@ class PlanEvaluator:
         fitted = await fit_prompt(self._model.llm, build, available, min(room, MAX_PROMPT_TOKENS))
         if fitted.value is None:
             return failure(fitted.problem or Problem("PROMPT_TOO_LONG", "it does not fit"), None)
-        schema = judgement_schema(tuple(run.steps), scored=True)
+        schema = judgement_schema([step.step_id for step in executed_steps(run)], scored=True)
         return await self._model.ask(
             fitted.value.messages, schema, MAX_JUDGEMENT_TOKENS, grant, JUDGEMENT_SECONDS
         )

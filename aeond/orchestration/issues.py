@@ -44,6 +44,11 @@ class PassFacts:
         """Whether every step gave its result and nothing is flagged."""
         return not self.issues and self.completeness >= 1.0
 
+    @property
+    def lacking(self) -> bool:
+        """Whether a result is missing that no later step made good."""
+        return any(issue.severity is Severity.HIGH for issue in self.issues)
+
 
 def plan_issues(plan: Plan, validator: Validator, tools: Collection[str]) -> tuple[Issue, ...]:
     """Unknown tools and agents, cycles, missing dependencies, references and arguments that cannot work.

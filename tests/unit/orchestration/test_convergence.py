@@ -48,4 +48,3 @@ def test_each_reason_is_told_once() -> None:
 def test_thresholds_can_be_others() -> None:
     """A run that may be less complete converges earlier."""
     assert Convergence(completeness=0.5).assess(Scores(0.5, 1.0, 1.0))[0]
-    assert Scores(0.2, 0.9, 0.5).at_most(Scores(0.5, 0.3, 0.5)) == Scores(0.2, 0.3, 0.5)

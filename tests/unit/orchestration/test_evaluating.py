@@ -5,11 +5,13 @@ import pytest
 
 from aeond.domain.budgets import Grant
 from aeond.domain.evaluations import Evaluation, Severity
-from aeond.domain.plans import Clarity, Plan, PlanStep
+from aeond.domain.plans import Clarity, Plan, PlanStep, StepState
 from aeond.domain.profiles import ConfidenceLevel, Route, TaskProfile
 from aeond.domain.runs import RunSnapshot
+from aeond.domain.steps import StepSnapshot
 from aeond.orchestration.contracts import Judgement
 from aeond.orchestration.evaluating import EvaluatorByRoute, PlanEvaluator
+from aeond.orchestration.judgement_schema import judgement_schema
 from aeond.orchestration.trivial import AcceptAll
 from tests.support.judging import after_pass, judgement, model_of, preamble, ran
 from tests.support.strategy import calls, grant, says, thinks
@@ -48,6 +50,10 @@ def failing_pass() -> RunSnapshot:
     return after_pass(
         1, ran(LOOK, error="there is no 'garden'; there is 'gardens'"), ran(thinks("s2", "Sing."))
     )
+
+
+def doubtful_pass() -> RunSnapshot:
+    return after_pass(1, ran(LOOK), ran(TELL, clarity=Clarity.PARTIALLY_CLEAR))
 
 
 # ---------------------------------------------------------------- a plan that has not run
@@ -148,13 +154,23 @@ async def test_scores_below_their_thresholds_do_not_converge() -> None:
     assert [i.reason for i in judged.issues] == ["PARTIALLY_CLEAR", "HALLUCINATION"]
 
 
-async def test_what_gave_no_result_is_not_complete_whatever_the_model_says() -> None:
-    """A model that praises a pass with a failed step does not make it converge."""
-    ok, judged = await Desk(judgement()).judge(failing_pass())
+async def test_what_gave_no_result_is_not_complete_whatever_a_model_would_say() -> None:
+    """A failed step settles it: the pass has not converged, its error is the issue, and no call is spent."""
+    desk = Desk(judgement())
+    ok, judged = await desk.judge(failing_pass())
     assert (ok, judged.converged) == (True, False)
     assert judged.completeness == 0.5
     assert judged.reasons == ("COMPLETENESS_LOW", "TOOL_FAILED")
     assert "there is 'gardens'" in judged.issues[0].message
+    assert desk.asked == 0
+
+
+async def test_only_what_was_executed_is_judged() -> None:
+    """Of a step that did not run a model can find nothing wrong in a pass: its schema does not name it."""
+    skipped = StepSnapshot(thinks("s3", "Sing."), StepState.SKIPPED)
+    desk = Desk(judgement())
+    await desk.judge(after_pass(1, ran(LOOK), ran(TELL, clarity=Clarity.PARTIALLY_CLEAR), skipped))
+    assert desk.llm.requests[0].schema == judgement_schema(("s1", "s2"), scored=True)
 
 
 async def test_what_later_steps_made_good_may_converge() -> None:
@@ -187,9 +203,9 @@ async def test_a_stuck_run_is_told_as_such_without_a_call() -> None:
 )
 async def test_without_a_model_the_judgement_is_conservative(answer: Any, purse: Grant | None) -> None:
     """A flagged pass that nobody can judge has not converged; what is known of it stands in its issues."""
-    ok, judged = await Desk(answer, purse=purse).judge(failing_pass())
+    ok, judged = await Desk(answer, purse=purse).judge(doubtful_pass())
     assert (ok, judged.converged) == (False, False)
-    assert [i.reason for i in judged.issues] == ["TOOL_FAILED"]
+    assert [i.reason for i in judged.issues] == ["PARTIALLY_CLEAR"]
     assert (judged.completeness, judged.coherence) == (0.0, 0.0)
 
 
@@ -204,7 +220,7 @@ async def test_long_results_are_shortened_to_be_judged() -> None:
 
 async def test_the_snapshot_is_read_and_not_changed() -> None:
     """Judging is a new value: run, plan and steps are what they were."""
-    run, same = failing_pass(), failing_pass()
+    run, same = doubtful_pass(), doubtful_pass()
     await Desk(judgement()).judge(run)
     assert replace(run, plan=Plan("")) == replace(same, plan=Plan(""))
     assert run.plan == same.plan

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from time import monotonic
 
 import pytest
 
@@ -115,6 +116,27 @@ def test_a_stop_parks_runs_and_a_start_takes_them_up(service: Service) -> None:
     done = service.ledger.ended(run_id)
     assert (done["s1"], done["s3"]) == (1, 1), service.ledger.lines  # s2 has no effects: it may run again
     assert done["s2"] >= 1
+
+
+def test_a_stop_that_takes_long_is_given_its_time(service: Service) -> None:
+    """A stop waits for a step with effects beyond the unit's own limit, for as long as it was configured to."""
+    limit_seconds = 3
+    service.configure(extra="[daemon]\nstop_seconds = 60.0\n")
+    service.change(f"TimeoutStopSec={limit_seconds}")
+    systemctl("start", "aeond")
+    gate = service.gate()
+    step = {"step_id": "s1", "tool": "run", "arguments": {"gate": str(gate.path)}}
+    asked = aeonctl(MEMBER, "ask", "--detach", "--workspace", "", "--plan", service.plan("a deed", step))
+    assert asked.returncode == 0, asked.stderr
+    gate.held()
+    systemctl("stop", "--no-block", "aeond.socket", "aeond.service")
+    until(lambda: shown("ActiveState") == "deactivating", "the stop")
+    stopping = monotonic()
+    until(lambda: monotonic() > stopping + limit_seconds + 1, "the limit")
+    assert shown("ActiveState") == "deactivating"
+    gate.open()
+    until(lambda: shown("ActiveState") == "inactive", "the end")
+    assert (shown("Result"), service.ledger.ended(asked.stdout.strip())["s1"]) == ("success", 1)
 
 
 def test_a_killed_daemon_comes_back_and_nobody_misses_anything(service: Service) -> None:

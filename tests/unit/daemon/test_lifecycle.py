@@ -28,7 +28,10 @@ RUNS = "; runs: 2 at work, 1 waiting, 3 held up"
     [
         (EngineSnapshot(EngineState.COLD), "no model: cold"),
         (EngineSnapshot(EngineState.READY, "small"), "small: ready"),
-        (EngineSnapshot(EngineState.STARTING, "small", "downloading", 0.4), "small: starting, downloading 40%"),
+        (
+            EngineSnapshot(EngineState.STARTING, "small", "downloading", 0.4),
+            "small: starting, downloading 40%",
+        ),
         (EngineSnapshot(EngineState.STARTING, "small"), "small: starting"),
         (EngineSnapshot(EngineState.DEAD, "small", error="it was killed"), "small: dead (it was killed)"),
     ],

@@ -176,3 +176,44 @@ def answer() -> str:
         return "".join(
             piece.text for piece in client.generate("Say hello.", max_tokens=4, timeout_seconds=60)
         )
+
+
+def test_a_user_s_daemon_has_sandboxes_too(service: Service) -> None:
+    """Under the hardening of a user's daemon bubblewrap works: a tool of a folder runs apart and answers."""
+    if not bubblewrap_works_for(MEMBER):
+        pytest.skip("an ordinary user has no bubblewrap here (with-systemd --proc rw gives it)")
+    home, uid = Path("/home") / MEMBER, run("id", "--user", MEMBER).stdout.strip()
+    tools = home / "tools"
+    tools.mkdir(parents=True)
+    shutil.copy(ROOT / "tests" / "support" / "sandbox_tools.py", tools)
+    config = home / ".config" / "aeond" / "aeond.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f'[model]\nengine = "scripted"\n[tools]\nfolders = ["{tools}"]\n', encoding="utf-8")
+    run("chown", "--recursive", f"{MEMBER}:{MEMBER}", home)
+    known = [f"HOME={home}", f"XDG_RUNTIME_DIR=/run/user/{uid}", "PATH=/usr/local/bin:/usr/bin:/bin"]
+    become = ["setpriv", "--reuid", MEMBER, "--regid", MEMBER, "--init-groups", "env", "--ignore-environment"]
+    systemctl("start", f"user@{uid}.service")
+    try:
+        run(*become, *known, "systemctl", "--user", "start", "aeond")
+        told = run(*become, *known, "aeonctl", "call", "--json", "--workspace", "", "peek", f"text={config}")
+        seen = json.loads(told.stdout)["data"]["value"]
+        assert (seen["file"], seen["networks"]) == ("FileNotFoundError", ["lo"])
+    finally:
+        systemctl("stop", f"user@{uid}.service")
+        shutil.rmtree(home)
+
+
+def bubblewrap_works_for(user: str) -> bool:
+    become = ["setpriv", "--reuid", user, "--regid", user, "--init-groups"]
+    words = [
+        "bwrap",
+        "--unshare-all",
+        "--disable-userns",
+        "--unshare-user",
+        "--ro-bind",
+        "/",
+        "/",
+        "--proc",
+        "/proc",
+    ]
+    return run(*become, *words, "true", check=False).returncode == 0

@@ -59,7 +59,7 @@ class Bubblewrap:
     def options(self, workspace: str) -> Sequence[str]:
         """What bubblewrap is told: everything is taken away, then a little is given back."""
         options = ["--unshare-user", "--unshare-all", "--disable-userns", "--cap-drop", "ALL"]
-        options += ["--die-with-parent", "--new-session", "--hostname", "sandbox", "--clearenv"]
+        options += ["--die-with-parent", "--new-session", "--clearenv"]
         for name, value in (("LANG", "C.UTF-8"), ("PATH", "/usr/bin:/bin"), ("PYTHONUTF8", "1")):
             options += ["--setenv", name, value]
         for shown in [*_SYSTEM, *python_places()]:

@@ -78,7 +78,7 @@ class CallEvaluator:
         room = min(left.tokens, self._llm.capabilities.context_length) - USEFUL_TOKENS
         if left.llm_calls < 1 or room <= 0:
             return failure(Problem("BUDGET_SPENT", "no model call is left to judge the result"), None)
-        routed = routing_messages(snapshot.text, self._preamble.messages(snapshot))
+        routed = routing_messages(snapshot, self._preamble.messages(snapshot))
 
         def build(result_chars: int) -> tuple[Message, ...]:
             return (*routed, *call_turns(snapshot, result_chars))

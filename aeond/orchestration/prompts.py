@@ -10,6 +10,7 @@ from typing import Final
 
 from aeond.domain.messages import Message, Role
 from aeond.domain.plans import PlanStep
+from aeond.domain.runs import RunSnapshot
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.schema_parts import as_object
@@ -83,6 +84,11 @@ def plan_messages(request: str, preamble: Sequence[Message]) -> tuple[Message, .
 def replan_messages(messages: Sequence[Message], plan: str, problem: str) -> tuple[Message, ...]:
     """Asks again, with what was wrong with the first plan."""
     return (*messages, _agent(plan), _user(_REPLAN.format(problem=problem)))
+
+
+def in_session(run: RunSnapshot) -> str:
+    """The request, behind what its session brought."""
+    return f"What was said before:\n{run.context}\n\n{run.text}" if run.context else run.text
 
 
 def chat_prompt(request: str) -> str:

@@ -8,7 +8,7 @@ from aeond.domain.messages import Message, Role
 from aeond.domain.outcome import Problem
 from aeond.domain.runs import Answer, RunSnapshot
 from aeond.orchestration.metering import MeteredLLM, is_cut
-from aeond.orchestration.prompts import ANSWER_RULES
+from aeond.orchestration.prompts import ANSWER_RULES, in_session
 from aeond.ports import LLMAdapter, TextSink
 
 MAX_REPLY_TOKENS: Final = 1_024
@@ -34,7 +34,4 @@ async def reply(llm: LLMAdapter, snapshot: RunSnapshot, grant: Grant, on_text: T
 def reply_messages(snapshot: RunSnapshot) -> tuple[Message, ...]:
     """Rules first, then the session, then the request: what changes most comes last."""
     rules = snapshot.request.instructions or ANSWER_RULES
-    request = snapshot.text
-    if snapshot.context:
-        request = f"What was said before:\n{snapshot.context}\n\n{request}"
-    return (Message(Role.SYSTEM, rules), Message(Role.USER, request))
+    return (Message(Role.SYSTEM, rules), Message(Role.USER, in_session(snapshot)))

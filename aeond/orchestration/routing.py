@@ -34,7 +34,7 @@ class ModelRouter:
         specs = self._preamble.specs(snapshot)
         if not specs:
             return success(RouteChoice(Route.REPLY))
-        messages = routing_messages(snapshot.text, self._preamble.messages(snapshot))
+        messages = routing_messages(snapshot, self._preamble.messages(snapshot))
         asked = await self._model.ask(messages, self._schemas.route(specs), MAX_CALL_TOKENS, grant)
         if not asked.ok:
             return _planned(asked.problem)

@@ -14,18 +14,18 @@ from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepSnapshot
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
-from aeond.orchestration.prompts import tools_text
+from aeond.orchestration.prompts import in_session, tools_text
 from aeond.orchestration.route_examples import RouteExample
 from aeond.orchestration.shortening import share, shorten
 
 _RULES: Final = """\
 Decide how to fulfil each request. Reply with JSON.
-{"route":"reply"} when you can answer by yourself: to talk, explain, translate, write, tell facts of the \
-world. Without a tool you cannot calculate, remember anything or look into files.
+{"route":"reply"} when you can answer by yourself or from what was said before: to talk, explain, translate, \
+write, tell facts of the world. Without a tool you cannot calculate, remember anything or look into files.
 {"route":"direct","tool":...,"arguments":...} when one call of a tool does it, or begins it. You then see \
 its result.
-{"route":"plan"} when something must be written, summarised or compared and then used further, or files \
-must be worked through one by one.
+{"route":"plan"} when a text must first be written, translated, summarised or compared and then be saved, or \
+when several files must be worked through.
 After a result: the next call if something is still to be done, else {"answer":"..."} with all that this \
 request asks for, or {"done":true} if the result itself is all of that. Names, numbers and texts are copied \
 letter by letter."""
@@ -46,9 +46,9 @@ def routing_opening(
     return tuple(messages)
 
 
-def routing_messages(request: str, opening: Sequence[Message]) -> tuple[Message, ...]:
-    """Asks which way a request takes."""
-    return (*opening, Message(Role.USER, request))
+def routing_messages(run: RunSnapshot, opening: Sequence[Message]) -> tuple[Message, ...]:
+    """Asks which way the run's request takes; what the session brought comes before it."""
+    return (*opening, Message(Role.USER, in_session(run)))
 
 
 def call_turns(run: RunSnapshot, result_chars: int) -> Iterator[Message]:

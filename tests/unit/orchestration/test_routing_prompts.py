@@ -3,23 +3,31 @@ from aeond.domain.plans import StepState
 from aeond.orchestration.prompts import tools_text
 from aeond.orchestration.route_examples import examples_for
 from aeond.orchestration.routing_prompts import call_turns, results_length, routing_messages, routing_opening
-from tests.support.strategy import SPECS, calls, ended, run_with, spec, validator
+from tests.support.strategy import SPECS, calls, ended, run_of, run_with, spec, validator
 
 READ = spec("read_file", {"path": {"type": "string"}}, ("path",))
 SPECIFICATIONS = (*SPECS, READ)
+HELLO = run_of(request="Hello?")
 
 
 def test_the_prompt_begins_with_the_tools() -> None:
     """The part that all prompts about a run share comes first: the tools as they are registered."""
-    first, *_, last = routing_messages("Hello?", routing_opening(SPECIFICATIONS, ()))
+    first, *_, last = routing_messages(HELLO, routing_opening(SPECIFICATIONS, ()))
     assert str(first.content).startswith(tools_text(SPECIFICATIONS))
     assert (last.role, last.content) == (Role.USER, "Hello?")
+
+
+def test_the_session_comes_before_the_request() -> None:
+    """What the session brought is told with the request, behind everything that stays the same."""
+    run = run_of(request="And hers?", resolved_text="What is Ann's name?", context="My sister is Ann.")
+    *_, last = routing_messages(run, routing_opening(SPECIFICATIONS, ()))
+    assert last.content == "What was said before:\nMy sister is Ann.\n\nWhat is Ann's name?"
 
 
 def test_examples_are_earlier_turns() -> None:
     """User and model take turns through every example, results included, up to the request."""
     examples = examples_for(SPECIFICATIONS, validator(*SPECIFICATIONS))
-    system, *turns = routing_messages("Hello?", routing_opening(SPECIFICATIONS, examples))
+    system, *turns = routing_messages(HELLO, routing_opening(SPECIFICATIONS, examples))
     assert system.role is Role.SYSTEM
     assert [turn.role for turn in turns] == [Role.USER, Role.AGENT] * (len(turns) // 2) + [Role.USER]
     assert any(str(turn.content).startswith("Result: {") for turn in turns)

@@ -21,19 +21,22 @@ def measure(folder: Path) -> Section:
     count = folder / "syncs"
     rows = []
     with running_daemon(folder, counting(count)) as daemon:
-        for name, chain, at_most in (
-            ("a pure step", aeond_chain.echo_chain, 1.0),
-            ("a step with an effect", aeond_chain.file_chain, 2.0),
+        for name, chain, floor, at_most in (
+            ("a pure step", aeond_chain.echo_chain, 0, 1.0),
+            ("a step with an effect", aeond_chain.file_chain, 1, 2.0),
         ):
             short = syncs_of(daemon.socket, count, chain, SHORT, CHAINS)
             step = (syncs_of(daemon.socket, count, chain, LONG, CHAINS) - short) / (LONG - SHORT)
-            rows.append((name, f"{step:.2f}", "1", verdict(step, at_most=at_most)))
-            rows.append((f"a run of {SHORT} of them, all in all", f"{short:.1f}", f"{SHORT}", ""))
+            rows.append((name, f"{step:.2f}", f"{floor}", verdict(step, at_most=at_most)))
+            rows.append(
+                (f"a run of {SHORT} of them, all in all", f"{short:.1f}", f"{max(1, floor * SHORT)}", "")
+            )
     return Section(
         "Syncs",
         f"Counted below SQLite, journal and memory together, over {CHAINS} chains of each length. What a chain "
         f"of {LONG} steps needs more than one of {SHORT} is what its steps need. The floor is one for what must "
-        "be on disk before the next step begins: the outcome of one step and the intent of the next share it.",
+        "be on disk before the next step begins: the outcome of one step and the intent of the next share it. "
+        "Steps that only compute need none of their own: what they gave is on disk before anybody sees it.",
         ("what", "syncs", "floor", "aim"),
         tuple(rows),
     )

@@ -1,8 +1,8 @@
 """What happens to a run: every kind of event, in the order of a run's life.
 
-An event is journaled before it is acted on and shown to a client only after it is on disk. Kinds are
-facts in the past tense; folding them, and nothing else, makes the RunSnapshot. Reservations are in the
-event that starts an operation, what was really used in the one that ends it.
+An event is journaled before anything but computing rests on it, and shown to a client only after it is on
+disk. Kinds are facts in the past tense; folding them, and nothing else, makes the RunSnapshot. Reservations
+are in the event that starts an operation, what was really used in the one that ends it.
 """
 
 from dataclasses import dataclass, field

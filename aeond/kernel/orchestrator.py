@@ -61,9 +61,9 @@ class Turn:
 class Orchestrator:
     """Works on one run. What it does is decided by `decide` alone; see there for the theory.
 
-    Guarantees: an event is durable before it is acted on or shown; events that are due together go into
-    the journal in one append (a step's end and the next step's intent cost one commit); a run cut at any
-    point continues from its journal.
+    Guarantees: an event is durable before it is shown, and before anything but computing rests on it;
+    events that are due together go into the journal in one append (a step's end and the next step's intent
+    cost one commit); a run cut at any point continues from its journal.
     """
 
     def __init__(self, snapshot: RunSnapshot, ports: RunPorts) -> None:

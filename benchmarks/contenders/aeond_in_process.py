@@ -1,8 +1,9 @@
-"""aeond: the same chain of ten steps with the caller in the daemon's own process, as the others have it.
+"""aeond: a chain of ten steps with the caller in the daemon's own process, as the others have it.
 
 Everything but the socket is there: validation, scheduler, journal, events to whoever watches, and only
-after they are on disk.
-usage: aeond_in_process.py FOLDER CHAINS
+after they are on disk. `compute` is what the others do, steps that compute; `write` is ten steps that
+each write a file, where the intent of each is on disk before it begins.
+usage: aeond_in_process.py {compute|write} FOLDER CHAINS
 """
 
 import json
@@ -30,16 +31,25 @@ from benchmarks.daemon import write_config
 STEPS = 10
 CHAIN_SECONDS = 30.0
 
+# For each kind: the tool, its first argument, what each step hands to the next, and what all are given.
+CHAINS: dict[str, tuple[str, str, str, dict[str, str]]] = {
+    "compute": ("echo", "hello", "text", {}),
+    "write": ("write_file", "note.txt", "path", {"content": "hello"}),
+}
 
-def chain_of_ten() -> Plan:
-    """Each step says what the one before it said."""
+
+def chain_of_ten(kind: str = "compute") -> Plan:
+    """Each step says what the one before it said, or writes where the one before it wrote."""
+    tool, first, again, more = CHAINS[kind]
     return Plan(
-        "say hello ten times",
+        "do it ten times",
         tuple(
             PlanStep(
                 f"s{number}",
-                "Say it again.",
-                tool_call=ToolCall("echo", {"text": "hello" if number == 1 else f"$s{number - 1}.text"}),
+                "Do it again.",
+                tool_call=ToolCall(
+                    tool, {again: first if number == 1 else f"$s{number - 1}.{again}", **more}
+                ),
                 depends_on=() if number == 1 else (f"s{number - 1}",),
             )
             for number in range(1, STEPS + 1)
@@ -47,10 +57,10 @@ def chain_of_ten() -> Plan:
     )
 
 
-async def run_chain(runs: RunCalls) -> None:
+async def run_chain(runs: RunCalls, plan: Plan) -> None:
     """One run, watched to its end; fails unless all ten steps did their work."""
     with anyio.fail_after(CHAIN_SECONDS):
-        created = await runs.create(RunRequest("chain"), chain_of_ten(), BudgetRequest())
+        created = await runs.create(RunRequest("chain"), plan, BudgetRequest())
         kinds = [
             item.kind
             async for batch in runs.watch(created.run_id, 0)
@@ -58,18 +68,23 @@ async def run_chain(runs: RunCalls) -> None:
             if isinstance(item, Event)
         ]
     said = [kind.output for kind in kinds if isinstance(kind, StepEnded)]
-    if said != [{"text": "hello"}] * STEPS or kinds[-1] != RunEnded(RunState.SUCCEEDED):
+    if (
+        len(said) != STEPS
+        or not all(said)
+        or said != said[:1] * STEPS
+        or kinds[-1] != RunEnded(RunState.SUCCEEDED)
+    ):
         message = f"not the chain that was asked for: {said}, last event {kinds[-1]}"
         raise RuntimeError(message)
 
 
-async def measure(folder: Path, chains: int) -> list[float]:
+async def measure(kind: str, folder: Path, chains: int) -> list[float]:
     """Seconds a step for each of the chains."""
     file = write_config(folder)
     config = load_config(file, required=True)
     paths = paths_of(config, file)
     paths.make()
-    seconds = []
+    seconds, plan = [], chain_of_ten(kind)
     live = LiveConfig(config, lambda: config, Silence(), SystemClock())
     async with composed(live, paths) as daemon:
         await daemon.scheduler.resume()
@@ -77,7 +92,7 @@ async def measure(folder: Path, chains: int) -> list[float]:
         settle()  # as the daemon does when it is ready
         for _ in range(chains):
             begun = perf_counter()
-            await run_chain(daemon.calls.runs)
+            await run_chain(daemon.calls.runs, plan)
             seconds.append((perf_counter() - begun) / STEPS)
         daemon.admission.drain()
         daemon.feed.close()
@@ -86,4 +101,4 @@ async def measure(folder: Path, chains: int) -> list[float]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(anyio.run(measure, Path(sys.argv[1]), int(sys.argv[2]))))
+    print(json.dumps(anyio.run(measure, sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))))

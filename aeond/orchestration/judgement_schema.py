@@ -14,7 +14,8 @@ from aeond.orchestration.convergence import Scores
 from aeond.orchestration.schema_parts import as_object, is_list
 
 MAX_MODEL_ISSUES: Final = 3
-MAX_TEXT_CHARS: Final = 160
+MAX_TEXT_CHARS: Final = 120
+MAX_WHY_CHARS: Final = 80
 WHOLE: Final = "all"  # an issue of the plan or the pass as a whole
 
 # What a model may find wrong, as it is told, and the reason code of the issue.
@@ -38,7 +39,7 @@ PROFILE_SCHEMA: Final[JsonObject] = {
         "tools": {"enum": list(ToolUsage)},
         "breadth": {"enum": list(Breadth)},
         "confidence": {"enum": list(ConfidenceLevel)},
-        "why": _TEXT,
+        "why": {"type": "string", "maxLength": MAX_WHY_CHARS},
     },
     "required": ["depth", "known", "tools", "breadth", "confidence", "why"],
     "additionalProperties": False,

@@ -229,6 +229,7 @@ class World:
             ids=self.ids,
             limits=self.limits,
             templates=self.templates,
+            bounds=self.bounds,
             clock=self.clock,
         )
 

@@ -24,6 +24,16 @@ _CONTINUING: Final = re.compile(
     r"for|from|of|with|without|as|at|on)\b",
     re.IGNORECASE,
 )
+_REPEATING: Final = re.compile(
+    r"\b(again|once more|same|another|too|also|likewise|similarly|instead|rather|other way|i meant?|meant)\b",
+    re.IGNORECASE,
+)
+_STANDING_FOR: Final = frozenset(
+    re.findall(
+        r"\S+", "it its that this these those they them their he him his she her hers there former latter"
+    )
+)
+_MAX_CONTINUING_WORDS: Final = 4
 _OPENING_QUESTION: Final = re.compile(
     r"^\W*(what|who|whose|whom|which|when|where|how|is|are|was|were|do|does|did|can|could)\b", re.IGNORECASE
 )
@@ -43,3 +53,14 @@ def may_point_back(request: str) -> bool:
     if _OPENING_QUESTION.search(request):
         return len(words) < _SELF_CONTAINED_WORDS
     return len(words) <= MAX_ELLIPTIC_WORDS
+
+
+def goes_on(request: str) -> bool:
+    """Whether a request that may point back goes on from an earlier one and says what is different, rather
+    than point at something with a word that stands for it."""
+    words = words_of(request)
+    if not _STANDING_FOR.isdisjoint(words) and not _REPEATING.search(request):
+        return False
+    if _REPEATING.search(request) or _CONTINUING.search(request):
+        return True
+    return len(words) <= _MAX_CONTINUING_WORDS and "the" not in words

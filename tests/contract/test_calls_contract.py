@@ -13,6 +13,7 @@ from aeond.domain.budgets import BudgetRequest
 from aeond.domain.events import Event, RunEnded
 from aeond.domain.forks import ForkRequest
 from aeond.domain.runs import Owner, Resolution, RunRequest, RunState
+from aeond.domain.sessions import Session
 from aeond.domain.tools import ToolCall
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
 from aeond.server.calls import MemoryCalls, RunCalls, ToolCalls
@@ -53,6 +54,7 @@ async def runs(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
         stack.enter_context(anyio.fail_after(20))
         if request.param == "service":
             world = await stack.enter_async_context(World(tmp_path).working())
+            await world.sessions.create(Session("s"), "")
             yield RunSide(world.runs, world.ended)
         else:
             double = InMemoryRuns()

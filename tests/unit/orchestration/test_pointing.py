@@ -2,7 +2,7 @@ import tomllib
 
 import pytest
 
-from aeond.orchestration.pointing import may_point_back
+from aeond.orchestration.pointing import goes_on, may_point_back
 from tests.support.repository import ROOT
 
 CASES = tomllib.loads((ROOT / "tests" / "eval" / "references.toml").read_text(encoding="utf-8"))["case"]
@@ -29,3 +29,27 @@ def test_no_request_that_points_back_is_passed_over(said: str) -> None:
 def test_requests_that_say_it_all_cost_nothing(said: str) -> None:
     """A request of some length without a word that points anywhere is not worth a call of the model."""
     assert not may_point_back(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "And of Sweden?",
+        "In pounds?",
+        "Do the same for b.",
+        "Again, please",
+        "Do that again",
+        "No, I meant Rome.",
+    ],
+)
+def test_what_says_only_what_is_different_goes_on(said: str) -> None:
+    """A request that changes a part of an earlier one is told from one that points at a thing."""
+    assert goes_on(said)
+
+
+@pytest.mark.parametrize(
+    "said", ["and how much is half of that?", "Delete the file.", "Where does she live?", "Translate it."]
+)
+def test_what_points_at_a_thing_does_not_go_on(said: str) -> None:
+    """A word that stands for a thing is to be replaced, however short the request is."""
+    assert not goes_on(said)

@@ -7,7 +7,8 @@ from aeond.domain.runs import RunRequest
 from aeond.domain.sessions import SessionPast
 from aeond.errors import StoreError
 from aeond.orchestration.contracts import Resolved
-from aeond.orchestration.references import ModelReferences, rewriting_messages
+from aeond.orchestration.reference_prompts import CONTINUING, POINTING
+from aeond.orchestration.references import ModelReferences
 from aeond.orchestration.session_telling import SessionTelling
 from tests.support.sessions import ToldHistory, talk
 from tests.support.strategy import grant, run_of, says
@@ -53,10 +54,28 @@ async def test_the_call_is_constrained_and_ends_with_what_changes() -> None:
     await desk.resolve("Half of that?")
     request = desk.llm.requests[0]
     assert request.schema is not None
-    assert request.schema["properties"]["request"]["maxLength"] < 500  # type: ignore[index,call-overload]  # a JSON schema
+    assert len(str(request.schema)) < 500
+    assert "maxLength" in str(request.schema)
     assert request.messages[-1].content == f"{CONTEXT}\n\nLast request: Half of that?"
-    other = rewriting_messages("User: a\nAssistant: b", "And c?")
+    other = POINTING.messages("User: a\nAssistant: b", "And that?")
     assert [m.content for m in other[:-1]] == [m.content for m in request.messages[:-1]]
+
+
+async def test_a_request_that_goes_on_is_asked_about_by_its_own_examples() -> None:
+    """Of "and of 19 times 3?" the model names the earlier request and writes the new one in full."""
+    complete = "What is 19 times 3?"
+    desk = Desk(json.dumps({"earlier": "What is 17 times 23?", "request": complete}))
+    assert await desk.resolve("And 19 times 3?") == Resolved(complete, CONTEXT)
+    assert desk.llm.requests[0].messages[-1].content == f"{CONTEXT}\n\nLast request: And 19 times 3?"
+    assert desk.llm.requests[0].messages[0].content == CONTINUING.rules
+
+
+async def test_an_earlier_request_is_added_where_the_new_one_is_not_believed() -> None:
+    """When the new request names what nobody said, the earlier one is added to the user's words."""
+    desk = Desk(json.dumps({"earlier": "What is 17 times 23?", "request": "What is 20 times 5?"}))
+    resolved = await desk.resolve("And 19 times 3?")
+    assert resolved.text == "And 19 times 3? (What is 17 times 23?)"
+    assert resolved.note.startswith("what it rests on was added: the rewritten request names '20'")
 
 
 async def test_without_a_past_nothing_is_asked() -> None:
@@ -101,7 +120,7 @@ async def test_what_was_found_is_added_where_it_was_not_put_in() -> None:
     for request, why in ((said, ""), ("195.5", "195.5")):
         resolved = await Desk(reply("17 times 23", request)).resolve(said)
         assert resolved.text == "and how much is half of that? (17 times 23)"
-        assert resolved.note.startswith("what it points to was added")
+        assert resolved.note.startswith("what it rests on was added")
         assert why in resolved.note
 
 

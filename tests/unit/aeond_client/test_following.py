@@ -5,7 +5,15 @@ from collections import deque
 import pytest
 
 from aeond_client.errors import TimedOutError, UnavailableError
-from aeond_client.events import Event, EventKind, PassStarted, RunEnded, TextDelta
+from aeond_client.events import (
+    ChildRunEnded,
+    ChildRunStarted,
+    Event,
+    EventKind,
+    PassStarted,
+    RunEnded,
+    TextDelta,
+)
 from aeond_client.following import SETTLED_SECONDS, STREAM_SECONDS, Follower, Outage
 from aeond_client.runs import RunState
 
@@ -13,12 +21,13 @@ from aeond_client.runs import RunState
 class Watched:
     """A follower with a clock of the test's and a record of what its listener heard."""
 
-    def __init__(self, *, after_seq: int = 0, patience_seconds: float = 10.0) -> None:
+    def __init__(self, *, after_seq: int = 0, patience_seconds: float = 10.0, children: bool = False) -> None:
         self.now = 100.0
         self.heard: list[Outage | None] = []
         self.follower = Follower(
             "run",
             after_seq=after_seq,
+            children=children,
             patience_seconds=patience_seconds,
             on_outage=self.heard.append,
             clock=lambda: self.now,
@@ -128,3 +137,44 @@ def test_renewing_a_stream_is_no_outage() -> None:
     watched.now += STREAM_SECONDS
     assert watched.follower.lost(TimedOutError("renew")) == 0.0
     assert watched.heard == []
+
+
+def below(seq: int, kind: EventKind | None = None) -> Event:
+    return Event("child", seq, 0.0, 0.0, kind or PassStarted(1))
+
+
+def test_each_run_of_a_tree_has_a_place_of_its_own() -> None:
+    """Numbers count for each run apart; where to go on below is known until the parent tells of the end."""
+    watched = Watched(children=True)
+    follower = watched.follower
+    assert follower.accept(event(1, ChildRunStarted("s1", "child", "any")))
+    assert [follower.accept(below(seq)) for seq in (1, 2, 2)] == [True, True, False]
+    with pytest.raises(UnavailableError):
+        follower.accept(below(4))
+    assert (follower.last_seq, follower.child_seqs) == (1, {"child": 2})
+    assert follower.accept(event(2, ChildRunEnded("s1", "child", RunState.SUCCEEDED)))
+    assert follower.child_seqs == {}
+    assert Watched().follower.child_seqs is None
+
+
+def test_a_tree_has_ended_when_all_of_it_has() -> None:
+    """The end of the run is not the end of the stream while one below goes on."""
+    watched = Watched(children=True)
+    follower = watched.follower
+    follower.accept(event(1, ChildRunStarted("s1", "child", "any")))
+    follower.accept(event(2, RunEnded(RunState.CANCELLED)))
+    assert not follower.ended
+    follower.accept(below(1, RunEnded(RunState.CANCELLED)))
+    assert follower.ended
+
+
+def test_the_daemon_may_say_that_nothing_more_comes() -> None:
+    """A stream that ends in order after the run did is over, whatever never began below; before, it is lost."""
+    watched = Watched(children=True)
+    with pytest.raises(UnavailableError) as early:
+        watched.follower.stream_ended()
+    assert early.value.reason == "STREAM_ENDED"
+    watched.follower.accept(event(1, ChildRunStarted("s1", "never", "any")))
+    watched.follower.accept(event(2, RunEnded(RunState.CANCELLED)))
+    watched.follower.stream_ended()
+    assert watched.follower.ended

@@ -1,0 +1,146 @@
+"""Subtasks with the real daemon and a scripted model: a child run, its tree in one stream, a stop of all."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from aeond_client.client import Client
+from aeond_client.events import ChildRunEnded, ChildRunStarted, InputRequested, RunEnded
+from aeond_client.run_calls import RunOptions
+from aeond_client.runs import Plan, PlanStep, RunState
+from tests.support.aeonctl import command, environment
+from tests.support.daemon_process import DaemonProcess, daemon_folder
+
+POEM = """
+description = "Asks for a mood and writes a poem."
+task = "Write a poem."
+hints = ["poem"]
+instructions = "You write one line."
+tools = ["request_user_input"]
+example = { subject = "rain" }
+
+[inputs.subject]
+description = "What it is about"
+"""
+RULES = [
+    {"contains": "You plan how", "pattern": "rain", "json": {"steps": [{"agent": "llm"}]}},
+    {
+        "contains": "You plan how",
+        "pattern": "snow",
+        "json": {"steps": [{"tool": "request_user_input", "arguments": {"prompt": "Which mood?"}}]},
+    },
+    {"contains": "You write one line", "text": "It rains, it rains."},
+]
+
+
+@pytest.fixture
+def daemon() -> Iterator[DaemonProcess]:
+    """A daemon with a template of the user's that is offered as a tool."""
+    with daemon_folder() as folder:
+        (folder / "templates").mkdir()
+        (folder / "templates" / "poem.toml").write_text(POEM)
+        tools = {"templates": [str(folder / "templates")], "subtasks": ["poem"]}
+        daemon = DaemonProcess(folder, {"tools": tools})
+        daemon.script.write_text(json.dumps({"rules": RULES}))
+        with daemon:
+            yield daemon
+
+
+def poem(subject: str) -> RunOptions:
+    return RunOptions(plan=Plan("a poem", (PlanStep("s1", "a poem", "poem", {"subject": subject}),)))
+
+
+def test_a_subtask_is_a_run_whose_answer_is_the_result(daemon: DaemonProcess) -> None:
+    """The tool of a user's template starts a run with the template's words; its answer comes back."""
+    with Client(str(daemon.socket)) as client:
+        assert client.get_tool("poem").input_schema["required"] == ["subject"]
+        run = client.create_run("a poem on rain", poem("rain"))
+        with client.watch(run.run_id, children=True) as events:
+            seen = list(events)
+        (child,) = client.list_runs(parent_run_id=run.run_id)
+        ended, below = client.get_run(run.run_id), client.get_run(child.run_id)
+    assert ended.state is RunState.SUCCEEDED
+    assert ended.steps[0].output == {"answer": "It rains, it rains."}
+    assert (below.parent_run_id, below.depth, below.text) == (
+        run.run_id,
+        1,
+        "Write a poem.\n\nsubject:\nrain",
+    )
+    for shown in (ended, below):
+        numbers = [event.seq for event in seen if event.run_id == shown.run_id and event.seq]
+        assert numbers == list(range(1, shown.last_seq + 1))
+    own = [event.kind for event in seen if event.run_id == run.run_id]
+    (began,) = (kind for kind in own if isinstance(kind, ChildRunStarted))
+    (done,) = (kind for kind in own if isinstance(kind, ChildRunEnded))
+    assert began.child_run_id == done.child_run_id == child.run_id
+
+
+def test_a_tree_survives_a_kill_while_a_run_below_asks(daemon: DaemonProcess) -> None:
+    """The watcher of the root is asked what a run below asks, also by the next daemon, and all of it ends."""
+    with Client(str(daemon.socket)) as client:
+        run = client.create_run("a poem on snow", poem("snow"))
+        seen = []
+        with client.watch(run.run_id, children=True) as events:
+            for event in events:
+                seen.append(event)
+                if isinstance(event.kind, InputRequested):
+                    daemon.restart()
+                    assert client.get_run(event.run_id).state is RunState.AWAITING_INPUT
+                    client.answer_run(event.run_id, "merry")
+        ended = client.get_run(run.run_id)
+        (child,) = client.list_runs(parent_run_id=run.run_id)
+    assert ended.state is RunState.SUCCEEDED
+    for run_id in (run.run_id, child.run_id):
+        numbers = [event.seq for event in seen if event.run_id == run_id and event.seq]
+        assert numbers == list(range(1, len(numbers) + 1))
+    assert {event.run_id for event in seen if isinstance(event.kind, RunEnded)} == {run.run_id, child.run_id}
+
+
+def test_a_wish_to_stop_reaches_the_runs_below(daemon: DaemonProcess) -> None:
+    """Cancelling the root ends the run that it waits for."""
+    with Client(str(daemon.socket)) as client:
+        run = client.create_run("a poem on snow", poem("snow"))
+        with client.watch(run.run_id, children=True) as events:
+            for event in events:
+                if isinstance(event.kind, InputRequested):
+                    client.cancel_run(run.run_id)
+        (child,) = client.list_runs(parent_run_id=run.run_id)
+        states = [client.get_run(one).state for one in (run.run_id, child.run_id)]
+    assert states == [RunState.CANCELLED, RunState.CANCELLED]
+
+
+async def test_the_command_line_shows_the_tree(daemon: DaemonProcess) -> None:
+    """`watch --children` tells what the runs below do, `show` and `runs --parent` name them."""
+    told = environment(AEOND_SOCKET=str(daemon.socket))
+
+    async def said(*words: str) -> str:
+        done = await anyio.run_process(command(*words), env=told, check=True)
+        return (done.stdout + done.stderr).decode()
+
+    with Client(str(daemon.socket)) as client:
+        run = client.create_run("a poem on rain", poem("rain"))
+        watched = await said("watch", run.run_id, "--children")
+        (child,) = client.list_runs(parent_run_id=run.run_id)
+    assert f"  {child.run_id}: begins: Write a poem." in watched
+    assert f"  {child.run_id}: succeeded" in watched
+    assert child.run_id not in await said("watch", run.run_id)
+    assert f"run {child.run_id}  Write a poem." in await said("show", run.run_id)
+    assert f"parent    {run.run_id}" in await said("show", child.run_id)
+    listed = await said("runs", "--parent", run.run_id)
+    assert child.run_id in listed
+    assert run.run_id not in listed
+
+
+def test_a_wrong_template_keeps_the_daemon_from_starting(tmp_path: Path) -> None:
+    """The start fails with the file and the key that is wrong."""
+    with daemon_folder() as folder:
+        (folder / "templates").mkdir()
+        (folder / "templates" / "poem.toml").write_text(POEM.replace("hints", "hint"))
+        daemon = DaemonProcess(folder, {"tools": {"templates": [str(folder / "templates")]}})
+        daemon.write_config()
+        daemon.spawn()
+        assert daemon.wait() != 0
+        assert "poem.toml: hint" in daemon.log

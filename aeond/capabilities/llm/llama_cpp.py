@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import anyio
 
 from aeond.capabilities.llm.openai_client import OpenAIClient
-from aeond.capabilities.llm.prompt_reading import Resident
+from aeond.capabilities.llm.prompt_reading import Resident, is_ahead
 from aeond.capabilities.llm.requests import (
     chat_messages,
     check_length,
@@ -77,8 +77,13 @@ class LlamaCppAdapter:
         check_request(request)
         await self._started()
         with anyio.move_on_after(request.deadline_seconds):
-            return await self._retries.tried(lambda: self._generate(request))
+            return await self._retries_of(request).tried(lambda: self._generate(request))
         raise out_of_time(request.deadline_seconds)
+
+    def _retries_of(self, request: LLMRequest) -> Retries:
+        """What is only read ahead is asked for once: a second try would bring back an engine that somebody has
+        just unloaded."""
+        return replace(self._retries, attempts=1) if is_ahead(request) else self._retries
 
     def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
         check_request(request)

@@ -17,7 +17,7 @@ from aeond.capabilities.llm.requests import closing
 from aeond.capabilities.llm.retrying import Retries
 from aeond.capabilities.llm.watching import Watch
 from aeond.daemon.clocks import SystemClock
-from aeond.domain.llm import LLMRequest
+from aeond.domain.llm import LLMRequest, Priority
 from aeond.domain.messages import Message, Role
 from aeond.errors import InvalidInputError, LLMError, LLMGoneError, OverloadedError
 from tests.support.canned_server import CannedServer, answer, canned_server, events, piece, usage
@@ -121,6 +121,15 @@ async def test_generate_tries_three_times(tmp_path: Path, failure: bytes) -> Non
         with pytest.raises((LLMError, OverloadedError)):
             await llm.generate(ask("x", max_tokens=9))
     assert [path for path, _ in server.asked].count("/v1/chat/completions") == 3
+
+
+async def test_what_is_read_ahead_is_asked_for_once(tmp_path: Path) -> None:
+    """A request made only to have its prompt read does not bring back an engine that has gone."""
+    ahead = ask("x", max_tokens=1, priority=Priority.BACKGROUND)
+    async with canned(tmp_path, *COUNT, CUT, *COUNT, GOOD) as (llm, server):
+        with pytest.raises(LLMGoneError):
+            await llm.generate(ahead)
+    assert [path for path, _ in server.asked].count("/v1/chat/completions") == 1
 
 
 async def test_a_stream_is_tried_again_before_its_first_piece(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from aeond.capabilities.llm.prompt_files import PromptFiles
 from aeond.capabilities.llm.prompt_reading import PromptReading, ReadPrompt
-from aeond.domain.llm import LLMRequest, Priority
+from aeond.domain.llm import EngineState, LLMRequest, Priority
 from aeond.errors import LLMError
 from tests.support.doubles import ManualClock
-from tests.support.engine import ask
+from tests.support.engine import ask, running_engine
 from tests.support.slow_engine import SlowEngine
 
 LONG = list(range(1000, 1400))
@@ -184,3 +184,30 @@ async def test_what_is_read_ahead_finds_a_place_where_all_hold_others(tmp_path: 
     for start in (0, 10_000, 20_000):
         read = await world.read(list(range(start, start + 100)), AHEAD)
     assert (await world.read([*range(20_000, 20_100), 1])).slot == read.slot
+
+
+@pytest.mark.model
+async def test_an_engine_unloaded_while_it_reads_ahead_stays_unloaded(tmp_path: Path) -> None:
+    """Reading ahead ends with the engine's life and does not begin another."""
+    rules = " ".join(f"Rule {number}: be kind." for number in range(200))
+    refused: list[LLMError] = []
+
+    async def ahead() -> None:
+        try:
+            await running.llm.generate(
+                ask("Hello.", system=rules, max_tokens=1, priority=Priority.BACKGROUND)
+            )
+        except LLMError as error:
+            refused.append(error)
+
+    async with running_engine(tmp_path) as running, anyio.create_task_group() as tasks:
+        tasks.start_soon(ahead)
+        with anyio.fail_after(60):
+            while running.engine.snapshot().activity != "reading ahead":
+                await anyio.lowlevel.checkpoint()
+        await running.engine.unload()
+        with anyio.fail_after(60):
+            while not refused:
+                await anyio.lowlevel.checkpoint()
+        assert running.engine.snapshot().state is EngineState.COLD
+    assert [error.reason for error in refused] == ["LLM_GONE"]

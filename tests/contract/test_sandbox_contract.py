@@ -64,6 +64,12 @@ async def test_what_a_tool_raises_is_named(tools: dict[str, SandboxedTool]) -> N
     assert (error.message, error.reason) == ("ZeroDivisionError: by nought", "TOOL_RAISED")
 
 
+async def test_only_data_comes_back(tools: dict[str, SandboxedTool]) -> None:
+    """A tool that asks a person, or wants a run of its own, fails with the reason why."""
+    error = await refused(tools["wonder"])
+    assert (error.reason, "returns data" in error.message) == ("OUTPUT_INVALID", True)
+
+
 async def test_a_process_that_ends_is_no_answer(tools: dict[str, SandboxedTool]) -> None:
     """A tool that ends its process fails its call, also with exit code 0."""
     assert (await refused(tools["leave"], number=0)).reason == "SANDBOX_ENDED"

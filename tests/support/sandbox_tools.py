@@ -12,7 +12,9 @@ import anyio
 from pydantic import BaseModel
 
 from aeond.capabilities.tools.function_tool import tool
-from aeond.domain.tools import Effect, ToolContext
+from aeond.domain.questions import InputRequest
+from aeond.domain.tools import Effect, ToolContext, ToolSpec
+from aeond.domain.values import JsonObject
 from aeond.errors import ToolError
 
 
@@ -120,4 +122,16 @@ async def hold(arguments: Arguments, context: ToolContext) -> Result:
     return Result(value=(await anyio.run_process(["/bin/sleep", arguments.text])).returncode)
 
 
-TOOLS = [give_back, fail, crash, leave, fill, spin, write, remove, peek, linger, hold]
+class Asking:
+    """Wants to know something of a person."""
+
+    spec = ToolSpec("wonder", "Asks a person.", {"type": "object"}, {}, Effect.READ)
+
+    async def execute(self, arguments: JsonObject, context: ToolContext) -> InputRequest:
+        return InputRequest("Why?")
+
+    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> None:
+        return None
+
+
+TOOLS = [Asking(), give_back, fail, crash, leave, fill, spin, write, remove, peek, linger, hold]

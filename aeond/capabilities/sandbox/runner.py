@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from aeond.capabilities.sandbox.messages import Errand, Reply, Request
 from aeond.capabilities.sandbox.parcels import ParcelError, fingerprints, pack, unpack
-from aeond.errors import AeondError
+from aeond.errors import AeondError, ToolError
 
 MAX_ERROR_CHARS: Final = 2_000
 # The daemon's own bound comes first and says so in better words.
@@ -124,10 +124,18 @@ def value_of(request: Request) -> Any:
         return [{**asdict(tool.spec), "effect": str(tool.spec.effect)} for tool in tools]
     import anyio
 
+    from aeond.domain.questions import InputRequest
+    from aeond.domain.subtasks import SubtaskRequest
+
     tool = next(tool for tool in tools if tool.spec.name == request.tool)
     work = tool.execute if request.errand is Errand.EXECUTE else tool.reconcile
-    # Plain data only: anything else fails as what JSON cannot hold when the reply is written.
-    return anyio.run(work, request.arguments, request.context)
+    returned = anyio.run(work, request.arguments, request.context)
+    if isinstance(returned, InputRequest | SubtaskRequest):
+        raise ToolError(
+            "a tool in a sandbox returns data: it can neither ask a person nor start a run",
+            reason="OUTPUT_INVALID",
+        )
+    return returned
 
 
 if __name__ == "__main__":

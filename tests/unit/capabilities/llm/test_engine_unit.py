@@ -76,7 +76,8 @@ async def test_a_unit_that_does_not_start_is_told(tmp_path: Path) -> None:
         with pytest.raises(LLMGoneError, match=r"systemctl restart aeond-engine\.socket"):
             async with engine_unit(tmp_path / "none.sock", [], tmp_path, {}, tasks):
                 pass
-        for number, said in enumerate([[], [{"pid": 0}], [{"pid": "x"}], [{"other": 1}]]):
+        answers: list[list[dict[str, object]]] = [[], [{"pid": 0}], [{"pid": "x"}], [{"other": 1}]]
+        for number, said in enumerate(answers):
             told = pytest.raises(LLMGoneError, match="journalctl -u aeond-engine")
             with saying(tmp_path / f"{number}.sock", *said) as address, told:
                 async with engine_unit(address, [], tmp_path, {}, tasks):

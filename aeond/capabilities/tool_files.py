@@ -8,11 +8,13 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aeond.domain.tools import ToolSpec
 from aeond.errors import AeondError, InvalidInputError
-from aeond.ports import Tool
+
+if TYPE_CHECKING:  # each sandboxed call imports this file, and ports would bring the whole domain along
+    from aeond.ports import Tool
 
 MAX_FILE_BYTES: Final = 1 << 20
 
@@ -35,7 +37,7 @@ _RAISED_BY_MODULES: Final = (
 )
 
 
-def load_tool_files(paths: Sequence[Path]) -> Sequence[Tool]:
+def load_tool_files(paths: Sequence[Path]) -> "Sequence[Tool]":
     """The tools of all files, in order.
 
     Raises InvalidInputError with `field` "tools.files" and reason TOOL_FILE_MISSING, TOOL_FILE_UNSAFE (others
@@ -53,12 +55,12 @@ def load_tool_files(paths: Sequence[Path]) -> Sequence[Tool]:
     return tools
 
 
-def load_tools(path: Path) -> Sequence[Tool]:
+def load_tools(path: Path) -> "Sequence[Tool]":
     """Runs one file and returns its TOOLS. Raises InvalidInputError as `load_tool_files` does."""
     return tools_in(path, read_source(path))
 
 
-def tools_in(path: Path, source: bytes) -> Sequence[Tool]:
+def tools_in(path: Path, source: bytes) -> "Sequence[Tool]":
     """Runs what was read from a file and returns its TOOLS. Raises InvalidInputError as `load_tool_files`
     does."""
     module = _run(path, source)

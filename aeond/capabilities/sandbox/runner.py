@@ -10,7 +10,6 @@ import os
 import resource
 import signal
 import socket
-import tempfile
 import threading
 import traceback
 from dataclasses import asdict, replace
@@ -101,7 +100,9 @@ def performed(request: Request) -> Reply:
     if request.parcel is None:
         os.chdir(workspace)
         return Reply(value=value_of(request))
-    with tempfile.TemporaryDirectory(prefix="workspace-") as folder:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="workspace-") as folder:
         workspace = Path(folder)
         unpack(request.parcel, workspace)
         before = fingerprints(workspace)
@@ -122,14 +123,19 @@ def value_of(request: Request) -> Any:
     tools = tools_in(Path(request.path), request.source)
     if request.errand is Errand.DESCRIBE:
         return [{**asdict(tool.spec), "effect": str(tool.spec.effect)} for tool in tools]
-    import anyio
+    # Lighter than anyio, which tools may use all the same.
+    from asyncio import run  # noqa: TID251 - the entry point of a program of its own
 
     from aeond.domain.questions import InputRequest
     from aeond.domain.subtasks import SubtaskRequest
 
     tool = next(tool for tool in tools if tool.spec.name == request.tool)
     work = tool.execute if request.errand is Errand.EXECUTE else tool.reconcile
-    returned = anyio.run(work, request.arguments, request.context)
+
+    async def work_done() -> object:
+        return await work(request.arguments, request.context)
+
+    returned = run(work_done())
     if isinstance(returned, InputRequest | SubtaskRequest):
         raise ToolError(
             "a tool in a sandbox returns data: it can neither ask a person nor start a run",

@@ -8,7 +8,7 @@ import pytest
 from aeond.daemon import lifecycle
 from aeond.daemon.lifecycle import status_line
 from aeond.domain.llm import EngineSnapshot, EngineState
-from tests.support.managers import ToldManager
+from tests.support.notifications import Notifications
 
 
 @dataclass
@@ -44,7 +44,7 @@ def test_the_line_of_status_has_engine_and_runs(engine: EngineSnapshot, told: st
 async def test_time_is_asked_for_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """While a start or a stop goes on the manager hears so, and no longer than the limit."""
     monkeypatch.setattr(lifecycle, "EXTEND_SECONDS", 0.01)
-    manager = ToldManager()
+    manager = Notifications()
     with anyio.fail_after(10):
         await lifecycle.ask_for_time(manager, 0.05, anyio.CancelScope())
     assert len(manager.told) > 1
@@ -53,7 +53,7 @@ async def test_time_is_asked_for_again_and_again(monkeypatch: pytest.MonkeyPatch
 
 async def test_no_more_time_is_asked_for_once_it_is_over() -> None:
     """When the start is over nothing more is asked for."""
-    manager, scope = ToldManager(), anyio.CancelScope()
+    manager, scope = Notifications(), anyio.CancelScope()
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(lifecycle.ask_for_time, manager, 60.0, scope)

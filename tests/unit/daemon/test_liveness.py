@@ -12,7 +12,7 @@ from aeond.daemon.liveness import LAG_SECONDS, TICK_SECONDS, Liveness
 from aeond.daemon.notify import Silence
 from aeond.errors import StoreError
 from tests.support.doubles import ManualClock
-from tests.support.managers import ToldManager
+from tests.support.notifications import Notifications
 
 
 class ToldJournal(InMemoryJournal):
@@ -119,7 +119,7 @@ async def test_a_writer_that_does_not_answer_is_an_objection(
 
 async def test_signs_are_given_while_nothing_objects(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
     """The manager hears a sign in each third of its patience, and the log why one is withheld."""
-    manager = ToldManager()
+    manager = Notifications()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(stage.liveness.give_signs, manager)
         await anyio.wait_all_tasks_blocked()

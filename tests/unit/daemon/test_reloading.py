@@ -12,7 +12,7 @@ from aeond.daemon.reloading import LIVE, LiveConfig, values_of
 from aeond.domain.daemons import ConfigChanges
 from aeond.errors import InvalidInputError
 from tests.support.doubles import ManualClock
-from tests.support.managers import ToldManager
+from tests.support.notifications import Notifications
 
 
 @dataclass
@@ -20,7 +20,7 @@ class Stage:
     """A file, the configuration that was read from it, and who adopts new ones."""
 
     file: Path
-    manager: ToldManager = field(default_factory=ToldManager)
+    manager: Notifications = field(default_factory=Notifications)
     adopted: list[Config] = field(default_factory=list)
 
     def __post_init__(self) -> None:

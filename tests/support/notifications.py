@@ -1,10 +1,10 @@
-"""A service manager that remembers what it is told."""
+"""What a service manager is told, remembered."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass
-class ToldManager:
+class Notifications:
     """Implements Notifier."""
 
     listens: bool = True

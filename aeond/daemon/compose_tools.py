@@ -15,7 +15,7 @@ from aeond.ports import Tool
 
 
 def open_templates(tools: ToolsSection, registry: Registry) -> TemplateLibrary:
-    """The library of templates; those that are offered as tools are registered."""
+    """The library of templates, each of them registered as a tool."""
     files = load_templates([Path(name).expanduser() for name in tools.templates])
     for subtask in subtask_tools(files, tools.subtasks):
         registry.register(subtask)

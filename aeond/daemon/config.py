@@ -285,9 +285,9 @@ class ToolsSection(Section):
         "auto, the first of the two that is there; none, the daemon itself.",
     )
     subtasks: tuple[str, ...] = Field(
-        ("research",),
-        description="Templates that are offered as tools, each a run of its own: summarise, extract, compare, "
-        "research, or those of your own. Every tool makes plans longer and a small model less sure.",
+        (),
+        description="Templates whose tools models are told of: summarise, extract, compare, research, or those of "
+        "your own. Clients' plans may call them all; every tool that a small model is told of makes it less sure.",
     )
     templates: tuple[PathText, ...] = Field(
         (),

@@ -35,6 +35,7 @@ class ToolSpec:
 
     Schemas are JSON Schema objects. `example` is one valid arguments object, shown to the model.
     `timeout_seconds` bounds one call, `max_output_bytes` its result as JSON text.
+    One that is not `offered` is there for plans that name it; models are not told of it.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ToolSpec:
     example: JsonObject | None = None
     timeout_seconds: float = 30.0
     max_output_bytes: int = 1 << 20
+    offered: bool = True
 
     @property
     def recovery(self) -> Recovery:

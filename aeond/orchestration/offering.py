@@ -1,4 +1,4 @@
-"""Which tools a run may use: a child run only has those of its Template."""
+"""Which tools a run may use, and which of them a model is told of: a child run has those of its Template."""
 
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.tools import ToolSpec
@@ -6,8 +6,16 @@ from aeond.ports import ToolRegistry
 
 
 def offered_tools(registry: ToolRegistry, run: RunSnapshot) -> tuple[ToolSpec, ...]:
-    """What is registered now and not kept from this run, sorted by name."""
+    """What a model is told of: registered now and not kept from this run, sorted by name. A tool that is not
+    offered by itself is where the run's Template names it."""
+    if run.request.tools is None:
+        return usual_tools(registry)
     return tuple(spec for spec in registry.specs() if may_use(run, spec.name))
+
+
+def usual_tools(registry: ToolRegistry) -> tuple[ToolSpec, ...]:
+    """What a model is told of in a run that is kept from nothing."""
+    return tuple(spec for spec in registry.specs() if spec.offered)
 
 
 def may_use(run: RunSnapshot, tool: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from aeond.domain.messages import Message
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.tools import ToolSpec
-from aeond.orchestration.offering import offered_tools
+from aeond.orchestration.offering import offered_tools, usual_tools
 from aeond.orchestration.plan_examples import examples_for
 from aeond.orchestration.prompts import preamble_messages
 from aeond.ports import ToolRegistry, Validator
@@ -32,5 +32,5 @@ class Preamble:
 
     def usual(self) -> tuple[Message, ...]:
         """The beginning for a run that may use every tool: what can be read before there is one."""
-        specs = tuple(self.registry.specs())
+        specs = usual_tools(self.registry)
         return preamble_messages(specs, examples_for(specs, self.validator))

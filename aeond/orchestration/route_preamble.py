@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from aeond.domain.messages import Message
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.tools import ToolSpec
-from aeond.orchestration.offering import offered_tools
+from aeond.orchestration.offering import offered_tools, usual_tools
 from aeond.orchestration.route_examples import examples_for
 from aeond.orchestration.routing_prompts import routing_opening
 from aeond.ports import ToolRegistry, Validator
@@ -28,5 +28,5 @@ class RoutePreamble:
 
     def usual(self) -> tuple[Message, ...]:
         """The beginning for a run that may use every tool: what can be read before there is one."""
-        specs = tuple(self.registry.specs())
+        specs = usual_tools(self.registry)
         return routing_opening(specs, examples_for(specs, self.validator))

@@ -21,6 +21,7 @@ class SubtaskTool:
     """
 
     file: TemplateFile
+    offered: bool = True
 
     @property
     def spec(self) -> ToolSpec:
@@ -52,6 +53,7 @@ class SubtaskTool:
             effect=Effect.PURE,
             example=dict(self.file.example),
             timeout_seconds=5.0,
+            offered=self.offered,
         )
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> SubtaskRequest:
@@ -61,15 +63,15 @@ class SubtaskTool:
         return None
 
 
-def subtask_tools(files: Sequence[TemplateFile], names: Sequence[str]) -> Sequence[SubtaskTool]:
-    """The tools of the templates with these names. InvalidInputError (field `tools.subtasks`, reason
-    TEMPLATE_NOT_FOUND) when there is no such template."""
-    by_name = {file.template.name: file for file in files}
-    for name in names:
-        if name not in by_name:
+def subtask_tools(files: Sequence[TemplateFile], offered: Sequence[str]) -> Sequence[SubtaskTool]:
+    """A tool for each template; models are told of those that are `offered`. InvalidInputError (field
+    `tools.subtasks`, reason TEMPLATE_NOT_FOUND) for a name that no template has."""
+    names = [file.template.name for file in files]
+    for name in offered:
+        if name not in names:
             raise InvalidInputError(
-                f"there is no template {name!r}; there are: {', '.join(sorted(by_name))}",
+                f"there is no template {name!r}; there are: {', '.join(sorted(names))}",
                 reason="TEMPLATE_NOT_FOUND",
                 field="tools.subtasks",
             )
-    return tuple(SubtaskTool(by_name[name]) for name in dict.fromkeys(names))
+    return tuple(SubtaskTool(file, file.template.name in offered) for file in files)

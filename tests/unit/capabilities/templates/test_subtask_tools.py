@@ -40,13 +40,15 @@ async def test_asking_again_after_a_crash_is_harmless() -> None:
     assert await POEM.reconcile({"subject": "snow"}, CONTEXT) is None
 
 
-def test_only_the_templates_that_are_named_become_tools() -> None:
-    """Each name gives one tool, however often it stands there; one that no template has is told."""
-    files = load_templates()
-    assert [t.spec.name for t in subtask_tools(files, ["research", "compare", "research"])] == [
-        "research",
-        "compare",
-    ]
+def test_every_template_is_a_tool_and_those_that_are_named_are_offered() -> None:
+    """Plans of clients may call any; models are told of those that the configuration names."""
+    tools = subtask_tools(load_templates(), ["research"])
+    assert {tool.spec.name: tool.spec.offered for tool in tools} == {
+        "compare": False,
+        "extract": False,
+        "research": True,
+        "summarise": False,
+    }
     with pytest.raises(InvalidInputError, match="no template 'juggle'; there are: compare") as raised:
-        subtask_tools(files, ["juggle"])
+        subtask_tools(load_templates(), ["juggle"])
     assert (raised.value.reason, raised.value.field) == ("TEMPLATE_NOT_FOUND", "tools.subtasks")

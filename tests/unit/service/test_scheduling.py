@@ -17,7 +17,6 @@ from aeond.domain.events import (
     RunParked,
     RunResumed,
     RunStarted,
-    RunSuspended,
     StepStarted,
 )
 from aeond.domain.plans import Plan, PlanStep, StepState
@@ -28,6 +27,7 @@ from aeond.errors import NotFoundError, OverloadedError, StoreError, Unavailable
 from aeond.service.room import PROBE_SECONDS
 from aeond.service.scheduling import RunLimits
 from tests.support.doubles import ToldTool
+from tests.support.full_journal import FullDisk
 from tests.support.service_world import ONE_STEP, USER, World, asking
 
 NO_BOUNDS = BudgetRequest()
@@ -44,26 +44,6 @@ class Gate:
         self.begun.set()
         await self.opened.wait()
         return {"ok": True}
-
-
-class FullDisk(InMemoryJournal):
-    """A journal that has room for this many more appends; the reserve takes one more event."""
-
-    def __init__(self, room: int) -> None:
-        super().__init__()
-        self.room = room
-
-    async def append(self, events: Sequence[Event]) -> None:
-        if self.room < 0:
-            raise StoreError("the disk is full", reason="DISK_FULL")
-        if self.room == 0 and not isinstance(events[-1].kind, RunSuspended):
-            raise StoreError("the disk is full", reason="DISK_FULL")
-        self.room -= 1
-        await super().append(events)
-
-    async def probe(self) -> None:
-        if self.room <= 0:
-            raise StoreError("the disk is full", reason="DISK_FULL")
 
 
 def gated(world: World, effect: Effect = Effect.PURE) -> Gate:

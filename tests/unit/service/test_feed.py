@@ -179,3 +179,26 @@ def test_a_listener_hears_everything_that_is_published() -> None:
     feed = HotFeed(heard.extend)
     feed.publish([event(1), event(2)])
     assert [one.seq for one in heard] == [1, 2]
+
+
+def test_listeners_that_came_later_hear_too() -> None:
+    """Each listener is told of everything from then on, in the order in which they came."""
+    heard: list[str] = []
+    feed = HotFeed(lambda events: heard.append("first"))
+    feed.publish([event(1)])
+    feed.listen(lambda events: heard.append("second"))
+    feed.publish([event(2)])
+    assert heard == ["first", "first", "second"]
+
+
+def test_one_who_watches_several_runs_is_woken_by_each() -> None:
+    """Whatever a watcher gets wakes its owner, who takes what is there without waiting."""
+    woken: list[str] = []
+    feed = HotFeed()
+    with feed.watch("r", lambda: woken.append("r")) as watcher:
+        watcher.go_hot(0)
+        assert watcher.take_now() == ()
+        feed.publish([event(1)])
+        assert [item.seq for item in watcher.take_now() if isinstance(item, Event)] == [1]
+        feed.close()
+    assert woken == ["r", "r"]

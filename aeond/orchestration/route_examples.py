@@ -97,20 +97,20 @@ EXAMPLES: Final = (
             },
         ),
     ),
-    RouteExample("Which is the highest mountain of Africa?", (_REPLY,)),
     RouteExample(
-        "What have I told you about me so far?",
-        (
-            _call("memory_search"),
-            {"answer": "You told me two things: your sister is Mia, your tea is green."},
-        ),
+        "Is the week over yet?",
+        (_call("now"), {"answer": "No, it is Tuesday."}),
         (
             {
-                "entries": [{"key": "sister", "value": "Mia"}, {"key": "tea", "value": "green"}],
-                "truncated": False,
+                "date": "2024-03-05",
+                "time": "21:14:02",
+                "weekday": "Tuesday",
+                "zone": "UTC",
+                "iso": "2024-03-05T21:14:02+00:00",
             },
         ),
     ),
+    RouteExample("Which is the highest mountain of Africa?", (_REPLY,)),
     RouteExample(
         "What is in here, and which of it is the newest?",
         (
@@ -129,6 +129,19 @@ EXAMPLES: Final = (
                     _entry("tango.mp3", 700, "2024-03-05"),
                     _entry("polka.mp3", 600, "2024-02-11"),
                 ],
+            },
+        ),
+    ),
+    RouteExample(
+        "What have I told you to keep in mind?",
+        (
+            _call("memory_search"),
+            {"answer": "You told me two things: sister is Mia, tea is green."},
+        ),
+        (
+            {
+                "entries": [{"key": "sister", "value": "Mia"}, {"key": "tea", "value": "green"}],
+                "truncated": False,
             },
         ),
     ),

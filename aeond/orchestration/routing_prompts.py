@@ -21,7 +21,7 @@ from aeond.orchestration.shortening import share, shorten
 _RULES: Final = """\
 Decide how to fulfil each request. Reply with JSON.
 {"route":"reply"} when you can answer by yourself or from what was said before: to talk, explain, translate, \
-write, tell facts of the world. Without a tool you cannot calculate, remember anything or look into files.
+write, tell facts of the world. Never work out numbers, remember anything or look into files without a tool.
 {"route":"direct","tool":...,"arguments":...} when one call of a tool does it, or begins it. You then see \
 its result.
 {"route":"plan"} when a text must first be written, translated, summarised or compared and then be saved, or \

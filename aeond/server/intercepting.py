@@ -8,6 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from inspect import isawaitable
+from traceback import clear_frames
 from typing import Any, cast
 
 import grpc
@@ -62,8 +63,10 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         inner, decode = cast("Behaviour", handler.unary_unary), handler.request_deserializer
 
         async def behave(raw: bytes, context: Context) -> Any:
+            held = [raw]
+            del raw
             async with self._translated(context, method):
-                return await inner(_decoded(raw, decode), context)
+                return await inner(_decoded(held, decode), context)
 
         return grpc.unary_unary_rpc_method_handler(behave, None, handler.response_serializer)
 
@@ -71,8 +74,10 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         inner, decode = cast("Behaviour", handler.unary_stream), handler.request_deserializer
 
         async def behave(raw: bytes, context: Context) -> None:
+            held = [raw]
+            del raw
             async with self._translated(context, method):
-                await _relay(inner(_decoded(raw, decode), context), context)
+                await _relay(inner(_decoded(held, decode), context), context)
 
         return grpc.unary_stream_rpc_method_handler(behave, None, handler.response_serializer)
 
@@ -93,18 +98,25 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         except grpc.aio.AbortError:
             raise  # the handler has given its status itself
         except AeondError as error:
-            await _abort(context, status_of(error))
+            await _abort(context, status_of(error), failed=error)
         except StreamCutError as cut:
             seq = (("last-seq", str(cut.last_seq)),) if cut.last_seq >= 0 else ()
-            await _abort(context, status_of(cut.error), seq)
-        except Exception:  # the boundary of the API: a bug of ours must not reach a client as a traceback
+            await _abort(context, status_of(cut.error), seq, failed=cut)
+        except (
+            Exception
+        ) as error:  # the boundary of the API: a bug of ours must not reach a client as a traceback
             error_id = self._ids.new_id()
             fields = {"kind": "call_broke", "error_id": error_id}
             log.exception("%s failed (error id %s)", method, error_id, extra=fields)
-            await _abort(context, bug_status(error_id))
+            await _abort(context, bug_status(error_id), failed=error)
 
 
-async def _abort(context: Context, status: Status, more: tuple[tuple[str, str], ...] = ()) -> None:
+async def _abort(
+    context: Context, status: Status, more: tuple[tuple[str, str], ...] = (), *, failed: Exception
+) -> None:
+    """Ends the call. What its frames hold is let go: gRPC ties the error of an abort to the call, and the two
+    live on until garbage is looked for."""
+    clear_frames(failed.__traceback__)
     await context.abort(status.code, status.message, (*status.metadata, *more))
 
 
@@ -117,7 +129,10 @@ async def _relay(answer: Any, context: Context) -> None:
         await context.write(message)
 
 
-def _decoded(raw: bytes, decode: Decode | None) -> Any:
+def _decoded(held: list[bytes], decode: Decode | None) -> Any:
+    """The message in the one item of `held`, which is taken out: what a handler's own frame holds lives on with
+    the error of an abort, and a request may be large."""
+    raw = held.pop()
     if len(raw) > MAX_REQUEST_BYTES:
         raise InvalidInputError(
             f"The request has {len(raw)} bytes; {MAX_REQUEST_BYTES} are allowed: put what is large into a "
@@ -137,4 +152,4 @@ def _decoded(raw: bytes, decode: Decode | None) -> Any:
 async def _decoded_each(raws: AsyncIterator[bytes], decode: Decode | None) -> AsyncIterator[Any]:
     async with closing(aiter(raws)) as received:
         async for raw in received:
-            yield _decoded(raw, decode)
+            yield _decoded([raw], decode)

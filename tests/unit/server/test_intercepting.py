@@ -1,3 +1,5 @@
+import gc
+import tracemalloc
 from pathlib import Path
 
 import anyio
@@ -93,6 +95,34 @@ async def test_a_request_too_large_is_an_invalid_argument_that_says_both_sizes(t
                 await client.runs.CreateRun(
                     runs_pb2.CreateRunRequest(request=parts_pb2.RunRequest(text=text))
                 )
+
+
+async def test_a_refused_request_leaves_no_memory_behind(tmp_path: Path) -> None:
+    """What was refused is gone at once, however large: nobody has to look for garbage first."""
+    ping = b"\n\xff\xff\xff\x7f"
+    paths = ("/aeond.api.v1.RunService/CreateRun", "/aeond.api.v1.RunService/RunAndWatch")
+    requests = (bytes(MAX_REQUEST_BYTES + 1), ping + bytes(MAX_REQUEST_BYTES - 10), long_request())
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            gc.disable()
+            tracemalloc.start()
+            try:
+                for path in paths:
+                    for request in requests:
+                        for _ in range(5):
+                            with pytest.raises(grpc.aio.AioRpcError):
+                                await ask_raw(channel, path, request)
+                held, _ = tracemalloc.get_traced_memory()
+            finally:
+                tracemalloc.stop()
+                gc.enable()
+    assert held < 2 * MAX_REQUEST_BYTES
+
+
+def long_request() -> bytes:
+    """One that is decoded, and refused for what it says."""
+    text = "x" * (MAX_REQUEST_BYTES - 100)
+    return runs_pb2.CreateRunRequest(request=parts_pb2.RunRequest(text=text)).SerializeToString()
 
 
 async def test_a_handler_that_gives_its_own_status_is_left_alone(tmp_path: Path) -> None:

@@ -99,11 +99,13 @@ class Orchestrator:
         self._began = self._ports.clock.monotonic()
         failure: StoreError | None = None
         async with anyio.create_task_group() as workers:
-            workers.start_soon(self._watch_wall_time)
             try:
-                while await self._turn(workers):
+                if waiting := await self._turn(workers):
+                    workers.start_soon(self._watch_wall_time)
+                while waiting:
                     await self._news.wait()
                     self._news = anyio.Event()
+                    waiting = await self._turn(workers)
             except StoreError as error:
                 failure = error
             workers.cancel_scope.cancel()

@@ -20,12 +20,12 @@ from aeond.orchestration.shortening import share, shorten
 
 _RULES: Final = """\
 Decide how to fulfil each request. Reply with JSON.
-{"route":"reply"} when you can answer by yourself or from what was said before: to talk, explain, translate, \
-write, tell facts of the world. Never work out numbers, remember anything or look into files without a tool.
+{"route":"reply"} when you can answer by yourself: to talk, explain, translate, write, tell facts of the \
+world. Without a tool you cannot calculate, remember anything or look into files.
 {"route":"direct","tool":...,"arguments":...} when one call of a tool does it, or begins it. You then see \
 its result.
-{"route":"plan"} when a text must first be written, translated, summarised or compared and then be saved, or \
-when several files must be worked through.
+{"route":"plan"} when something must be written, summarised or compared and then used further, or files \
+must be worked through one by one.
 After a result: the next call if something is still to be done, else {"answer":"..."} with all that this \
 request asks for, or {"done":true} if the result itself is all of that. Names, numbers and texts are copied \
 letter by letter."""

@@ -33,7 +33,7 @@ def measure(folder: Path) -> Section:
         "A chain of ten trivial steps, divided by ten; for everyone the caller is in the same process. aeond's "
         "chain is a whole run: request, plan, scheduler, validation both ways, intent and outcome of each step on "
         "disk, every event to whoever watches, answer. Steps that only compute share commits, as ADR 0008 says; "
-        "below them ten steps that each write a file, where the intent of each is on disk before it begins, and "
+        "below them ten steps that each write a file and sync it and its folder, begun when their intent is on disk, and "
         "the computing run asked for and watched over the socket by a client in another process. The floor is the commit of one row with `synchronous=FULL`; "
         "`undisturbed` is the tenth percentile, a ratio the median of the ratios of turns that stood beside each other.",
         ("who", "a step", "undisturbed", "of the floor", "of aeond", "aim"),

@@ -12,11 +12,9 @@ from aeond.domain.events import (
     CancelRequested,
     Event,
     PassEnded,
-    PassStarted,
     RunCreated,
     RunParked,
     RunResumed,
-    RunStarted,
     StepStarted,
 )
 from aeond.domain.plans import Plan, PlanStep, StepState
@@ -380,20 +378,3 @@ async def test_a_crash_is_resumed_from_the_journal(tmp_path: Path) -> None:
     assert len(world.tools["work"].calls) == 2
     assert sum(isinstance(event.kind, RunResumed) for event in events) == 1
     assert [e.kind.attempt for e in events if isinstance(e.kind, StepStarted)] == [1, 1, 2]
-
-
-async def test_a_run_with_a_place_begins_as_it_is_created(tmp_path: Path) -> None:
-    """A run that is worked on at once is RUNNING when it is durable; one that has to wait is PENDING until its
-    turn comes; neither is taken for one that a crash cut."""
-    gate = Gate()
-    world = World(tmp_path, tools={"work": ToldTool("work", gate)}, limits=RunLimits(running=1))
-    async with world.working():
-        first = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        second = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        assert (first.state, second.state) == (RunState.RUNNING, RunState.PENDING)
-        gate.opened.set()
-        for run_id in (first.run_id, second.run_id):
-            ended = await world.ended(run_id)
-            assert (ended.state, ended.crashes) == (RunState.SUCCEEDED, 0)
-            kinds = [type(event.kind) for event in await world.journal.read(run_id)]
-            assert kinds[:3] == [RunCreated, RunStarted, PassStarted]

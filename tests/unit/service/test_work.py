@@ -2,38 +2,29 @@
 
 from pathlib import Path
 
-import anyio
+from aeond.domain.budgets import BudgetRequest
+from aeond.domain.events import PassStarted, RunCreated, RunStarted
+from aeond.domain.runs import RunState
+from aeond.service.scheduling import RunLimits
+from tests.support.doubles import ToldTool
+from tests.support.run_host import Gate
+from tests.support.service_world import ONE_STEP, World, asking
 
-from aeond.domain.budgets import Budget, BudgetRequest
-from aeond.domain.events import CancelRequested, Event, RunCreated
-from aeond.service.work import Work, is_recorded
-from tests.support.service_world import ONE_STEP, USER, World, asking
-
-
-async def test_what_was_handed_in_is_seen_once_it_is_durable(tmp_path: Path) -> None:
-    """It is found in the journal behind the event that it came after; a loop that ended without it says no."""
-    async with World(tmp_path).working() as world:
-        run = await world.runs.create(asking(), ONE_STEP, BudgetRequest())
-        with anyio.fail_after(10):
-            ended = await world.ended(run.run_id)
-        work = Work(world.make_loop(ended))
-        work.done.set()
-        events = await world.journal.read(run.run_id)
-        with world.feed.watch(run.run_id) as watcher, anyio.fail_after(10):
-            last = events[-1]
-            assert await is_recorded(world.journal, watcher, work, last.seq - 1, last.kind)
-            assert not await is_recorded(world.journal, watcher, work, last.seq, last.kind)
-            assert not await is_recorded(world.journal, watcher, work, 0, CancelRequested(USER))
+NO_BOUNDS = BudgetRequest()
 
 
-async def test_parked_work_says_so(tmp_path: Path) -> None:
-    """Putting a run aside is known before its loop has ended."""
-    world = World(tmp_path)
-    created = Event("run", 1, 0.0, 0.0, RunCreated(asking(), Budget(), ONE_STEP))
-    await world.journal.append([created])
-    work = Work(world.make_loop(await world.folding.snapshot("run")))
-    before = work.parking
-    work.park()
-    assert (before, work.parking) == (False, True)
-    with anyio.fail_after(10):
-        assert (await work.loop.execute()).parked
+async def test_a_run_with_a_place_begins_as_it_is_created(tmp_path: Path) -> None:
+    """A run that is worked on at once is RUNNING when it is durable; one that has to wait is PENDING until its
+    turn comes; neither is taken for one that a crash cut."""
+    gate = Gate()
+    world = World(tmp_path, tools={"work": ToldTool("work", gate.pass_through)}, limits=RunLimits(running=1))
+    async with world.working():
+        first = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
+        second = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
+        assert (first.state, second.state) == (RunState.RUNNING, RunState.PENDING)
+        gate.open.set()
+        for run_id in (first.run_id, second.run_id):
+            ended = await world.ended(run_id)
+            assert (ended.state, ended.crashes) == (RunState.SUCCEEDED, 0)
+            kinds = [type(event.kind) for event in await world.journal.read(run_id)]
+            assert kinds[:3] == [RunCreated, RunStarted, PassStarted]

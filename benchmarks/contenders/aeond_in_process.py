@@ -16,7 +16,6 @@ import anyio
 from aeond.daemon.clocks import SystemClock
 from aeond.daemon.compose import composed
 from aeond.daemon.config_files import load_config
-from aeond.daemon.footprint import settle
 from aeond.daemon.notify import Silence
 from aeond.daemon.paths import paths_of
 from aeond.daemon.reloading import LiveConfig
@@ -89,7 +88,6 @@ async def measure(kind: str, folder: Path, chains: int) -> list[float]:
     async with composed(live, paths) as daemon:
         await daemon.scheduler.resume()
         daemon.admission.open()
-        settle()  # as the daemon does when it is ready
         for _ in range(chains):
             begun = perf_counter()
             await run_chain(daemon.calls.runs, plan)

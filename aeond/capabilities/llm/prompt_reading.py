@@ -22,6 +22,9 @@ from aeond.ports import Clock
 
 FIRST_PIECE = 4  # tokens: nothing is known of the machine yet
 LEAST_PIECE = 2  # on the slowest machine two tokens take hardly longer than one
+# How long a piece lasts of what is only read ahead: nobody cancels that, a request that comes waits once,
+# and longer pieces are read at more than twice the speed.
+AHEAD_SECONDS = 1.0
 # Less of a prompt than this is no reason to go where it was read: most begin with the same few tokens.
 LEAST_SHARE = 0.1
 
@@ -41,6 +44,20 @@ class Slot:
         return next(
             (place for place, (ours, asked) in pairs if ours != asked), min(len(self.tokens), len(tokens))
         )
+
+
+@dataclass(slots=True)
+class Pace:
+    """How many tokens a piece has so that it lasts about so many seconds; `most` bounds it."""
+
+    seconds: float
+    most: int
+    size: int
+
+    def adapt(self, size: int, seconds: float) -> None:
+        """The next piece should last as long as it may, going by the last one, but grow with care."""
+        fitting = round(size * self.seconds / max(seconds, 1e-6))
+        self.size = max(LEAST_PIECE, min(fitting, 2 * size, self.most))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +89,10 @@ class PromptReading:
         self._client = client
         self._clock = clock
         self._files = files
-        self._most = most
-        self._piece_seconds = piece_seconds
+        first = min(FIRST_PIECE, most)
+        self._pace = Pace(piece_seconds, most, first)
+        self._ahead_pace = Pace(max(piece_seconds, AHEAD_SECONDS), most, first)
         self._show = show
-        self._size = min(FIRST_PIECE, most)
         self._free = [Slot(number) for number in range(slots)]  # the longest unused first
         self._places = anyio.Semaphore(slots)
         self._turn = anyio.Lock()  # pieces of two prompts at once would last twice as long
@@ -151,24 +168,20 @@ class PromptReading:
     async def _read(self, slot: Slot, tokens: Sequence[int], *, background: bool, ahead: bool) -> bool:
         """False when somebody who must not wait has come."""
         read = slot.known(tokens)
-        while len(tokens) - read > self._size:
+        pace = self._ahead_pace if ahead else self._pace
+        while len(tokens) - read > pace.size:
             if background and self._interactive:
                 return False
             if ahead:
                 self._show(read / len(tokens))
             async with self._turn:
-                size = min(self._size, len(tokens) - read)
+                size = min(pace.size, len(tokens) - read)
                 began = self._clock.monotonic()
                 await self._client.post("/completion", piece_body(slot.number, tokens[: read + size]))
-                self._adapt(size, self._clock.monotonic() - began)
+                pace.adapt(size, self._clock.monotonic() - began)
             read += size
             slot.tokens = tokens[:read]
         return True
-
-    def _adapt(self, size: int, seconds: float) -> None:
-        """The next piece should last as long as it may, going by the last one, but grow with care."""
-        fitting = round(size * self._piece_seconds / max(seconds, 1e-6))
-        self._size = max(LEAST_PIECE, min(fitting, 2 * size, self._most))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from benchmarks.contenders.bare_server import step_ended
 STATUS = daemon_pb2.GetStatusResponse(version="0.1.0", pid=1, messages=["a line of text"])
 
 
-def handlers(events: int, batch: int) -> "tuple[grpc.GenericRpcHandler[Any, Any], ...]":
+def handlers(events: int, batch: int) -> tuple[grpc.GenericRpcHandler, ...]:
     """A call with a small answer, and a stream of answers that were made beforehand."""
     pages = [
         runs_pb2.WatchRunResponse(events=[step_ended(seq) for seq in range(first, first + batch)])

@@ -62,9 +62,10 @@ class Bubblewrap:
         options += ["--die-with-parent", "--new-session", "--clearenv"]
         for name, value in (("LANG", "C.UTF-8"), ("PATH", "/usr/bin:/bin"), ("PYTHONUTF8", "1")):
             options += ["--setenv", name, value]
+        # First, since Python itself may be installed below it.
+        options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108 - the sandbox's own
         for shown in [*_SYSTEM, *python_places()]:
             options += ["--ro-bind-try", shown, shown]
-        options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108 - the sandbox's own
         if workspace:
             options += ["--bind", workspace, workspace]
             for place in self._hidden_in(Path(workspace)):

@@ -49,7 +49,7 @@ class RequestUserInput:
         input_schema=model_schema(InputArguments),
         output_schema={"type": "string"},
         effect=Effect.PURE,
-        example={"prompt": "Which colour do you want?"},
+        example={"prompt": "Window or aisle seat?"},
         timeout_seconds=5.0,
     )
 

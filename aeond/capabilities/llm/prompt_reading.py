@@ -22,9 +22,10 @@ from aeond.ports import Clock
 
 FIRST_PIECE = 4  # tokens: nothing is known of the machine yet
 LEAST_PIECE = 2  # on the slowest machine two tokens take hardly longer than one
-# How long a piece lasts of what is only read ahead: nobody cancels that, a request that comes waits once,
-# and longer pieces are read at more than twice the speed.
+# How long a piece lasts of what prompts usually begin with: it is read once and kept, also when the request
+# that brought it is cancelled, and longer pieces are read at more than twice the speed.
 AHEAD_SECONDS = 1.0
+MAX_OPENINGS = 8
 # Less of a prompt than this is no reason to go where it was read: most begin with the same few tokens.
 LEAST_SHARE = 0.1
 
@@ -92,6 +93,7 @@ class PromptReading:
         first = min(FIRST_PIECE, most)
         self._pace = Pace(piece_seconds, most, first)
         self._ahead_pace = Pace(max(piece_seconds, AHEAD_SECONDS), most, first)
+        self._openings: list[Sequence[int]] = []  # what was asked to be read ahead
         self._show = show
         self._free = [Slot(number) for number in range(slots)]  # the longest unused first
         self._places = anyio.Semaphore(slots)
@@ -107,6 +109,8 @@ class PromptReading:
         """
         background = request.priority is Priority.BACKGROUND
         ahead = is_ahead(request)
+        if ahead and tokens not in self._openings:
+            self._openings = [*self._openings, tokens][-MAX_OPENINGS:]
         self._interactive += not background
         try:
             while True:
@@ -168,8 +172,7 @@ class PromptReading:
     async def _read(self, slot: Slot, tokens: Sequence[int], *, background: bool, ahead: bool) -> bool:
         """False when somebody who must not wait has come."""
         read = slot.known(tokens)
-        pace = self._ahead_pace if ahead else self._pace
-        while len(tokens) - read > pace.size:
+        while len(tokens) - read > (pace := self._pace_at(tokens, read)).size:
             if background and self._interactive:
                 return False
             if ahead:
@@ -182,6 +185,11 @@ class PromptReading:
             read += size
             slot.tokens = tokens[:read]
         return True
+
+    def _pace_at(self, tokens: Sequence[int], read: int) -> Pace:
+        """How the next tokens are read: those of an opening at full speed."""
+        opens = any(len(known) > read and known[: read + 1] == tokens[: read + 1] for known in self._openings)
+        return self._ahead_pace if opens else self._pace
 
 
 @dataclass(frozen=True, slots=True)

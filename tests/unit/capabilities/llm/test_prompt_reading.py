@@ -211,3 +211,29 @@ async def test_an_engine_unloaded_while_it_reads_ahead_stays_unloaded(tmp_path: 
                 await anyio.lowlevel.checkpoint()
         assert running.engine.snapshot().state is EngineState.COLD
     assert [error.reason for error in refused] == ["LLM_GONE"]
+
+
+async def test_an_opening_is_read_at_full_speed_whoever_asks(world: World) -> None:
+    """What was asked to be read ahead is read in large pieces by a request that comes first, its own part is not."""
+    await world.read(OTHER[:40], AHEAD)
+    world.engine.pieces.clear()
+    await world.read(LONG)
+    assert max(size for _, size in world.engine.pieces) == 10
+    async with anyio.create_task_group() as others:
+        entered = anyio.Event()
+
+        async def hold() -> None:
+            async with world.reading.read([1, 2], ask("x")):
+                entered.set()
+                await anyio.sleep_forever()
+
+        others.start_soon(hold)
+        await entered.wait()
+        others.start_soon(world.read, [*range(300)], AHEAD)  # it waits, and is known
+        await anyio.wait_all_tasks_blocked()
+        world.engine.pieces.clear()
+        await world.read([*range(300), *LONG])
+        sizes = [size for _, size in world.engine.pieces]
+        assert max(sizes) == 64
+        assert set(sizes[-10:]) == {10}
+        others.cancel_scope.cancel()

@@ -81,7 +81,7 @@ def _prose(text: str) -> Iterator[str]:
 
 def _aeonctl() -> Iterator[str]:
     yield from _head("aeonctl", 1, "ask the AI daemon aeond, watch it work, look at what it did")
-    context = click.Context(cli, info_name="aeonctl")
+    context = click.Context(cli, info_name="aeonctl", **cli.context_settings)
     yield from (".SH SYNOPSIS", f"\\fBaeonctl\\fR {escaped(' '.join(cli.collect_usage_pieces(context)))}")
     yield from (".SH DESCRIPTION", *_prose((cli.help or "").partition("\b\nExit codes")[0]))
     yield from (".SH OPTIONS", *_terms(_options(cli, context)), ".SH COMMANDS")

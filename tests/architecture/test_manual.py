@@ -65,7 +65,7 @@ def test_every_key_is_in_the_manual(folder: Path) -> None:
 def test_every_command_of_aeonctl_is_in_the_manual(folder: Path) -> None:
     """aeonctl(1) has each command with each of its options."""
     told = words_of(folder / "aeonctl.1")
-    for path, command in commands_of(cli, click.Context(cli, info_name="aeonctl")):
+    for path, command in commands_of(cli, click.Context(cli, info_name="aeonctl", **cli.context_settings)):
         _, found, after = told.partition(f'.SS "{path} ')
         part = after.partition(".SS")[0]
         options = [

@@ -4,6 +4,7 @@ Profiling, planning and judging all go on from the same messages, so that an eng
 reads them once and finds them in its prefix cache from then on.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aeond.domain.messages import Message
@@ -27,10 +28,11 @@ class Preamble:
         return offered_tools(self.registry, run)
 
     def messages(self, run: RunSnapshot) -> tuple[Message, ...]:
-        specs = self.specs(run)
-        return preamble_messages(specs, examples_for(specs, self.validator), run.request.instructions)
+        return self.opening(self.specs(run), run.request.instructions)
 
     def usual(self) -> tuple[Message, ...]:
         """The beginning for a run that may use every tool: what can be read before there is one."""
-        specs = usual_tools(self.registry)
-        return preamble_messages(specs, examples_for(specs, self.validator))
+        return self.opening(usual_tools(self.registry))
+
+    def opening(self, specs: Sequence[ToolSpec], instructions: str = "") -> tuple[Message, ...]:
+        return preamble_messages(specs, examples_for(specs, self.validator), instructions)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,10 +45,11 @@ def guarded(service: Service) -> Iterator[Service]:
 @pytest.fixture
 def modelled(service: Service) -> Service:
     """The service with the real engine and the smallest model."""
+    cache = Path(pwd.getpwuid(os.getuid()).pw_dir, ".cache")  # a unit has no HOME
     places = (
         os.environ.get("AEOND_TEST_MODELS", ""),
-        "/root/.cache/aeond-tests/models",
-        "/root/.cache/aeond/models",
+        str(cache / "aeond-tests/models"),
+        str(cache / "aeond/models"),
     )
     model = next(
         (Path(place) / SMOLLM2 for place in places if place and (Path(place) / SMOLLM2).exists()), None

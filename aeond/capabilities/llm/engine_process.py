@@ -8,15 +8,21 @@ import subprocess
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import anyio
 from anyio.abc import ByteReceiveStream, Process, TaskGroup
 
+from aeond.capabilities.llm.downloading import ShowProgress
 from aeond.errors import LLMError, LLMGoneError
 
 MAX_LINE_BYTES = 1 << 16
 MAX_LOG_LINES = 40
 PID_FILE = "engine.json"
+
+
+def show_nobody(_activity: str, _done: float) -> None:
+    """For those who do not want to know how far a program is."""
 
 
 class EngineProcess:
@@ -44,21 +50,20 @@ class EngineProcess:
         """The last three lines of the log, short enough for a message."""
         return "; ".join(line[:200] for line in [*self._log][-3:])
 
-    async def wait_ready(self) -> None:
-        """Returns when the program says that it is ready.
+    async def wait_ready(self, show: ShowProgress = show_nobody) -> None:
+        """Returns when the program says that it is ready; `show` is told what it says until then.
 
         Raises LLMError (reason MODEL_UNUSABLE) with the program's own words when it says why it cannot be,
         LLMGoneError when it ends without a word.
         """
         assert self._process.stdout is not None
         async for line in lines_of(self._process.stdout):
-            try:
-                said = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(said, dict) and said.get("ready") is True:
+            said = report(line)
+            if said.get("ready") is True:
                 return
-            if isinstance(said, dict) and "error" in said:
+            if "activity" in said:
+                show(*progress_of(said))
+            if "error" in said:
                 causes = "; ".join([str(said["error"]), *await self._errors_logged()])
                 raise LLMError(f"The engine cannot load this model: {causes}", reason="MODEL_UNUSABLE")
         code = await self._process.wait()
@@ -93,6 +98,23 @@ class EngineProcess:
         with anyio.move_on_after(5):
             await self._log_ended.wait()
         return [line.split(" E ", 1)[1].strip() for line in self._log if " E " in line][-3:]
+
+
+def report(line: str | bytes) -> Mapping[str, Any]:
+    """What a program says in one line of its standard output; nothing when it is no JSON object."""
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def progress_of(said: Mapping[str, Any]) -> tuple[str, float]:
+    """The activity of a report, and how far it is, 0..1."""
+    done = said.get("progress")
+    return str(said["activity"])[:80], min(max(float(done), 0.0), 1.0) if isinstance(
+        done, (int, float)
+    ) else 0.0
 
 
 @contextlib.asynccontextmanager

@@ -17,7 +17,8 @@ from typing import Any, Final, Protocol
 import anyio
 from anyio.abc import TaskGroup
 
-from aeond.capabilities.llm.engine_process import engine_process
+from aeond.capabilities.llm.downloading import ShowProgress
+from aeond.capabilities.llm.engine_process import engine_process, progress_of, show_nobody
 from aeond.errors import LLMError, LLMGoneError
 
 CONNECT_SECONDS: Final = 30.0
@@ -36,8 +37,8 @@ class RunningEngine(Protocol):
     def killed(self) -> bool:
         """Whether we killed it."""
 
-    async def wait_ready(self) -> None:
-        """Returns when it is ready; raises LLMError (reason MODEL_UNUSABLE) or LLMGoneError."""
+    async def wait_ready(self, show: ShowProgress = show_nobody) -> None:
+        """Returns when it is ready, and shows what it does until then; raises LLMError (reason MODEL_UNUSABLE) or LLMGoneError."""
 
     async def ended(self) -> str:
         """How it ended, in words, once it has."""
@@ -73,10 +74,12 @@ class EngineUnit:
             return
         raise LLMGoneError(f"The engine's unit did not start: journalctl -u {UNIT}.", retryable=True)
 
-    async def wait_ready(self) -> None:
+    async def wait_ready(self, show: ShowProgress = show_nobody) -> None:
         while (told := await self._said()) is not None:
             if told.get("ready") is True:
                 return
+            if "activity" in told:
+                show(*progress_of(told))
             if "error" in told:
                 raise LLMError(f"The engine cannot load this model: {told['error']}", reason="MODEL_UNUSABLE")
         raise LLMGoneError(f"The engine ended while it loaded: journalctl -u {UNIT}.", retryable=True)

@@ -1,0 +1,349 @@
+"""Keeps an engine alive: loads on demand, restarts after a death, gives memory back.
+
+One task owns the engine's life. Everybody else states a wish (`load`, `unload`, the first request) and
+reads the snapshot. A life is: get the model's files, start the program, serve until it ends. An end
+that nobody asked for is a death, whatever the exit code; so is a silence: requests in flight and not a byte
+from the engine within the stall limit (its health page says OK even when its core stands still).
+"""
+
+import contextlib
+import logging
+import os
+from collections import deque
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+import anyio
+
+from aeond.capabilities.llm.catalogue import Catalogue, CatalogueEntry
+from aeond.capabilities.llm.engine_process import sweep
+from aeond.capabilities.llm.engine_program import EngineProgram, ModelFiles
+from aeond.capabilities.llm.engine_unit import RunningEngine, Start, as_child
+from aeond.capabilities.llm.openai_client import OpenAIClient
+from aeond.capabilities.llm.watching import Watch
+from aeond.domain.llm import EngineSnapshot, EngineState, ModelInfo
+from aeond.errors import LLMError, LLMGoneError, OverloadedError
+from aeond.ports import Clock
+
+MAX_SOCKET_PATH = 107  # bytes, a limit of Linux
+
+logger = logging.getLogger(__name__)
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Supervision:
+    """How many may ask, and when an engine counts as dead.
+
+    `context_length` is tokens per request. After `max_deaths` within `death_window_seconds` the engine stays
+    down for `rest_seconds`, then the next request tries again; `load` tries at once.
+    """
+
+    context_length: int = 8192
+    max_requests: int = 64
+    load_seconds: float = 180.0
+    stall_seconds: float = 60.0
+    max_deaths: int = 5
+    death_window_seconds: float = 300.0
+    rest_seconds: float = 60.0
+    first_backoff_seconds: float = 0.2
+    longest_backoff_seconds: float = 10.0
+
+
+class SupervisedEngine(Generic[R]):
+    """The Engine port over a program of any kind; `async with` sweeps, supervises and ends it.
+
+    `folder` is for the socket and the pid file and is made private to this user. Only one daemon may use it.
+    A session gives what the program makes of a life that is ready.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        store: ModelFiles,
+        folder: Path,
+        clock: Clock,
+        settings: Supervision,
+        program: EngineProgram[R],
+        start: Start = as_child,
+    ) -> None:
+        self._catalogue = catalogue
+        self._store = store
+        self._folder = folder
+        self._clock = clock
+        self._settings = settings
+        self._program = program
+        self._start = start
+        self._snapshot = EngineSnapshot(EngineState.COLD)
+        self._changed = anyio.Event()
+        self._wish: CatalogueEntry | None = None
+        self._last_model = catalogue.default
+        self._life = anyio.CancelScope()
+        self._lives = 0
+        self._alive = False
+        self._resident: R | None = None
+        self._failure: LLMError | None = None
+        self._failure_until = 0.0
+        self._deaths: deque[float] = deque()
+        self._requests = 0
+        self._watch = Watch(clock)
+        self._tasks = anyio.create_task_group()
+
+    async def __aenter__(self) -> Self:
+        make_private(self._folder)
+        if len(os.fsencode(self._socket)) > MAX_SOCKET_PATH:
+            raise LLMError(
+                f"The path of the engine's socket is too long ({self._socket}): choose a shorter runtime folder.",
+                reason="PATH_TOO_LONG",
+            )
+        sweep(self._folder)
+        await self._tasks.__aenter__()
+        self._tasks.start_soon(self._live)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._tasks.cancel_scope.cancel()
+        # The block's own error passes by the task group, which would wrap it.
+        await self._tasks.__aexit__(None, None, None)
+
+    @property
+    def model(self) -> str:
+        """The name of the model that answers, or would answer the next request."""
+        return self._last_model
+
+    @property
+    def context_length(self) -> int:
+        """Tokens per request, prompt and answer together."""
+        trained = self._catalogue.get(self._last_model).context_length
+        return min(self._settings.context_length, trained) if trained else self._settings.context_length
+
+    # ------------------------------------------------------------------ the Engine port
+
+    def snapshot(self) -> EngineSnapshot:
+        return self._snapshot
+
+    async def load(self, model: str) -> None:
+        entry = self._catalogue.get(model)
+        self._failure = None
+        self._deaths.clear()
+        if self._wish is entry and self._snapshot.state in (EngineState.STARTING, EngineState.READY):
+            return
+        self._wish_for(entry)
+
+    async def unload(self) -> None:
+        self._failure = None
+        self._wish = None
+        self._life.cancel()
+        self._wake()
+        life = self._lives
+        while self._alive and self._lives == life:
+            await self._changed.wait()
+        if self._wish is None:
+            self._show(EngineState.COLD)
+
+    async def list_models(self) -> Sequence[ModelInfo]:
+        ready = self._snapshot.state is EngineState.READY
+        return [
+            ModelInfo(
+                name=entry.name,
+                digest=entry.digest,
+                size_bytes=entry.size_bytes,
+                licence=entry.licence,
+                description=entry.description,
+                context_length=entry.context_length,
+                present=self._store.find(entry) is not None,
+                loaded=ready and entry.name == self._snapshot.model,
+                default=entry.name == self._catalogue.default,
+            )
+            for entry in self._catalogue
+        ]
+
+    # ------------------------------------------------------------------ for the adapter
+
+    @contextlib.asynccontextmanager
+    async def session(self) -> AsyncIterator[R]:
+        """The engine, once it is ready; starts it if need be. Waits without a bound of its own.
+
+        Raises OverloadedError when too many wait already, LLMError when the engine cannot be started.
+        """
+        if self._requests >= self._settings.max_requests:
+            raise OverloadedError(
+                f"{self._requests} requests wait for the model already: try again later.",
+                reason="ENGINE_BUSY",
+            )
+        self._requests += 1
+        try:
+            yield await self._ready()
+        finally:
+            self._requests -= 1
+
+    async def _ready(self) -> R:
+        while self._resident is None:
+            if self._failure is not None:
+                if self._clock.monotonic() < self._failure_until:
+                    raise LLMError(self._failure.message, reason=self._failure.reason)
+                self._failure = None
+            if self._wish is None:
+                self._wish_for(self._catalogue.get(self._last_model))
+            await self._changed.wait()
+        return self._resident
+
+    def _wish_for(self, entry: CatalogueEntry) -> None:
+        self._wish = entry
+        self._last_model = entry.name
+        self._life.cancel()
+        self._show(EngineState.STARTING)
+
+    # ------------------------------------------------------------------ the one task that owns the life
+
+    async def _live(self) -> None:
+        while True:
+            entry = self._wish
+            if entry is None:
+                if self._failure is None and self._snapshot.state is not EngineState.COLD:
+                    self._show(EngineState.COLD)
+                await self._changed.wait()
+                continue
+            self._lives += 1
+            self._alive = True
+            with anyio.CancelScope() as self._life:
+                try:
+                    await self._serve_again_and_again(entry)
+                except LLMError as error:
+                    self._give_up(entry, error)
+                except OSError as error:
+                    self._give_up(
+                        entry, LLMError(f"The engine cannot be started: {error}.", reason="ENGINE_DEAD")
+                    )
+            self._alive = False
+            self._wake()
+
+    def _give_up(self, entry: CatalogueEntry, failure: LLMError) -> None:
+        """Requests fail with this error until the engine has rested, or somebody loads a model."""
+        logger.error("the model %s is not served: %s", entry.name, failure.message)
+        if self._wish is not entry:
+            return  # somebody wished for another one in the meantime
+        self._failure = failure
+        self._failure_until = self._clock.monotonic() + self._settings.rest_seconds
+        self._wish = None
+        self._show(EngineState.DEAD, error=failure.message)
+
+    async def _serve_again_and_again(self, entry: CatalogueEntry) -> None:
+        """Ends only by an error: the model cannot be had or used, or the engine died too often."""
+        while True:
+            path = await self._store.fetch(entry, self._show_starting)
+            try:
+                await self._serve(entry, path)
+            except LLMGoneError as death:
+                await self._mourn(death)
+            except LLMError:
+                if not await self._store.remove_if_damaged(entry):
+                    raise
+
+    async def _mourn(self, death: LLMGoneError) -> None:
+        """Waits before the next life; raises when there were too many deaths lately."""
+        logger.warning("%s", death.message)
+        now = self._clock.monotonic()
+        self._deaths.append(now)
+        while self._deaths[0] < now - self._settings.death_window_seconds:
+            self._deaths.popleft()
+        count = len(self._deaths)
+        self._snapshot = replace(self._snapshot, restarts=self._snapshot.restarts + 1)
+        if count >= self._settings.max_deaths:
+            raise LLMError(
+                f"The engine died {count} times in a row and stays down; the last time: {death.message} "
+                "Look at the memory it needs and at its log, then load the model again.",
+                reason="ENGINE_DEAD",
+            )
+        self._show(EngineState.DEAD, error=death.message)
+        backoff = min(
+            self._settings.first_backoff_seconds * 2 ** (count - 1), self._settings.longest_backoff_seconds
+        )
+        await self._clock.sleep_until(now + backoff)
+
+    async def _serve(self, entry: CatalogueEntry, path: Path) -> None:
+        """One life of the program; ends by LLMGoneError or LLMError."""
+        self._socket.unlink(missing_ok=True)
+        command = self._program.command(entry, path, self._socket, self.context_length)
+        async with self._start(command, self._folder, self._program.environment, self._tasks) as process:
+            with anyio.move_on_after(self._settings.load_seconds) as loading:
+                with self._shown_loading(process.pid, path):
+                    await process.wait_ready(self._show_starting)
+            if loading.cancelled_caught:
+                raise LLMGoneError(
+                    f"The engine was not ready after {self._settings.load_seconds:g} seconds.", retryable=True
+                )
+            try:
+                client = OpenAIClient(self._socket, self._watch)
+                self._resident = self._program.resident(entry, client, self._show_activity)
+                logger.info("the model %s is ready", entry.name)
+                self._show(EngineState.READY)
+                raise await self._death_of(process)
+            finally:
+                self._resident = None
+
+    @contextlib.contextmanager
+    def _shown_loading(self, pid: int, path: Path) -> Iterator[None]:
+        shown = anyio.CancelScope()
+        self._tasks.start_soon(self._show_loading, pid, path, shown)
+        try:
+            yield
+        finally:
+            shown.cancel()
+
+    async def _show_loading(self, pid: int, path: Path, shown: anyio.CancelScope) -> None:
+        def show(activity: str, done: float) -> None:
+            # Who wakes in the very turn that cancels it runs on to its next wait.
+            if not shown.cancel_called:
+                self._show_starting(activity, done)
+
+        with shown:
+            await self._program.show_loading(pid, path, show)
+
+    def _show_starting(self, activity: str, done: float) -> None:
+        self._show(EngineState.STARTING, activity, done)
+
+    def _show_activity(self, activity: str, done: float) -> None:
+        if self._snapshot.state is EngineState.READY:
+            self._show(EngineState.READY, activity, done)
+
+    async def _death_of(self, process: RunningEngine) -> LLMGoneError:
+        """Waits for the end of the process or for its silence, and kills it if it was silence."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._kill_when_silent, process)
+            how = await process.ended()
+            tasks.cancel_scope.cancel()
+        if process.killed:
+            how = f"it was silent for {self._settings.stall_seconds:g} s"
+        return LLMGoneError(f"The engine died ({how}). {process.last_words()}".strip(), retryable=True)
+
+    async def _kill_when_silent(self, process: RunningEngine) -> None:
+        await self._watch.silence(self._settings.stall_seconds)
+        process.kill()
+
+    def _show(self, state: EngineState, activity: str = "", progress: float = 0.0, error: str = "") -> None:
+        model = "" if state is EngineState.COLD else self._last_model
+        self._snapshot = replace(
+            self._snapshot, state=state, model=model, activity=activity, progress=progress, error=error
+        )
+        self._wake()
+
+    @property
+    def _socket(self) -> Path:
+        return self._folder / "engine.sock"
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+
+def make_private(folder: Path) -> None:
+    """Makes the folder if need be; nobody but this user gets into it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)

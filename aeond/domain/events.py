@@ -63,13 +63,15 @@ class OperationStarted:
 @dataclass(frozen=True, slots=True)
 class ReferencesResolved:
     """What the request means in its session. `context` is what later prompts are told of the session,
-    `note` what was done to the words, or why they were kept."""
+    `note` what was done to the words, or why they were kept, `standing` what the user said earlier that
+    still holds."""
 
     original: str
     resolved: str
     context: str = ""
     used: Amounts = field(default_factory=Amounts)
     note: str = ""
+    standing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,7 +141,8 @@ class RunSnapshot:
     `seq` is that of the last event folded (0: none). `operation` is the reservation of an Operation in
     flight. `elapsed_seconds` is time spent working over all incarnations of the daemon. `bound` is what
     the budget may be adjusted to at most. `resolved_text` is the request with its references spelled out
-    and `context` what the session brought (None: not resolved). `evaluation` is of the current plan or
+    (None: not resolved), `context` what the session brought and `standing` the user's words in it that
+    still hold. `evaluation` is of the current plan or
     pass; `refinements` counts the rounds in which each fragment was changed, `refinement_count`
     all rounds.
     """
@@ -157,6 +158,7 @@ class RunSnapshot:
     ledger: BudgetLedger = field(default_factory=BudgetLedger)
     resolved_text: str | None = None
     context: str = ""
+    standing: tuple[str, ...] = ()
     route: Route | None = None
     profile: TaskProfile | None = None
     plan: Plan | None = None

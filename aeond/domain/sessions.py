@@ -68,7 +68,8 @@ class SessionPast:
 class SessionContext:
     """What a model is told of a session. `tokens` is what `text` costs as a prompt, by the model's own
     tokenizer, and never more than `max_tokens`; `kept` are the lines that are kept word for word from
-    what is no longer there as a whole; the counts are of exchanges (a request and its answer)."""
+    what is no longer there as a whole, `standing` the user's statements in `text` that hold for whatever is
+    asked later; the counts are of exchanges (a request and its answer)."""
 
     text: str = ""
     tokens: int = 0
@@ -76,3 +77,4 @@ class SessionContext:
     kept: tuple[str, ...] = ()
     digested_count: int = 0
     whole_count: int = 0
+    standing: tuple[str, ...] = ()

@@ -65,7 +65,7 @@ def _apply(run: RunSnapshot, event: e.Event) -> RunSnapshot:
             return created if kind.plan is None else _adopt(created, kind.plan, PlanSource.CLIENT)
         case e.ReferencesResolved() as kind:
             settled = _settle_operation(run, kind.used)
-            return replace(settled, resolved_text=kind.resolved, context=kind.context)
+            return replace(settled, resolved_text=kind.resolved, context=kind.context, standing=kind.standing)
         case e.RouteChosen() as kind:
             phase = Phase.ANSWER if kind.route is Route.REPLY else run.phase
             return replace(_settle_operation(run, kind.used), route=kind.route, phase=phase)

@@ -15,7 +15,7 @@ from aeond.domain.values import JsonValue, display_json
 from aeond.orchestration.expiry import expiry_of
 from aeond.orchestration.fitting import fit_prompt
 from aeond.orchestration.metering import USEFUL_TOKENS, MeteredLLM, is_cut
-from aeond.orchestration.prompts import answer_messages
+from aeond.orchestration.prompts import answer_messages, with_standing
 from aeond.orchestration.readiness import context_length, context_of, primary_value
 from aeond.orchestration.replying import reply
 from aeond.orchestration.shortening import shorten
@@ -69,7 +69,7 @@ class StepAnswerer:
 
         def build(result_chars: int) -> tuple[Message, ...]:
             results = context_of(given.step_ids, snapshot, result_chars)
-            return answer_messages(snapshot.text, results, missing, snapshot.request.instructions)
+            return answer_messages(with_standing(snapshot), results, missing, snapshot.request.instructions)
 
         available = min(context_length(given.step_ids, snapshot), MAX_RESULT_CHARS)
         room = min(grant.left.tokens, self._llm.capabilities.context_length) - USEFUL_TOKENS

@@ -75,12 +75,13 @@ class Readiness(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A request with its references spelled out, what later prompts are told of the session, and what
-    was done to the words, or why they were kept."""
+    """A request with its references spelled out, what later prompts are told of the session, what was done
+    to the words or why they were kept, and what the user said earlier that still holds."""
 
     text: str
     context: str = ""
     note: str = ""
+    standing: tuple[str, ...] = ()
 
 
 class References(Protocol):

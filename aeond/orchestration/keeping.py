@@ -21,6 +21,12 @@ _BINDING: Final = re.compile(
     r"still (need|open|have)|open (question|point)s?|to be decided|tbd|later)\b",
     re.IGNORECASE,
 )
+# What holds for all that comes, and is not done with once it was done.
+_STANDING: Final = re.compile(
+    r"\b(always|never|from now on|in (the )?future|no matter|under no circumstances|may not|"
+    r"must(n['\u2019]t| not)|do(es)?( not|n['\u2019]t)|without|avoid|allerg\w+|prefer\w*)\b",
+    re.IGNORECASE,
+)
 # A wish in the form of a question: "Could you always answer in German?"
 _WISH: Final = re.compile(
     r"^(please[, ]+)?(can|could|would|will) you\b.*\b(always|never|only|from now on|make sure|remember)\b",
@@ -56,6 +62,11 @@ def binding_statements(text: str) -> tuple[str, ...]:
         for sentence in sentences(text)
         if (_WISH.search(sentence) if is_question(sentence) else _BINDING.search(sentence))
     )
+
+
+def is_standing(statement: str) -> bool:
+    """Whether a binding statement holds for whatever is asked later, and not for one thing."""
+    return _STANDING.search(statement) is not None
 
 
 def last_question(text: str) -> str:

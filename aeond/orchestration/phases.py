@@ -121,7 +121,11 @@ class PhaseOrchestrator:
     ) -> tuple[e.EventKind, ...]:
         resolved = (await _twice_at_most(lambda: self.references.resolve(snapshot, grant), contract)).value
         said = snapshot.request.text
-        return (e.ReferencesResolved(said, resolved.text, resolved.context, grant.used, resolved.note),)
+        return (
+            e.ReferencesResolved(
+                said, resolved.text, resolved.context, grant.used, resolved.note, resolved.standing
+            ),
+        )
 
     async def _route(
         self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract

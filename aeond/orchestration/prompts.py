@@ -91,6 +91,13 @@ def in_session(run: RunSnapshot) -> str:
     return f"What was said before:\n{run.context}\n\n{run.text}" if run.context else run.text
 
 
+def with_standing(run: RunSnapshot) -> str:
+    """The request, and what the user said earlier in the session that still holds."""
+    if not run.standing:
+        return run.text
+    return f"{run.text}\nWhat I said before still holds: {' '.join(run.standing)}"
+
+
 def chat_prompt(request: str) -> str:
     """Asks an agent for the whole answer, in the user's own words."""
     return request

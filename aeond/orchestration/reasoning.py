@@ -21,6 +21,7 @@ from aeond.orchestration.prompts import (
     chat_prompt,
     final_step_prompt,
     step_prompt,
+    with_standing,
 )
 from aeond.orchestration.readiness import MAX_CONTEXT_CHARS, context_length, context_of
 from aeond.orchestration.schema_parts import as_object
@@ -171,7 +172,7 @@ def _task(step: PlanStep, snapshot: RunSnapshot) -> _Task:
     final = final_step(snapshot.plan) if planned and snapshot.plan else None
     last = final is not None and final.step_id == step.step_id
     system = snapshot.request.instructions or ANSWER_RULES if alone or last else STEP_RULES
-    return _Task(system, step, snapshot.text, snapshot, alone, last)
+    return _Task(system, step, with_standing(snapshot), snapshot, alone, last)
 
 
 def _output(agent: Agent, message: Message, *, shortened: bool) -> Outcome[StepOutput | None]:

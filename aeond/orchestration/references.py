@@ -1,6 +1,6 @@
 """What a request means in its session: "that", "it" and "again" spelled out, by one constrained call."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from aeond.domain.budgets import Grant
@@ -45,9 +45,9 @@ class ModelReferences:
             note = f"the session could not be told ({problem.reason})"
             return failure(problem, Resolved(said, note=note))
         if not context.text or not may_point_back(said):
-            return success(Resolved(said, context.text))
+            return success(_kept(said, context))
         if len(said) > MAX_REWRITTEN_CHARS:
-            return success(Resolved(said, context.text, "too long to be written again"))
+            return success(_kept(said, context, "too long to be written again"))
         return await self._rewrite(said, context, grant)
 
     async def _rewrite(self, said: str, context: SessionContext, grant: Grant) -> Outcome[Resolved]:
@@ -60,14 +60,19 @@ class ModelReferences:
         answered = await MeteredLLM(self.llm, grant).generate(request)
         if answered.value is None:
             problem = answered.problem or Problem("REFERENCES_FAILED", "the model gave nothing")
-            return failure(problem, Resolved(said, context.text, f"kept as said ({problem.reason})"))
+            return failure(problem, _kept(said, context, f"kept as said ({problem.reason})"))
         if is_cut(answered.value):
-            return success(Resolved(said, context.text, "kept as said: the rewritten request was cut off"))
-        return success(_judged(said, answered.value.text, context.text, kind.found))
+            return success(_kept(said, context, "kept as said: the rewritten request was cut off"))
+        return success(_judged(said, answered.value.text, context, kind.found))
 
 
-def _judged(said: str, text: str, conversation: str, found: str) -> Resolved:
+def _kept(said: str, context: SessionContext, note: str = "") -> Resolved:
+    return Resolved(said, context.text, note, context.standing)
+
+
+def _judged(said: str, text: str, context: SessionContext, found: str) -> Resolved:
     """What of the model's reply may go on."""
+    conversation = context.text
     parsed = read_json(text).value
     fields = parsed if isinstance(parsed, dict) else {}
     rewritten, rests_on = (
@@ -75,9 +80,9 @@ def _judged(said: str, text: str, conversation: str, found: str) -> Resolved:
     )
     wrong = what_is_wrong(said, rewritten, conversation)
     if not wrong and rewritten != said.strip():
-        return Resolved(rewritten, conversation)
+        return replace(_kept(said, context), text=rewritten)
     usable = is_quoted(rests_on, conversation) and not is_quoted(rests_on, said)
     if usable and len(rests_on) <= MAX_FOUND_CHARS:
         note = f"what it rests on was added{': ' + wrong if wrong else ''}"
-        return Resolved(f"{said.rstrip()} ({rests_on})", conversation, note)
-    return Resolved(said, conversation, f"kept as said: {wrong}" if wrong else "")
+        return replace(_kept(said, context, note), text=f"{said.rstrip()} ({rests_on})")
+    return _kept(said, context, f"kept as said: {wrong}" if wrong else "")

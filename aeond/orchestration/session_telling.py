@@ -7,7 +7,7 @@ from typing import Final
 from aeond.domain.messages import Message, Role
 from aeond.domain.sessions import SessionContext, SessionDigest
 from aeond.orchestration.digesting import Exchange, exchanges_of, extend
-from aeond.orchestration.keeping import newest
+from aeond.orchestration.keeping import binding_statements, is_standing, newest, without_repeats
 from aeond.orchestration.shortening import shorten
 from aeond.ports import LLMAdapter
 from aeond.ports.sessions import SessionHistory
@@ -19,6 +19,7 @@ HOPELESS_CHARS: Final = 16  # a token is hardly ever longer: what has more chara
 WHOLE_CHARS: Final = 1.5
 SUMMARY_CHARS: Final = 0.75
 MIN_ANSWER_CHARS: Final = 120
+MAX_STANDING_CHARS: Final = 600
 MAX_ROUNDS: Final = 24
 
 
@@ -99,6 +100,13 @@ class _Told:
         return (*goal, *self._kept, *self._questions)
 
     @property
+    def standing(self) -> tuple[str, ...]:
+        """What the user said that holds from then on, the newest of it where that is much."""
+        said = (line for exchange in self.whole for line in binding_statements(exchange.request))
+        lines = without_repeats(line for line in (*self._kept, *said) if is_standing(line))
+        return newest(lines, MAX_STANDING_CHARS)
+
+    @property
     def text(self) -> str:
         parts = []
         if self.digest.through:
@@ -120,6 +128,7 @@ class _Told:
             tokens=tokens,
             max_tokens=max_tokens,
             kept=self.kept,
+            standing=self.standing,
             digested_count=self.digest.exchange_count,
             whole_count=len(self.whole),
         )

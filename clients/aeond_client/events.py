@@ -150,12 +150,14 @@ class OperationStarted:
 
 @dataclass(frozen=True, slots=True)
 class ReferencesResolved:
-    """What the request means in its session; `note` says what was done to the words, or why they were kept."""
+    """What the request means in its session; `note` says what was done to the words, or why they were kept,
+    `standing` what the user said earlier that still holds."""
 
     original: str
     resolved: str
     context: str = ""
     note: str = ""
+    standing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

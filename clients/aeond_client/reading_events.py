@@ -169,7 +169,7 @@ _READERS: dict[str, Callable[[Any], EventKind]] = {
         reading.chosen(judgements_pb2.Operation, wire.operation)
     ),
     "references_resolved": lambda wire: ReferencesResolved(
-        wire.original, wire.resolved, wire.context, wire.note
+        wire.original, wire.resolved, wire.context, wire.note, tuple(wire.standing)
     ),
     "route_chosen": lambda wire: RouteChosen(
         reading.chosen(judgements_pb2.Route, wire.route), wire.tool_call.tool, reading.amounts(wire.used)

@@ -390,6 +390,7 @@ class ReferencesResolved(_message.Message):
     USED_FIELD_NUMBER: _builtins.int
     CONTEXT_FIELD_NUMBER: _builtins.int
     NOTE_FIELD_NUMBER: _builtins.int
+    STANDING_FIELD_NUMBER: _builtins.int
     original: _builtins.str
     """What the user wrote."""
     resolved: _builtins.str
@@ -404,6 +405,10 @@ class ReferencesResolved(_message.Message):
     def used(self) -> _parts_pb2.Amounts:
         """What it cost."""
 
+    @_builtins.property
+    def standing(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What the user said earlier in the session that still holds, word for word."""
+
     def __init__(
         self,
         *,
@@ -412,10 +417,11 @@ class ReferencesResolved(_message.Message):
         used: _parts_pb2.Amounts | None = ...,
         context: _builtins.str = ...,
         note: _builtins.str = ...,
+        standing: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "note", b"note", "original", b"original", "resolved", b"resolved", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "note", b"note", "original", b"original", "resolved", b"resolved", "standing", b"standing", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

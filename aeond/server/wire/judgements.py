@@ -125,6 +125,7 @@ def _references(kind: ours.ReferencesResolved) -> pb.ReferencesResolved:
         context=plain_text(kind.context),
         used=parts.amounts_to_wire(kind.used),
         note=plain_text(kind.note),
+        standing=map(plain_text, kind.standing),
     )
 
 

@@ -285,3 +285,11 @@ async def test_what_a_refinement_added_behind_the_last_step_does_not_take_its_pl
     desk = Desk()
     assert (await desk.compose(replace(run, evaluation=Evaluation(2, True)))).text == "Mint."
     assert not desk.llm.requests
+
+
+async def test_the_answer_keeps_to_what_the_user_said_for_good() -> None:
+    """What was said earlier in the session and still holds is told where the answer is written."""
+    desk = Desk("Die Summe ist 3.")
+    run = run_of(SUM, KEEP, outputs=DONE, request="Add 1 and 2 and keep it.")
+    await desk.compose(replace(run, standing=("Always answer in German.",)))
+    assert "Always answer in German." in str(desk.llm.requests[0].messages[-1].content)

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from aeond.orchestration.keeping import (
     MAX_LINE_CHARS,
     binding_statements,
+    is_standing,
     last_question,
     line_of,
     newest,
@@ -67,6 +68,23 @@ def test_what_binds_is_found(said: str) -> None:
 def test_what_binds_nothing_is_left(said: str) -> None:
     """Questions and plain orders are not kept."""
     assert binding_statements(said) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "standing"),
+    [
+        ("Always answer in German.", True),
+        ("Never book anything without asking me.", True),
+        ("From now on call me Ada.", True),
+        ("I prefer trains.", True),
+        ("Remember that my locker code is 4471.", False),
+        ("It needs to be done by Friday.", False),
+    ],
+)
+def test_what_holds_for_whatever_comes_is_told_apart(said: str, standing: bool) -> None:
+    """A rule for the conversation is standing; what binds one thing, or is done with once it is done, is not."""
+    assert binding_statements(said) == (said,)
+    assert is_standing(said) is standing
 
 
 def test_an_answer_may_end_with_a_question() -> None:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -146,3 +147,17 @@ async def test_arguments_of_the_wrong_type_are_mended() -> None:
     assert outcome.value is not None
     assert outcome.value.plan.steps[0].tool_call == ToolCall("look", {"path": "garden", "depth": 3})
     assert outcome.value.repairs == ("set the steps' form right",)
+
+
+async def test_what_the_user_said_for_good_is_told_with_the_request() -> None:
+    """A plan is made under what was said earlier and still holds; its goal is the request alone."""
+    desk = Desk(plan(LOOK))
+    check = validator()
+    planner = ModelPlanner(desk.llm, registry(), ModelSupervisor(desk.llm, check), check)
+    run = replace(run_of(request="Look around."), standing=("Never enter the shed.",))
+    outcome = await planner.draft(run, desk.grant, lambda *_: None)
+    asked = str(desk.llm.requests[0].messages[-1].content)
+    assert asked.startswith("Look around.")
+    assert "Never enter the shed." in asked
+    assert outcome.value is not None
+    assert outcome.value.plan.goal == "Look around."

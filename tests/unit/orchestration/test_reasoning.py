@@ -1,4 +1,5 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -238,3 +239,11 @@ async def test_the_request_is_told_with_its_references_spelled_out() -> None:
     await room.reason(ALONE, run_of(ALONE, request="And there?", resolved_text="What grows there?"))
     assert "What grows there?" in room.asked
     assert "And there?" not in room.asked
+
+
+async def test_an_agent_is_told_what_the_user_said_for_good() -> None:
+    """A step that answers is done under what was said earlier in the session and still holds."""
+    room = Room("Minze.")
+    run = run_of(thinks("s1", "Look"), LAST, outputs={"s1": {"herbs": ["mint"]}})
+    await room.reason(LAST, replace(run, standing=("Always answer in German.",)))
+    assert "Always answer in German." in room.asked

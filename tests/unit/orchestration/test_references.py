@@ -180,3 +180,12 @@ async def test_a_session_that_cannot_be_read_is_no_reason_to_fail() -> None:
     outcome = await ModelReferences(llm, SessionTelling(Broken(), llm, 100)).resolve(run, grant())
     assert not outcome.ok
     assert outcome.value == Resolved("Half of that?", note="the session could not be told (SESSIONS_FAILED)")
+
+
+async def test_what_holds_goes_on_with_the_request() -> None:
+    """What the user said for good reaches later prompts, whether the request was rewritten or not."""
+    rule = "Always answer in German."
+    rewritten = Desk(reply("391", "How much is half of 391?"), talk_=(rule, "Gut.", *TALK))
+    assert (await rewritten.resolve("and how much is half of that?")).standing == (rule,)
+    kept = Desk(talk_=(rule, "Gut."))
+    assert (await kept.resolve("What is the capital of France?")).standing == (rule,)

@@ -8,7 +8,7 @@ from aeond.capabilities.llm.scripted import Rule, Script, ScriptedLLM
 from aeond.domain.messages import Message, Role
 from aeond.domain.sessions import SessionContext, SessionMessage, SessionPast
 from aeond.errors import LLMError
-from aeond.orchestration.session_telling import SessionTelling
+from aeond.orchestration.session_telling import MAX_STANDING_CHARS, SessionTelling
 from tests.support.sessions import ToldHistory, talk
 
 
@@ -111,6 +111,20 @@ async def test_a_session_keeps_it_however_it_grows() -> None:
             assert index < place * 9 + 4 or line in context.text
         assert index < 12 or OPEN in context.text
     assert len(history.digests) < 80
+
+
+async def test_what_holds_is_told_apart_however_long_the_session() -> None:
+    """Standing statements come whole and in order, from exchanges that are told whole and from digested ones."""
+    history = ToldHistory(SessionPast(messages=tuple(long_talk(60))))
+    told = await SessionTelling(history, model(), 400).tell("s", "r")
+    assert told.digested_count
+    assert told.standing == (MUST[1], MUST[2])
+    short = await telling("Always answer in German.", "Gut.", "Remember 7.", "Ja.").tell("s", "r")
+    assert short.standing == ("Always answer in German.",)
+    much = [text for index in range(40) for text in (f"Never forget rule number {index}.", "No.")]
+    many = await telling(*much).tell("s", "r")
+    assert many.standing[-1] == "Never forget rule number 39."
+    assert sum(map(len, many.standing)) <= MAX_STANDING_CHARS
 
 
 async def test_a_preview_changes_nothing() -> None:

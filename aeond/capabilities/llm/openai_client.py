@@ -9,41 +9,29 @@ It does not retry; that is the adapter's to decide.
 import contextlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any
 
+from aeond.capabilities.llm.answers import ChatPiece, parse_object, read_piece
+from aeond.capabilities.llm.endpoints import BrokenExchangeError, Endpoint
+from aeond.capabilities.llm.http_exchange import Response, exchange
+from aeond.capabilities.llm.refusals import refusal
 from aeond.capabilities.llm.server_sent_events import data_of
-from aeond.capabilities.llm.unix_http import BrokenExchangeError, Response, exchange
 from aeond.capabilities.llm.watching import Watch
-from aeond.domain.llm import FinishReason, TokenUsage
 from aeond.domain.values import JsonObject
-from aeond.errors import AeondError, LLMError, LLMGoneError, OverloadedError
+from aeond.errors import LLMError, LLMGoneError
 
 MAX_BODY_BYTES = 16 << 20
-MAX_RETRY_AFTER_SECONDS = 60.0
-
-FINISH_REASONS = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}
-
-
-@dataclass(frozen=True, slots=True)
-class ChatPiece:
-    """What one event of a chat stream says; usually only one of the three is there."""
-
-    text: str = ""
-    finish_reason: FinishReason | None = None
-    usage: TokenUsage | None = None
 
 
 class OpenAIClient:
-    """Talks to one server on a Unix socket.
+    """Talks to the server at one endpoint.
 
     `watch` is told of every wait for the server and of everything that comes from it.
     """
 
-    def __init__(self, socket: Path, watch: Watch) -> None:
-        self._socket = socket
+    def __init__(self, endpoint: Endpoint, watch: Watch) -> None:
+        self._endpoint = endpoint
         self._watch = watch
 
     async def get(self, path: str) -> bytes:
@@ -81,10 +69,17 @@ class OpenAIClient:
         try:
             async with contextlib.AsyncExitStack() as stack:
                 with self._watch.waiting():
-                    response = await stack.enter_async_context(exchange(self._socket, method, path, content))
+                    response = await stack.enter_async_context(
+                        exchange(self._endpoint, method, path, content)
+                    )
                 self._watch.progress()
                 if response.status != HTTPStatus.OK:
-                    raise refusal(response.status, response.headers, await self._text(response))
+                    raise refusal(
+                        response.status,
+                        response.headers,
+                        await self._text(response),
+                        self._endpoint.secret,
+                    )
                 yield response
         except BrokenExchangeError as error:
             raise LLMGoneError(f"The connection to the engine broke: {error}.", retryable=True) from error
@@ -105,76 +100,3 @@ class OpenAIClient:
             if len(body) > MAX_BODY_BYTES:
                 raise LLMError("The engine sent more than it may in one answer.", reason="BAD_ANSWER")
         return body
-
-
-def parse_object(data: bytes) -> JsonObject:
-    """Raises LLMError (reason BAD_ANSWER) for anything but a JSON object."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise LLMError("The engine sent something that is not JSON.", reason="BAD_ANSWER") from error
-    if not isinstance(value, dict):
-        raise LLMError("The engine sent JSON of an unexpected shape.", reason="BAD_ANSWER")
-    return value
-
-
-def refusal(status: int, headers: Mapping[str, str], body: bytes) -> AeondError:
-    """The error that a status code other than 200 means."""
-    try:
-        message = describe_error(parse_object(body).get("error"))
-    except LLMError:
-        message = body[:500].decode(errors="replace")
-    if status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
-        try:
-            seconds = float(headers.get("retry-after", ""))
-        except ValueError:
-            seconds = 1.0  # a date, or nothing: a moment
-        return OverloadedError(
-            f"The engine is busy: {message}",
-            reason="ENGINE_BUSY",
-            retry_after_seconds=min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS),
-        )
-    return LLMError(
-        f"The engine answered {status}: {message}", reason="ENGINE_REFUSED", retryable=status >= 500
-    )
-
-
-def describe_error(error: object) -> str:
-    if isinstance(error, Mapping):
-        return str(error.get("message", error))[:500]
-    return str(error)[:500]
-
-
-def read_piece(data: bytes) -> ChatPiece:
-    """One event of a chat stream; raises LLMError when it reports a failure or cannot be read."""
-    event = parse_object(data)
-    if "error" in event or "choices" not in event:
-        said = describe_error(event.get("error", event))
-        raise LLMError(f"The engine failed in the middle of its answer: {said}", reason="ENGINE_FAILED")
-    try:
-        return ChatPiece(*read_choice(event["choices"]), read_usage(event.get("usage")))
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise LLMError(
-            f"The engine sent an event of an unexpected shape: {error!r}", reason="BAD_ANSWER"
-        ) from error
-
-
-def read_choice(choices: Any) -> tuple[str, FinishReason | None]:
-    if not choices:
-        return "", None
-    text = choices[0].get("delta", {}).get("content") or ""
-    if not isinstance(text, str):
-        raise TypeError("text is no text")
-    reason = choices[0].get("finish_reason")
-    return text, None if reason is None else FINISH_REASONS.get(reason, FinishReason.STOP)
-
-
-def read_usage(usage: Any) -> TokenUsage | None:
-    if usage is None:
-        return None
-    details = usage.get("prompt_tokens_details") or {}
-    return TokenUsage(
-        prompt_tokens=int(usage["prompt_tokens"]),
-        completion_tokens=int(usage.get("completion_tokens", 0)),
-        cached_tokens=int(details.get("cached_tokens") or 0),
-    )

@@ -17,7 +17,8 @@ class Retries:
     """Up to `attempts` in all, with exponentially growing pauses.
 
     A pause is between half and the whole of its nominal length, so that many callers who failed together
-    do not come back together. What the server asks for (Retry-After) is never undercut.
+    do not come back together. What the server asks for (Retry-After) is never undercut: where that is over
+    `longest_wait_seconds`, its error is raised at once.
     """
 
     clock: Clock
@@ -25,6 +26,7 @@ class Retries:
     attempts: int = 3
     first_pause_seconds: float = 0.25
     longest_pause_seconds: float = 8.0
+    longest_wait_seconds: float = 60.0
 
     async def tried(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """What the first attempt that succeeds returns; raises as `pause` does."""
@@ -44,5 +46,7 @@ class Retries:
         nominal = min(self.first_pause_seconds * 2 ** (attempt - 1), self.longest_pause_seconds)
         seconds = nominal * (0.5 + 0.5 * self.chance())
         if isinstance(error, OverloadedError):
+            if error.retry_after_seconds > self.longest_wait_seconds:
+                raise error
             seconds = max(seconds, error.retry_after_seconds)
         await self.clock.sleep_until(self.clock.monotonic() + seconds)

@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from aeond.capabilities.llm.endpoints import UnixSocket
 from aeond.capabilities.llm.llama_cpp import LlamaCppAdapter
 from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.prompt_files import PromptFiles
@@ -39,7 +40,7 @@ class CannedEngine:
 
     def __init__(self, socket: Path) -> None:
         clock = SystemClock()
-        client = OpenAIClient(socket, Watch(clock))
+        client = OpenAIClient(UnixSocket(socket), Watch(clock))
         files = PromptFiles(socket.parent, "canned")
         prompts = PromptReading(client, clock, files, slots=2, most=64, piece_seconds=1, show=lambda _: None)
         self._resident = Resident(client, prompts)

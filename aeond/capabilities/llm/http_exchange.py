@@ -1,28 +1,22 @@
-"""One HTTP exchange over a Unix socket: h11 speaks the protocol, asyncio moves the bytes.
+"""One HTTP exchange: h11 speaks the protocol, asyncio moves the bytes.
 
 Each exchange has a connection of its own. Closing it is how a request is cancelled, and no request meets a
-connection that the server closed a moment ago. (anyio's own Unix sockets are left aside: a cancelled read
-that becomes readable in the same turn of the loop raises in a callback.)
+connection that the server closed a moment ago. (anyio's own sockets are left aside: a cancelled read that
+becomes readable in the same turn of the loop raises in a callback.)
 """
 
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import anyio
+from aeond.capabilities.llm.endpoints import BrokenExchangeError, Endpoint
 
 if TYPE_CHECKING:
     import h11
 
-CONNECT_SECONDS = 5.0
 READ_BYTES = 1 << 16
-
-
-class BrokenExchangeError(Exception):
-    """There is no server, or the exchange ended before the response was complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +29,23 @@ class Response:
 
 
 @contextlib.asynccontextmanager
-async def exchange(socket: Path, method: str, path: str, content: bytes) -> AsyncIterator[Response]:
+async def exchange(endpoint: Endpoint, method: str, path: str, content: bytes) -> AsyncIterator[Response]:
     """Sends a request with a JSON body and gives the response once its head is there.
 
-    Raises BrokenExchangeError, also while the body is read. The connection is gone after the block.
+    Raises BrokenExchangeError, also while the body is read, and what the endpoint raises when it cannot be
+    reached. The connection is gone after the block.
     """
     import h11
 
     connection = h11.Connection(h11.CLIENT)
-    headers = {"host": "engine", "content-type": "application/json", "content-length": str(len(content))}
-    request = h11.Request(method=method, target=path, headers=list(headers.items()))
-    try:
-        with anyio.fail_after(CONNECT_SECONDS):
-            reader, writer = await asyncio.open_unix_connection(str(socket))
-    except (OSError, TimeoutError) as error:
-        raise BrokenExchangeError(f"nobody answers at {socket.name}") from error
+    headers = {
+        "host": endpoint.host,
+        "content-type": "application/json",
+        "content-length": str(len(content)),
+        **endpoint.headers,
+    }
+    request = h11.Request(method=method, target=endpoint.prefix + path, headers=list(headers.items()))
+    reader, writer = await endpoint.connect()
     try:
         for part in (request, h11.Data(content), h11.EndOfMessage()):
             writer.write(connection.send(part) or b"")

@@ -1,0 +1,73 @@
+"""What servers answer, read with care: JSON objects, and the events of a chat stream."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from aeond.domain.llm import FinishReason, TokenUsage
+from aeond.domain.values import JsonObject
+from aeond.errors import LLMError
+
+FINISH_REASONS = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPiece:
+    """What one event of a chat stream says; usually only one of the three is there."""
+
+    text: str = ""
+    finish_reason: FinishReason | None = None
+    usage: TokenUsage | None = None
+
+
+def parse_object(data: bytes) -> JsonObject:
+    """Raises LLMError (reason BAD_ANSWER) for anything but a JSON object."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise LLMError("The engine sent something that is not JSON.", reason="BAD_ANSWER") from error
+    if not isinstance(value, dict):
+        raise LLMError("The engine sent JSON of an unexpected shape.", reason="BAD_ANSWER")
+    return value
+
+
+def describe_error(error: object) -> str:
+    if isinstance(error, Mapping):
+        return str(error.get("message", error))[:500]
+    return str(error)[:500]
+
+
+def read_piece(data: bytes) -> ChatPiece:
+    """One event of a chat stream; raises LLMError when it reports a failure or cannot be read."""
+    event = parse_object(data)
+    if "error" in event or "choices" not in event:
+        said = describe_error(event.get("error", event))
+        raise LLMError(f"The engine failed in the middle of its answer: {said}", reason="ENGINE_FAILED")
+    try:
+        return ChatPiece(*read_choice(event["choices"]), read_usage(event.get("usage")))
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise LLMError(
+            f"The engine sent an event of an unexpected shape: {error!r}", reason="BAD_ANSWER"
+        ) from error
+
+
+def read_choice(choices: Any) -> tuple[str, FinishReason | None]:
+    if not choices:
+        return "", None
+    text = choices[0].get("delta", {}).get("content") or ""
+    if not isinstance(text, str):
+        raise TypeError("text is no text")
+    reason = choices[0].get("finish_reason")
+    return text, None if reason is None else FINISH_REASONS.get(reason, FinishReason.STOP)
+
+
+def read_usage(usage: Any) -> TokenUsage | None:
+    if usage is None:
+        return None
+    details = usage.get("prompt_tokens_details") or {}
+    return TokenUsage(
+        prompt_tokens=int(usage["prompt_tokens"]),
+        completion_tokens=int(usage.get("completion_tokens", 0)),
+        cached_tokens=int(details.get("cached_tokens") or 0),
+    )

@@ -19,6 +19,7 @@ from typing import Generic, Self, TypeVar
 import anyio
 
 from aeond.capabilities.llm.catalogue import Catalogue, CatalogueEntry
+from aeond.capabilities.llm.endpoints import UnixSocket
 from aeond.capabilities.llm.engine_process import sweep
 from aeond.capabilities.llm.engine_program import EngineProgram, ModelFiles
 from aeond.capabilities.llm.engine_unit import RunningEngine, Start, as_child
@@ -280,7 +281,7 @@ class SupervisedEngine(Generic[R]):
                     f"The engine was not ready after {self._settings.load_seconds:g} seconds.", retryable=True
                 )
             try:
-                client = OpenAIClient(self._socket, self._watch)
+                client = OpenAIClient(UnixSocket(self._socket), self._watch)
                 self._resident = self._program.resident(entry, client, self._show_activity)
                 logger.info("the model %s is ready", entry.name)
                 self._show(EngineState.READY)

@@ -2,22 +2,14 @@
 
 import contextlib
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-import anyio
-
+from aeond.capabilities.llm.asking import AskingAdapter
 from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.prompt_reading import Resident, is_ahead
-from aeond.capabilities.llm.requests import (
-    chat_messages,
-    check_length,
-    check_messages,
-    check_request,
-    out_of_time,
-    within,
-)
+from aeond.capabilities.llm.requests import chat_messages, check_length
 from aeond.capabilities.llm.retrying import Retries
 from aeond.capabilities.llm.schema_compiling import compile_schema
 from aeond.domain.llm import (
@@ -25,24 +17,18 @@ from aeond.domain.llm import (
     LLMCapabilities,
     LLMChunk,
     LLMRequest,
-    LLMResponse,
     TokenUsage,
 )
 from aeond.domain.messages import Message
 from aeond.domain.values import JsonObject
-from aeond.errors import LLMError, LLMGoneError, OverloadedError
-
-COUNT_SECONDS = 120.0
-# A model may have to be downloaded first, which a request's deadline must not end; a run's own bound on
-# its time is tighter than this.
-START_SECONDS = 3_600.0
+from aeond.errors import LLMError, LLMGoneError
 
 # JSON without a space: fewer tokens, and small models cannot fill their budget with newlines.
 COMPACT = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
 
 
 class EngineSessions(Protocol):
-    """What the adapter needs of an engine; LlamaEngine is one."""
+    """What the adapter needs of an engine; a SupervisedEngine is one."""
 
     @property
     def model(self) -> str: ...
@@ -53,7 +39,7 @@ class EngineSessions(Protocol):
     def session(self) -> contextlib.AbstractAsyncContextManager[Resident]: ...
 
 
-class LlamaCppAdapter:
+class LlamaCppAdapter(AskingAdapter):
     """The LLMAdapter port over a llama.cpp engine, which starts with the first request.
 
     Requests run at the same time in the engine's slots. One that begins as an earlier one did goes on where
@@ -62,8 +48,8 @@ class LlamaCppAdapter:
     """
 
     def __init__(self, engine: EngineSessions, retries: Retries) -> None:
+        super().__init__(retries)
         self._engine = engine
-        self._retries = retries
 
     @property
     def model(self) -> str:
@@ -73,77 +59,20 @@ class LlamaCppAdapter:
     def capabilities(self) -> LLMCapabilities:
         return LLMCapabilities(streaming=True, schema=True, context_length=self._engine.context_length)
 
-    async def generate(self, request: LLMRequest) -> LLMResponse:
-        check_request(request)
-        await self._started()
-        with anyio.move_on_after(request.deadline_seconds):
-            return await self._retries_of(request).tried(lambda: self._generate(request))
-        raise out_of_time(request.deadline_seconds)
+    async def met(self) -> None:
+        async with self._engine.session():
+            return
 
-    def _retries_of(self, request: LLMRequest) -> Retries:
+    def retries_of(self, request: LLMRequest) -> Retries:
         """What is only read ahead is asked for once: a second try would bring back an engine that somebody has
         just unloaded."""
         return replace(self._retries, attempts=1) if is_ahead(request) else self._retries
 
-    def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
-        check_request(request)
-        return self._started_stream(request)
-
-    async def count_tokens(self, messages: Sequence[Message]) -> int:
-        check_messages(messages)
-        await self._started()
-        with anyio.move_on_after(COUNT_SECONDS):
-            return await self._retries.tried(lambda: self._count(messages))
-        raise out_of_time(COUNT_SECONDS)
-
-    async def _count(self, messages: Sequence[Message]) -> int:
+    async def count(self, messages: Sequence[Message]) -> int:
         async with self._engine.session() as engine:
             return len(await prompt_tokens(engine.client, messages))
 
-    async def _started(self) -> None:
-        """Waits for an engine that downloads or loads its model; how far it is, its snapshot tells."""
-        with anyio.move_on_after(START_SECONDS):
-            return await self._retries.tried(self._met)
-        raise out_of_time(START_SECONDS)
-
-    async def _met(self) -> None:
-        async with self._engine.session():
-            return
-
-    async def _started_stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
-        await self._started()
-        async with contextlib.aclosing(within(request.deadline_seconds, self._stream(request))) as chunks:
-            async for chunk in chunks:
-                yield chunk
-
-    async def _generate(self, request: LLMRequest) -> LLMResponse:
-        async with contextlib.aclosing(self._attempt(request)) as attempted:
-            chunks = [chunk async for chunk in attempted]
-        last = chunks[-1]
-        assert last.usage is not None
-        assert last.finish_reason is not None
-        text = "".join(chunk.text for chunk in chunks)
-        return LLMResponse(text, last.usage, self.model, last.finish_reason)
-
-    async def _stream(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
-        attempt = 0
-        given = False
-        while True:
-            attempt += 1
-            try:
-                async with contextlib.aclosing(self._attempt(request)) as chunks:
-                    async for chunk in chunks:
-                        given = True
-                        yield chunk
-            except (LLMError, OverloadedError) as error:
-                if given:
-                    raise
-                await self._retries.pause(error, attempt)
-            else:
-                return
-
-    async def _attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
-        """One try; the last chunk has finish reason and usage."""
+    async def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
         body = chat_body(request)
         finish: FinishReason | None = None
         usage: TokenUsage | None = None

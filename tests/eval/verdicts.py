@@ -7,13 +7,42 @@ from aeond.ports import LLMAdapter
 
 
 @dataclass(frozen=True, slots=True)
+class Effort:
+    """What a case took: calls of the model, tokens that it had to read (not those from its cache) and to
+    write, and seconds, which depend on the machine and on who else works on it."""
+
+    calls: int = 0
+    read_tokens: int = 0
+    written_tokens: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: "Effort") -> "Effort":
+        return Effort(
+            self.calls + other.calls,
+            self.read_tokens + other.read_tokens,
+            self.written_tokens + other.written_tokens,
+            self.seconds + other.seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
-    """`said` is what the model made of a case, `missed` what is wrong with that; nothing: it is right."""
+    """`said` is what the model made of a case, `missed` what is wrong with that; nothing: it is right.
+    A `held` case is one of those that nothing is tuned to."""
 
     case: str
     group: str
     said: str
     missed: tuple[str, ...] = ()
+    held: bool = False
+    effort: Effort = Effort()
+
+
+Pick = Callable[[str, bool], bool]  # by a case's words and whether it is held, whether it is to be judged
+
+
+def every(words: str, held: bool) -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,4 +51,4 @@ class EvalSet:
 
     name: str
     least_share: float
-    judge: Callable[[LLMAdapter], AsyncIterator[Verdict]]
+    judge: Callable[[LLMAdapter, Pick], AsyncIterator[Verdict]]

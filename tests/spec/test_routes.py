@@ -8,7 +8,7 @@ from aeond.domain.budgets import Budget
 from aeond.domain.plans import StepState
 from aeond.domain.profiles import Route
 from aeond.domain.runs import RunSnapshot, RunState
-from tests.eval.work import Way, Workplace
+from tests.eval.workplaces import Way, Workplace
 from tests.support.strategy import says
 
 REPLY, PLAN, DONE = {"route": "reply"}, {"route": "plan"}, {"done": True}

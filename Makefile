@@ -44,7 +44,8 @@ run: $(READY) ## run the daemon in the foreground, with its state in your home
 
 check: lint type ## everything that must hold before a change lands, a real model and a real systemd included
 	@$(BIN)/python -m pytest -m "$(EVERYWHERE)"
-	@PYTHON=$(SYSTEM_PYTHON) tests/system/run -q
+	@PYTHON=$(SYSTEM_PYTHON) tests/system/run service -q
+	@PYTHON=$(SYSTEM_PYTHON) tests/system/run package -q
 
 test: $(READY) ## the tests that take seconds and need no model
 	@$(BIN)/python -m pytest -m "$(QUICK)"
@@ -72,7 +73,7 @@ accept: $(READY) ## the real program with a small real model
 	@$(BIN)/python -m pytest tests/acceptance -m "$(EVERYWHERE)"
 
 system-test: $(READY) ## the installed service under a real systemd, in namespaces of its own (root)
-	@PYTHON=$(SYSTEM_PYTHON) tests/system/run
+	@PYTHON=$(SYSTEM_PYTHON) tests/system/run service
 
 nightly: $(READY) ## the long forms: many more examples, seeds, kills and cuts
 	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "not (gpu or systemd)"
@@ -83,8 +84,8 @@ install: $(READY) ## put aeond, its units and an example configuration below PRE
 deb: $(READY) ## build the Debian package into dist/; needs debhelper, fakeroot and dpkg-dev
 	@package/deb "$(SYSTEM_PYTHON)"
 
-package-test: deb ## that package judged by lintian, installed, upgraded and purged under a real systemd (root)
-	@tests/system/run-package
+package-test: $(READY) ## that package built, judged by lintian, installed, upgraded and purged under a real systemd (root)
+	@PYTHON=$(SYSTEM_PYTHON) tests/system/run package
 
 uninstall: ## take that away again; state and configuration stay
 	@systemd/uninstall "$(DESTDIR)" "$(PREFIX)"

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Fixtures that are made once for all tests live there.
-pytest_plugins = ["tests.support.engine"]
+# Fixtures that are made once for all tests, and what becomes of skips.
+pytest_plugins = ["tests.support.engine", "tests.support.skips"]
 
 # No deadline: a slow machine is no failing property. Derandomised in CI, so that a red run is red
 # again on the next machine; `make nightly` is where new examples are looked for.

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from aeond.capabilities.tools.contained_files import ContainedFiles
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
+from aeond.capabilities.tools.similar_names import similar_names
 from aeond.capabilities.tools.threads import Stopped, WorkerThreads
 from aeond.domain.tools import Effect, ToolContext
 from aeond.errors import ToolError
@@ -120,9 +121,18 @@ def list_dir_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionTool
 
 
 def _read(files: ContainedFiles, arguments: ReadFileArguments, workspace: str) -> ReadFileResult:
-    with files.open_file(arguments.path, workspace) as opened:
-        size = os.fstat(opened).st_size
-        read = os.pread(opened, MAX_READ_BYTES + 1, arguments.offset)
+    try:
+        with files.open_file(arguments.path, workspace) as opened:
+            size = os.fstat(opened).st_size
+            read = os.pread(opened, MAX_READ_BYTES + 1, arguments.offset)
+    except ToolError as error:
+        names = similar_names(files, arguments.path, workspace) if error.reason == "FILE_NOT_FOUND" else ()
+        if not names:
+            raise
+        meant = " or ".join(repr(name) for name in names)
+        raise ToolError(
+            f"{arguments.path!r:.200} does not exist: is {meant} meant?", reason=error.reason
+        ) from error
     content = read[:MAX_READ_BYTES]
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:

@@ -200,3 +200,13 @@ async def test_unknown_order_is_refused(folder: Path) -> None:
     result = await use("list_dir", folder, sort="colour")
     assert result.reason == "ARGUMENTS_INVALID"
     assert "modified" in result.error
+
+
+async def test_a_name_almost_right_is_told(tmp_path: Path) -> None:
+    """Where a file does not exist and one of a similar name does, the failure names it."""
+    (tmp_path / "letter_ida.md").touch()
+    result = await use("read_file", tmp_path, path="letter_ada.md")
+    assert (result.success, result.reason) == (False, "FILE_NOT_FOUND")
+    assert result.error == "'letter_ada.md' does not exist: is 'letter_ida.md' meant?"
+    lonely = await use("read_file", tmp_path, path="zebra.png")
+    assert "list the folder" in lonely.error

@@ -6,8 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aeond.daemon.clocks import chance
-from aeond.daemon.config import Config, EngineKind, EngineRun, ModelSection
+from aeond.daemon.clocks import SystemClock, chance
+from aeond.daemon.config import Config, EngineKind, EngineRun
+from aeond.daemon.config_models import ModelSection
 from aeond.daemon.paths import Paths
 from aeond.daemon.secrets import read_secret
 from aeond.errors import LLMError, NotFoundError
@@ -60,22 +61,63 @@ def models_of(model: ModelSection, paths: Paths) -> "tuple[Catalogue, ModelStore
 
 
 @asynccontextmanager
-async def _scripted(config: Config, _paths: Paths, _clock: Clock) -> AsyncIterator[tuple[LLMAdapter, Engine]]:
+async def _remote(config: Config, _paths: Paths, clock: Clock) -> AsyncIterator[tuple[LLMAdapter, Engine]]:
+    from aeond.capabilities.llm.dialects import ServerKind
+    from aeond.capabilities.llm.endpoints import endpoint_of
+    from aeond.capabilities.llm.remote import RemoteAdapter
+    from aeond.capabilities.llm.remote_engine import RemoteEngine, RemoteSettings
+    from aeond.capabilities.llm.retrying import Retries
+
+    remote = config.remote
+    endpoint = endpoint_of(
+        remote.url,
+        read_secret(remote.key_credential, remote.key_file),
+        ca_file=str(Path(remote.ca_file).expanduser()) if remote.ca_file else "",
+        plain_anywhere=remote.allow_plain_http,
+    )
+    settings = RemoteSettings(
+        model=remote.model,
+        kind=ServerKind(remote.kind),
+        context_tokens=remote.context_tokens,
+        schemas=remote.schemas,
+    )
+    async with RemoteEngine(endpoint, settings, clock) as engine:
+        if config.model.load_at_start:
+            await engine.load("")
+        yield RemoteAdapter(engine, Retries(clock, chance)), engine
+
+
+@asynccontextmanager
+async def _scripted(config: Config, _paths: Paths, clock: Clock) -> AsyncIterator[tuple[LLMAdapter, Engine]]:
     from aeond.capabilities.llm.scripted import Script, ScriptedLLM, read_script
     from aeond.capabilities.llm.scripted_engine import ScriptedEngine
 
     model = config.model
     script = read_script(Path(model.script).expanduser()) if model.script else Script()
     adapter = ScriptedLLM(script)
-    yield adapter, ScriptedEngine(adapter)
+    yield adapter, ScriptedEngine(adapter, clock)
 
 
-OPENED = {EngineKind.LLAMA_CPP: _llama_cpp, EngineKind.SCRIPTED: _scripted}
+OPENED = {
+    EngineKind.LLAMA_CPP: _llama_cpp,
+    EngineKind.REMOTE: _remote,
+    EngineKind.SCRIPTED: _scripted,
+}
 
 
 async def check_model(config: Config, paths: Paths) -> str:
-    """What is to be said of the model's file, which is read whole. NotFoundError when it is not there,
-    LLMError (reason MODEL_DAMAGED) when it is not what its digest says."""
+    """What is to be said of the model's file, which is read whole, or of the server that has it. NotFoundError
+    when the file is not there, LLMError when it is not what its digest says (reason MODEL_DAMAGED) or the server
+    cannot be used."""
+    if config.model.engine is EngineKind.REMOTE:
+        async with _remote(config, paths, SystemClock()) as (adapter, engine):
+            await engine.ready()
+            capabilities = adapter.capabilities
+            exactly = "exactly" if capabilities.tokenizer else "by estimate"
+            return (
+                f"{config.remote.url} serves {adapter.model} with {capabilities.context_length} tokens of context, "
+                f"counted {exactly}"
+            )
     from aeond.capabilities.llm.downloading import digest_of
 
     catalogue, store = models_of(config.model, paths)

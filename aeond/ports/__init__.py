@@ -111,9 +111,17 @@ class LLMAdapter(Protocol):
 
 
 class Engine(Protocol):
-    """The process behind an LLMAdapter."""
+    """The process behind an LLMAdapter.
+
+    It is COLD without a process, STARTING until it answers, READY, ASLEEP when it keeps its process and not its
+    memory, and DEAD when it ended unasked. A request in a state other than READY waits and is then answered.
+    """
 
     def snapshot(self) -> EngineSnapshot: ...
+
+    async def ready(self) -> None:
+        """Returns once it answers; starts or wakes it if need be, without a bound on the time. LLMError when its
+        model cannot be had or it died too often."""
 
     async def load(self, model: str) -> None:
         """Begins to make this model of the catalogue the resident one ("" for the default); returns at
@@ -121,6 +129,14 @@ class Engine(Protocol):
 
     async def unload(self) -> None:
         """Stops the process and gives its memory back; the next request starts it again."""
+
+    async def sleep(self) -> None:
+        """Gives memory back: keeps the process and is ASLEEP where that frees any, else as `unload`, so COLD. The
+        next request wakes it. A repeat changes nothing."""
+
+    async def wake(self) -> None:
+        """Begins to have it answer again, whether it is ASLEEP or COLD; returns at once. A repeat changes
+        nothing."""
 
     async def list_models(self) -> Sequence[ModelInfo]: ...
 

@@ -1,7 +1,10 @@
-"""What every Engine guarantees: the one without a process and the one that supervises a host alike."""
+"""What every Engine guarantees: the one without a process and those that supervise a program alike, bare and
+shared out."""
 
+import contextlib
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -10,8 +13,10 @@ import pytest
 from aeond.capabilities.llm.catalogue import Catalogue, own_file
 from aeond.capabilities.llm.downloading import ModelStore
 from aeond.capabilities.llm.llama_engine import LlamaEngine, LlamaSettings
+from aeond.capabilities.llm.polite_engine import Manners, PoliteEngine
 from aeond.capabilities.llm.scripted import Script, ScriptedLLM
 from aeond.capabilities.llm.scripted_engine import ScriptedEngine
+from aeond.capabilities.llm.turns import TurnRules, Turns
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import EngineState
 from aeond.errors import NotFoundError
@@ -21,18 +26,49 @@ from aeond.ports import Engine
 MUTE = (sys.executable, "-c", "import sys; print('{\"ready\": true}', flush=True); sys.stdin.read()")
 
 
-@pytest.fixture(params=["scripted", "llama"])
-async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Engine]:
-    if request.param == "scripted":
-        yield ScriptedEngine(ScriptedLLM(Script(model="mine")))
-        return
-    (tmp_path / "mine.gguf").write_bytes(b"mine")
-    catalogue = Catalogue([own_file("mine", tmp_path / "mine.gguf")], "")
-    store = ModelStore(tmp_path / "models")
+@dataclass(frozen=True)
+class Subject:
+    """An engine of the models `mine` (the default) and `other`, and whether it keeps its place when it sleeps."""
+
+    engine: Engine
+    sleeps: bool
+
+
+@contextlib.asynccontextmanager
+async def scripted(_folder: Path, *, sleeps: bool) -> AsyncIterator[Subject]:
+    script = Script(model="mine", models=("other",), load_seconds=0.01, sleeps=sleeps)
+    yield Subject(ScriptedEngine(ScriptedLLM(script), SystemClock()), sleeps)
+
+
+@contextlib.asynccontextmanager
+async def llama(folder: Path) -> AsyncIterator[Subject]:
+    for name in ("mine", "other"):
+        (folder / f"{name}.gguf").write_bytes(b"a model")
+    catalogue = Catalogue([own_file(name, folder / f"{name}.gguf") for name in ("mine", "other")], "")
+    store = ModelStore(folder / "models")
     async with LlamaEngine(
-        catalogue, store, tmp_path / "run", tmp_path / "prompts", SystemClock(), LlamaSettings(), MUTE
-    ) as entered:
-        yield entered
+        catalogue, store, folder / "run", folder / "prompts", SystemClock(), LlamaSettings(), MUTE
+    ) as engine:
+        yield Subject(engine, sleeps=False)
+
+
+BARE = {
+    "scripted": lambda folder: scripted(folder, sleeps=False),
+    "scripted that sleeps": lambda folder: scripted(folder, sleeps=True),
+    "llama": llama,
+}
+
+
+@pytest.fixture(params=[f"{how} {name}" for how in ("bare", "polite") for name in BARE])
+async def subject(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Subject]:
+    how, _, name = request.param.partition(" ")
+    async with BARE[name](tmp_path) as bare:
+        if how == "bare":
+            yield bare
+            return
+        clock = SystemClock()
+        async with PoliteEngine(bare.engine, "mine", clock, Turns(clock, TurnRules()), Manners()) as polite:
+            yield Subject(polite, bare.sleeps)
 
 
 async def until_ready(engine: Engine) -> None:
@@ -41,35 +77,105 @@ async def until_ready(engine: Engine) -> None:
             await anyio.lowlevel.checkpoint()
 
 
-async def test_loading_leads_to_ready(engine: Engine) -> None:
+async def test_loading_leads_to_ready(subject: Subject) -> None:
     """After a load the engine becomes READY with that model, and says that it is loaded."""
-    await engine.load("mine")
-    await until_ready(engine)
-    assert engine.snapshot().model == "mine"
-    assert [model.name for model in await engine.list_models() if model.loaded] == ["mine"]
+    engine = subject.engine
+    for name in ("mine", "other"):
+        await engine.load(name)
+        await until_ready(engine)
+        assert engine.snapshot().model == name
+        assert [model.name for model in await engine.list_models() if model.loaded] == [name]
 
 
-async def test_no_name_is_the_default(engine: Engine) -> None:
+async def test_no_name_is_the_default(subject: Subject) -> None:
     """Loading without a name loads the one model that is listed as the default."""
+    engine = subject.engine
+    await engine.load("other")
+    await until_ready(engine)
     await engine.load("")
     await until_ready(engine)
     defaults = [model.name for model in await engine.list_models() if model.default]
     assert defaults == [engine.snapshot().model]
 
 
-async def test_a_name_that_is_not_known_is_refused(engine: Engine) -> None:
+async def test_a_name_that_is_not_known_is_refused(subject: Subject) -> None:
     """A model that is not listed is not found, and the running one stays."""
-    await engine.load("")
-    await until_ready(engine)
+    await subject.engine.ready()
     with pytest.raises(NotFoundError) as refused:
-        await engine.load("nobody")
+        await subject.engine.load("nobody")
     assert refused.value.reason == "MODEL_NOT_FOUND"
-    assert engine.snapshot().state is EngineState.READY
+    assert subject.engine.snapshot().state is EngineState.READY
 
 
-async def test_unloading_twice_is_no_error(engine: Engine) -> None:
+async def test_ready_starts_what_is_not_there(subject: Subject) -> None:
+    """Waiting for an engine is enough to have it start, from COLD and from its sleep alike."""
+    engine = subject.engine
+    for rest in (engine.unload, engine.sleep):
+        await rest()
+        assert engine.snapshot().state is not EngineState.READY
+        with anyio.fail_after(30):
+            await engine.ready()
+        assert engine.snapshot().state is EngineState.READY
+
+
+async def test_unloading_twice_is_no_error(subject: Subject) -> None:
     """Unloading works in any state, and the engine can be loaded again afterwards."""
+    engine = subject.engine
     await engine.unload()
     await engine.unload()
+    assert engine.snapshot().state is EngineState.COLD
     await engine.load("mine")
     await until_ready(engine)
+
+
+async def test_sleep_says_what_it_is(subject: Subject) -> None:
+    """An engine that keeps its place is ASLEEP, one that would free nothing so is unloaded and COLD; a repeat
+    changes nothing, and no model is said to be loaded."""
+    engine = subject.engine
+    await engine.ready()
+    for _ in range(2):
+        await engine.sleep()
+        assert engine.snapshot().state is (EngineState.ASLEEP if subject.sleeps else EngineState.COLD)
+        assert not [model.name for model in await engine.list_models() if model.loaded]
+
+
+async def test_waking_leads_to_ready(subject: Subject) -> None:
+    """After a sleep the same model wakes, whether or not it kept its place, and a repeat changes nothing."""
+    engine = subject.engine
+    await engine.load("other")
+    await until_ready(engine)
+    await engine.sleep()
+    for _ in range(2):
+        await engine.wake()
+        await until_ready(engine)
+        assert engine.snapshot().model == "other"
+
+
+async def test_sleepers_can_be_unloaded_and_exchanged(subject: Subject) -> None:
+    """From its sleep an engine can be unloaded, and another model loaded."""
+    engine = subject.engine
+    await engine.ready()
+    await engine.sleep()
+    await engine.unload()
+    assert engine.snapshot().state is EngineState.COLD
+    await engine.ready()
+    await engine.sleep()
+    await engine.load("other")
+    await until_ready(engine)
+    assert engine.snapshot().model == "other"
+
+
+async def test_what_is_done_at_once_ends_well(subject: Subject) -> None:
+    """Loads, sleeps and unloads that come all at once leave an engine that can be used."""
+    engine = subject.engine
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            for name in ("mine", "other", "mine"):
+                tasks.start_soon(engine.load, name)
+                tasks.start_soon(engine.sleep)
+                tasks.start_soon(engine.ready)
+                tasks.start_soon(engine.unload)
+                tasks.start_soon(engine.wake)
+        await engine.load("other")
+        await engine.ready()
+    assert engine.snapshot().model == "other"

@@ -138,7 +138,7 @@ class World:
     clock: ManualClock = field(default_factory=ManualClock)
     ids: NumberedIds = field(default_factory=NumberedIds)
     validator: ToldValidator = field(default_factory=ToldValidator)
-    engine: ScriptedEngine = field(default_factory=lambda: ScriptedEngine(ScriptedLLM(Script())))
+    script: Script = field(default_factory=Script)
     limits: RunLimits = field(default_factory=RunLimits)
     bounds: Bounds = field(default_factory=lambda: Bounds(Budget(), Budget(ttl=100)))
     templates: tuple[Template, ...] = ()
@@ -146,6 +146,7 @@ class World:
     protected: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
+        self.engine = ScriptedEngine(ScriptedLLM(self.script), self.clock)
         self.feed = HotFeed()
         self.admission = Admission()
         self.folding = RunFolding(self.journal, fold)

@@ -51,6 +51,7 @@ class Rule(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    model: str = Field("", description="Answers only for this model. Empty: for all.")
     contains: str = ""
     pattern: str = ""
     times: int = Field(0, ge=0)
@@ -78,11 +79,18 @@ class Rule(BaseModel):
 
 
 class Script(BaseModel):
-    """A whole script; `piece_chars` is how much text a streamed piece has."""
+    """A whole script; `piece_chars` is how much text a streamed piece has.
+
+    `models` are further models of its engine, one of which is resident at a time; to load one takes `load_seconds`.
+    With `sleeps` the engine keeps its place when it is told to sleep.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: str = "scripted"
+    models: tuple[str, ...] = ()
+    load_seconds: float = Field(0.0, ge=0)
+    sleeps: bool = False
     context_length: int = Field(8192, ge=1)
     piece_chars: int = Field(8, ge=1)
     rules: tuple[Rule, ...] = ()
@@ -113,11 +121,13 @@ def invalid_script(path: Path, why: str) -> InvalidInputError:
 class ScriptedLLM:
     """The LLMAdapter port over a script.
 
-    `requests` keeps the last 10,000 requests; `in_flight` tells how many are being answered right now.
+    `requests` keeps the last 10,000 requests; `in_flight` tells how many are being answered right now. `resident`
+    is the model that answers; asked while there is none (""), it fails: a real engine would not answer for ever.
     """
 
     def __init__(self, script: Script) -> None:
-        self._script = script
+        self.script = script
+        self.resident = script.model
         self._used: Counter[int] = Counter()
         self._released = anyio.Event()
         self.requests: deque[LLMRequest] = deque(maxlen=KEPT_REQUESTS)
@@ -125,11 +135,14 @@ class ScriptedLLM:
 
     @property
     def model(self) -> str:
-        return self._script.model
+        return self.resident or self.script.model
 
     @property
     def capabilities(self) -> LLMCapabilities:
-        return LLMCapabilities(streaming=True, schema=True, context_length=self._script.context_length)
+        script = self.script
+        return LLMCapabilities(
+            streaming=True, schema=True, context_length=script.context_length, sleep=script.sleeps
+        )
 
     async def generate(self, request: LLMRequest) -> LLMResponse:
         text = ""
@@ -145,6 +158,7 @@ class ScriptedLLM:
 
     async def count_tokens(self, messages: Sequence[Message]) -> int:
         check_messages(messages)
+        self._check_up()
         return sum(
             TOKENS_PER_MESSAGE + len(tokens_of(message["content"])) for message in chat_messages(messages)
         )
@@ -154,11 +168,13 @@ class ScriptedLLM:
         self._released.set()
 
     async def _stream(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
+        self._check_up()
+        resident = self.resident
         self.requests.append(request)
         self.in_flight += 1
         try:
             prompt_tokens = await self.count_tokens(request.messages)
-            check_length(prompt_tokens, request.max_tokens, self._script.context_length)
+            check_length(prompt_tokens, request.max_tokens, self.script.context_length)
             for attempt in range(1, ATTEMPTS + 1):
                 rule, answer = self._choose(request)
                 await anyio.lowlevel.checkpoint()
@@ -173,6 +189,8 @@ class ScriptedLLM:
                     raise error
                 text, completion_tokens, reason = cut(answer, request)
                 for piece in self._pieces(text):
+                    if self.resident != resident:
+                        raise LLMGoneError("The engine went away during the call.", retryable=True)
                     yield LLMChunk(piece)
                     await anyio.lowlevel.checkpoint()
                 yield LLMChunk("", reason, TokenUsage(prompt_tokens, completion_tokens))
@@ -180,10 +198,14 @@ class ScriptedLLM:
         finally:
             self.in_flight -= 1
 
+    def _check_up(self) -> None:
+        if not self.resident:
+            raise LLMError("The engine was asked while it was not there to answer.", reason="NOT_RESIDENT")
+
     def _choose(self, request: LLMRequest) -> tuple[Rule, str]:
         prompt = "\n".join(message["content"] for message in chat_messages(request.messages))
-        for index, rule in enumerate(self._script.rules):
-            if rule.times and self._used[index] >= rule.times:
+        for index, rule in enumerate(self.script.rules):
+            if rule.model not in ("", self.resident) or (rule.times and self._used[index] >= rule.times):
                 continue
             answer = rule.answer(prompt)
             if answer is not None:
@@ -192,7 +214,7 @@ class ScriptedLLM:
         raise LLMError("No rule of the script fits this prompt.", reason="SCRIPT_SILENT")
 
     def _pieces(self, text: str) -> list[str]:
-        size = self._script.piece_chars
+        size = self.script.piece_chars
         return [text[start : start + size] for start in range(0, len(text), size)]
 
 

@@ -9,6 +9,7 @@ from aeond.domain.messages import Message, Role
 from aeond.errors import NotFoundError, UnavailableError, WrongStateError
 from aeond.service.admission import Admission
 from aeond.service.models import Models
+from tests.support.doubles import ManualClock
 
 
 class TwoModels(ScriptedEngine):
@@ -35,7 +36,7 @@ def adapter() -> ScriptedLLM:
 
 @pytest.fixture
 def models(adapter: ScriptedLLM, admission: Admission) -> Models:
-    return Models(adapter=adapter, engine=TwoModels(adapter), admission=admission)
+    return Models(adapter=adapter, engine=TwoModels(adapter, ManualClock()), admission=admission)
 
 
 def asking() -> LLMRequest:
@@ -83,7 +84,7 @@ async def test_models_are_listed_by_name_page_by_page(models: Models) -> None:
 async def test_loading_and_unloading_say_how_the_engine_is(models: Models) -> None:
     """Both return at once with the engine's state."""
     assert (await models.load("")).state is EngineState.READY
-    assert (await models.unload()).model == "resident"
+    assert (await models.unload()).state is EngineState.COLD
 
 
 async def test_a_daemon_that_stops_begins_nothing(models: Models, admission: Admission) -> None:

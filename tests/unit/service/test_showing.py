@@ -19,10 +19,19 @@ class StartingEngine:
     def snapshot(self) -> EngineSnapshot:
         return self.state
 
+    async def ready(self) -> None:
+        """Not asked for here."""
+
     async def load(self, model: str) -> None:
         """Not asked for here."""
 
     async def unload(self) -> None:
+        """Not asked for here."""
+
+    async def sleep(self) -> None:
+        """Not asked for here."""
+
+    async def wake(self) -> None:
         """Not asked for here."""
 
     async def list_models(self) -> Sequence[ModelInfo]:

@@ -33,6 +33,7 @@ class EngineProcess:
 
     def __init__(self, process: Process) -> None:
         self._process = process
+        self.start_ticks = start_ticks(process.pid)
         self._log: deque[str] = deque(maxlen=MAX_LOG_LINES)
         self._log_ended = anyio.Event()
         self.killed = False  # by us
@@ -53,7 +54,7 @@ class EngineProcess:
     async def wait_ready(self, show: ShowProgress = show_nobody) -> None:
         """Returns when the program says that it is ready; `show` is told what it says until then.
 
-        Raises LLMError (reason MODEL_UNUSABLE) with the program's own words when it says why it cannot be,
+        Raises LLMError (reason MODEL_UNUSABLE or ENGINE_OUT_OF_MEMORY) with the program's own words when it says why it cannot be,
         LLMGoneError when it ends without a word.
         """
         assert self._process.stdout is not None
@@ -65,7 +66,7 @@ class EngineProcess:
                 show(*progress_of(said))
             if "error" in said:
                 causes = "; ".join([str(said["error"]), *await self._errors_logged()])
-                raise LLMError(f"The engine cannot load this model: {causes}", reason="MODEL_UNUSABLE")
+                raise cannot_load(causes, said)
         code = await self._process.wait()
         raise LLMGoneError(f"The engine ended while it loaded ({describe_exit(code)}).", retryable=True)
 
@@ -87,9 +88,12 @@ class EngineProcess:
             self._log_ended.set()
 
     def kill(self) -> None:
-        """Kills the whole process group at once; nothing happens if it has ended."""
+        """Kills the whole process group at once, also what is left of it when its leader has ended."""
         if self._process.returncode is None:
             self.killed = True
+        # The group outlives its leader as long as it has members, and its number is not given to others; once it
+        # is, the leader's start tells.
+        if start_ticks(self.pid) in (None, self.start_ticks):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
 
@@ -107,6 +111,16 @@ def report(line: str | bytes) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return said if isinstance(said, dict) else {}
+
+
+def cannot_load(causes: str, said: Mapping[str, Any]) -> LLMError:
+    """What a program's report of an error means: by its own word that there is no room, or that the model is at
+    fault."""
+    no_room = said.get("reason") == "ENGINE_OUT_OF_MEMORY"
+    return LLMError(
+        f"The engine cannot load this model: {causes}",
+        reason="ENGINE_OUT_OF_MEMORY" if no_room else "MODEL_UNUSABLE",
+    )
 
 
 def progress_of(said: Mapping[str, Any]) -> tuple[str, float]:
@@ -138,7 +152,7 @@ async def engine_process(
     engine = EngineProcess(process)
     pid_file = folder / PID_FILE
     try:
-        pid_file.write_text(json.dumps({"pid": engine.pid, "start_ticks": start_ticks(engine.pid)}))
+        pid_file.write_text(json.dumps({"pid": engine.pid, "start_ticks": engine.start_ticks}))
         tasks.start_soon(engine.keep_log)
         yield engine
     finally:

@@ -49,3 +49,17 @@ class EngineProgram(Protocol[R_co]):
         """What adapters work with, from ready to the end of this life. `show` takes what a ready engine does
         beside answering; ("", 0) when it is nothing any more."""
         ...
+
+    async def proves_alive(self, client: OpenAIClient) -> bool:
+        """Whether an engine that was silent for long does something after all. May wait for ever: the caller
+        bounds it."""
+        ...
+
+    async def sleep(self, client: OpenAIClient) -> bool:
+        """Has the engine give its memory back and keep its process. False where that frees none: nothing was
+        done then. Nobody asks it anything before `wake`. Raises LLMError."""
+        ...
+
+    async def wake(self, client: OpenAIClient) -> None:
+        """Returns when an engine that sleeps can be asked again. Raises LLMError."""
+        ...

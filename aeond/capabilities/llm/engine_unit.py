@@ -18,8 +18,8 @@ import anyio
 from anyio.abc import TaskGroup
 
 from aeond.capabilities.llm.downloading import ShowProgress
-from aeond.capabilities.llm.engine_process import engine_process, progress_of, show_nobody
-from aeond.errors import LLMError, LLMGoneError
+from aeond.capabilities.llm.engine_process import cannot_load, engine_process, progress_of, show_nobody
+from aeond.errors import LLMGoneError
 
 CONNECT_SECONDS: Final = 30.0
 GO_SECONDS: Final = 2.0
@@ -81,7 +81,7 @@ class EngineUnit:
             if "activity" in told:
                 show(*progress_of(told))
             if "error" in told:
-                raise LLMError(f"The engine cannot load this model: {told['error']}", reason="MODEL_UNUSABLE")
+                raise cannot_load(str(told["error"]), told)
         raise LLMGoneError(f"The engine ended while it loaded: journalctl -u {UNIT}.", retryable=True)
 
     async def ended(self) -> str:

@@ -15,7 +15,8 @@ from aeond.capabilities.llm.engine_unit import Start, as_child
 from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.prompt_files import PromptFiles
 from aeond.capabilities.llm.prompt_reading import PromptReading, Resident
-from aeond.capabilities.llm.supervising import SupervisedEngine, Supervision, make_private
+from aeond.capabilities.llm.supervising import SupervisedEngine, make_private
+from aeond.capabilities.llm.supervision import Supervision
 from aeond.ports import Clock
 
 HOST_MODULE = "aeond.capabilities.llm.llama_host"
@@ -93,6 +94,17 @@ class LlamaProgram:
             show=functools.partial(show_reading, show),
         )
         return Resident(client, reading)
+
+    async def proves_alive(self, _client: OpenAIClient) -> bool:
+        """Prompts are read in pieces, each of which makes itself heard: silence is proof enough."""
+        return False
+
+    async def sleep(self, _client: OpenAIClient) -> bool:
+        """llama.cpp keeps its memory as long as it lives."""
+        return False
+
+    async def wake(self, _client: OpenAIClient) -> None:
+        """It never sleeps."""
 
 
 class LlamaEngine(SupervisedEngine[Resident]):

@@ -44,6 +44,11 @@ class OpenAIClient:
         async with self._response("POST", path, body) as response:
             return parse_object(await self._text(response))
 
+    async def act(self, path: str) -> None:
+        """Posts nothing to `path`, for what that sets in motion; what the server answers is passed over."""
+        async with self._response("POST", path, None) as response:
+            await self._text(response)
+
     async def stream_chat(self, body: Mapping[str, Any]) -> AsyncGenerator[ChatPiece, None]:
         """A chat completion as it comes. The connection closes, and the server stops, when the iterator does.
 

@@ -9,9 +9,8 @@ from the engine within the stall limit (its health page says OK even when its co
 import contextlib
 import logging
 import os
-from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Generic, Self, TypeVar
@@ -23,7 +22,9 @@ from aeond.capabilities.llm.endpoints import UnixSocket
 from aeond.capabilities.llm.engine_process import sweep
 from aeond.capabilities.llm.engine_program import EngineProgram, ModelFiles
 from aeond.capabilities.llm.engine_unit import RunningEngine, Start, as_child
+from aeond.capabilities.llm.mourning import Mourning
 from aeond.capabilities.llm.openai_client import OpenAIClient
+from aeond.capabilities.llm.supervision import Supervision
 from aeond.capabilities.llm.watching import Watch
 from aeond.domain.llm import EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import LLMError, LLMGoneError, OverloadedError
@@ -34,25 +35,6 @@ MAX_SOCKET_PATH = 107  # bytes, a limit of Linux
 logger = logging.getLogger(__name__)
 
 R = TypeVar("R")
-
-
-@dataclass(frozen=True, slots=True)
-class Supervision:
-    """How many may ask, and when an engine counts as dead.
-
-    `context_length` is tokens per request. After `max_deaths` within `death_window_seconds` the engine stays
-    down for `rest_seconds`, then the next request tries again; `load` tries at once.
-    """
-
-    context_length: int = 8192
-    max_requests: int = 64
-    load_seconds: float = 180.0
-    stall_seconds: float = 60.0
-    max_deaths: int = 5
-    death_window_seconds: float = 300.0
-    rest_seconds: float = 60.0
-    first_backoff_seconds: float = 0.2
-    longest_backoff_seconds: float = 10.0
 
 
 class SupervisedEngine(Generic[R]):
@@ -87,9 +69,13 @@ class SupervisedEngine(Generic[R]):
         self._lives = 0
         self._alive = False
         self._resident: R | None = None
+        self._client: OpenAIClient | None = None  # of the life at hand
+        self._process: RunningEngine | None = None
+        self._is_silent = False
+        self._sleeper: tuple[R, OpenAIClient] | None = None  # what is resident again when it wakes
         self._failure: LLMError | None = None
         self._failure_until = 0.0
-        self._deaths: deque[float] = deque()
+        self._mourning = Mourning(clock, settings.mourning)
         self._requests = 0
         self._watch = Watch(clock)
         self._tasks = anyio.create_task_group()
@@ -129,13 +115,19 @@ class SupervisedEngine(Generic[R]):
     def snapshot(self) -> EngineSnapshot:
         return self._snapshot
 
+    async def ready(self) -> None:
+        await self._ready()
+
     async def load(self, model: str) -> None:
         entry = self._catalogue.get(model)
         self._failure = None
-        self._deaths.clear()
+        self._mourning.forget()
         if self._wish is entry and self._snapshot.state in (EngineState.STARTING, EngineState.READY):
             return
-        self._wish_for(entry)
+        if self._wish is entry and self._sleeper is not None:
+            await self.wake()
+        else:
+            self._wish_for(entry)
 
     async def unload(self) -> None:
         self._failure = None
@@ -147,6 +139,43 @@ class SupervisedEngine(Generic[R]):
             await self._changed.wait()
         if self._wish is None:
             self._show(EngineState.COLD)
+
+    async def sleep(self) -> None:
+        if self._snapshot.state is EngineState.ASLEEP:
+            return
+        resident, client = self._resident, self._client
+        if resident is not None and client is not None:
+            self._resident = None  # nobody reaches it from now on
+            try:
+                if await self._program.sleep(client) and self._client is client:
+                    self._sleeper = resident, client
+                    self._show(EngineState.ASLEEP)
+                    return
+            except (LLMError, OverloadedError) as error:
+                logger.warning("the engine does not sleep and is unloaded: %s", error.message)
+        await self.unload()
+
+    async def wake(self) -> None:
+        if self._sleeper is not None:
+            self._show(EngineState.STARTING, "waking")
+            self._tasks.start_soon(self._rouse, *self._sleeper)
+            self._sleeper = None
+        elif self._wish is None:
+            self._failure = None
+            self._wish_for(self._catalogue.get(self._last_model))
+
+    async def _rouse(self, resident: R, client: OpenAIClient) -> None:
+        """An engine that does not wake is started anew."""
+        try:
+            await self._program.wake(client)
+        except (LLMError, OverloadedError) as error:
+            logger.warning("the engine does not wake and is started again: %s", error.message)
+            if self._client is client and self._wish is not None:
+                self._wish_for(self._wish)
+            return
+        if self._client is client:
+            self._resident = resident
+            self._show(EngineState.READY)
 
     async def list_models(self) -> Sequence[ModelInfo]:
         ready = self._snapshot.state is EngineState.READY
@@ -184,8 +213,16 @@ class SupervisedEngine(Generic[R]):
         finally:
             self._requests -= 1
 
+    def condemn(self, resident: R) -> None:
+        """Ends the life that this one is of: it was seen that it cannot go on."""
+        if resident is self._resident and self._process is not None:
+            self._resident = None
+            self._process.kill()
+
     async def _ready(self) -> R:
         while self._resident is None:
+            if self._sleeper is not None:
+                await self.wake()
             if self._failure is not None:
                 if self._clock.monotonic() < self._failure_until:
                     raise LLMError(self._failure.message, reason=self._failure.reason)
@@ -236,12 +273,15 @@ class SupervisedEngine(Generic[R]):
         self._show(EngineState.DEAD, error=failure.message)
 
     async def _serve_again_and_again(self, entry: CatalogueEntry) -> None:
-        """Ends only by an error: the model cannot be had or used, or the engine died too often."""
+        """Ends by an error (the model cannot be had or used, the engine died too often) or a death in its sleep."""
         while True:
             path = await self._store.fetch(entry, self._show_starting)
             try:
                 await self._serve(entry, path)
             except LLMGoneError as death:
+                if self._snapshot.state is EngineState.ASLEEP:
+                    self._wish = None
+                    return
                 await self._mourn(death)
             except LLMError:
                 if not await self._store.remove_if_damaged(entry):
@@ -250,23 +290,10 @@ class SupervisedEngine(Generic[R]):
     async def _mourn(self, death: LLMGoneError) -> None:
         """Waits before the next life; raises when there were too many deaths lately."""
         logger.warning("%s", death.message)
-        now = self._clock.monotonic()
-        self._deaths.append(now)
-        while self._deaths[0] < now - self._settings.death_window_seconds:
-            self._deaths.popleft()
-        count = len(self._deaths)
         self._snapshot = replace(self._snapshot, restarts=self._snapshot.restarts + 1)
-        if count >= self._settings.max_deaths:
-            raise LLMError(
-                f"The engine died {count} times in a row and stays down; the last time: {death.message} "
-                "Look at the memory it needs and at its log, then load the model again.",
-                reason="ENGINE_DEAD",
-            )
+        moment = self._mourning.moment_after(death)
         self._show(EngineState.DEAD, error=death.message)
-        backoff = min(
-            self._settings.first_backoff_seconds * 2 ** (count - 1), self._settings.longest_backoff_seconds
-        )
-        await self._clock.sleep_until(now + backoff)
+        await self._clock.sleep_until(moment)
 
     async def _serve(self, entry: CatalogueEntry, path: Path) -> None:
         """One life of the program; ends by LLMGoneError or LLMError."""
@@ -281,13 +308,14 @@ class SupervisedEngine(Generic[R]):
                     f"The engine was not ready after {self._settings.load_seconds:g} seconds.", retryable=True
                 )
             try:
-                client = OpenAIClient(UnixSocket(self._socket), self._watch)
+                self._process, self._is_silent = process, False
+                self._client = client = OpenAIClient(UnixSocket(self._socket), self._watch)
                 self._resident = self._program.resident(entry, client, self._show_activity)
                 logger.info("the model %s is ready", entry.name)
                 self._show(EngineState.READY)
                 raise await self._death_of(process)
             finally:
-                self._resident = None
+                self._resident = self._sleeper = self._client = self._process = None
 
     @contextlib.contextmanager
     def _shown_loading(self, pid: int, path: Path) -> Iterator[None]:
@@ -320,13 +348,26 @@ class SupervisedEngine(Generic[R]):
             tasks.start_soon(self._kill_when_silent, process)
             how = await process.ended()
             tasks.cancel_scope.cancel()
-        if process.killed:
+        if self._is_silent:
             how = f"it was silent for {self._settings.stall_seconds:g} s"
         return LLMGoneError(f"The engine died ({how}). {process.last_words()}".strip(), retryable=True)
 
     async def _kill_when_silent(self, process: RunningEngine) -> None:
-        await self._watch.silence(self._settings.stall_seconds)
-        process.kill()
+        while True:
+            await self._watch.silence(self._settings.stall_seconds)
+            with anyio.move_on_after(self._settings.stall_seconds):
+                if await self._is_alive():
+                    continue
+            self._is_silent = True
+            process.kill()
+            return
+
+    async def _is_alive(self) -> bool:
+        """Whether the program proves that it does something; a refusal is no proof."""
+        try:
+            return self._client is not None and await self._program.proves_alive(self._client)
+        except (LLMError, OverloadedError):
+            return False
 
     def _show(self, state: EngineState, activity: str = "", progress: float = 0.0, error: str = "") -> None:
         model = "" if state is EngineState.COLD else self._last_model

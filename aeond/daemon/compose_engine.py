@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aeond.daemon.clocks import SystemClock, chance
-from aeond.daemon.config import Config, EngineKind, EngineRun
-from aeond.daemon.config_models import ModelSection
+from aeond.daemon.config import Config
+from aeond.daemon.config_models import EngineKind, EngineRun, ModelSection
 from aeond.daemon.paths import Paths
 from aeond.daemon.secrets import read_secret
 from aeond.errors import LLMError, NotFoundError

@@ -5,41 +5,12 @@ them.
 """
 
 from enum import StrEnum
-from pathlib import Path
-from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from aeond.daemon.config_models import EngineSection, ModelSection, RemoteSection
+from aeond.daemon.config_types import PathText, Permissions, Section
 from aeond.daemon.logs import LogFormat, LogLevel
-
-
-def _absolute(text: str) -> str:
-    if text and not Path(text).expanduser().is_absolute():
-        raise ValueError("it must be an absolute path, or start with ~, or be empty")
-    return text
-
-
-def _permissions(text: str) -> str:
-    if not (len(text) == 4 and text[0] == "0" and all(digit in "01234567" for digit in text)):
-        raise ValueError('it must be file permissions in octal, such as "0660"')
-    return text
-
-
-def _public(text: str) -> str:
-    if "@" in text.partition("://")[2].partition("/")[0]:
-        raise ValueError("it must not have a name and password in it: name a credential or a file for them")
-    return text
-
-
-PathText = Annotated[str, AfterValidator(_absolute)]
-Permissions = Annotated[str, AfterValidator(_permissions)]
-UrlText = Annotated[str, AfterValidator(_public)]
-
-
-class Section(BaseModel):
-    """A part of the configuration: unknown keys are errors, and types are not guessed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class DaemonSection(Section):
@@ -165,96 +136,6 @@ class WorkspacesSection(Section):
     )
 
 
-class EngineKind(StrEnum):
-    """What generates text."""
-
-    LLAMA_CPP = "llama_cpp"  # the embedded engine, in a process of its own
-    SCRIPTED = "scripted"  # answers from a file, for tests
-
-
-class ModelSection(Section):
-    """The model and the engine that runs it."""
-
-    engine: EngineKind = Field(
-        EngineKind.LLAMA_CPP,
-        description="What generates text: llama_cpp is the embedded engine in a process of its own; scripted "
-        "answers from a script and is for tests.",
-    )
-    name: str = Field("", max_length=200, description="A model of the catalogue. Empty: its default.")
-    file: PathText = Field(
-        "", description="A GGUF file of your own in place of a model of the catalogue; it is named `own`."
-    )
-    models_dir: PathText = Field(
-        "",
-        description="Folder where models are kept. Empty: /var/lib/aeond/models for root and system services, "
-        "~/.cache/aeond/models for everybody else.",
-    )
-    hub_url: UrlText = Field(
-        "",
-        max_length=500,
-        pattern=r"^(https?://.*)?$",
-        description="Address of a model hub to get models from, asked before the package mirrors. Empty: none.",
-    )
-    hub_credential: str = Field(
-        "",
-        max_length=255,
-        description="Name of the systemd credential that holds the hub's access token. Empty: none.",
-    )
-    hub_token_file: PathText = Field(
-        "",
-        description="File with the hub's access token where there is no credential; only its owner may read it.",
-    )
-    load_at_start: bool = Field(
-        True, description="Whether the model is loaded when the daemon starts, or with the first request."
-    )
-    context_tokens: int = Field(
-        8192,
-        ge=512,
-        le=1_048_576,
-        description="Tokens of context for each request, prompt and answer together.",
-    )
-    parallel_requests: int = Field(
-        4, ge=1, le=64, description="How many requests the engine answers at once; each has its own context."
-    )
-    threads: int = Field(0, ge=0, le=1024, description="Threads of the engine. 0: one per core.")
-    busy_seconds: float = Field(
-        0.1,
-        ge=0.02,
-        le=10,
-        description="About how long a request that is cancelled while its prompt is read may keep the engine "
-        "busy. Longer reads prompts faster where the machine is slow.",
-    )
-    read_ahead: bool = Field(
-        True,
-        description="Whether what most prompts begin with is read as soon as the model is ready and nobody waits, "
-        "and kept below the state folder for the next start (some tens of megabytes).",
-    )
-    script: PathText = Field("", description="The scripted engine's script, a TOML or JSON file.")
-
-    @property
-    def reads_ahead(self) -> bool:
-        """Whether there is an engine that is worth the trouble, and it is wanted."""
-        return self.read_ahead and self.engine is EngineKind.LLAMA_CPP
-
-
-class EngineRun(StrEnum):
-    """Where the engine's process is."""
-
-    AUTO = "auto"  # unit where systemd offers it, else child
-    CHILD = "child"
-    UNIT = "unit"
-
-
-class EngineSection(Section):
-    """Where the model's engine runs."""
-
-    run: EngineRun = Field(
-        EngineRun.AUTO,
-        description="How its process is started: child, by the daemon itself; unit, as aeond-engine.service, which "
-        "systemd keeps apart from the daemon; auto, unit where its socket is there.",
-    )
-
-
 class SandboxKind(StrEnum):
     """Where the code of tools runs that is not trusted."""
 
@@ -310,4 +191,5 @@ class Config(Section):
     workspaces: WorkspacesSection = Field(default_factory=WorkspacesSection)
     model: ModelSection = Field(default_factory=ModelSection)
     engine: EngineSection = Field(default_factory=EngineSection)
+    remote: RemoteSection = Field(default_factory=RemoteSection)
     tools: ToolsSection = Field(default_factory=ToolsSection)

@@ -11,7 +11,8 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from aeond.daemon.config import Config, Section
+from aeond.daemon.config import Config
+from aeond.daemon.config_types import Section
 from aeond.daemon.secrets import in_configuration, looks_secret
 from aeond.errors import InvalidInputError
 

@@ -12,8 +12,9 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Final
 
-from aeond.daemon.config import Config, EngineKind
+from aeond.daemon.config import Config
 from aeond.daemon.config_files import load_config
+from aeond.daemon.config_models import EngineKind
 from aeond.daemon.exits import Exit
 from aeond.daemon.paths import Paths, default_config_file, paths_of
 from aeond.errors import AeondError
@@ -224,8 +225,10 @@ def stored(config: Config, paths: Paths) -> Iterator[Finding]:
         ("memory", lambda: check_memory(paths), restore),
         ("sessions", lambda: check_sessions(paths), restore),
     ]
-    if config.model.engine is EngineKind.LLAMA_CPP:
+    if config.model.engine is not EngineKind.SCRIPTED:
         get = "start the daemon once with a network: it gets the model"
+        if config.model.engine is EngineKind.REMOTE:
+            get = "the daemon starts all the same, and looks again by itself"
         checks.append(("model", lambda: anyio.run(check_model, config, paths), get))
     for subject, check, advice in checks:
         try:

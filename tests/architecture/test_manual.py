@@ -13,7 +13,8 @@ import click
 import pytest
 
 from aeon_cli.main import cli
-from aeond.daemon.config import Config, Section
+from aeond.daemon.config import Config
+from aeond.daemon.config_types import Section
 from aeond.daemon.exits import Exit
 from aeond.daemon.main import command_line
 from tests.support.repository import ROOT

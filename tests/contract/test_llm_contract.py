@@ -1,8 +1,10 @@
-"""What every LLMAdapter guarantees, the scripted one and the embedded engine with a real model alike."""
+"""What every LLMAdapter guarantees, the scripted one, the embedded engine with a real model, and a
+real server that is reached from afar alike."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -15,7 +17,8 @@ from aeond.domain.llm import FinishReason, LLMChunk, LLMRequest
 from aeond.domain.messages import Message, Role
 from aeond.errors import AeondError, InvalidInputError, LLMError
 from aeond.ports import LLMAdapter
-from tests.support.engine import CONTEXT_LENGTH, SLOTS, ask
+from tests.support.engine import CONTEXT_LENGTH, SLOTS, SmallEngine, ask
+from tests.support.remote import remote_way
 
 LONG_STORY = "Write a long story about a fox, a river and a bridge."
 
@@ -86,12 +89,40 @@ def scripted() -> Subject:
     return Subject(llm, ask("never answer this"), is_idle)
 
 
-@pytest.fixture(params=["scripted", pytest.param("llama_cpp", marks=pytest.mark.model)])
+@pytest.fixture
+async def remote_unix(small_engine: SmallEngine, tmp_path: Path) -> AsyncIterator[LLMAdapter]:
+    async with remote_way("unix", small_engine.socket, tmp_path) as llm:
+        yield llm
+
+
+@pytest.fixture
+async def remote_http(small_engine: SmallEngine, tmp_path: Path) -> AsyncIterator[LLMAdapter]:
+    async with remote_way("http", small_engine.socket, tmp_path) as llm:
+        yield llm
+
+
+@pytest.fixture
+async def remote_https(small_engine: SmallEngine, tmp_path: Path) -> AsyncIterator[LLMAdapter]:
+    async with remote_way("https", small_engine.socket, tmp_path) as llm:
+        yield llm
+
+
+REAL = ("llama_cpp", "remote_unix", "remote_http", "remote_https")
+
+
+VLLM = pytest.param("vllm", marks=pytest.mark.vllm)
+
+
+@pytest.fixture(params=["scripted", *(pytest.param(name, marks=pytest.mark.model) for name in REAL), VLLM])
 def subject(request: pytest.FixtureRequest) -> Subject:
     if request.param == "scripted":
         return scripted()
+    if request.param == "vllm":
+        real = request.getfixturevalue("vllm_engine")
+        return Subject(real.llm, ask(LONG_STORY, max_tokens=1500), real.is_idle)
     small = request.getfixturevalue("small_engine")
-    return Subject(small.llm, ask(LONG_STORY, max_tokens=1500), small.is_idle)
+    llm = small.llm if request.param == "llama_cpp" else request.getfixturevalue(request.param)
+    return Subject(llm, ask(LONG_STORY, max_tokens=1500), small.is_idle)
 
 
 async def collect(chunks: AsyncIterator[LLMChunk]) -> list[LLMChunk]:

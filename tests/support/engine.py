@@ -37,6 +37,11 @@ class SmallEngine:
     engine: LlamaEngine
     folder: Path
 
+    @property
+    def socket(self) -> Path:
+        """Where its server listens."""
+        return self.folder / "engine.sock"
+
     async def is_idle(self) -> bool:
         """Whether no slot of the engine works on a request."""
         async with self.engine.session() as resident:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from aeond.daemon.config import Config, Section
+from aeond.daemon.config import Config
 from aeond.daemon.config_files import documented_defaults, load_config
+from aeond.daemon.config_types import Section
 from aeond.errors import InvalidInputError
 from tests.support.repository import ROOT
 

@@ -1,0 +1,35 @@
+"""What sections of the configuration are made of."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+
+def _absolute(text: str) -> str:
+    if text and not Path(text).expanduser().is_absolute():
+        raise ValueError("it must be an absolute path, or start with ~, or be empty")
+    return text
+
+
+def _permissions(text: str) -> str:
+    if not (len(text) == 4 and text[0] == "0" and all(digit in "01234567" for digit in text)):
+        raise ValueError('it must be file permissions in octal, such as "0660"')
+    return text
+
+
+def _public(text: str) -> str:
+    if "@" in text.partition("://")[2].partition("/")[0]:
+        raise ValueError("it must not have a name and password in it: name a credential or a file for them")
+    return text
+
+
+PathText = Annotated[str, AfterValidator(_absolute)]
+Permissions = Annotated[str, AfterValidator(_permissions)]
+UrlText = Annotated[str, AfterValidator(_public)]
+
+
+class Section(BaseModel):
+    """A part of the configuration: unknown keys are errors, and types are not guessed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)

@@ -1,0 +1,103 @@
+"""Servers for the adapter of remote ones: real ones on a port, by TLS or without, and certificates of our own."""
+
+import asyncio
+import contextlib
+import random
+import ssl
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import anyio
+import trustme
+
+from aeond.capabilities.llm.endpoints import endpoint_of
+from aeond.capabilities.llm.remote import RemoteAdapter
+from aeond.capabilities.llm.remote_engine import RemoteEngine, RemoteSettings
+from aeond.capabilities.llm.retrying import Retries
+from aeond.daemon.clocks import SystemClock
+from aeond.ports import Clock
+
+PIECE_BYTES: Final = 1 << 16
+
+
+class Authority:
+    """A certificate authority of a test's own; `file` is what trusts it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._authority = trustme.CA()
+        self.file = folder / "authority.pem"
+        self._authority.cert_pem.write_to_path(self.file)
+
+    def server_side(self, name: str = "localhost", *, expired: bool = False) -> ssl.SSLContext:
+        """What a server shows that is called `name`."""
+        end = datetime.now(UTC) - timedelta(days=1) if expired else None
+        begin = datetime(2000, 1, 1, tzinfo=UTC) if expired else None
+        issued = self._authority.issue_cert(name, not_after=end, not_before=begin)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        issued.configure_cert(context)
+        return context
+
+
+@contextlib.asynccontextmanager
+async def front_of(socket: Path, shown: ssl.SSLContext | None) -> AsyncIterator[int]:
+    """A port of the loopback that leads to the Unix socket, by TLS if there is something to show."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        inner_reader, inner_writer = await asyncio.open_unix_connection(socket)
+        try:
+            async with anyio.create_task_group() as tasks:
+                for source, target in ((reader, inner_writer), (inner_reader, writer)):
+                    tasks.start_soon(_copied, source, target, tasks.cancel_scope)
+        finally:
+            inner_writer.transport.abort()
+            writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=shown) as server:
+        yield server.sockets[0].getsockname()[1]
+
+
+async def _copied(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, both: anyio.CancelScope
+) -> None:
+    """Ends both directions when either side has left."""
+    with contextlib.suppress(OSError):
+        while piece := await reader.read(PIECE_BYTES):
+            writer.write(piece)
+            await writer.drain()
+        if writer.can_write_eof():
+            writer.write_eof()
+    both.cancel()
+
+
+@contextlib.asynccontextmanager
+async def remote(
+    url: str,
+    *,
+    secret: str = "",
+    ca_file: Path | None = None,
+    settings: RemoteSettings | None = None,
+    clock: Clock | None = None,
+) -> AsyncIterator[tuple[RemoteAdapter, RemoteEngine]]:
+    """The adapter and the engine of the server at `url`."""
+    clock = clock or SystemClock()
+    endpoint = endpoint_of(url, secret, ca_file=str(ca_file or ""))
+    async with RemoteEngine(endpoint, settings or RemoteSettings(), clock) as engine:
+        yield RemoteAdapter(engine, Retries(clock, random.random)), engine
+
+
+@contextlib.asynccontextmanager
+async def remote_way(way: str, socket: Path, folder: Path) -> AsyncIterator[RemoteAdapter]:
+    """The adapter of the server on the Unix socket, which is reached by `unix`, `http` or `https`."""
+    if way == "unix":
+        async with remote(f"unix:{socket}") as (llm, engine):
+            await engine.ready()
+            yield llm
+        return
+    authority = Authority(folder)
+    async with front_of(socket, authority.server_side() if way == "https" else None) as port:
+        url = f"{way}://localhost:{port}/v1"
+        async with remote(url, secret="a key", ca_file=authority.file) as (llm, engine):
+            await engine.ready()
+            yield llm

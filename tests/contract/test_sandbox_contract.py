@@ -12,6 +12,8 @@ from aeond.capabilities.sandbox.bubblewrap import Bubblewrap
 from aeond.capabilities.sandbox.conversing import Sandbox
 from aeond.capabilities.sandbox.sandboxed_tool import SandboxedTool, sandboxed_file
 from aeond.capabilities.sandbox.tool_unit import ToolUnit
+from aeond.domain.questions import InputRequest
+from aeond.domain.subtasks import SubtaskRequest
 from aeond.errors import ToolError
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.repository import ROOT
@@ -64,10 +66,16 @@ async def test_what_a_tool_raises_is_named(tools: dict[str, SandboxedTool]) -> N
     assert (error.message, error.reason) == ("ZeroDivisionError: by nought", "TOOL_RAISED")
 
 
-async def test_only_data_comes_back(tools: dict[str, SandboxedTool]) -> None:
-    """A tool that asks a person, or wants a run of its own, fails with the reason why."""
-    error = await refused(tools["wonder"])
-    assert (error.reason, "returns data" in error.message) == ("OUTPUT_INVALID", True)
+async def test_a_tool_may_ask_a_person(tools: dict[str, SandboxedTool]) -> None:
+    """A tool's question comes out of the sandbox as the question that it is."""
+    asked = await tools["wonder"].execute({}, CONTEXT)
+    assert asked == InputRequest("Why?", options=("because", "so"), deadline_seconds=60.0)
+
+
+async def test_a_tool_may_want_a_run_of_its_own(tools: dict[str, SandboxedTool]) -> None:
+    """A tool's subtask comes out of the sandbox as the subtask that it is."""
+    wanted = await tools["delegate"].execute({}, CONTEXT)
+    assert wanted == SubtaskRequest("Look into it.", {"text": "the matter"}, ("summary",))
 
 
 async def test_a_process_that_ends_is_no_answer(tools: dict[str, SandboxedTool]) -> None:

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from aeond.capabilities.tools.function_tool import tool
 from aeond.domain.questions import InputRequest
+from aeond.domain.subtasks import SubtaskRequest
 from aeond.domain.tools import Effect, ToolContext, ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.errors import ToolError
@@ -128,10 +129,22 @@ class Asking:
     spec = ToolSpec("wonder", "Asks a person.", {"type": "object"}, {}, Effect.READ)
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> InputRequest:
-        return InputRequest("Why?")
+        return InputRequest("Why?", options=("because", "so"), deadline_seconds=60.0)
 
     async def reconcile(self, arguments: JsonObject, context: ToolContext) -> None:
         return None
 
 
-TOOLS = [Asking(), give_back, fail, crash, leave, fill, spin, write, remove, peek, linger, hold]
+class Delegating:
+    """Has a run of its own do the work."""
+
+    spec = ToolSpec("delegate", "Has others do it.", {"type": "object"}, {}, Effect.READ)
+
+    async def execute(self, arguments: JsonObject, context: ToolContext) -> SubtaskRequest:
+        return SubtaskRequest("Look into it.", {"text": "the matter"}, ("summary",))
+
+    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> None:
+        return None
+
+
+TOOLS = [Asking(), Delegating(), give_back, fail, crash, leave, fill, spin, write, remove, peek, linger, hold]

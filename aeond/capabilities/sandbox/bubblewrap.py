@@ -18,10 +18,10 @@ import anyio
 from anyio.abc import Process
 
 import aeond
-from aeond.capabilities.sandbox.conversing import END_SECONDS, converse, ended, value_of
+from aeond.capabilities.sandbox.conversing import END_SECONDS, answer_of, converse, ended
 from aeond.capabilities.sandbox.messages import Request
-from aeond.domain.values import JsonValue
 from aeond.errors import ToolError
+from aeond.ports import ToolAnswer
 
 RUNNER: Final = ("-I", "-B", "-m", "aeond.capabilities.sandbox.runner")
 MAX_WORDS: Final = 500  # of what a runner that died said last, in characters
@@ -39,7 +39,7 @@ class Bubblewrap:
         self._program = program
         self._hidden = tuple(hidden)
 
-    async def perform(self, request: Request, max_value_bytes: int) -> JsonValue:
+    async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
         program = shutil.which(self._program)
         if program is None:
             raise unavailable("bubblewrap is not installed: apt-get install bubblewrap")
@@ -54,7 +54,7 @@ class Bubblewrap:
                 raise
             finally:
                 writer.transport.abort()
-        return value_of(reply)
+        return answer_of(reply)
 
     def options(self, workspace: str) -> Sequence[str]:
         """What bubblewrap is told: everything is taken away, then a little is given back."""

@@ -5,10 +5,13 @@ import contextlib
 from typing import Final, Protocol
 
 import anyio
+from pydantic import TypeAdapter, ValidationError
 
-from aeond.capabilities.sandbox.messages import Reply, ReplyHead, Request
-from aeond.domain.values import JsonValue
+from aeond.capabilities.sandbox.messages import Outcome, Reply, ReplyHead, Request
+from aeond.domain.questions import InputRequest
+from aeond.domain.subtasks import SubtaskRequest
 from aeond.errors import ToolError
+from aeond.ports import ToolAnswer
 
 READ_BYTES: Final = 1 << 16
 END_SECONDS: Final = 5.0
@@ -20,8 +23,8 @@ HEAD_BYTES: Final = 1 << 20
 class Sandbox(Protocol):
     """Does errands with tool files where they can do no harm."""
 
-    async def perform(self, request: Request, max_value_bytes: int) -> JsonValue:
-        """The value that came of it.
+    async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
+        """What came of it: the value, or what a tool asks for in its place, which is foreign too.
 
         Raises ToolError: with the tool's own reason when it raised, SANDBOX_ENDED when its process ended
         without an answer, SANDBOX_UNAVAILABLE when there is no sandbox to be had, OUTPUT_TOO_LARGE. When it
@@ -54,10 +57,17 @@ async def converse(
     return head.reply(parcel)
 
 
-def value_of(reply: Reply) -> JsonValue:
-    """The value of a reply; ToolError with what it says instead."""
+def answer_of(reply: Reply) -> ToolAnswer:
+    """What a reply says that the tool returned; ToolError with what it says instead."""
     if reply.reason:
         raise ToolError(reply.error, reason=reply.reason, retryable=reply.retryable)
+    try:
+        if reply.outcome is Outcome.INPUT:
+            return TypeAdapter(InputRequest).validate_python(reply.value)
+        if reply.outcome is Outcome.SUBTASK:
+            return TypeAdapter(SubtaskRequest).validate_python(reply.value)
+    except ValidationError as error:
+        raise ToolError(f"the tool's request cannot be read: {error}", reason="REQUEST_INVALID") from error
     return reply.value
 
 

@@ -24,6 +24,14 @@ class Errand(StrEnum):
     RECONCILE = "reconcile"
 
 
+class Outcome(StrEnum):
+    """What a tool may return: data, or what must happen first."""
+
+    DATA = "data"
+    INPUT = "input"  # an InputRequest
+    SUBTASK = "subtask"  # a SubtaskRequest
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one errand may use: seconds, and bytes of memory for each of its processes."""
@@ -80,10 +88,11 @@ class Request:
 class Reply:
     """What came of an errand: a value, or why there is none. Nothing in it is to be believed.
 
-    `parcel` holds the files of a travelled workspace that are new or changed, `removed` those that are gone.
+    `outcome` says what the value stands for; a request travels as the object of its fields. `parcel` holds the files of a travelled workspace that are new or changed, `removed` those that are gone.
     """
 
     value: JsonValue = None
+    outcome: Outcome = Outcome.DATA
     error: str = ""
     reason: str = ""
     retryable: bool = False
@@ -93,6 +102,7 @@ class Reply:
     def encoded(self) -> bytes:
         head = {
             "value": self.value,
+            "outcome": self.outcome,
             "error": self.error,
             "reason": self.reason,
             "retryable": self.retryable,
@@ -107,6 +117,7 @@ class ReplyHead:
     """The line of a reply, checked: the shape is right, whatever the contents."""
 
     value: JsonValue
+    outcome: Outcome
     error: str
     reason: str
     retryable: bool
@@ -130,11 +141,12 @@ class ReplyHead:
         said, reason = head.get("error"), head.get("reason")
         if not isinstance(said, str) or not isinstance(reason, str):
             raise ValueError("its error is no text")  # noqa: TRY004 - the same
+        outcome = Outcome(str(head.get("outcome")))
         retryable = head.get("retryable") is True
-        return cls(head.get("value"), said, reason, retryable, tuple(removed), size)
+        return cls(head.get("value"), outcome, said, reason, retryable, tuple(removed), size)
 
     def reply(self, parcel: bytes) -> Reply:
-        return Reply(self.value, self.error, self.reason, self.retryable, self.removed, parcel)
+        return Reply(self.value, self.outcome, self.error, self.reason, self.retryable, self.removed, parcel)
 
 
 def exactly(wire: BinaryIO, count: int) -> bytes:

@@ -12,14 +12,14 @@ import signal
 import socket
 import threading
 import traceback
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from aeond.capabilities.sandbox.messages import Errand, Reply, Request
+from aeond.capabilities.sandbox.messages import Errand, Outcome, Reply, Request
 from aeond.capabilities.sandbox.parcels import ParcelError, fingerprints, pack, unpack
-from aeond.errors import AeondError, ToolError
+from aeond.errors import AeondError
 
 MAX_ERROR_CHARS: Final = 2_000
 # The daemon's own bound comes first and says so in better words.
@@ -99,7 +99,8 @@ def performed(request: Request) -> Reply:
     workspace = Path(request.context.workspace or "/")
     if request.parcel is None:
         os.chdir(workspace)
-        return Reply(value=value_of(request))
+        returned = what_it_returns(request)
+        return Reply(returned.value, returned.outcome)
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="workspace-") as folder:
@@ -107,22 +108,31 @@ def performed(request: Request) -> Reply:
         unpack(request.parcel, workspace)
         before = fingerprints(workspace)
         os.chdir(workspace)
-        value = value_of(replace(request, context=replace(request.context, workspace=folder)))
+        returned = what_it_returns(replace(request, context=replace(request.context, workspace=folder)))
         removed = tuple(before.keys() - fingerprints(workspace).keys())
         try:
-            return Reply(value=value, removed=removed, parcel=pack(workspace, before))
+            parcel = pack(workspace, before)
+            return Reply(returned.value, returned.outcome, removed=removed, parcel=parcel)
         except ParcelError as error:
             return Reply(error=f"the workspace cannot go back: {error}", reason="WORKSPACE_TOO_LARGE")
         finally:
             os.chdir("/")
 
 
-def value_of(request: Request) -> Any:
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """What a tool returned, fit to travel."""
+
+    value: Any
+    outcome: Outcome = Outcome.DATA
+
+
+def what_it_returns(request: Request) -> Returned:
     from aeond.capabilities.tool_files import tools_in
 
     tools = tools_in(Path(request.path), request.source)
     if request.errand is Errand.DESCRIBE:
-        return [{**asdict(tool.spec), "effect": str(tool.spec.effect)} for tool in tools]
+        return Returned([{**asdict(tool.spec), "effect": str(tool.spec.effect)} for tool in tools])
     # Lighter than anyio, which tools may use all the same.
     from asyncio import run  # noqa: TID251 - the entry point of a program of its own
 
@@ -136,12 +146,11 @@ def value_of(request: Request) -> Any:
         return await work(request.arguments, request.context)
 
     returned = run(work_done())
-    if isinstance(returned, InputRequest | SubtaskRequest):
-        raise ToolError(
-            "a tool in a sandbox returns data: it can neither ask a person nor start a run",
-            reason="OUTPUT_INVALID",
-        )
-    return returned
+    if isinstance(returned, InputRequest):
+        return Returned(asdict(returned), Outcome.INPUT)
+    if isinstance(returned, SubtaskRequest):
+        return Returned(asdict(returned), Outcome.SUBTASK)
+    return Returned(returned)
 
 
 if __name__ == "__main__":

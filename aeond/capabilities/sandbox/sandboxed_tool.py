@@ -10,10 +10,12 @@ from pydantic import TypeAdapter, ValidationError
 from aeond.capabilities.sandbox.conversing import Sandbox
 from aeond.capabilities.sandbox.messages import Errand, Limits, Request
 from aeond.capabilities.tool_files import read_source
+from aeond.domain.questions import InputRequest
+from aeond.domain.subtasks import SubtaskRequest
 from aeond.domain.tools import ToolContext, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import InvalidInputError, ToolError
-from aeond.ports import Tool
+from aeond.ports import Tool, ToolAnswer
 
 DESCRIBE_SECONDS: Final = 20.0
 DESCRIBE_BYTES: Final = 1 << 20
@@ -29,14 +31,17 @@ class SandboxedTool:
     sandbox: Sandbox
     memory_bytes: int
 
-    async def execute(self, arguments: JsonObject, context: ToolContext) -> JsonValue:
+    async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         """What the tool returns. ToolError as `Sandbox.perform` raises it."""
         return await self._perform(Errand.EXECUTE, arguments, context)
 
     async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
-        return await self._perform(Errand.RECONCILE, arguments, context)
+        told = await self._perform(Errand.RECONCILE, arguments, context)
+        if isinstance(told, InputRequest | SubtaskRequest):
+            raise ToolError("a tool that tells what it did returns data", reason="OUTPUT_INVALID")
+        return told
 
-    async def _perform(self, errand: Errand, arguments: JsonObject, context: ToolContext) -> JsonValue:
+    async def _perform(self, errand: Errand, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         limits = Limits(self.spec.timeout_seconds, self.memory_bytes)
         request = Request(errand, str(self.file), self.source, limits, self.spec.name, arguments, context)
         return await self.sandbox.perform(request, self.spec.max_output_bytes)

@@ -12,11 +12,11 @@ from typing import Final
 
 import anyio
 
-from aeond.capabilities.sandbox.conversing import converse, value_of
+from aeond.capabilities.sandbox.conversing import answer_of, converse
 from aeond.capabilities.sandbox.messages import Request
 from aeond.capabilities.sandbox.parcels import ParcelError, pack, remove, unpack
-from aeond.domain.values import JsonValue
 from aeond.errors import ToolError
+from aeond.ports import ToolAnswer
 
 CONNECT_SECONDS: Final = 5.0
 
@@ -28,7 +28,7 @@ class ToolUnit:
         self._address = address
         self._hidden = tuple(hidden)
 
-    async def perform(self, request: Request, max_value_bytes: int) -> JsonValue:
+    async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
         workspace = Path(request.context.workspace) if request.context.workspace else None
         if workspace is not None:
             parcel = await anyio.to_thread.run_sync(self._packed, workspace)
@@ -46,10 +46,10 @@ class ToolUnit:
             reply = await converse(reader, writer, request, max_value_bytes)
         finally:
             writer.transport.abort()
-        value = value_of(reply)
+        answer = answer_of(reply)
         if workspace is not None:
             await anyio.to_thread.run_sync(_brought_back, workspace, reply.parcel, reply.removed)
-        return value
+        return answer
 
     def _packed(self, workspace: Path) -> bytes:
         real = workspace.resolve()

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,11 @@ from aeond.capabilities.sandbox.choosing import Choice, sandbox_for
 from aeond.capabilities.sandbox.messages import Errand, Request
 from aeond.capabilities.sandbox.sandboxed_tool import python_files, replaced, sandboxed_file, sandboxed_tools
 from aeond.capabilities.sandbox.tool_unit import ToolUnit
+from aeond.domain.questions import InputRequest
 from aeond.domain.tools import Effect
 from aeond.domain.values import JsonValue
 from aeond.errors import InvalidInputError, ToolError
+from aeond.ports import ToolAnswer
 from tests.support.tool_sockets import tool_socket
 from tests.support.tools import CONTEXT, FreeTool
 
@@ -32,10 +34,10 @@ SPEC: dict[str, JsonValue] = {
 class SaidSandbox:
     """A sandbox that says what it was told to say, and remembers what was asked."""
 
-    said: JsonValue
+    said: ToolAnswer
     requests: list[tuple[Request, int]] = field(default_factory=list)
 
-    async def perform(self, request: Request, max_value_bytes: int) -> JsonValue:
+    async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
         self.requests.append((request, max_value_bytes))
         return self.said
 
@@ -165,3 +167,11 @@ async def good_file(folder: Path) -> Path:
     )
     path.chmod(0o644)
     return path
+
+
+async def test_what_a_tool_did_is_data(file: Path) -> None:
+    """A tool that is asked what it did before a crash cannot answer with a question."""
+    (tool,) = await sandboxed_file(file, SaidSandbox([SPEC]), 1)
+    with pytest.raises(ToolError) as caught:
+        await replace(tool, sandbox=SaidSandbox(InputRequest("Did I?"))).reconcile({}, CONTEXT)
+    assert caught.value.reason == "OUTPUT_INVALID"

@@ -1,0 +1,44 @@
+"""What comes out of a sandbox is foreign, and is read as such."""
+
+from typing import Any
+
+import pytest
+
+from aeond.capabilities.sandbox.conversing import answer_of
+from aeond.capabilities.sandbox.messages import Outcome, Reply
+from aeond.domain.questions import InputRequest
+from aeond.domain.subtasks import SubtaskRequest
+from aeond.errors import ToolError
+
+
+def test_data_stays_data_whatever_it_looks_like() -> None:
+    """A value that has the fields of a question is no question unless the reply says so."""
+    looks_like_one = {"prompt": "May I?"}
+    assert answer_of(Reply(looks_like_one)) is looks_like_one
+
+
+def test_requests_are_made_of_their_fields() -> None:
+    """A question and a subtask come back as what they are, with their defaults for what is not said."""
+    assert answer_of(Reply({"prompt": "May I?"}, Outcome.INPUT)) == InputRequest("May I?")
+    wanted = {"description": "Look.", "inputs": {"text": "x"}, "hints": ["summary"]}
+    assert answer_of(Reply(wanted, Outcome.SUBTASK)) == SubtaskRequest("Look.", {"text": "x"}, ("summary",))
+
+
+@pytest.mark.parametrize("outcome", [Outcome.INPUT, Outcome.SUBTASK])
+@pytest.mark.parametrize("value", [None, 7, [], {}, {"prompt": 7, "description": 7}])
+def test_a_request_of_another_shape_is_a_failed_call(outcome: Outcome, value: Any) -> None:
+    """What says that it is a request and is none fails its call."""
+    with pytest.raises(ToolError) as caught:
+        answer_of(Reply(value, outcome))
+    assert caught.value.reason == "REQUEST_INVALID"
+
+
+def test_a_failure_keeps_its_words() -> None:
+    """A reply with a reason is that failure, whatever else it holds."""
+    with pytest.raises(ToolError) as caught:
+        answer_of(Reply("a value", error="closed", reason="SHOP_CLOSED", retryable=True))
+    assert (caught.value.message, caught.value.reason, caught.value.retryable) == (
+        "closed",
+        "SHOP_CLOSED",
+        True,
+    )

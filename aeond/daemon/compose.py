@@ -1,4 +1,4 @@
-"""The composition root: with `compose_engine` and `compose_tools` the only file that knows concrete
+"""The composition root: with the other `compose_` files beside it the only one that knows concrete
 classes, and nothing but what fits where.
 
 Everything is opened in the order of the lines and closed in the reverse order: journal, memory, tools,
@@ -15,7 +15,6 @@ from pathlib import Path
 from aeond import __version__
 from aeond.capabilities.journal.schema import JOURNAL
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
-from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.memory.sqlite_memory import MEMORY, SqliteMemory
 from aeond.capabilities.sessions.sqlite_sessions import SESSIONS, SqliteSessions
 from aeond.capabilities.sqlite_file import FileFormat, prepare
@@ -28,26 +27,18 @@ from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.threads import WorkerThreads
 from aeond.daemon.accounts import group_id, user_id
 from aeond.daemon.clocks import SystemClock, TimeSortedIds
-from aeond.daemon.compose_engine import OPENED
+from aeond.daemon.compose_models import opened_models
+from aeond.daemon.compose_thinking import AGENTS, Thinking
 from aeond.daemon.compose_tools import open_templates, own_tools
 from aeond.daemon.config import Config
 from aeond.daemon.paths import Paths, real_names
 from aeond.daemon.reloading import LiveConfig
 from aeond.domain.budgets import Budget
 from aeond.kernel.decide import decide
-from aeond.kernel.executor import LLM_AGENT, StepExecutor
 from aeond.kernel.fold import fold
-from aeond.kernel.orchestrator import Orchestrator, RunPorts
-from aeond.orchestration.assembling import phases_over, usual_openings
-from aeond.orchestration.immediate import AtOnce
-from aeond.orchestration.intents import PreparedIntents
-from aeond.orchestration.mending import StepMender
+from aeond.kernel.orchestrator import Orchestrator
+from aeond.orchestration.assembling import usual_openings
 from aeond.orchestration.plan_reading import in_order
-from aeond.orchestration.readiness import StepReadiness
-from aeond.orchestration.reasoning import AgentReasoner
-from aeond.orchestration.references import ModelReferences
-from aeond.orchestration.repair import ModelSupervisor
-from aeond.orchestration.session_telling import SessionTelling
 from aeond.orchestration.validation import PlanValidator
 from aeond.ports import Clock, Engine, Journal
 from aeond.server.api import Api, Calls
@@ -126,20 +117,26 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
         templates = open_templates(config.tools, registry)
         invoker = GuardedInvoker(registry, clock, AuthoriseAll())
 
-        open_engine = OPENED[config.model.engine]
-        adapter, engine = await stack.enter_async_context(open_engine(config, paths, clock))
-        agents = {LLM_AGENT: LLMAgent(adapter)}
-
-        validator = PlanValidator(registry, agents)
-        supervisor = ModelSupervisor(adapter, validator)
-        reasoner = AgentReasoner(agents, adapter)
-        mender = StepMender(registry, supervisor, validator)
+        models = await stack.enter_async_context(opened_models(config, paths, clock))
+        engine = models.engine
+        validator = PlanValidator(registry, AGENTS)
 
         feed, admission, folding = HotFeed(tell), Admission(), RunFolding(journal, fold)
         records = SessionRecords(store=sessions, journal=journal, folding=folding)
         await records.settle()
-        telling = SessionTelling(records, adapter, config.sessions.context_tokens)
-        references = ModelReferences(adapter, telling)
+        thinking = Thinking(
+            journal=journal,
+            feed=feed,
+            registry=registry,
+            invoker=invoker,
+            validator=validator,
+            templates=templates,
+            history=records,
+            session_tokens=config.sessions.context_tokens,
+            children=lambda: children,
+            clock=clock,
+            ids=ids,
+        )
         scheduler = await stack.enter_async_context(
             RunScheduler(
                 journal=journal,
@@ -147,21 +144,12 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
                 folding=folding,
                 boundary=RunBoundary(journal=journal, feed=feed, clock=clock, ids=ids),
                 admission=admission,
-                make_loop=lambda run: Orchestrator(run, ports),
+                make_loop=lambda run: Orchestrator(run, thinking.over(models.llm_of(run.request.model))),
                 clock=clock,
                 limits=_limits(config),
             )
         )
         children = RunChildren(journal=journal, feed=feed, folding=folding, scheduler=scheduler, clock=clock)
-        ports = RunPorts(
-            journal=journal,
-            feed=feed,
-            phases=phases_over(adapter, registry, supervisor, validator, references),
-            intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), templates, ids),
-            immediate=AtOnce(invoker, clock),
-            executor=StepExecutor(invoker, reasoner, mender, clock, children),
-            clock=clock,
-        )
 
         workspaces = Workspaces(
             own=paths.workspaces,
@@ -193,13 +181,14 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
                 in_order=in_order,
             ),
             replays=Replays(journal, decide, fold),
+            engine=engine,
         )
         calls = Calls(
             runs=runs,
             sessions=Sessions(
                 store=sessions,
                 records=records,
-                contexts=telling,
+                contexts=thinking.telling(models.llm_of("")),
                 admission=admission,
                 clock=clock,
                 ids=ids,
@@ -208,7 +197,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
                 registry=registry, invoker=invoker, workspaces=workspaces, admission=admission, ids=ids
             ),
             memory=MemoryKeys(memory, admission),
-            models=Models(adapter=adapter, engine=engine, admission=admission),
+            models=Models(llm_of=models.llm_of, engine=engine, admission=admission),
             daemon=Status(
                 process=Process(__version__, os.getpid(), _resident_bytes),
                 admission=admission,
@@ -235,6 +224,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
             api.adopt(entry)
             scheduler.adopt(_limits(changed))
             runs.adopt(_bounds(changed))
+            models.adopt(changed.model)
 
         live.adopt_by(adopt)
         yield Daemon(
@@ -244,7 +234,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
             admission=admission,
             feed=feed,
             showing=EngineShowing(engine, feed),
-            warming=PromptWarming(adapter, engine, usual_openings(registry, validator), clock),
+            warming=PromptWarming(models.llm_of(""), engine, usual_openings(registry, validator), clock),
             retention=Retention(
                 journal, clock, lambda: live.config.runs.keep_days, lambda: scheduler.running_count > 0
             ),

@@ -11,6 +11,7 @@ class EngineKind(StrEnum):
     """What generates text."""
 
     LLAMA_CPP = "llama_cpp"  # the embedded engine, in a process of its own
+    VLLM = "vllm"  # vLLM, in an environment and a process of its own
     REMOTE = "remote"  # a server that somebody else runs
     SCRIPTED = "scripted"  # answers from a file, for tests
 
@@ -20,12 +21,14 @@ class ModelSection(Section):
 
     engine: EngineKind = Field(
         EngineKind.LLAMA_CPP,
-        description="What generates text: llama_cpp is the embedded engine in a process of its own; remote is the "
-        "server of the section remote; scripted answers from a script and is for tests.",
+        description="What generates text: llama_cpp is the embedded engine in a process of its own; vllm is vLLM "
+        "in an environment of its own, for GPUs; remote is the server of the section remote; scripted answers from a script and is for tests.",
     )
     name: str = Field("", max_length=200, description="A model of the catalogue. Empty: its default.")
     file: PathText = Field(
-        "", description="A GGUF file of your own in place of a model of the catalogue; it is named `own`."
+        "",
+        description="A GGUF file of your own in place of a model of the catalogue, or for vllm a folder of "
+        "safetensors; it is named `own`.",
     )
     models_dir: PathText = Field(
         "",
@@ -71,6 +74,37 @@ class ModelSection(Section):
         True,
         description="Whether what most prompts begin with is read as soon as the model is ready and nobody waits, "
         "and kept below the state folder for the next start (some tens of megabytes).",
+    )
+    turn_seconds: float = Field(
+        60.0,
+        ge=0,
+        le=3_600,
+        description="How long a model that is being used goes on being used while requests wait for another one.",
+    )
+    sleep_after_seconds: float = Field(
+        900.0,
+        ge=0,
+        le=1e9,
+        description="After how many seconds without a request the engine gives its memory back, keeping its process "
+        "where that is possible. The next request wakes it. 0: never.",
+    )
+    unload_after_seconds: float = Field(
+        3_600.0,
+        ge=0,
+        le=1e9,
+        description="After how many seconds without a request the engine is ended altogether. 0: never.",
+    )
+    yields_memory: bool = Field(
+        True,
+        description="Whether an engine that nobody is using gives its memory back as soon as this machine runs "
+        "short of it.",
+    )
+    gpu_free_mib: int = Field(
+        1_024,
+        ge=0,
+        le=1_048_576,
+        description="The same for a GPU: when less than this is left free, in MiB, because other programs came to "
+        "want it. 0: never.",
     )
     script: PathText = Field("", description="The scripted engine's script, a TOML or JSON file.")
 

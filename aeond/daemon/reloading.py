@@ -18,6 +18,8 @@ LIVE: Final = frozenset(
         "daemon.stop_seconds",
         "log.format",
         "log.level",
+        "model.sleep_after_seconds",
+        "model.unload_after_seconds",
         "runs",
         "socket.allow_groups",
         "socket.allow_users",

@@ -116,4 +116,5 @@ class ModelInfo:
     present: bool = False
     loaded: bool = False
     default: bool = False
+    base_model: str = ""  # that this one is a LoRA adapter of; "" for a model of its own
     metadata: JsonObject = field(default_factory=dict)

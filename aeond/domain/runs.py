@@ -101,7 +101,7 @@ class RunRequest:
     labels: Mapping[str, str] = field(default_factory=dict)
     instructions: str = ""
     tools: tuple[str, ...] | None = None
-    model: str = ""  # of the catalogue; "" for the one that is resident
+    model: str = ""  # of the catalogue; "" for the one that is chosen when a step asks
 
 
 @dataclass(frozen=True, slots=True)

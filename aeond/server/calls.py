@@ -37,7 +37,8 @@ class RunCalls(Protocol):
         AlreadyExistsError (reason REQUEST_ID_REUSED) when that was another request.
         InvalidInputError: a plan that does not validate (`field` is the path in it, such as
         `plan.steps[2].depends_on`), a workspace that is no usable folder. OverloadedError: too many runs
-        wait (reason TOO_MANY_RUNS).
+        wait (reason TOO_MANY_RUNS). NotFoundError (MODEL_NOT_FOUND) for a model that the catalogue lacks,
+        WrongStateError (MODEL_NOT_PRESENT) for one that is not on this machine.
         """
         ...
 
@@ -69,7 +70,7 @@ class RunCalls(Protocol):
 
         NotFoundError as `get`; InvalidInputError: an event that the run has not reached (SEQ_AHEAD) or
         after its answer (FORK_TOO_LATE), a plan as in `create`, a plan or bounds that the past does not fit
-        (FORK_DOES_NOT_FIT); WrongStateError (reason MODEL_NOT_LOADED) for a model that is not resident.
+        (FORK_DOES_NOT_FIT); for a model what `create` raises.
         """
         ...
 
@@ -175,12 +176,12 @@ class MemoryCalls(Protocol):
 
 
 class ModelCalls(Protocol):
-    """Models: text from the resident one, and which one that is."""
+    """Models: text from any of them, and which one is resident."""
 
     def generate(self, request: LLMRequest, model: str) -> AsyncIterator[LLMChunk]:
-        """Chunks as they come, the last with finish reason and usage. `model` is "" for the resident one;
-        another name raises WrongStateError (reason MODEL_NOT_LOADED), NotFoundError (MODEL_NOT_FOUND) for
-        one the catalogue lacks.
+        """Chunks as they come, the last with finish reason and usage, all within the request's deadline.
+        `model` is "" for the chosen one. NotFoundError (reason MODEL_NOT_FOUND) for one that the catalogue
+        lacks, WrongStateError (MODEL_NOT_PRESENT) for one that is not on this machine.
         """
         ...
 
@@ -189,13 +190,22 @@ class ModelCalls(Protocol):
         ...
 
     async def load(self, model: str) -> EngineSnapshot:
-        """Begins to make this model ("" for the default) the resident one and returns at once.
+        """Chooses this model ("" for the default), begins to make it resident and returns at once.
         NotFoundError (reason MODEL_NOT_FOUND) for a name the catalogue lacks.
         """
         ...
 
     async def unload(self) -> EngineSnapshot:
         """Gives the engine's memory back; the next request loads it again."""
+        ...
+
+    async def sleep(self) -> EngineSnapshot:
+        """The same, keeping the engine where that frees memory. WrongStateError (reason ENGINE_BUSY) when
+        requests are at work for long."""
+        ...
+
+    async def wake(self) -> EngineSnapshot:
+        """Begins to wake it and returns at once."""
         ...
 
 

@@ -15,7 +15,7 @@ SCOPE = "models"
 
 
 class ModelShim:
-    """Answers ModelService; SleepModel and WakeModel are not answered."""
+    """Answers ModelService."""
 
     def __init__(self, calls: ModelCalls, clock: Clock) -> None:
         self._calls = calls
@@ -38,6 +38,12 @@ class ModelShim:
 
     async def unload_model(self, _request: pb.UnloadModelRequest, _caller: Owner) -> pb.UnloadModelResponse:
         return pb.UnloadModelResponse(engine=engine_to_wire(await self._calls.unload()))
+
+    async def sleep_model(self, _request: pb.SleepModelRequest, _caller: Owner) -> pb.SleepModelResponse:
+        return pb.SleepModelResponse(engine=engine_to_wire(await self._calls.sleep()))
+
+    async def wake_model(self, _request: pb.WakeModelRequest, _caller: Owner) -> pb.WakeModelResponse:
+        return pb.WakeModelResponse(engine=engine_to_wire(await self._calls.wake()))
 
 
 def _model(name: str) -> str:

@@ -11,6 +11,7 @@ from aeond.domain.transitions import admits
 from aeond.errors import AlreadyExistsError, InvalidInputError, ReplayError, WrongStateError
 from aeond.ports import Clock, Engine, Ids, Journal, Validator
 from aeond.service.folding import RunFolding, run_not_found
+from aeond.service.model_checks import check_model
 from aeond.service.plan_checks import check_plan
 from aeond.service.scheduling import RunScheduler
 
@@ -47,7 +48,7 @@ class Forks:
         """
         if (earlier := await self._earlier(asked)) is not None:
             return earlier
-        self._check_model(asked.model)
+        await check_model(self._engine, asked.model)
         past = await self._past(asked.run_id, max(1, asked.after_seq))
         events = self._forked(asked, past)
         try:
@@ -139,11 +140,3 @@ class Forks:
                 field="request_id",
             )
         return earlier
-
-    def _check_model(self, model: str) -> None:
-        resident = self._engine.snapshot().model
-        if model and model != resident:
-            raise WrongStateError(
-                f"{resident or 'no model'} is resident: load {model} first, then fork",
-                reason="MODEL_NOT_LOADED",
-            )

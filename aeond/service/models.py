@@ -1,30 +1,46 @@
-"""Models: text from the resident one, and which one that is."""
+"""Models: text from any of them, and which one is resident."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+
+import anyio
 
 from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
-from aeond.errors import NotFoundError, WrongStateError
+from aeond.errors import LLMError
 from aeond.ports import Engine, LLMAdapter
 from aeond.service.admission import Admission
+from aeond.service.model_checks import check_model
 
 
 class Models:
-    """The engine's models as clients see and use them."""
+    """The engine's models as clients see and use them; `llm_of` gives the adapter of a model ("": the chosen)."""
 
-    def __init__(self, *, adapter: LLMAdapter, engine: Engine, admission: Admission) -> None:
-        self._adapter = adapter
+    def __init__(self, *, llm_of: Callable[[str], LLMAdapter], engine: Engine, admission: Admission) -> None:
+        self._llm_of = llm_of
         self._engine = engine
         self._admission = admission
 
     async def generate(self, request: LLMRequest, model: str) -> AsyncGenerator[LLMChunk, None]:
-        """Chunks as they come. WrongStateError (reason MODEL_NOT_LOADED) for a model of the catalogue that
-        is not the resident one, NotFoundError (reason MODEL_NOT_FOUND) for one that it lacks."""
+        """Chunks as they come, all of them within the request's deadline, the wait for the engine included.
+
+        NotFoundError (reason MODEL_NOT_FOUND) for a model that the catalogue lacks, WrongStateError (reason
+        MODEL_NOT_PRESENT) for one that is not on this machine, LLMError (reason DEADLINE_EXCEEDED).
+        """
         self._admission.check()
-        if model and model != self._adapter.model:
-            await self._refuse(model)
-        chunks = self._adapter.stream(request)
+        await check_model(self._engine, model)
+        chunks = self._llm_of(model).stream(request)
+        end = anyio.current_time() + request.deadline_seconds
         try:
-            async for chunk in chunks:
+            while True:
+                # The time runs in each wait and never over a yield: the iterator may be left at any point.
+                with anyio.CancelScope(deadline=end) as waiting:
+                    chunk = await anext(chunks, None)
+                if waiting.cancelled_caught:
+                    raise LLMError(
+                        f"The model did not answer within {request.deadline_seconds:g} seconds.",
+                        reason="DEADLINE_EXCEEDED",
+                    )
+                if chunk is None:
+                    return
                 yield chunk
         finally:
             # A client that leaves closes this iterator; the engine's slot is freed by closing that one.
@@ -47,15 +63,13 @@ class Models:
         await self._engine.unload()
         return self._engine.snapshot()
 
-    async def _refuse(self, model: str) -> None:
-        if any(known.name == model for known in await self._engine.list_models()):
-            raise WrongStateError(
-                f"the resident model is {self._adapter.model!r}, not {model!r}: load that one first",
-                reason="MODEL_NOT_LOADED",
-                field="model",
-            )
-        raise NotFoundError(
-            f"the catalogue has no model {model!r}: list the models to see which there are",
-            reason="MODEL_NOT_FOUND",
-            field="model",
-        )
+    async def sleep(self) -> EngineSnapshot:
+        self._admission.check()
+        await self._engine.sleep()
+        return self._engine.snapshot()
+
+    async def wake(self) -> EngineSnapshot:
+        """Begins and returns at once."""
+        self._admission.check()
+        await self._engine.wake()
+        return self._engine.snapshot()

@@ -10,10 +10,11 @@ from aeond.domain.plans import Plan
 from aeond.domain.runs import Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.values import JsonValue, canonical_json
 from aeond.errors import AlreadyExistsError, InvalidInputError, WrongStateError
-from aeond.ports import Clock, Ids, Journal, RunSummary, Validator
+from aeond.ports import Clock, Engine, Ids, Journal, RunSummary, Validator
 from aeond.service.answers import Answers
 from aeond.service.folding import RunFolding
 from aeond.service.forking import Forks
+from aeond.service.model_checks import check_model
 from aeond.service.plan_checks import check_plan
 from aeond.service.replaying import Replays
 from aeond.service.scheduling import RunScheduler
@@ -52,6 +53,7 @@ class Runs:
         in_order: Callable[[Plan], Plan],
         forks: Forks,
         replays: Replays,
+        engine: Engine,
     ) -> None:
         self._journal = journal
         self._folding = folding
@@ -68,6 +70,7 @@ class Runs:
         self._in_order = in_order
         self._forks = forks
         self._replays = replays
+        self._engine = engine
 
     def adopt(self, bounds: Bounds) -> None:
         """What new runs get from now on; a run keeps the budget it was created with."""
@@ -77,12 +80,13 @@ class Runs:
         """The new run, durable; or the one that this owner created under this request id before.
 
         AlreadyExistsError (reason REQUEST_ID_REUSED) when that one was asked for differently, NotFoundError
-        (reason SESSION_NOT_FOUND) when its session is not there.
+        (reason SESSION_NOT_FOUND) when its session is not there, or its model (`check_model`).
         """
         plan = None if plan is None else self._in_order(plan)
         if (earlier := await self._earlier(request, plan)) is not None:
             return earlier
         self._check_text(request)
+        await check_model(self._engine, request.model)
         if plan is not None:
             check_plan(self._validator, plan)
         run_id = self._ids.new_id()

@@ -258,11 +258,20 @@ class AsyncClient:
         return await self._list(calls.list_models(), limit)
 
     async def load_model(self, name: str = "") -> Engine:
-        """Begins to load and returns at once; "" is the default model."""
+        """Chooses the model of all who name none, begins to load it and returns at once; "" is the default."""
         return await self._make(calls.load_model(name))
 
     async def unload_model(self) -> Engine:
+        """Gives the engine's memory back; the next request loads it again."""
         return await self._make(calls.unload_model())
+
+    async def sleep_model(self) -> Engine:
+        """The same, keeping the engine where that frees memory: it is `asleep` then, and else `cold`."""
+        return await self._make(calls.sleep_model())
+
+    async def wake_model(self) -> Engine:
+        """Begins to wake or load it and returns at once."""
+        return await self._make(calls.wake_model())
 
     async def generate(
         self,
@@ -273,8 +282,9 @@ class AsyncClient:
         temperature: float = 0.0,
         schema: dict[str, Any] | None = None,
         timeout_seconds: float = 300.0,
+        model: str = "",
     ) -> AsyncIterator[TextPiece]:
-        """Asks the resident model directly: no plan, no tools, no journal."""
+        """Asks a model directly ("": the chosen one): no plan, no tools, no journal."""
         call = calls.generate(
             text,
             system=system,
@@ -282,6 +292,7 @@ class AsyncClient:
             temperature=temperature,
             schema=schema,
             seconds=timeout_seconds,
+            model=model,
         )
         async with aclosing(self._stream(call)) as pieces:
             async for piece in pieces:

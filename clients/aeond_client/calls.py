@@ -147,8 +147,26 @@ def unload_model() -> Call[Engine]:
     )
 
 
+def sleep_model() -> Call[Engine]:
+    request = models_pb2.SleepModelRequest()
+    reply = models_pb2.SleepModelResponse
+    return Call(_MODELS["SleepModel"], request, reply, _engine_of, True, CHANGE_SECONDS)
+
+
+def wake_model() -> Call[Engine]:
+    request = models_pb2.WakeModelRequest()
+    return Call(_MODELS["WakeModel"], request, models_pb2.WakeModelResponse, _engine_of, True, CHANGE_SECONDS)
+
+
 def generate(
-    text: str, *, system: str, max_tokens: int, temperature: float, schema: Any, seconds: float
+    text: str,
+    *,
+    system: str,
+    max_tokens: int,
+    temperature: float,
+    schema: Any,
+    seconds: float,
+    model: str = "",
 ) -> Call[TextPiece]:
     """The one call here that is answered with a stream: `read` reads each of its messages."""
     said = [(sessions_pb2.ROLE_SYSTEM, system)] if system else []
@@ -162,6 +180,7 @@ def generate(
         temperature=temperature,
         schema_json="" if schema is None else json_text(schema),
         deadline_seconds=seconds,
+        model=model,
     )
     reply = models_pb2.GenerateResponse
     return Call(_MODELS["Generate"], request, reply, reading.text_piece, False, seconds + GRACE_SECONDS)

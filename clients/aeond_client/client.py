@@ -252,11 +252,20 @@ class Client:
         return self._list(calls.list_models(), limit)
 
     def load_model(self, name: str = "") -> Engine:
-        """Begins to load and returns at once; "" is the default model."""
+        """Chooses the model of all who name none, begins to load it and returns at once; "" is the default."""
         return self._make(calls.load_model(name))
 
     def unload_model(self) -> Engine:
+        """Gives the engine's memory back; the next request loads it again."""
         return self._make(calls.unload_model())
+
+    def sleep_model(self) -> Engine:
+        """The same, keeping the engine where that frees memory: it is `asleep` then, and else `cold`."""
+        return self._make(calls.sleep_model())
+
+    def wake_model(self) -> Engine:
+        """Begins to wake or load it and returns at once."""
+        return self._make(calls.wake_model())
 
     def generate(
         self,
@@ -267,8 +276,9 @@ class Client:
         temperature: float = 0.0,
         schema: dict[str, Any] | None = None,
         timeout_seconds: float = 300.0,
+        model: str = "",
     ) -> Iterator[TextPiece]:
-        """Asks the resident model directly: no plan, no tools, no journal."""
+        """Asks a model directly ("": the chosen one): no plan, no tools, no journal."""
         call = calls.generate(
             text,
             system=system,
@@ -276,6 +286,7 @@ class Client:
             temperature=temperature,
             schema=schema,
             seconds=timeout_seconds,
+            model=model,
         )
         yield from self._stream(call)
 

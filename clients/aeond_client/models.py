@@ -16,6 +16,7 @@ class ModelInfo:
     present: bool = False
     loaded: bool = False
     default: bool = False
+    base_model: str = ""  # that this one is a LoRA adapter of
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,6 +233,7 @@ def model(wire: models_pb2.Model) -> ModelInfo:
         present=wire.present,
         loaded=wire.loaded,
         default=wire.default,
+        base_model=wire.base_model,
     )
 
 

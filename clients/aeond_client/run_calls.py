@@ -30,7 +30,7 @@ class RunOptions:
     """How a run is to be done; what is left out is the daemon's choice.
 
     `workspace` is the absolute path of the folder that file tools are contained in, `parallel_steps` how
-    many steps may run at once, `labels` free words that are shown again.
+    many steps may run at once, `labels` free words that are shown again, `model` the one for all its steps.
     """
 
     plan: Plan | None = None
@@ -39,6 +39,7 @@ class RunOptions:
     session_id: str = ""
     parallel_steps: int = 0
     labels: dict[str, str] | None = None
+    model: str = ""
 
 
 def create_run(text: str, request_id: str, options: RunOptions) -> Call[Run]:
@@ -51,6 +52,7 @@ def create_run(text: str, request_id: str, options: RunOptions) -> Call[Run]:
             workspace=options.workspace,
             parallel_steps=options.parallel_steps,
             labels=options.labels or {},
+            model=options.model,
         )
     )
     if options.plan is not None:

@@ -110,7 +110,7 @@ async def test_a_reload_is_told(aeonctl: Run) -> None:
     [
         (models_pb2.ENGINE_STATE_READY, "tiny ready\n", 0),
         (models_pb2.ENGINE_STATE_DEAD, "tiny dead: no room\n", 1),
-        (models_pb2.ENGINE_STATE_COLD, "cold\n", 1),
+        (models_pb2.ENGINE_STATE_COLD, "cold: the next request loads a model\n", 1),
     ],
 )
 async def test_waiting_for_a_model_ends_with_its_start(
@@ -119,7 +119,7 @@ async def test_waiting_for_a_model_ends_with_its_start(
     """Whoever waits is told how far it is, and how it ended: also when somebody else unloads the model."""
     starting = models_pb2.Engine(state=models_pb2.ENGINE_STATE_STARTING, model="tiny", activity="loading")
     half = models_pb2.Engine(state=starting.state, model="tiny", activity="loading", progress=0.55)
-    end = models_pb2.Engine(state=last, model="" if out == "cold\n" else "tiny")
+    end = models_pb2.Engine(state=last, model="" if last == models_pb2.ENGINE_STATE_COLD else "tiny")
     end.error = "no room" if code and end.model else ""
     daemon.models.starting, daemon.status.engines = starting, [half, end]
     told = await aeonctl("models", "load", "--wait")
@@ -129,8 +129,11 @@ async def test_waiting_for_a_model_ends_with_its_start(
 async def test_models_and_status_are_told(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     """The catalogue, the loaded model and the daemon's state are there for people and programs."""
     assert (await aeonctl("models", "list")).out.split()[:5] == ["tiny", "(default)", "loaded", "98.0", "MB"]
-    assert (await aeonctl("models", "unload")).out == "cold\n"
+    assert (await aeonctl("models", "unload")).out == "cold: the next request loads a model\n"
     assert (await aeonctl("models", "load", "--wait")).out == "tiny ready\n"
+    assert (await aeonctl("models", "sleep")).out == "tiny asleep: the next request wakes it\n"
+    assert (await aeonctl("models", "wake", "--wait")).out == "tiny ready\n"
+    assert (await aeonctl("models", "sleep", "--json")).json_lines[0]["state"] == "asleep"
     unknown = await aeonctl("models", "load", "huge")
     assert (unknown.code, "MODEL_NOT_FOUND" in unknown.err) == (1, True)
     status = await aeonctl("status")

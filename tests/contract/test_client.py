@@ -313,6 +313,8 @@ async def test_models_are_listed_loaded_and_asked(surface: Surface) -> None:
     assert (model.name, model.loaded, model.default) == ("tiny", True, True)
     assert (await surface.call("unload_model")).state == "cold"
     assert (await surface.call("load_model")).state == "ready"
+    assert (await surface.call("sleep_model")).state == "asleep"
+    assert (await surface.call("wake_model")).state == "ready"
     with pytest.raises(errors.NotFoundError):
         await surface.call("load_model", "huge")
     pieces = await surface.collect("generate", "say this again")

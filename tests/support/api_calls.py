@@ -253,8 +253,8 @@ class InMemoryModels:
     closed: anyio.Event = field(default_factory=anyio.Event)
 
     async def generate(self, request: LLMRequest, model: str) -> AsyncIterator[LLMChunk]:
-        if model not in ("", self.engine.model):
-            raise WrongStateError(f"{model} is not resident.", reason="MODEL_NOT_LOADED")
+        if model not in ("", *self.names):
+            raise NotFoundError(f"There is no model {model}.", reason="MODEL_NOT_FOUND")
         self.questions.append(request)
         words = self.text.split(" ")
         try:
@@ -279,6 +279,16 @@ class InMemoryModels:
 
     async def unload(self) -> EngineSnapshot:
         self.engine = replace(self.engine, state=EngineState.COLD)
+        return self.engine
+
+    async def sleep(self) -> EngineSnapshot:
+        if self.engine.state is EngineState.STARTING:
+            raise WrongStateError("It is at work.", reason="ENGINE_BUSY")
+        self.engine = replace(self.engine, state=EngineState.ASLEEP)
+        return self.engine
+
+    async def wake(self) -> EngineSnapshot:
+        self.engine = replace(self.engine, state=EngineState.STARTING, activity="waking")
         return self.engine
 
 

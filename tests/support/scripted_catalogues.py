@@ -113,6 +113,7 @@ class ScriptedModels(models_pb2_grpc.ModelServiceServicer):
 
     def __init__(self) -> None:
         self.loaded = True
+        self.asleep = False
         self.starting: models_pb2.Engine | None = None  # how the engine is right after a load, if not ready
 
     def add_to(self, server: grpc.aio.Server) -> None:
@@ -130,8 +131,16 @@ class ScriptedModels(models_pb2_grpc.ModelServiceServicer):
         return models_pb2.LoadModelResponse(engine=self.starting or self._engine())
 
     async def UnloadModel(self, request: Any, context: Any) -> Any:  # noqa: N802 - the contract's
-        self.loaded = False
+        self.loaded = self.asleep = False
         return models_pb2.UnloadModelResponse(engine=self._engine())
+
+    async def SleepModel(self, request: Any, context: Any) -> Any:  # noqa: N802 - the contract's
+        self.loaded, self.asleep = False, True
+        return models_pb2.SleepModelResponse(engine=self._engine())
+
+    async def WakeModel(self, request: Any, context: Any) -> Any:  # noqa: N802 - the contract's
+        self.loaded, self.asleep = True, False
+        return models_pb2.WakeModelResponse(engine=self.starting or self._engine())
 
     async def Generate(self, request: models_pb2.GenerateRequest, context: Any) -> AsyncIterator[Any]:  # noqa: N802 - the contract's
         for word in str(json.loads(request.messages[-1].content_json)).split():
@@ -141,5 +150,7 @@ class ScriptedModels(models_pb2_grpc.ModelServiceServicer):
         yield last
 
     def _engine(self) -> models_pb2.Engine:
+        if self.asleep:
+            return models_pb2.Engine(state=models_pb2.ENGINE_STATE_ASLEEP, model="tiny")
         state = models_pb2.ENGINE_STATE_READY if self.loaded else models_pb2.ENGINE_STATE_COLD
         return models_pb2.Engine(state=state, model="tiny" if self.loaded else "")

@@ -220,7 +220,7 @@ class ScriptedDaemon:
         self.tools = ScriptedTools()  # type: ignore[abstract]  # what is not scripted answers UNIMPLEMENTED
         self.memory = ScriptedMemory()
         self.status = ScriptedStatus()
-        self.models = ScriptedModels()  # type: ignore[abstract]  # what is not scripted answers UNIMPLEMENTED
+        self.models = ScriptedModels()
         self._server: grpc.aio.Server | None = None
 
     async def start(self) -> None:

@@ -195,6 +195,7 @@ class World:
                 in_order=in_order,
             ),
             replays=Replays(self.journal, decide, fold),
+            engine=self.engine,
         )
 
     def make_loop(self, snapshot: RunSnapshot) -> RunLoop:

@@ -25,19 +25,19 @@ _sym_db = _symbol_database.Default()
 from aeond.api.v1 import sessions_pb2 as aeond_dot_api_dot_v1_dot_sessions__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x61\x65ond/api/v1/models.proto\x12\x0c\x61\x65ond.api.v1\x1a\x1b\x61\x65ond/api/v1/sessions.proto\"\xb4\x01\n\x06\x45ngine\x12(\n\x05state\x18\x01 \x01(\x0e\x32\x19.aeond.api.v1.EngineState\x12\r\n\x05model\x18\x02 \x01(\t\x12\x10\n\x08\x61\x63tivity\x18\x03 \x01(\t\x12\x10\n\x08progress\x18\x04 \x01(\x01\x12\r\n\x05\x65rror\x18\x05 \x01(\t\x12\x10\n\x08restarts\x18\x06 \x01(\x03\x12,\n\x07metrics\x18\x07 \x01(\x0b\x32\x1b.aeond.api.v1.EngineMetrics\"\xdc\x01\n\rEngineMetrics\x12\x18\n\x10running_requests\x18\x01 \x01(\x03\x12\x18\n\x10waiting_requests\x18\x02 \x01(\x03\x12\x15\n\rprompt_tokens\x18\x03 \x01(\x03\x12\x15\n\rcached_tokens\x18\x04 \x01(\x03\x12\x19\n\x11\x63ompletion_tokens\x18\x05 \x01(\x03\x12\x19\n\x11tokens_per_second\x18\x06 \x01(\x01\x12\x1b\n\x13\x66irst_token_seconds\x18\x07 \x01(\x01\x12\x16\n\x0e\x63\x61\x63he_fraction\x18\x08 \x01(\x01\"U\n\nTokenUsage\x12\x15\n\rprompt_tokens\x18\x01 \x01(\x03\x12\x19\n\x11\x63ompletion_tokens\x18\x02 \x01(\x03\x12\x15\n\rcached_tokens\x18\x03 \x01(\x03\"\xc0\x01\n\x05Model\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\x12\x12\n\nsize_bytes\x18\x03 \x01(\x03\x12\x0f\n\x07licence\x18\x04 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x05 \x01(\t\x12\x16\n\x0e\x63ontext_length\x18\x06 \x01(\x03\x12\x0f\n\x07present\x18\x07 \x01(\x08\x12\x0e\n\x06loaded\x18\x08 \x01(\x08\x12\x0f\n\x07\x64\x65\x66\x61ult\x18\t \x01(\x08\x12\x15\n\rmetadata_json\x18\n \x01(\t\"\xf5\x01\n\x0fGenerateRequest\x12\'\n\x08messages\x18\x01 \x03(\x0b\x32\x15.aeond.api.v1.Message\x12\x12\n\nmax_tokens\x18\x02 \x01(\x05\x12\x13\n\x0btemperature\x18\x03 \x01(\x01\x12\x11\n\x04seed\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x0c\n\x04stop\x18\x05 \x03(\t\x12\x13\n\x0bschema_json\x18\x06 \x01(\t\x12(\n\x08priority\x18\x07 \x01(\x0e\x32\x16.aeond.api.v1.Priority\x12\x18\n\x10\x64\x65\x61\x64line_seconds\x18\x08 \x01(\x01\x12\r\n\x05model\x18\t \x01(\tB\x07\n\x05_seed\"|\n\x10GenerateResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x31\n\rfinish_reason\x18\x02 \x01(\x0e\x32\x1a.aeond.api.v1.FinishReason\x12\'\n\x05usage\x18\x03 \x01(\x0b\x32\x18.aeond.api.v1.TokenUsage\":\n\x11ListModelsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"R\n\x12ListModelsResponse\x12#\n\x06models\x18\x01 \x03(\x0b\x32\x13.aeond.api.v1.Model\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"!\n\x10LoadModelRequest\x12\r\n\x05model\x18\x01 \x01(\t\"9\n\x11LoadModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine\"\x14\n\x12UnloadModelRequest\";\n\x13UnloadModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine\"\x13\n\x11SleepModelRequest\":\n\x12SleepModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine\"\x12\n\x10WakeModelRequest\"9\n\x11WakeModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine*\xa5\x01\n\x0b\x45ngineState\x12\x1c\n\x18\x45NGINE_STATE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x45NGINE_STATE_COLD\x10\x01\x12\x19\n\x15\x45NGINE_STATE_STARTING\x10\x02\x12\x16\n\x12\x45NGINE_STATE_READY\x10\x03\x12\x17\n\x13\x45NGINE_STATE_ASLEEP\x10\x04\x12\x15\n\x11\x45NGINE_STATE_DEAD\x10\x05*W\n\x08Priority\x12\x18\n\x14PRIORITY_UNSPECIFIED\x10\x00\x12\x18\n\x14PRIORITY_INTERACTIVE\x10\x01\x12\x17\n\x13PRIORITY_BACKGROUND\x10\x02*_\n\x0c\x46inishReason\x12\x1d\n\x19\x46INISH_REASON_UNSPECIFIED\x10\x00\x12\x16\n\x12\x46INISH_REASON_STOP\x10\x01\x12\x18\n\x14\x46INISH_REASON_LENGTH\x10\x02\x32\xed\x03\n\x0cModelService\x12K\n\x08Generate\x12\x1d.aeond.api.v1.GenerateRequest\x1a\x1e.aeond.api.v1.GenerateResponse0\x01\x12O\n\nListModels\x12\x1f.aeond.api.v1.ListModelsRequest\x1a .aeond.api.v1.ListModelsResponse\x12L\n\tLoadModel\x12\x1e.aeond.api.v1.LoadModelRequest\x1a\x1f.aeond.api.v1.LoadModelResponse\x12R\n\x0bUnloadModel\x12 .aeond.api.v1.UnloadModelRequest\x1a!.aeond.api.v1.UnloadModelResponse\x12O\n\nSleepModel\x12\x1f.aeond.api.v1.SleepModelRequest\x1a .aeond.api.v1.SleepModelResponse\x12L\n\tWakeModel\x12\x1e.aeond.api.v1.WakeModelRequest\x1a\x1f.aeond.api.v1.WakeModelResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x61\x65ond/api/v1/models.proto\x12\x0c\x61\x65ond.api.v1\x1a\x1b\x61\x65ond/api/v1/sessions.proto\"\xb4\x01\n\x06\x45ngine\x12(\n\x05state\x18\x01 \x01(\x0e\x32\x19.aeond.api.v1.EngineState\x12\r\n\x05model\x18\x02 \x01(\t\x12\x10\n\x08\x61\x63tivity\x18\x03 \x01(\t\x12\x10\n\x08progress\x18\x04 \x01(\x01\x12\r\n\x05\x65rror\x18\x05 \x01(\t\x12\x10\n\x08restarts\x18\x06 \x01(\x03\x12,\n\x07metrics\x18\x07 \x01(\x0b\x32\x1b.aeond.api.v1.EngineMetrics\"\xdc\x01\n\rEngineMetrics\x12\x18\n\x10running_requests\x18\x01 \x01(\x03\x12\x18\n\x10waiting_requests\x18\x02 \x01(\x03\x12\x15\n\rprompt_tokens\x18\x03 \x01(\x03\x12\x15\n\rcached_tokens\x18\x04 \x01(\x03\x12\x19\n\x11\x63ompletion_tokens\x18\x05 \x01(\x03\x12\x19\n\x11tokens_per_second\x18\x06 \x01(\x01\x12\x1b\n\x13\x66irst_token_seconds\x18\x07 \x01(\x01\x12\x16\n\x0e\x63\x61\x63he_fraction\x18\x08 \x01(\x01\"U\n\nTokenUsage\x12\x15\n\rprompt_tokens\x18\x01 \x01(\x03\x12\x19\n\x11\x63ompletion_tokens\x18\x02 \x01(\x03\x12\x15\n\rcached_tokens\x18\x03 \x01(\x03\"\xd4\x01\n\x05Model\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\x12\x12\n\nsize_bytes\x18\x03 \x01(\x03\x12\x0f\n\x07licence\x18\x04 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x05 \x01(\t\x12\x16\n\x0e\x63ontext_length\x18\x06 \x01(\x03\x12\x0f\n\x07present\x18\x07 \x01(\x08\x12\x0e\n\x06loaded\x18\x08 \x01(\x08\x12\x0f\n\x07\x64\x65\x66\x61ult\x18\t \x01(\x08\x12\x15\n\rmetadata_json\x18\n \x01(\t\x12\x12\n\nbase_model\x18\x0b \x01(\t\"\xf5\x01\n\x0fGenerateRequest\x12\'\n\x08messages\x18\x01 \x03(\x0b\x32\x15.aeond.api.v1.Message\x12\x12\n\nmax_tokens\x18\x02 \x01(\x05\x12\x13\n\x0btemperature\x18\x03 \x01(\x01\x12\x11\n\x04seed\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x0c\n\x04stop\x18\x05 \x03(\t\x12\x13\n\x0bschema_json\x18\x06 \x01(\t\x12(\n\x08priority\x18\x07 \x01(\x0e\x32\x16.aeond.api.v1.Priority\x12\x18\n\x10\x64\x65\x61\x64line_seconds\x18\x08 \x01(\x01\x12\r\n\x05model\x18\t \x01(\tB\x07\n\x05_seed\"|\n\x10GenerateResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x31\n\rfinish_reason\x18\x02 \x01(\x0e\x32\x1a.aeond.api.v1.FinishReason\x12\'\n\x05usage\x18\x03 \x01(\x0b\x32\x18.aeond.api.v1.TokenUsage\":\n\x11ListModelsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"R\n\x12ListModelsResponse\x12#\n\x06models\x18\x01 \x03(\x0b\x32\x13.aeond.api.v1.Model\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"!\n\x10LoadModelRequest\x12\r\n\x05model\x18\x01 \x01(\t\"9\n\x11LoadModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine\"\x14\n\x12UnloadModelRequest\";\n\x13UnloadModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine\"\x13\n\x11SleepModelRequest\":\n\x12SleepModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine\"\x12\n\x10WakeModelRequest\"9\n\x11WakeModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine*\xa5\x01\n\x0b\x45ngineState\x12\x1c\n\x18\x45NGINE_STATE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x45NGINE_STATE_COLD\x10\x01\x12\x19\n\x15\x45NGINE_STATE_STARTING\x10\x02\x12\x16\n\x12\x45NGINE_STATE_READY\x10\x03\x12\x17\n\x13\x45NGINE_STATE_ASLEEP\x10\x04\x12\x15\n\x11\x45NGINE_STATE_DEAD\x10\x05*W\n\x08Priority\x12\x18\n\x14PRIORITY_UNSPECIFIED\x10\x00\x12\x18\n\x14PRIORITY_INTERACTIVE\x10\x01\x12\x17\n\x13PRIORITY_BACKGROUND\x10\x02*_\n\x0c\x46inishReason\x12\x1d\n\x19\x46INISH_REASON_UNSPECIFIED\x10\x00\x12\x16\n\x12\x46INISH_REASON_STOP\x10\x01\x12\x18\n\x14\x46INISH_REASON_LENGTH\x10\x02\x32\xed\x03\n\x0cModelService\x12K\n\x08Generate\x12\x1d.aeond.api.v1.GenerateRequest\x1a\x1e.aeond.api.v1.GenerateResponse0\x01\x12O\n\nListModels\x12\x1f.aeond.api.v1.ListModelsRequest\x1a .aeond.api.v1.ListModelsResponse\x12L\n\tLoadModel\x12\x1e.aeond.api.v1.LoadModelRequest\x1a\x1f.aeond.api.v1.LoadModelResponse\x12R\n\x0bUnloadModel\x12 .aeond.api.v1.UnloadModelRequest\x1a!.aeond.api.v1.UnloadModelResponse\x12O\n\nSleepModel\x12\x1f.aeond.api.v1.SleepModelRequest\x1a .aeond.api.v1.SleepModelResponse\x12L\n\tWakeModel\x12\x1e.aeond.api.v1.WakeModelRequest\x1a\x1f.aeond.api.v1.WakeModelResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'aeond.api.v1.models_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ENGINESTATE']._serialized_start=1616
-  _globals['_ENGINESTATE']._serialized_end=1781
-  _globals['_PRIORITY']._serialized_start=1783
-  _globals['_PRIORITY']._serialized_end=1870
-  _globals['_FINISHREASON']._serialized_start=1872
-  _globals['_FINISHREASON']._serialized_end=1967
+  _globals['_ENGINESTATE']._serialized_start=1636
+  _globals['_ENGINESTATE']._serialized_end=1801
+  _globals['_PRIORITY']._serialized_start=1803
+  _globals['_PRIORITY']._serialized_end=1890
+  _globals['_FINISHREASON']._serialized_start=1892
+  _globals['_FINISHREASON']._serialized_end=1987
   _globals['_ENGINE']._serialized_start=73
   _globals['_ENGINE']._serialized_end=253
   _globals['_ENGINEMETRICS']._serialized_start=256
@@ -45,31 +45,31 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TOKENUSAGE']._serialized_start=478
   _globals['_TOKENUSAGE']._serialized_end=563
   _globals['_MODEL']._serialized_start=566
-  _globals['_MODEL']._serialized_end=758
-  _globals['_GENERATEREQUEST']._serialized_start=761
-  _globals['_GENERATEREQUEST']._serialized_end=1006
-  _globals['_GENERATERESPONSE']._serialized_start=1008
-  _globals['_GENERATERESPONSE']._serialized_end=1132
-  _globals['_LISTMODELSREQUEST']._serialized_start=1134
-  _globals['_LISTMODELSREQUEST']._serialized_end=1192
-  _globals['_LISTMODELSRESPONSE']._serialized_start=1194
-  _globals['_LISTMODELSRESPONSE']._serialized_end=1276
-  _globals['_LOADMODELREQUEST']._serialized_start=1278
-  _globals['_LOADMODELREQUEST']._serialized_end=1311
-  _globals['_LOADMODELRESPONSE']._serialized_start=1313
-  _globals['_LOADMODELRESPONSE']._serialized_end=1370
-  _globals['_UNLOADMODELREQUEST']._serialized_start=1372
-  _globals['_UNLOADMODELREQUEST']._serialized_end=1392
-  _globals['_UNLOADMODELRESPONSE']._serialized_start=1394
-  _globals['_UNLOADMODELRESPONSE']._serialized_end=1453
-  _globals['_SLEEPMODELREQUEST']._serialized_start=1455
-  _globals['_SLEEPMODELREQUEST']._serialized_end=1474
-  _globals['_SLEEPMODELRESPONSE']._serialized_start=1476
-  _globals['_SLEEPMODELRESPONSE']._serialized_end=1534
-  _globals['_WAKEMODELREQUEST']._serialized_start=1536
-  _globals['_WAKEMODELREQUEST']._serialized_end=1554
-  _globals['_WAKEMODELRESPONSE']._serialized_start=1556
-  _globals['_WAKEMODELRESPONSE']._serialized_end=1613
-  _globals['_MODELSERVICE']._serialized_start=1970
-  _globals['_MODELSERVICE']._serialized_end=2463
+  _globals['_MODEL']._serialized_end=778
+  _globals['_GENERATEREQUEST']._serialized_start=781
+  _globals['_GENERATEREQUEST']._serialized_end=1026
+  _globals['_GENERATERESPONSE']._serialized_start=1028
+  _globals['_GENERATERESPONSE']._serialized_end=1152
+  _globals['_LISTMODELSREQUEST']._serialized_start=1154
+  _globals['_LISTMODELSREQUEST']._serialized_end=1212
+  _globals['_LISTMODELSRESPONSE']._serialized_start=1214
+  _globals['_LISTMODELSRESPONSE']._serialized_end=1296
+  _globals['_LOADMODELREQUEST']._serialized_start=1298
+  _globals['_LOADMODELREQUEST']._serialized_end=1331
+  _globals['_LOADMODELRESPONSE']._serialized_start=1333
+  _globals['_LOADMODELRESPONSE']._serialized_end=1390
+  _globals['_UNLOADMODELREQUEST']._serialized_start=1392
+  _globals['_UNLOADMODELREQUEST']._serialized_end=1412
+  _globals['_UNLOADMODELRESPONSE']._serialized_start=1414
+  _globals['_UNLOADMODELRESPONSE']._serialized_end=1473
+  _globals['_SLEEPMODELREQUEST']._serialized_start=1475
+  _globals['_SLEEPMODELREQUEST']._serialized_end=1494
+  _globals['_SLEEPMODELRESPONSE']._serialized_start=1496
+  _globals['_SLEEPMODELRESPONSE']._serialized_end=1554
+  _globals['_WAKEMODELREQUEST']._serialized_start=1556
+  _globals['_WAKEMODELREQUEST']._serialized_end=1574
+  _globals['_WAKEMODELRESPONSE']._serialized_start=1576
+  _globals['_WAKEMODELRESPONSE']._serialized_end=1633
+  _globals['_MODELSERVICE']._serialized_start=1990
+  _globals['_MODELSERVICE']._serialized_end=2483
 # @@protoc_insertion_point(module_scope)

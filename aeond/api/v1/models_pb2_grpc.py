@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class ModelServiceStub:
-    """Models: one is resident at a time, in an engine of its own process.
+    """Models: one is resident at a time, in an engine of its own process. Requests for another one wait for those at
+    work to end, then the models change; each has its turn.
     """
 
     def __init__(self, channel):
@@ -68,15 +69,17 @@ class ModelServiceStub:
 
 
 class ModelServiceServicer:
-    """Models: one is resident at a time, in an engine of its own process.
+    """Models: one is resident at a time, in an engine of its own process. Requests for another one wait for those at
+    work to end, then the models change; each has its turn.
     """
 
     def Generate(self, request, context):
-        """Streams an answer of the resident model, piece by piece; the last response has the finish reason and
-        the token counts. Waits, within its deadline, for an engine that is starting or asleep.
-        INVALID_ARGUMENT (CONTEXT_TOO_LONG) when prompt and max_tokens exceed the context, FAILED_PRECONDITION
-        (MODEL_NOT_LOADED) for a model that is not resident, UNAVAILABLE (LLM_GONE) when the engine dies. A
-        repeat asks again.
+        """Streams an answer of a model, piece by piece; the last response has the finish reason and the token counts.
+        Waits, within its deadline, for an engine that is starting or asleep, and for its model's turn.
+        INVALID_ARGUMENT (CONTEXT_TOO_LONG) when prompt and max_tokens exceed the context, NOT_FOUND
+        (MODEL_NOT_FOUND) for a model that the catalogue lacks, FAILED_PRECONDITION (MODEL_NOT_PRESENT) for one that
+        is not on this machine, RESOURCE_EXHAUSTED (MODEL_QUEUE_FULL) when too many wait, UNAVAILABLE (LLM_GONE) when
+        the engine dies. A repeat asks again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -90,33 +93,35 @@ class ModelServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def LoadModel(self, request, context):
-        """Begins to make a model the resident one, fetching it first if need be, and returns at once; GetStatus
-        tells the progress. NOT_FOUND (MODEL_NOT_FOUND) for a name that the catalogue lacks. A repeat while it
-        loads, or once it is resident, changes nothing.
+        """Chooses the model of all who name none and begins to make it resident, fetching it first if need be, and
+        returns at once; requests at work end first. GetStatus tells the progress. NOT_FOUND (MODEL_NOT_FOUND) for a
+        name that the catalogue lacks. A repeat while it loads, or once it is resident, changes nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UnloadModel(self, request, context):
-        """Ends the engine, gives its memory back and returns when that is done; the next request starts it
-        again. A repeat changes nothing.
+        """Ends the engine, gives its memory back and returns when that is done; requests at work have 20 seconds to
+        end first, and are asked again otherwise. The next request starts it again. A repeat changes nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SleepModel(self, request, context):
-        """Frees the accelerator but keeps the engine, where the engine can, and returns when that is done.
-        FAILED_PRECONDITION where it cannot. A repeat changes nothing.
+        """Gives the engine's memory back and returns when that is done: keeps the engine where that frees any, and
+        its state is then ASLEEP, else ends it, and its state is then COLD. The next request wakes it.
+        FAILED_PRECONDITION (ENGINE_BUSY) when requests are at work and do not end within 20 seconds. A repeat
+        changes nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WakeModel(self, request, context):
-        """Begins to wake a sleeping engine and returns at once; the next request would do it too. A repeat
-        changes nothing.
+        """Begins to wake an engine that is ASLEEP or COLD and returns at once; the next request would do it too. A
+        repeat changes nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -164,7 +169,8 @@ def add_ModelServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ModelService:
-    """Models: one is resident at a time, in an engine of its own process.
+    """Models: one is resident at a time, in an engine of its own process. Requests for another one wait for those at
+    work to end, then the models change; each has its turn.
     """
 
     @staticmethod

@@ -26,7 +26,7 @@ from aeond.api.v1 import tools_pb2 as aeond_dot_api_dot_v1_dot_tools__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x61\x65ond/api/v1/parts.proto\x12\x0c\x61\x65ond.api.v1\x1a\x18\x61\x65ond/api/v1/tools.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"!\n\x05Owner\x12\x0b\n\x03uid\x18\x01 \x01(\x03\x12\x0b\n\x03pid\x18\x02 \x01(\x03\"K\n\x07Problem\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0c\n\x04path\x18\x03 \x01(\t\x12\x11\n\tretryable\x18\x04 \x01(\x08\"\xd2\x01\n\nRunRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x12\n\nsession_id\x18\x03 \x01(\t\x12\x11\n\tworkspace\x18\x04 \x01(\t\x12\x16\n\x0eparallel_steps\x18\x05 \x01(\x05\x12\x34\n\x06labels\x18\x06 \x03(\x0b\x32$.aeond.api.v1.RunRequest.LabelsEntry\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xfa\x01\n\x06\x42udget\x12\x10\n\x03ttl\x18\x01 \x01(\x03H\x00\x88\x01\x01\x12\x16\n\tllm_calls\x18\x02 \x01(\x03H\x01\x88\x01\x01\x12\x13\n\x06tokens\x18\x03 \x01(\x03H\x02\x88\x01\x01\x12\x17\n\ntool_calls\x18\x04 \x01(\x03H\x03\x88\x01\x01\x12\x13\n\x06passes\x18\x05 \x01(\x03H\x04\x88\x01\x01\x12\x19\n\x0cwall_seconds\x18\x06 \x01(\x01H\x05\x88\x01\x01\x12\x12\n\x05\x64\x65pth\x18\x07 \x01(\x03H\x06\x88\x01\x01\x42\x06\n\x04_ttlB\x0c\n\n_llm_callsB\t\n\x07_tokensB\r\n\x0b_tool_callsB\t\n\x07_passesB\x0f\n\r_wall_secondsB\x08\n\x06_depth\"]\n\x07\x41mounts\x12\x0b\n\x03ttl\x18\x01 \x01(\x03\x12\x11\n\tllm_calls\x18\x02 \x01(\x03\x12\x0e\n\x06tokens\x18\x03 \x01(\x03\x12\x12\n\ntool_calls\x18\x04 \x01(\x03\x12\x0e\n\x06passes\x18\x05 \x01(\x03\"\xa4\x02\n\x08PlanStep\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12)\n\ttool_call\x18\x03 \x01(\x0b\x32\x16.aeond.api.v1.ToolCall\x12\r\n\x05\x61gent\x18\x04 \x01(\t\x12\x12\n\ndepends_on\x18\x05 \x03(\t\x12\x10\n\x08provides\x18\x06 \x03(\t\x12\x17\n\x0fhandoff_to_next\x18\x07 \x01(\t\x12\x18\n\x10incoming_context\x18\x08 \x01(\t\x12\x12\n\nstep_index\x18\t \x01(\x05\x12\x13\n\x0btotal_steps\x18\n \x01(\x05\x12\x0e\n\x06\x65rrors\x18\x0b \x03(\t\x12&\n\x07\x63larity\x18\x0c \x01(\x0e\x32\x15.aeond.api.v1.Clarity\";\n\x04Plan\x12\x0c\n\x04goal\x18\x01 \x01(\t\x12%\n\x05steps\x18\x02 \x03(\x0b\x32\x16.aeond.api.v1.PlanStep\"z\n\x06\x41nswer\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08step_ids\x18\x02 \x03(\t\x12\x12\n\nconfidence\x18\x03 \x01(\x01\x12\r\n\x05notes\x18\x04 \x03(\t\x12\x18\n\x10\x62udget_exhausted\x18\x05 \x01(\x08\x12\x13\n\x0bsynthesized\x18\x06 \x01(\x08\"\xaf\x01\n\x08Question\x12\x13\n\x0bquestion_id\x18\x01 \x01(\t\x12\x0f\n\x07step_id\x18\x02 \x01(\t\x12\x0e\n\x06prompt\x18\x03 \x01(\t\x12\x13\n\x0bschema_json\x18\x04 \x01(\t\x12\x0f\n\x07options\x18\x05 \x03(\t\x12\x14\n\x0c\x64\x65\x66\x61ult_json\x18\x06 \x01(\t\x12\x31\n\rdeadline_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb1\x01\n\x0f\x41pprovalRequest\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12\x10\n\x08step_ids\x18\x02 \x03(\t\x12%\n\x05\x63\x61lls\x18\x03 \x03(\x0b\x32\x16.aeond.api.v1.ToolCall\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12\x0f\n\x07message\x18\x05 \x01(\t\x12/\n\x0b\x65xpire_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp*\xe9\x01\n\x08RunState\x12\x19\n\x15RUN_STATE_UNSPECIFIED\x10\x00\x12\x15\n\x11RUN_STATE_PENDING\x10\x01\x12\x15\n\x11RUN_STATE_RUNNING\x10\x02\x12\x1c\n\x18RUN_STATE_AWAITING_INPUT\x10\x03\x12\x17\n\x13RUN_STATE_SUSPENDED\x10\x04\x12\x17\n\x13RUN_STATE_SUCCEEDED\x10\x05\x12\x14\n\x10RUN_STATE_FAILED\x10\x06\x12\x17\n\x13RUN_STATE_CANCELLED\x10\x07\x12\x15\n\x11RUN_STATE_EXPIRED\x10\x08*w\n\x05Phase\x12\x15\n\x11PHASE_UNSPECIFIED\x10\x00\x12\x11\n\rPHASE_PROFILE\x10\x01\x12\x0e\n\nPHASE_PLAN\x10\x02\x12\x11\n\rPHASE_EXECUTE\x10\x03\x12\x0f\n\x0bPHASE_ADAPT\x10\x04\x12\x10\n\x0cPHASE_ANSWER\x10\x05*\xe6\x01\n\tStepState\x12\x1a\n\x16STEP_STATE_UNSPECIFIED\x10\x00\x12\x16\n\x12STEP_STATE_PENDING\x10\x01\x12\x14\n\x10STEP_STATE_READY\x10\x02\x12\x16\n\x12STEP_STATE_RUNNING\x10\x03\x12\x18\n\x14STEP_STATE_SUCCEEDED\x10\x04\x12\x15\n\x11STEP_STATE_FAILED\x10\x05\x12\x16\n\x12STEP_STATE_INVALID\x10\x06\x12\x16\n\x12STEP_STATE_SKIPPED\x10\x07\x12\x16\n\x12STEP_STATE_UNKNOWN\x10\x08*|\n\x08StepMode\x12\x19\n\x15STEP_MODE_UNSPECIFIED\x10\x00\x12\x12\n\x0eSTEP_MODE_TOOL\x10\x01\x12\x13\n\x0fSTEP_MODE_AGENT\x10\x02\x12\x14\n\x10STEP_MODE_REPAIR\x10\x03\x12\x16\n\x12STEP_MODE_FALLBACK\x10\x04*g\n\x07\x43larity\x12\x17\n\x13\x43LARITY_UNSPECIFIED\x10\x00\x12\x11\n\rCLARITY_CLEAR\x10\x01\x12\x1b\n\x17\x43LARITY_PARTIALLY_CLEAR\x10\x02\x12\x13\n\x0f\x43LARITY_BLOCKED\x10\x03*X\n\nPlanSource\x12\x1b\n\x17PLAN_SOURCE_UNSPECIFIED\x10\x00\x12\x16\n\x12PLAN_SOURCE_CLIENT\x10\x01\x12\x15\n\x11PLAN_SOURCE_MODEL\x10\x02*\xb0\x01\n\rSuspendReason\x12\x1e\n\x1aSUSPEND_REASON_UNSPECIFIED\x10\x00\x12\x1f\n\x1bSUSPEND_REASON_UNKNOWN_STEP\x10\x01\x12#\n\x1fSUSPEND_REASON_REPEATED_CRASHES\x10\x02\x12\x1c\n\x18SUSPEND_REASON_DISK_FULL\x10\x03\x12\x1b\n\x17SUSPEND_REASON_APPROVAL\x10\x04*i\n\nResolution\x12\x1a\n\x16RESOLUTION_UNSPECIFIED\x10\x00\x12\x14\n\x10RESOLUTION_RETRY\x10\x01\x12\x13\n\x0fRESOLUTION_DONE\x10\x02\x12\x14\n\x10RESOLUTION_ABORT\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x61\x65ond/api/v1/parts.proto\x12\x0c\x61\x65ond.api.v1\x1a\x18\x61\x65ond/api/v1/tools.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"!\n\x05Owner\x12\x0b\n\x03uid\x18\x01 \x01(\x03\x12\x0b\n\x03pid\x18\x02 \x01(\x03\"K\n\x07Problem\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0c\n\x04path\x18\x03 \x01(\t\x12\x11\n\tretryable\x18\x04 \x01(\x08\"\xe1\x01\n\nRunRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x12\n\nsession_id\x18\x03 \x01(\t\x12\x11\n\tworkspace\x18\x04 \x01(\t\x12\x16\n\x0eparallel_steps\x18\x05 \x01(\x05\x12\x34\n\x06labels\x18\x06 \x03(\x0b\x32$.aeond.api.v1.RunRequest.LabelsEntry\x12\r\n\x05model\x18\x07 \x01(\t\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xfa\x01\n\x06\x42udget\x12\x10\n\x03ttl\x18\x01 \x01(\x03H\x00\x88\x01\x01\x12\x16\n\tllm_calls\x18\x02 \x01(\x03H\x01\x88\x01\x01\x12\x13\n\x06tokens\x18\x03 \x01(\x03H\x02\x88\x01\x01\x12\x17\n\ntool_calls\x18\x04 \x01(\x03H\x03\x88\x01\x01\x12\x13\n\x06passes\x18\x05 \x01(\x03H\x04\x88\x01\x01\x12\x19\n\x0cwall_seconds\x18\x06 \x01(\x01H\x05\x88\x01\x01\x12\x12\n\x05\x64\x65pth\x18\x07 \x01(\x03H\x06\x88\x01\x01\x42\x06\n\x04_ttlB\x0c\n\n_llm_callsB\t\n\x07_tokensB\r\n\x0b_tool_callsB\t\n\x07_passesB\x0f\n\r_wall_secondsB\x08\n\x06_depth\"]\n\x07\x41mounts\x12\x0b\n\x03ttl\x18\x01 \x01(\x03\x12\x11\n\tllm_calls\x18\x02 \x01(\x03\x12\x0e\n\x06tokens\x18\x03 \x01(\x03\x12\x12\n\ntool_calls\x18\x04 \x01(\x03\x12\x0e\n\x06passes\x18\x05 \x01(\x03\"\xa4\x02\n\x08PlanStep\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12)\n\ttool_call\x18\x03 \x01(\x0b\x32\x16.aeond.api.v1.ToolCall\x12\r\n\x05\x61gent\x18\x04 \x01(\t\x12\x12\n\ndepends_on\x18\x05 \x03(\t\x12\x10\n\x08provides\x18\x06 \x03(\t\x12\x17\n\x0fhandoff_to_next\x18\x07 \x01(\t\x12\x18\n\x10incoming_context\x18\x08 \x01(\t\x12\x12\n\nstep_index\x18\t \x01(\x05\x12\x13\n\x0btotal_steps\x18\n \x01(\x05\x12\x0e\n\x06\x65rrors\x18\x0b \x03(\t\x12&\n\x07\x63larity\x18\x0c \x01(\x0e\x32\x15.aeond.api.v1.Clarity\";\n\x04Plan\x12\x0c\n\x04goal\x18\x01 \x01(\t\x12%\n\x05steps\x18\x02 \x03(\x0b\x32\x16.aeond.api.v1.PlanStep\"z\n\x06\x41nswer\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08step_ids\x18\x02 \x03(\t\x12\x12\n\nconfidence\x18\x03 \x01(\x01\x12\r\n\x05notes\x18\x04 \x03(\t\x12\x18\n\x10\x62udget_exhausted\x18\x05 \x01(\x08\x12\x13\n\x0bsynthesized\x18\x06 \x01(\x08\"\xaf\x01\n\x08Question\x12\x13\n\x0bquestion_id\x18\x01 \x01(\t\x12\x0f\n\x07step_id\x18\x02 \x01(\t\x12\x0e\n\x06prompt\x18\x03 \x01(\t\x12\x13\n\x0bschema_json\x18\x04 \x01(\t\x12\x0f\n\x07options\x18\x05 \x03(\t\x12\x14\n\x0c\x64\x65\x66\x61ult_json\x18\x06 \x01(\t\x12\x31\n\rdeadline_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb1\x01\n\x0f\x41pprovalRequest\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12\x10\n\x08step_ids\x18\x02 \x03(\t\x12%\n\x05\x63\x61lls\x18\x03 \x03(\x0b\x32\x16.aeond.api.v1.ToolCall\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12\x0f\n\x07message\x18\x05 \x01(\t\x12/\n\x0b\x65xpire_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp*\xe9\x01\n\x08RunState\x12\x19\n\x15RUN_STATE_UNSPECIFIED\x10\x00\x12\x15\n\x11RUN_STATE_PENDING\x10\x01\x12\x15\n\x11RUN_STATE_RUNNING\x10\x02\x12\x1c\n\x18RUN_STATE_AWAITING_INPUT\x10\x03\x12\x17\n\x13RUN_STATE_SUSPENDED\x10\x04\x12\x17\n\x13RUN_STATE_SUCCEEDED\x10\x05\x12\x14\n\x10RUN_STATE_FAILED\x10\x06\x12\x17\n\x13RUN_STATE_CANCELLED\x10\x07\x12\x15\n\x11RUN_STATE_EXPIRED\x10\x08*w\n\x05Phase\x12\x15\n\x11PHASE_UNSPECIFIED\x10\x00\x12\x11\n\rPHASE_PROFILE\x10\x01\x12\x0e\n\nPHASE_PLAN\x10\x02\x12\x11\n\rPHASE_EXECUTE\x10\x03\x12\x0f\n\x0bPHASE_ADAPT\x10\x04\x12\x10\n\x0cPHASE_ANSWER\x10\x05*\xe6\x01\n\tStepState\x12\x1a\n\x16STEP_STATE_UNSPECIFIED\x10\x00\x12\x16\n\x12STEP_STATE_PENDING\x10\x01\x12\x14\n\x10STEP_STATE_READY\x10\x02\x12\x16\n\x12STEP_STATE_RUNNING\x10\x03\x12\x18\n\x14STEP_STATE_SUCCEEDED\x10\x04\x12\x15\n\x11STEP_STATE_FAILED\x10\x05\x12\x16\n\x12STEP_STATE_INVALID\x10\x06\x12\x16\n\x12STEP_STATE_SKIPPED\x10\x07\x12\x16\n\x12STEP_STATE_UNKNOWN\x10\x08*|\n\x08StepMode\x12\x19\n\x15STEP_MODE_UNSPECIFIED\x10\x00\x12\x12\n\x0eSTEP_MODE_TOOL\x10\x01\x12\x13\n\x0fSTEP_MODE_AGENT\x10\x02\x12\x14\n\x10STEP_MODE_REPAIR\x10\x03\x12\x16\n\x12STEP_MODE_FALLBACK\x10\x04*g\n\x07\x43larity\x12\x17\n\x13\x43LARITY_UNSPECIFIED\x10\x00\x12\x11\n\rCLARITY_CLEAR\x10\x01\x12\x1b\n\x17\x43LARITY_PARTIALLY_CLEAR\x10\x02\x12\x13\n\x0f\x43LARITY_BLOCKED\x10\x03*X\n\nPlanSource\x12\x1b\n\x17PLAN_SOURCE_UNSPECIFIED\x10\x00\x12\x16\n\x12PLAN_SOURCE_CLIENT\x10\x01\x12\x15\n\x11PLAN_SOURCE_MODEL\x10\x02*\xb0\x01\n\rSuspendReason\x12\x1e\n\x1aSUSPEND_REASON_UNSPECIFIED\x10\x00\x12\x1f\n\x1bSUSPEND_REASON_UNKNOWN_STEP\x10\x01\x12#\n\x1fSUSPEND_REASON_REPEATED_CRASHES\x10\x02\x12\x1c\n\x18SUSPEND_REASON_DISK_FULL\x10\x03\x12\x1b\n\x17SUSPEND_REASON_APPROVAL\x10\x04*i\n\nResolution\x12\x1a\n\x16RESOLUTION_UNSPECIFIED\x10\x00\x12\x14\n\x10RESOLUTION_RETRY\x10\x01\x12\x13\n\x0fRESOLUTION_DONE\x10\x02\x12\x14\n\x10RESOLUTION_ABORT\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,42 +35,42 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_RUNREQUEST_LABELSENTRY']._loaded_options = None
   _globals['_RUNREQUEST_LABELSENTRY']._serialized_options = b'8\001'
-  _globals['_RUNSTATE']._serialized_start=1613
-  _globals['_RUNSTATE']._serialized_end=1846
-  _globals['_PHASE']._serialized_start=1848
-  _globals['_PHASE']._serialized_end=1967
-  _globals['_STEPSTATE']._serialized_start=1970
-  _globals['_STEPSTATE']._serialized_end=2200
-  _globals['_STEPMODE']._serialized_start=2202
-  _globals['_STEPMODE']._serialized_end=2326
-  _globals['_CLARITY']._serialized_start=2328
-  _globals['_CLARITY']._serialized_end=2431
-  _globals['_PLANSOURCE']._serialized_start=2433
-  _globals['_PLANSOURCE']._serialized_end=2521
-  _globals['_SUSPENDREASON']._serialized_start=2524
-  _globals['_SUSPENDREASON']._serialized_end=2700
-  _globals['_RESOLUTION']._serialized_start=2702
-  _globals['_RESOLUTION']._serialized_end=2807
+  _globals['_RUNSTATE']._serialized_start=1628
+  _globals['_RUNSTATE']._serialized_end=1861
+  _globals['_PHASE']._serialized_start=1863
+  _globals['_PHASE']._serialized_end=1982
+  _globals['_STEPSTATE']._serialized_start=1985
+  _globals['_STEPSTATE']._serialized_end=2215
+  _globals['_STEPMODE']._serialized_start=2217
+  _globals['_STEPMODE']._serialized_end=2341
+  _globals['_CLARITY']._serialized_start=2343
+  _globals['_CLARITY']._serialized_end=2446
+  _globals['_PLANSOURCE']._serialized_start=2448
+  _globals['_PLANSOURCE']._serialized_end=2536
+  _globals['_SUSPENDREASON']._serialized_start=2539
+  _globals['_SUSPENDREASON']._serialized_end=2715
+  _globals['_RESOLUTION']._serialized_start=2717
+  _globals['_RESOLUTION']._serialized_end=2822
   _globals['_OWNER']._serialized_start=101
   _globals['_OWNER']._serialized_end=134
   _globals['_PROBLEM']._serialized_start=136
   _globals['_PROBLEM']._serialized_end=211
   _globals['_RUNREQUEST']._serialized_start=214
-  _globals['_RUNREQUEST']._serialized_end=424
-  _globals['_RUNREQUEST_LABELSENTRY']._serialized_start=379
-  _globals['_RUNREQUEST_LABELSENTRY']._serialized_end=424
-  _globals['_BUDGET']._serialized_start=427
-  _globals['_BUDGET']._serialized_end=677
-  _globals['_AMOUNTS']._serialized_start=679
-  _globals['_AMOUNTS']._serialized_end=772
-  _globals['_PLANSTEP']._serialized_start=775
-  _globals['_PLANSTEP']._serialized_end=1067
-  _globals['_PLAN']._serialized_start=1069
-  _globals['_PLAN']._serialized_end=1128
-  _globals['_ANSWER']._serialized_start=1130
-  _globals['_ANSWER']._serialized_end=1252
-  _globals['_QUESTION']._serialized_start=1255
-  _globals['_QUESTION']._serialized_end=1430
-  _globals['_APPROVALREQUEST']._serialized_start=1433
-  _globals['_APPROVALREQUEST']._serialized_end=1610
+  _globals['_RUNREQUEST']._serialized_end=439
+  _globals['_RUNREQUEST_LABELSENTRY']._serialized_start=394
+  _globals['_RUNREQUEST_LABELSENTRY']._serialized_end=439
+  _globals['_BUDGET']._serialized_start=442
+  _globals['_BUDGET']._serialized_end=692
+  _globals['_AMOUNTS']._serialized_start=694
+  _globals['_AMOUNTS']._serialized_end=787
+  _globals['_PLANSTEP']._serialized_start=790
+  _globals['_PLANSTEP']._serialized_end=1082
+  _globals['_PLAN']._serialized_start=1084
+  _globals['_PLAN']._serialized_end=1143
+  _globals['_ANSWER']._serialized_start=1145
+  _globals['_ANSWER']._serialized_end=1267
+  _globals['_QUESTION']._serialized_start=1270
+  _globals['_QUESTION']._serialized_end=1445
+  _globals['_APPROVALREQUEST']._serialized_start=1448
+  _globals['_APPROVALREQUEST']._serialized_end=1625
 # @@protoc_insertion_point(module_scope)

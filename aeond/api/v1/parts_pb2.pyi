@@ -393,6 +393,7 @@ class RunRequest(_message.Message):
     WORKSPACE_FIELD_NUMBER: _builtins.int
     PARALLEL_STEPS_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
+    MODEL_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The request in plain words, 1 to 100,000 characters."""
     request_id: _builtins.str
@@ -403,6 +404,10 @@ class RunRequest(_message.Message):
     """Absolute path of the folder that the run's file tools are contained in. Empty: one of the daemon's own."""
     parallel_steps: _builtins.int
     """How many ready steps may run at once, at most 16. 0: 4. 1: strictly one after another."""
+    model: _builtins.str
+    """The model of all its steps, one of the catalogue that is on this machine. Empty: the one that was loaded last
+    when a step asks, or the default one.
+    """
     @_builtins.property
     def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """Free words of the client's own, shown again and never interpreted."""
@@ -416,10 +421,11 @@ class RunRequest(_message.Message):
         workspace: _builtins.str = ...,
         parallel_steps: _builtins.int = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        model: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["labels", b"labels", "parallel_steps", b"parallel_steps", "request_id", b"request_id", "session_id", b"session_id", "text", b"text", "workspace", b"workspace"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["labels", b"labels", "model", b"model", "parallel_steps", b"parallel_steps", "request_id", b"request_id", "session_id", b"session_id", "text", b"text", "workspace", b"workspace"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

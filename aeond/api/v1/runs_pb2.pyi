@@ -835,7 +835,7 @@ class ForkRunRequest(_message.Message):
     after_seq: _builtins.int
     """The last event of the shared past. 0: the first one, RunCreated."""
     model: _builtins.str
-    """Another model from there on. Empty: the resident one."""
+    """Another model from there on, one that is on this machine. Empty: the same."""
     request_id: _builtins.str
     """Makes the fork idempotent. Empty: a new one each time."""
     @_builtins.property

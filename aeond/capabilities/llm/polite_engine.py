@@ -14,7 +14,7 @@ from typing import Protocol, Self
 
 import anyio
 
-from aeond.capabilities.llm.requests import out_of_time
+from aeond.capabilities.llm.requests import closing, out_of_time
 from aeond.capabilities.llm.turns import Turns
 from aeond.domain.llm import EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import LLMError, NotFoundError, OverloadedError, WrongStateError
@@ -32,8 +32,9 @@ logger = logging.getLogger(__name__)
 class MemoryWatch(Protocol):
     """Knows when memory is wanted elsewhere."""
 
-    async def shortage(self) -> str:
-        """Returns when memory runs short, and says how, in words; to be called again after that."""
+    def shortages(self) -> AsyncIterator[str]:
+        """Says in words that memory runs short, each time it does and now and then while it stays so; begun when
+        the engine has all that it wants. Ends where nothing can be known."""
         ...
 
 
@@ -52,7 +53,8 @@ class Manners:
 
 
 class PoliteEngine:
-    """The Engine port over another one, whose default model is `default`; `async with` watches over it.
+    """The Engine port over another one, whose default model is `default` ("" where only a server of its own
+    knows it); `async with` watches over it.
 
     `load` chooses the model for those who name none; others have theirs by `at_work`. All changes wait for
     requests at work to end, except `unload`, whose patience ends.
@@ -168,7 +170,7 @@ class PoliteEngine:
             async with AsyncExitStack() as stack:
                 began = self._clock.monotonic()
                 with anyio.move_on_after(left) as waiting:
-                    await stack.enter_async_context(self._turns.turn(name))
+                    await stack.enter_async_context(self._turns.turn(_key(name)))
                 left -= self._clock.monotonic() - began
                 if waiting.cancelled_caught or left <= 0:
                     raise out_of_time(deadline_seconds)
@@ -187,7 +189,7 @@ class PoliteEngine:
         if engine.state is not EngineState.READY or engine.model != model:
             yield False
             return
-        with self._turns.beside(model) as beside:
+        with self._turns.beside(_key(model)) as beside:
             yield beside is not None
 
     async def _bring(self, name: str) -> None:
@@ -213,9 +215,9 @@ class PoliteEngine:
 
     async def _check(self, name: str) -> None:
         """NotFoundError for a model that there is not, LLMError for one that could not be had a moment ago."""
-        if name not in self._names:
+        if name not in self._names and name not in (self._chosen, self._resident):
             self._names = frozenset(model.name for model in await self._engine.list_models())
-        if name not in self._names:
+        if name not in self._names and name not in (self._chosen, self._resident):
             known = ", ".join(sorted(self._names))
             raise NotFoundError(
                 f"There is no model {name!r}. There are: {known}.", reason="MODEL_NOT_FOUND", field="model"
@@ -234,9 +236,10 @@ class PoliteEngine:
         self._used()
         self._stop_loading()
         engine = self._engine.snapshot()
-        if name == self._resident and engine.state in (EngineState.STARTING, EngineState.READY):
+        up = engine.state in (EngineState.STARTING, EngineState.READY)
+        if up and name == self._resident and _key(name) == self._turns.holder:
             return
-        self._coming = name
+        self._coming = "" if up and name == self._resident else name
         self._loading = anyio.CancelScope()
         self._tasks.start_soon(self._load, name, self._loading)
 
@@ -247,9 +250,10 @@ class PoliteEngine:
     async def _load(self, name: str, loading: anyio.CancelScope) -> None:
         with loading:
             try:
-                async with self._turns.turn(name, urgent=True):
-                    await self._engine.load(name)
-                    self._resident = name
+                async with self._turns.turn(_key(name), urgent=True):
+                    if self._coming:
+                        await self._engine.load(name)
+                        self._resident = name
             except OverloadedError as error:
                 logger.warning("the model %s is not loaded: %s", name, error.message)
             self._coming = ""
@@ -276,12 +280,22 @@ class PoliteEngine:
             await self._rest(unloads=False, why="nobody asked anything for a while")
 
     async def _rest_when_short(self, watch: MemoryWatch) -> None:
-        """Gives memory back when it runs short and nobody is at work; those at work are let end, and if memory is
-        short then still, it will be told again."""
+        """Watches while the engine is ready: what it has taken then is no news."""
         while True:
-            why = await watch.shortage()
-            if self._is_idle and self._engine.snapshot().state is EngineState.READY:
-                await self._rest(unloads=False, why=why)
+            await self._clock.sleep_until(self._clock.monotonic() + LOOK_SECONDS)
+            if self._engine.snapshot().state is EngineState.READY:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._yield_to, watch)
+                    while self._engine.snapshot().state is EngineState.READY:
+                        await self._clock.sleep_until(self._clock.monotonic() + LOOK_SECONDS)
+                    tasks.cancel_scope.cancel()
+
+    async def _yield_to(self, watch: MemoryWatch) -> None:
+        """Gives memory back when it runs short and nobody is at work; else it will be told again, or not."""
+        async with closing(watch.shortages()) as shortages:
+            async for why in shortages:
+                if self._is_idle and self._engine.snapshot().state is EngineState.READY:
+                    await self._rest(unloads=False, why=why)
 
     @property
     def _is_idle(self) -> bool:
@@ -295,3 +309,8 @@ class PoliteEngine:
                 self._turns.end_turn()
             else:
                 await self._engine.sleep()
+
+
+def _key(name: str) -> str:
+    """Whose turn it is when the engine alone knows its default."""
+    return name or "the default"

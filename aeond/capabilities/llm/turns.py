@@ -61,6 +61,11 @@ class Turns:
         self._changed = anyio.Event()
 
     @property
+    def holder(self) -> str:
+        """Whose turn it is, "" when it is nobody's."""
+        return self._holder
+
+    @property
     def at_work(self) -> int:
         """How many have entered and not left; those beside do not count."""
         return self._at_work

@@ -109,6 +109,7 @@ def models_to_wire(models: Sequence[ModelInfo]) -> list[pb.Model]:
             loaded=model.loaded,
             default=model.default,
             metadata_json=json_text(model.metadata) if model.metadata else "",
+            base_model=model.base_model,
         )
         for model in models
     ]

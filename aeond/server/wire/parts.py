@@ -48,6 +48,7 @@ def run_request_from_wire(request: pb.RunRequest, owner: Owner) -> RunRequest:
         ),
         owner=owner,
         labels=checks.labels(request.labels, f"{field}.labels"),
+        model=checks.word(request.model, f"{field}.model", checks.MAX_NAME_CHARS, optional=True),
     )
 
 
@@ -124,6 +125,7 @@ def run_request_to_wire(request: RunRequest) -> pb.RunRequest:
         workspace=plain_text(request.workspace),
         parallel_steps=request.parallel_steps,
         labels=request.labels,
+        model=plain_text(request.model),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from aeon_cli.completing import complete_run, complete_session
+from aeon_cli.completing import complete_model, complete_run, complete_session
 from aeon_cli.connecting import connect, json_option, print_json, run_named, session_named
 
 if TYPE_CHECKING:
@@ -61,6 +61,9 @@ def _bound(flag: str, name: str, what: str) -> Callable[[_F], _F]:
     shell_complete=complete_session,
     help="The session that the run belongs to: an id, or last. Without it: AEOND_SESSION, else none.",
 )
+@click.option(
+    "--model", default="", metavar="NAME", shell_complete=complete_model, help="Have this model do it."
+)
 @click.option("--new-session", is_flag=True, help="Let the run begin a session of its own.")
 @click.option(
     "--parallel", "parallel_steps", type=click.IntRange(0, 16), default=0, metavar="N", help="Steps at once."
@@ -92,6 +95,7 @@ def ask(
     cancel_on_interrupt: bool,
     session_id: str,
     new_session: bool,
+    model: str,
     parallel_steps: int,
     **bounds: Any,
 ) -> int:
@@ -126,6 +130,7 @@ def ask(
         budget=Budget(**bounds),
         workspace=str(Path(workspace).absolute()) if workspace else "",
         parallel_steps=parallel_steps,
+        model=model,
     )
     named = context.get_parameter_source("session_id") is click.core.ParameterSource.COMMANDLINE
     if new_session and named and session_id:

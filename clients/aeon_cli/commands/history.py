@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Another plan from there on (see ask --plan).",
 )
-@click.option("--model", default="", metavar="NAME", help="Another model from there on: load it first.")
+@click.option("--model", default="", metavar="NAME", help="Another model from there on.")
 @click.option("--detach", is_flag=True, help="Print the fork's id and leave it alone.")
 @json_option
 @click.pass_context

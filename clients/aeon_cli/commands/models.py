@@ -1,4 +1,4 @@
-"""`models`: which there are, and which one is resident."""
+"""`models`: which there are, which one is resident, and whether it rests."""
 
 import sys
 import time
@@ -12,7 +12,7 @@ from aeon_cli.grouping import InOrder
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
-    from aeond_client.models import Engine
+    from aeond_client.models import Engine, ModelInfo
 
 _POLL_SECONDS = 0.3
 
@@ -32,6 +32,7 @@ def list_models(context: click.Context, /, as_json: bool) -> None:
 
     with connect(context) as client:
         found = client.list_models()
+        engine = client.get_status().engine
     if as_json:
         for model in found:
             print_json(model)
@@ -41,7 +42,7 @@ def list_models(context: click.Context, /, as_json: bool) -> None:
         [
             (
                 model.name + (" (default)" if model.default else ""),
-                "loaded" if model.loaded else "here" if model.present else "not here",
+                _place_of(model, engine),
                 size_in_words(model.size_bytes),
                 model.licence,
                 model.description,
@@ -67,10 +68,7 @@ def load(context: click.Context, /, name: str, wait: bool, as_json: bool) -> int
         engine = client.load_model(name)
         if wait:
             engine = _wait_for(client, engine)
-    if as_json:
-        print_json(engine)
-    else:
-        print(engine_in_words(engine))
+    _tell(engine, as_json=as_json)
     return Exit.ANSWERED if engine.state in {"starting", "ready"} else Exit.FAILED
 
 
@@ -78,20 +76,67 @@ def load(context: click.Context, /, name: str, wait: bool, as_json: bool) -> int
 @json_option
 @click.pass_context
 def unload(context: click.Context, /, as_json: bool) -> None:
-    """Unload the model and give its memory back; the next request loads it again."""
+    """Unload the model and give all of its memory back.
+
+    Requests at work have 20 seconds to end. The next request loads it again.
+    """
     with connect(context) as client:
-        engine = client.unload_model()
+        _tell(client.unload_model(), as_json=as_json)
+
+
+@models.command("sleep")
+@json_option
+@click.pass_context
+def sleep(context: click.Context, /, as_json: bool) -> None:
+    """Put the model to sleep: its memory is free, and it wakes faster than it loads.
+
+    Where an engine frees no memory by sleeping it is unloaded, and cold. The next request wakes it.
+    """
+    with connect(context) as client:
+        _tell(client.sleep_model(), as_json=as_json)
+
+
+@models.command("wake")
+@click.option("--wait", is_flag=True, help="Wait until it is ready, showing how far it is.")
+@json_option
+@click.pass_context
+def wake(context: click.Context, /, wait: bool, as_json: bool) -> int:
+    """Wake the model before somebody asks it, whether it sleeps or is unloaded."""
+    from aeon_cli.exits import Exit
+
+    with connect(context) as client:
+        engine = client.wake_model()
+        if wait:
+            engine = _wait_for(client, engine)
+    _tell(engine, as_json=as_json)
+    return Exit.ANSWERED if engine.state in {"starting", "ready"} else Exit.FAILED
+
+
+def _tell(engine: "Engine", *, as_json: bool) -> None:
     if as_json:
         print_json(engine)
     else:
         print(engine_in_words(engine))
 
 
+def _place_of(model: "ModelInfo", engine: "Engine") -> str:
+    """Where a model is, or what its engine does with it."""
+    if model.name == engine.model and engine.state in {"starting", "asleep", "dead"}:
+        return engine.state
+    return "loaded" if model.loaded else "here" if model.present else "not here"
+
+
+_IN_WORDS = {
+    "cold": "cold: the next request loads a model",
+    "asleep": "asleep: the next request wakes it",
+}
+
+
 def engine_in_words(engine: "Engine") -> str:
-    """The engine's state on one line."""
+    """The engine's state on one line, and what it means where that is not plain."""
     from aeon_cli.printable import one_line
 
-    words = one_line(f"{engine.model} {engine.state}".strip())
+    words = one_line(f"{engine.model} {_IN_WORDS.get(engine.state, engine.state)}".strip())
     if engine.activity:
         words += f": {one_line(engine.activity)}" + (f" {engine.progress:.0%}" if engine.progress else "")
     return f"{words}: {one_line(engine.error)}" if engine.error else words

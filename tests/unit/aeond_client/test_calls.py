@@ -30,6 +30,8 @@ ALL: list[Call[Any]] = [
     calls.list_models()("", 50),
     calls.load_model(""),
     calls.unload_model(),
+    calls.sleep_model(),
+    calls.wake_model(),
     calls.generate("text", system="be brief", max_tokens=1, temperature=0.0, schema=None, seconds=1.0),
 ]
 

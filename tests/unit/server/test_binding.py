@@ -20,11 +20,7 @@ METHODS = [
     for service in file.DESCRIPTOR.services_by_name.values()
     for method in service.methods
 ]
-NOT_ANSWERED = {
-    "ToolService.ServeTools",
-    "ModelService.SleepModel",
-    "ModelService.WakeModel",
-}
+NOT_ANSWERED = {"ToolService.ServeTools"}
 
 
 @pytest.fixture

@@ -134,6 +134,16 @@ async def test_models_are_listed_loaded_and_unloaded(client: Stubs) -> None:
     assert gone.state == models_pb2.ENGINE_STATE_COLD
     async with refused(grpc.StatusCode.NOT_FOUND, "MODEL_NOT_FOUND"):
         await client.models.LoadModel(models_pb2.LoadModelRequest(model="none"))
-    async with refused(grpc.StatusCode.FAILED_PRECONDITION, "MODEL_NOT_LOADED"):
+    async with refused(grpc.StatusCode.NOT_FOUND, "MODEL_NOT_FOUND"):
         async for _ in client.models.Generate(models_pb2.GenerateRequest(messages=[USER], model="small!")):
             pass
+
+
+async def test_the_engine_sleeps_and_wakes(client: Stubs) -> None:
+    """Sleeping says what became of the engine, waking begins at once, and an engine at work is a wrong state."""
+    asleep = (await client.models.SleepModel(models_pb2.SleepModelRequest())).engine
+    assert asleep.state == models_pb2.ENGINE_STATE_ASLEEP
+    waking = (await client.models.WakeModel(models_pb2.WakeModelRequest())).engine
+    assert (waking.state, waking.activity) == (models_pb2.ENGINE_STATE_STARTING, "waking")
+    async with refused(grpc.StatusCode.FAILED_PRECONDITION, "ENGINE_BUSY"):
+        await client.models.SleepModel(models_pb2.SleepModelRequest())

@@ -1,25 +1,29 @@
 """Models as clients see and use them."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from aeond.capabilities.llm.scripted import Rule, Script, ScriptedLLM
 from aeond.capabilities.llm.scripted_engine import ScriptedEngine
-from aeond.domain.llm import EngineState, FinishReason, LLMRequest
+from aeond.domain.llm import EngineState, FinishReason, LLMRequest, ModelInfo
 from aeond.domain.messages import Message, Role
-from aeond.errors import NotFoundError, UnavailableError, WrongStateError
+from aeond.errors import LLMError, NotFoundError, UnavailableError, WrongStateError
 from aeond.service.admission import Admission
 from aeond.service.models import Models
 from tests.support.doubles import ManualClock
 
 
-class TwoModels(ScriptedEngine):
-    """An engine whose catalogue has a second model."""
+class Catalogue(ScriptedEngine):
+    """An engine with a model that is not on this machine."""
 
-    async def list_models(self) -> list:  # type: ignore[type-arg]  # as the port says
-        from dataclasses import replace
-
-        (resident,) = await super().list_models()
-        return [resident, replace(resident, name="another", loaded=False, default=False)]
+    async def list_models(self) -> Sequence[ModelInfo]:
+        known = await super().list_models()
+        return (
+            *known,
+            replace(known[0], name="far", size_bytes=1, present=False, loaded=False, default=False),
+        )
 
 
 @pytest.fixture
@@ -31,31 +35,52 @@ def admission() -> Admission:
 
 @pytest.fixture
 def adapter() -> ScriptedLLM:
-    return ScriptedLLM(Script(model="resident", rules=(Rule(text="hello there"),)))
+    rules = (Rule(contains="never", stall=True), Rule(text="hello there"))
+    return ScriptedLLM(Script(model="resident", models=("another",), sleeps=True, rules=rules))
 
 
 @pytest.fixture
-def models(adapter: ScriptedLLM, admission: Admission) -> Models:
-    return Models(adapter=adapter, engine=TwoModels(adapter, ManualClock()), admission=admission)
+def asked() -> list[str]:
+    return []
 
 
-def asking() -> LLMRequest:
-    return LLMRequest((Message(Role.USER, "greet me"),), max_tokens=20)
+@pytest.fixture
+def models(adapter: ScriptedLLM, admission: Admission, asked: list[str]) -> Models:
+    """The service, whose adapter is noted in `asked` for."""
+    engine = Catalogue(adapter, ManualClock())
+
+    def llm_of(name: str) -> ScriptedLLM:
+        asked.append(name)
+        return adapter
+
+    return Models(llm_of=llm_of, engine=engine, admission=admission)
 
 
-@pytest.mark.parametrize("name", ["", "resident"])
-async def test_the_resident_model_writes(models: Models, name: str) -> None:
-    """Text of the resident model comes in pieces, the last of which says how it ended."""
+def asking(text: str = "greet me", deadline_seconds: float = 60.0) -> LLMRequest:
+    return LLMRequest((Message(Role.USER, text),), max_tokens=20, deadline_seconds=deadline_seconds)
+
+
+@pytest.mark.parametrize("name", ["", "resident", "another"])
+async def test_the_named_model_writes(models: Models, asked: list[str], name: str) -> None:
+    """Text of the model that is named comes in pieces, the last of which says how it ended."""
     chunks = [chunk async for chunk in models.generate(asking(), name)]
     assert "".join(chunk.text for chunk in chunks) == "hello there"
     assert chunks[-1].finish_reason is FinishReason.STOP
+    assert asked == [name]
 
 
-async def test_another_model_has_to_be_loaded_first(models: Models) -> None:
-    """A model of the catalogue that is not resident is refused with what to do."""
-    with pytest.raises(WrongStateError, match="load that one first") as raised:
-        await anext(aiter(models.generate(asking(), "another")))
-    assert raised.value.reason == "MODEL_NOT_LOADED"
+async def test_a_model_that_is_not_here_is_not_fetched_by_a_request(models: Models) -> None:
+    """A model that would have to be downloaded first is refused with what to do."""
+    with pytest.raises(WrongStateError, match="models load far") as raised:
+        await anext(aiter(models.generate(asking(), "far")))
+    assert raised.value.reason == "MODEL_NOT_PRESENT"
+
+
+async def test_the_deadline_bounds_everything(models: Models) -> None:
+    """A call that is not answered by its deadline ends, whatever it waits for."""
+    with pytest.raises(LLMError) as failed:
+        await anext(aiter(models.generate(asking("never", deadline_seconds=0.01), "")))
+    assert failed.value.reason == "DEADLINE_EXCEEDED"
 
 
 async def test_an_unknown_model_is_not_found(models: Models) -> None:
@@ -78,13 +103,16 @@ async def test_models_are_listed_by_name_page_by_page(models: Models) -> None:
     """A list of models goes on after the last one of the page before."""
     first = await models.list_models(after="", limit=1)
     second = await models.list_models(after=first[-1].name, limit=10)
-    assert [model.name for model in (*first, *second)] == ["another", "resident"]
+    assert [model.name for model in (*first, *second)] == ["another", "far", "resident"]
 
 
 async def test_loading_and_unloading_say_how_the_engine_is(models: Models) -> None:
     """Both return at once with the engine's state."""
     assert (await models.load("")).state is EngineState.READY
     assert (await models.unload()).state is EngineState.COLD
+    assert (await models.load("another")).model == "another"
+    assert (await models.sleep()).state is EngineState.ASLEEP
+    assert (await models.wake()).state is EngineState.READY
 
 
 async def test_a_daemon_that_stops_begins_nothing(models: Models, admission: Admission) -> None:
@@ -93,6 +121,6 @@ async def test_a_daemon_that_stops_begins_nothing(models: Models, admission: Adm
     assert await models.list_models(after="", limit=10)
     with pytest.raises(UnavailableError):
         await anext(aiter(models.generate(asking(), "")))
-    for change in (models.load(""), models.unload()):
+    for change in (models.load(""), models.unload(), models.sleep(), models.wake()):
         with pytest.raises(UnavailableError):
             await change

@@ -1,0 +1,108 @@
+"""Whether this machine runs short of memory, as the kernel sees it: pressure stall information.
+
+The service manager may say what to watch, by the protocol of https://systemd.io/MEMORY_PRESSURE: a file to poll for
+priority data after something was written to it (the kernel's own interface, for one group of processes), or a
+FIFO or socket to read from. Where nobody says anything it is the whole machine's pressure: the engine may be a
+process of another group, and it is everybody who needs the memory.
+"""
+
+import asyncio
+import base64
+import binascii
+import logging
+import os
+import select
+import socket
+import stat
+from collections.abc import AsyncIterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+MACHINE: Final = Path("/proc/pressure/memory")
+# A fifth of a second of waiting for memory within two seconds; an ordinary user may ask for no finer window.
+TRIGGER: Final = b"some 200000 2000000"
+MAX_READ_BYTES: Final = 4096
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What to watch, and what to write to it first; no path: nothing is to be watched."""
+
+    path: Path | None
+    write: bytes
+
+
+def told_by_environment(environment: Mapping[str, str] = os.environ) -> Told:
+    """What the service manager says by MEMORY_PRESSURE_WATCH and MEMORY_PRESSURE_WRITE."""
+    watch = environment.get("MEMORY_PRESSURE_WATCH", "")
+    if not watch:
+        return Told(MACHINE, TRIGGER)
+    path = Path(watch)
+    try:
+        written = base64.b64decode(environment.get("MEMORY_PRESSURE_WRITE", ""), validate=True)
+    except binascii.Error:
+        log.warning("MEMORY_PRESSURE_WRITE is not base64: memory pressure is not watched")
+        return Told(None, b"")
+    return Told(None if watch == "/dev/null" or not path.is_absolute() else path, written)
+
+
+class MemoryPressure:
+    """The MemoryWatch over what was told; where that cannot be watched it says so and ends."""
+
+    def __init__(self, told: Told) -> None:
+        self._told = told
+
+    async def shortages(self) -> AsyncIterator[str]:
+        if self._told.path is None:
+            return
+        with ExitStack() as stack:
+            try:
+                pressure = _Pressure(self._told.path, self._told.write, stack)
+                while True:
+                    await pressure.wait()
+                    yield "memory runs short on this machine"
+            except (OSError, EOFError) as error:
+                log.info("memory pressure is not watched: %s: %s", self._told.path, error)
+
+
+class _Pressure:
+    """What tells of pressure, open until the stack is closed."""
+
+    def __init__(self, path: Path, write: bytes, stack: ExitStack) -> None:
+        mode = path.stat().st_mode
+        # A FIFO or socket is read, a file is polled for priority data.
+        self._speaks = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+        if stat.S_ISSOCK(mode):
+            connection = stack.enter_context(socket.socket(socket.AF_UNIX))
+            connection.setblocking(False)
+            connection.connect(str(path))
+            self._descriptor = connection.fileno()
+        else:
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
+            stack.callback(os.close, self._descriptor)
+        if write:
+            os.write(self._descriptor, write)
+
+    async def wait(self) -> None:
+        if self._speaks:
+            await anyio.wait_readable(self._descriptor)
+            if not os.read(self._descriptor, MAX_READ_BYTES):
+                raise EOFError("it ended")
+            return
+        loop, pressed = asyncio.get_running_loop(), anyio.Event()
+        with ExitStack() as stack:
+            # The loop's own selector knows no priority data; an epoll descriptor is readable when it has come.
+            epoll = stack.enter_context(select.epoll())
+            epoll.register(self._descriptor, select.EPOLLPRI)
+            loop.add_reader(epoll.fileno(), pressed.set)
+            stack.callback(loop.remove_reader, epoll.fileno())
+            await pressed.wait()
+            ((_, events),) = epoll.poll(0, 1)
+            if events & select.EPOLLERR:
+                raise EOFError("the group of processes that it tells of is gone")

@@ -22,7 +22,11 @@ class CannedServer:
         self._responses = list(responses)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+        except asyncio.IncompleteReadError:  # a client that does not speak HTTP
+            writer.close()
+            return
         length = re.search(rb"(?i)content-length: *(\d+)", head)
         body = await reader.readexactly(int(length[1]) if length else 0)
         self.asked.append((head.split()[1].decode(), json.loads(body) if body else None))

@@ -18,8 +18,22 @@ from aeond.capabilities.llm.remote_engine import RemoteEngine, RemoteSettings
 from aeond.capabilities.llm.retrying import Retries
 from aeond.daemon.clocks import SystemClock
 from aeond.ports import Clock
+from tests.support.doubles import ManualClock
 
 PIECE_BYTES: Final = 1 << 16
+
+
+class HurriedClock(ManualClock):
+    """Waits for nothing: its time jumps to whatever is waited for. `waits` has how long each was."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits: list[float] = []
+
+    async def sleep_until(self, monotonic_seconds: float) -> None:
+        await anyio.lowlevel.checkpoint()
+        self.waits.append(monotonic_seconds - self.now)
+        self.now = monotonic_seconds
 
 
 class Authority:
@@ -79,12 +93,14 @@ async def remote(
     ca_file: Path | None = None,
     settings: RemoteSettings | None = None,
     clock: Clock | None = None,
+    patience: Clock | None = None,
 ) -> AsyncIterator[tuple[RemoteAdapter, RemoteEngine]]:
-    """The adapter and the engine of the server at `url`."""
+    """The adapter and the engine of the server at `url`. The engine looks again by `clock`, the adapter waits
+    between its attempts by `patience`."""
     clock = clock or SystemClock()
     endpoint = endpoint_of(url, secret, ca_file=str(ca_file or ""))
     async with RemoteEngine(endpoint, settings or RemoteSettings(), clock) as engine:
-        yield RemoteAdapter(engine, Retries(clock, random.random)), engine
+        yield RemoteAdapter(engine, Retries(patience or clock, random.random)), engine
 
 
 @contextlib.asynccontextmanager

@@ -21,7 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # What ordinary runs leave out: long forms, and tests that need a machine of their own.
 EVERYWHERE := not (nightly or gpu or systemd)
-QUICK := not (nightly or gpu or systemd or model or slow)
+QUICK := not (nightly or gpu or systemd or model or vllm or slow)
 
 # Where `make install` puts things, and whose Python it builds on: one that the service can reach.
 DESTDIR :=

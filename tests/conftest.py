@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # Fixtures that are made once for all tests, and what becomes of skips.
-pytest_plugins = ["tests.support.engine", "tests.support.skips"]
+pytest_plugins = ["tests.support.engine", "tests.support.skips", "tests.support.vllm"]
 
 # No deadline: a slow machine is no failing property. Derandomised in CI, so that a red run is red
 # again on the next machine; `make nightly` is where new examples are looked for.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from aeond.daemon.clocks import SystemClock, chance
 from aeond.daemon.config import Config
 from aeond.daemon.config_models import EngineKind, EngineRun, ModelSection
-from aeond.daemon.paths import Paths
+from aeond.daemon.config_vllm import VllmDevice, VllmSection
+from aeond.daemon.paths import Paths, nvidia_driver
 from aeond.daemon.secrets import read_secret
 from aeond.errors import LLMError, NotFoundError
 from aeond.ports import Clock, Engine, LLMAdapter
@@ -61,6 +62,43 @@ def models_of(model: ModelSection, paths: Paths) -> "tuple[Catalogue, ModelStore
 
 
 @asynccontextmanager
+async def _vllm(config: Config, paths: Paths, clock: Clock) -> AsyncIterator[tuple[LLMAdapter, Engine]]:
+    from aeond.capabilities.llm.retrying import Retries
+    from aeond.capabilities.llm.vllm import VllmAdapter
+    from aeond.capabilities.llm.vllm_engine import VllmEngine, VllmSettings
+    from aeond.capabilities.llm.vllm_models import ConvertedModels
+
+    model, vllm = config.model, config.vllm
+    start = {name: value for name, value in _started(config.engine.run, paths).items() if name == "start"}
+    catalogue, store = models_of(model, paths)
+    python, cache = paths.engine_environment / "bin" / "python", paths.engine_cache
+    settings = VllmSettings(
+        gpu=computes_on_gpu(vllm),
+        slots=model.parallel_requests,
+        context_length=model.context_tokens,
+        threads=model.threads,
+        load_seconds=vllm.start_seconds,
+        **vllm.model_dump(include=PASSED_TO_VLLM),
+    )
+    models = ConvertedModels(store, cache / "models", python, **start)
+    async with VllmEngine(
+        catalogue, models, paths.engine_dir, clock, settings, python=python, cache=cache, **start
+    ) as engine:
+        yield VllmAdapter(engine, Retries(clock, chance)), engine
+
+
+PASSED_TO_VLLM = {
+    *("dtype", "tensor_parallel", "pipeline_parallel", "data_parallel", "ray", "gpu_memory_utilization"),
+    *("kv_cache_gib", "enforce_eager", "arguments"),
+}
+
+
+def computes_on_gpu(vllm: VllmSection) -> bool:
+    """Whether vLLM is to use a GPU."""
+    return vllm.device is VllmDevice.GPU or (vllm.device is VllmDevice.AUTO and nvidia_driver() != "")
+
+
+@asynccontextmanager
 async def _remote(config: Config, _paths: Paths, clock: Clock) -> AsyncIterator[tuple[LLMAdapter, Engine]]:
     from aeond.capabilities.llm.dialects import ServerKind
     from aeond.capabilities.llm.endpoints import endpoint_of
@@ -100,6 +138,7 @@ async def _scripted(config: Config, _paths: Paths, clock: Clock) -> AsyncIterato
 
 OPENED = {
     EngineKind.LLAMA_CPP: _llama_cpp,
+    EngineKind.VLLM: _vllm,
     EngineKind.REMOTE: _remote,
     EngineKind.SCRIPTED: _scripted,
 }

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from aeond.daemon.config_models import EngineSection, ModelSection, RemoteSection
 from aeond.daemon.config_types import PathText, Permissions, Section
+from aeond.daemon.config_vllm import VllmSection
 from aeond.daemon.logs import LogFormat, LogLevel
 
 
@@ -192,4 +193,5 @@ class Config(Section):
     model: ModelSection = Field(default_factory=ModelSection)
     engine: EngineSection = Field(default_factory=EngineSection)
     remote: RemoteSection = Field(default_factory=RemoteSection)
+    vllm: VllmSection = Field(default_factory=VllmSection)
     tools: ToolsSection = Field(default_factory=ToolsSection)

@@ -35,11 +35,11 @@ STOP_SECONDS: Final = 60
 REQUEST_SECONDS: Final = 1_800
 
 
-def show(*, model: str, keep: bool) -> Exit:
+def show(*, model: str, engine: str, keep: bool) -> Exit:
     """Runs the demonstration; PROBLEM when the daemon does not come up or a request does not end well."""
     folder = Path(tempfile.mkdtemp(prefix="aeond-demo-"))
     try:
-        return _show_in(folder, model)
+        return _show_in(folder, model, engine)
     finally:
         if keep:
             _say(f"journal, log and sample files are in {folder}")
@@ -47,14 +47,14 @@ def show(*, model: str, keep: bool) -> Exit:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _show_in(folder: Path, model: str) -> Exit:
+def _show_in(folder: Path, model: str, engine: str) -> Exit:
     samples = folder / "samples"
     samples.mkdir()
     for name, text in SAMPLES.items():
         (samples / name).write_text(text, encoding="utf-8")
     home = folder / "daemon"
     home.mkdir()
-    (home / "aeond.toml").write_text(_config(home, model), encoding="utf-8")
+    (home / "aeond.toml").write_text(_config(home, model, engine), encoding="utf-8")
     _say("starting a daemon of its own")
     with _news(home / "notify.sock") as news, _daemon(home) as daemon:
         problem = _wait_for_model(news, daemon)
@@ -70,7 +70,7 @@ def _show_in(folder: Path, model: str) -> Exit:
     return Exit.OK if not any(codes) else Exit.PROBLEM
 
 
-def _config(home: Path, model: str) -> str:
+def _config(home: Path, model: str, engine: str) -> str:
     text = json.dumps  # a JSON text is a TOML text
     return f"""\
 [daemon]
@@ -78,6 +78,7 @@ state_dir = {text(str(home / "state"))}
 [socket]
 path = {text(str(home / "aeond.sock"))}
 [model]
+engine = {text(engine)}
 name = {text(model)}
 models_dir = {text(str(user_models_dir()))}
 """

@@ -85,6 +85,13 @@ def command_line() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     doctor.set_defaults(command=_doctor)
 
+    setup = commands.add_parser("engine-setup", help="install vLLM into an environment of its own")
+    _add_config(setup)
+    setup.add_argument("--path", type=Path, metavar="FOLDER", help="where (where the configuration says)")
+    setup.add_argument("--cpu", action="store_true", help="for CPUs, also where there is a GPU")
+    setup.add_argument("--again", action="store_true", help="install it also when it is there")
+    setup.set_defaults(command=_engine_setup)
+
     quarantine = commands.add_parser(
         "quarantine", help="move a run that cannot be continued out of the journal (no daemon may run)"
     )
@@ -102,6 +109,7 @@ def command_line() -> argparse.ArgumentParser:
 
     demo = commands.add_parser("demo", help="start a daemon of its own, ask it three things, stop it")
     demo.add_argument("--model", default="", metavar="NAME", help="a model of the catalogue (its default)")
+    demo.add_argument("--engine", default="llama_cpp", choices=("llama_cpp", "vllm"), help="what runs it")
     demo.add_argument("--keep", action="store_true", help="keep the folder with the journal and the files")
     demo.set_defaults(command=_demo)
     return parser
@@ -161,6 +169,18 @@ def _doctor(options: argparse.Namespace) -> int:
     return examine(options.config, as_json=options.json)
 
 
+def _engine_setup(options: argparse.Namespace) -> int:
+    from aeond.daemon.config_files import load_config
+    from aeond.daemon.engine_setup import set_up
+    from aeond.daemon.paths import default_config_file, paths_of
+
+    file = options.config or default_config_file()
+    folder = options.path
+    if folder is None:
+        folder = paths_of(load_config(file, required=options.config is not None), file).engine_environment
+    return set_up(folder.absolute(), cpu=options.cpu, again=options.again)
+
+
 def _quarantine(options: argparse.Namespace) -> int:
     from aeond.daemon.config_files import load_config
     from aeond.daemon.paths import default_config_file, paths_of
@@ -193,7 +213,7 @@ def _export(options: argparse.Namespace) -> int:
 def _demo(options: argparse.Namespace) -> int:
     from aeond.daemon.demo import show
 
-    return show(model=options.model, keep=options.keep)
+    return show(model=options.model, engine=options.engine, keep=options.keep)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Where things are when the configuration does not say: a system service's places, or a user's own."""
 
 import os
+import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from aeond.daemon.config import Config
@@ -11,6 +12,27 @@ from aeond.errors import RefusedError
 SYSTEM_CONFIG = Path("/etc/aeond/aeond.toml")
 SERVICE_SOCKETS = Path("/run/aeond")
 """Where the units of the system service have their sockets, the daemon's and those that it connects to."""
+
+
+def is_system() -> bool:
+    """Whether this process serves the whole machine: root, or a service that systemd gave a state folder
+    outside of a home."""
+    return os.geteuid() == 0 or os.environ.get("STATE_DIRECTORY", "").startswith("/var/lib/")
+
+
+def usual_engine_environment() -> Path:
+    """Where vLLM is installed when nothing else is said: in a checkout beside our own environment."""
+    in_checkout = Path(sys.prefix).parent / ".venv-engine"
+    if in_checkout.is_dir():
+        return in_checkout
+    if is_system():
+        return Path("/opt/aeond-engine")
+    return _home("XDG_DATA_HOME", ".local/share") / "aeond" / "engine"
+
+
+def _home(variable: str, below: str) -> Path:
+    given = os.environ.get(variable, "")
+    return Path(given) if given.startswith("/") else Path.home() / below
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +44,7 @@ class Paths:
     socket: Path
     models_dir: Path
     private_dir: Path
+    engine_environment: Path = field(default_factory=usual_engine_environment)
 
     @property
     def journal(self) -> Path:
@@ -72,6 +95,11 @@ class Paths:
         return self.private_dir / "engine"
 
     @property
+    def engine_cache(self) -> Path:
+        """What vLLM keeps from one start to the next, and models in the form that it loads."""
+        return self.models_dir.parent / "engine"
+
+    @property
     def quarantine_dir(self) -> Path:
         """Transcripts of runs that were moved out of the journal."""
         return self.state_dir / "quarantine"
@@ -97,12 +125,6 @@ class Paths:
         return self.private_dir / "inner"
 
 
-def is_system() -> bool:
-    """Whether this process serves the whole machine: root, or a service that systemd gave a state folder
-    outside of a home."""
-    return os.geteuid() == 0 or os.environ.get("STATE_DIRECTORY", "").startswith("/var/lib/")
-
-
 def default_config_file() -> Path:
     return SYSTEM_CONFIG if is_system() else _home("XDG_CONFIG_HOME", ".config") / "aeond" / "aeond.toml"
 
@@ -125,17 +147,21 @@ def paths_of(config: Config, config_file: Path) -> Paths:
         models_dir=_chosen(config.model.models_dir, models),
         # The folder that systemd made for this service alone, else beside the socket.
         private_dir=Path(os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0] or socket.parent),
+        engine_environment=_chosen(config.vllm.environment, usual_engine_environment()),
     )
+
+
+def nvidia_driver() -> str:
+    """What the driver for NVIDIA's GPUs says of itself, "" when there is none."""
+    try:
+        return Path("/proc/driver/nvidia/version").read_text(encoding="utf-8").splitlines()[0]
+    except (OSError, IndexError):
+        return ""
 
 
 def user_models_dir() -> Path:
     """Where this user keeps models."""
     return _home("XDG_CACHE_HOME", ".cache") / "aeond" / "models"
-
-
-def _home(variable: str, below: str) -> Path:
-    given = os.environ.get(variable, "")
-    return Path(given) if given.startswith("/") else Path.home() / below
 
 
 def _chosen(text: str, usual: Path) -> Path:

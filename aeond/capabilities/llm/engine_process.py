@@ -18,6 +18,7 @@ from aeond.errors import LLMError, LLMGoneError
 
 MAX_LINE_BYTES = 1 << 16
 MAX_LOG_LINES = 40
+END_SECONDS = 2.0
 PID_FILE = "engine.json"
 
 
@@ -97,6 +98,15 @@ class EngineProcess:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
 
+    async def end(self) -> None:
+        """Tells the program to end, so that it can remove what it made, and kills what is left of its group."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.terminate()
+        with anyio.move_on_after(END_SECONDS):
+            await self._process.wait()
+        self.kill()
+        await self._process.wait()
+
     async def _errors_logged(self) -> list[str]:
         """What the engine logged as errors, once its log is complete."""
         with anyio.move_on_after(5):
@@ -135,7 +145,7 @@ def progress_of(said: Mapping[str, Any]) -> tuple[str, float]:
 async def engine_process(
     command: Sequence[str], folder: Path, environment: Mapping[str, str], tasks: TaskGroup
 ) -> AsyncIterator[EngineProcess]:
-    """Starts the command in `folder` and kills its whole process group at the end of the block.
+    """Starts the command in `folder`; at the end of the block it ends, and its whole process group with it.
 
     A pid file in `folder` lets the next daemon find what this one could not kill. `tasks` takes the reader
     of the log, which ends with the process.
@@ -156,9 +166,8 @@ async def engine_process(
         tasks.start_soon(engine.keep_log)
         yield engine
     finally:
-        engine.kill()
         with anyio.CancelScope(shield=True):
-            await process.wait()
+            await engine.end()
             await process.aclose()
         pid_file.unlink(missing_ok=True)
 

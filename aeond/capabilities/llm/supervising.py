@@ -70,8 +70,7 @@ class SupervisedEngine(Generic[R]):
         self._alive = False
         self._resident: R | None = None
         self._client: OpenAIClient | None = None  # of the life at hand
-        self._process: RunningEngine | None = None
-        self._is_silent = False
+        self._trial = anyio.CancelScope()
         self._sleeper: tuple[R, OpenAIClient] | None = None  # what is resident again when it wakes
         self._failure: LLMError | None = None
         self._failure_until = 0.0
@@ -215,9 +214,9 @@ class SupervisedEngine(Generic[R]):
 
     def condemn(self, resident: R) -> None:
         """Ends the life that this one is of: it was seen that it cannot go on."""
-        if resident is self._resident and self._process is not None:
+        if resident is self._resident:
             self._resident = None
-            self._process.kill()
+            self._trial.cancel()
 
     async def _ready(self) -> R:
         while self._resident is None:
@@ -308,14 +307,13 @@ class SupervisedEngine(Generic[R]):
                     f"The engine was not ready after {self._settings.load_seconds:g} seconds.", retryable=True
                 )
             try:
-                self._process, self._is_silent = process, False
                 self._client = client = OpenAIClient(UnixSocket(self._socket), self._watch)
                 self._resident = self._program.resident(entry, client, self._show_activity)
                 logger.info("the model %s is ready", entry.name)
                 self._show(EngineState.READY)
                 raise await self._death_of(process)
             finally:
-                self._resident = self._sleeper = self._client = self._process = None
+                self._resident = self._sleeper = self._client = None
 
     @contextlib.contextmanager
     def _shown_loading(self, pid: int, path: Path) -> Iterator[None]:
@@ -343,24 +341,30 @@ class SupervisedEngine(Generic[R]):
             self._show(EngineState.READY, activity, done)
 
     async def _death_of(self, process: RunningEngine) -> LLMGoneError:
-        """Waits for the end of the process or for its silence, and kills it if it was silence."""
+        """Waits for the end of the process, for its silence, or for a verdict; who calls ends it."""
+        how = ""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._kill_when_silent, process)
+
+            async def watch() -> None:
+                nonlocal how
+                how = await self._verdict()
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(watch)
             how = await process.ended()
             tasks.cancel_scope.cancel()
-        if self._is_silent:
-            how = f"it was silent for {self._settings.stall_seconds:g} s"
         return LLMGoneError(f"The engine died ({how}). {process.last_words()}".strip(), retryable=True)
 
-    async def _kill_when_silent(self, process: RunningEngine) -> None:
-        while True:
-            await self._watch.silence(self._settings.stall_seconds)
-            with anyio.move_on_after(self._settings.stall_seconds):
-                if await self._is_alive():
-                    continue
-            self._is_silent = True
-            process.kill()
-            return
+    async def _verdict(self) -> str:
+        """Why a process that has not ended is dead all the same, once it is."""
+        with anyio.CancelScope() as self._trial:
+            while True:
+                await self._watch.silence(self._settings.stall_seconds)
+                with anyio.move_on_after(self._settings.stall_seconds):
+                    if await self._is_alive():
+                        continue
+                return f"it was silent for {self._settings.stall_seconds:g} s"
+        return "its core failed"
 
     async def _is_alive(self) -> bool:
         """Whether the program proves that it does something; a refusal is no proof."""

@@ -9,7 +9,8 @@ import anyio
 from aeond.capabilities.llm import gguf_converter
 from aeond.capabilities.llm.catalogue import CatalogueEntry
 from aeond.capabilities.llm.downloading import ModelStore, ShowProgress, digest_of, free_bytes_at, locked
-from aeond.capabilities.llm.engine_process import clean_environment, engine_process
+from aeond.capabilities.llm.engine_process import clean_environment
+from aeond.capabilities.llm.engine_unit import Start, as_child
 from aeond.errors import LLMError, LLMGoneError
 
 CONVERTER = Path(gguf_converter.__file__)
@@ -25,10 +26,11 @@ class ConvertedModels:
     is. Several daemons may share `folder`.
     """
 
-    def __init__(self, store: ModelStore, folder: Path, python: Path) -> None:
+    def __init__(self, store: ModelStore, folder: Path, python: Path, start: Start = as_child) -> None:
         self._store = store
         self._folder = folder
         self._python = python
+        self._start = start
 
     def find(self, entry: CatalogueEntry) -> Path | None:
         """The model's folder, or the file that it can be made from."""
@@ -85,7 +87,7 @@ class ConvertedModels:
         failure: LLMError | None = None
         async with anyio.create_task_group() as tasks:
             try:
-                async with engine_process(command, work, environment, tasks) as converter:
+                async with self._start(command, work, environment, tasks) as converter:
                     await converter.wait_ready(on_progress)
             except LLMGoneError as gone:
                 failure = LLMError(

@@ -97,7 +97,7 @@ def test_a_named_file_has_to_be_there(tmp_path: Path) -> None:
             "[sokcet]\npath = ''\n",
             (
                 "aeond.toml:1: there is no key sokcet; "
-                "here you may set daemon, log, socket, runs, sessions, workspaces, model, engine, tools"
+                "here you may set daemon, log, socket, runs, sessions, workspaces, model, engine, remote, vllm, tools"
             ),
         ),
         (

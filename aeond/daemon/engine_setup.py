@@ -1,0 +1,187 @@
+"""`aeond engine-setup`: builds the environment that vLLM lives in, apart from the daemon's own.
+
+The daemon imports nothing of it. Versions are pinned in the two lists beside this file. What was built is
+written down in the environment at the end, so that a second call is quick and an interrupted one starts over.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from aeond.daemon.exits import Exit
+from aeond.daemon.paths import nvidia_driver
+
+GIB: Final = 1 << 30
+HERE: Final = Path(__file__).parent
+BUILT: Final = "aeond-engine"  # the name of the file that says what was built
+# The build of PyTorch for CPUs, which not every index of packages has; the usual one does instead, with the
+# libraries of CUDA that it does not start without.
+CPU_TORCH: Final = "+cpu"
+SHOWN: Final = (
+    "Collecting ",
+    "Downloading ",
+    "Downloaded ",
+    "Installing ",
+    "Installed ",
+    "Prepared ",
+    "Resolved ",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What is installed: a list of versions, whether as it is or with what that needs, and the room it takes."""
+
+    name: str
+    list_file: Path
+    complete: bool
+    gibibytes: float
+
+
+ON_GPU: Final = Recipe("for NVIDIA GPUs", HERE / "vllm-gpu.txt", complete=False, gibibytes=22)
+ON_CPU: Final = Recipe("for CPUs", HERE / "vllm-cpu.txt", complete=True, gibibytes=4)
+PLAIN_TORCH_GIB: Final = 9
+
+
+def set_up(folder: Path, *, cpu: bool, again: bool) -> Exit:
+    """Builds the environment in `folder` unless it is there; PROBLEM, with the reason, when that fails."""
+    recipe = ON_CPU if cpu or not nvidia_driver() else ON_GPU
+    if not again and _built(folder) == _mark(recipe):
+        print(f"vLLM {recipe.name} is ready in {folder}")
+        return Exit.OK
+    print(
+        f"Building vLLM {recipe.name} in {folder}: minutes, most of them at the end for compiling", flush=True
+    )
+    problem = _no_room(folder, recipe.gibibytes) or _build(folder, recipe)
+    if problem:
+        print(f"aeond: {problem}", file=sys.stderr)
+        return Exit.PROBLEM
+    (folder / BUILT).write_text(_mark(recipe), encoding="utf-8")
+    print(f"vLLM {recipe.name} is ready in {folder}")
+    return Exit.OK
+
+
+def _mark(recipe: Recipe) -> str:
+    return hashlib.sha256(recipe.list_file.read_bytes()).hexdigest()
+
+
+def _built(folder: Path) -> str:
+    try:
+        return (folder / BUILT).read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def _no_room(folder: Path, gibibytes: float) -> str:
+    """What is to be said when the disk is too full; "" when it is not."""
+    place = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    free = shutil.disk_usage(place).free / GIB
+    if free >= gibibytes:
+        return ""
+    return (
+        f"there is too little room for vLLM: {folder} needs {gibibytes:g} GiB and {free:.1f} GiB are free at {place}. "
+        "Make room, or choose another place with --path and name it in vllm.environment."
+    )
+
+
+def _build(folder: Path, recipe: Recipe) -> str:
+    """What went wrong, or ""."""
+    (folder / BUILT).unlink(missing_ok=True)
+    if not (folder / "bin" / "python").exists():
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            return f"{folder.parent} cannot be made ({error.strerror}): choose another place with --path."
+        if _run([sys.executable, "-m", "venv", str(folder)], _environment()):
+            return f"the environment {folder} cannot be made; the lines above say why."
+    wanted = _lines(recipe.list_file)
+    if not recipe.complete:
+        return _installed(folder, wanted, complete=False)
+    torch = next(line for line in wanted if line.startswith("torch=="))
+    if (
+        _run([*_installer(folder), "--dry-run", "--quiet", "--no-deps", torch], _environment(), quiet=True)
+        == 0
+    ):
+        return _installed(folder, wanted, complete=True)
+    print(
+        f"No index of packages has {torch}; the usual build brings the libraries of CUDA and needs more room"
+    )
+    problem = _no_room(folder, PLAIN_TORCH_GIB)
+    if problem:
+        return f"{problem} Or name an index that has {torch}: PIP_EXTRA_INDEX_URL, or PIP_FIND_LINKS for a folder."
+    rest = [line for line in wanted if line != torch]
+    return _installed(folder, rest, complete=True) or _installed(
+        folder, [torch.removesuffix(CPU_TORCH)], complete=False
+    )
+
+
+def _installed(folder: Path, wanted: Sequence[str], *, complete: bool) -> str:
+    how = ["--no-deps"] if complete else []
+    if _run([*_installer(folder), *how, *wanted], _environment()):
+        return (
+            f"vLLM could not be installed into {folder}; the lines above say why. What was downloaded is kept: look at "
+            "the network and the room on the disk, and run it again."
+        )
+    return ""
+
+
+def _installer(folder: Path) -> list[str]:
+    """uv where it is there, which is several times faster, else the environment's own pip."""
+    beside = Path(sys.executable).parent / "uv"
+    uv = str(beside) if beside.exists() else shutil.which("uv")
+    python = str(folder / "bin" / "python")
+    if uv:
+        return [uv, "pip", "install", "--compile-bytecode", "--python", python]
+    return [python, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
+
+
+def _environment() -> dict[str, str]:
+    """Ours, with bytecode written (vLLM starts three times as fast), and pip's folder of wheels told to uv."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    asked = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "get", "global.find-links"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    links = environment.get("PIP_FIND_LINKS") or asked.stdout.strip()
+    if links:
+        environment.setdefault("UV_FIND_LINKS", ",".join(links.split()))
+    return environment
+
+
+def _run(command: Sequence[str], environment: dict[str, str], *, quiet: bool = False) -> int:
+    """The exit code; what it does is shown, a line for each step, and all it said when it fails."""
+    said: list[str] = []
+    with subprocess.Popen(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            said.append(line.rstrip())
+            if not quiet and line.strip().startswith(SHOWN):
+                print(f"  {line.strip()[:100]}", flush=True)
+    if process.returncode and not quiet:
+        print("\n".join(said[-20:]), file=sys.stderr)
+    return process.returncode
+
+
+def _lines(list_file: Path) -> list[str]:
+    return list(_requirements(list_file.read_text(encoding="utf-8")))
+
+
+def _requirements(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            yield line

@@ -1,0 +1,97 @@
+"""A real vLLM with a real small model, for tests that need an engine and not a good answer.
+
+It lives in an environment of its own, which `make engine-setup` builds. Starting it takes half a minute, so
+`vllm_engine` starts once per test session; what is killed in between comes back by itself.
+"""
+
+import contextlib
+import json
+import random
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aeond.capabilities.llm.catalogue import BUILT_IN, SMOLLM2_135M, Catalogue
+from aeond.capabilities.llm.downloading import ModelStore
+from aeond.capabilities.llm.engine_process import PID_FILE
+from aeond.capabilities.llm.retrying import Retries
+from aeond.capabilities.llm.vllm import VllmAdapter
+from aeond.capabilities.llm.vllm_engine import VllmEngine, VllmSettings
+from aeond.capabilities.llm.vllm_models import ConvertedModels
+from aeond.daemon.clocks import SystemClock
+from tests.support.engine import CONTEXT_LENGTH, MODELS, ask
+from tests.support.repository import ROOT
+
+ENVIRONMENT = ROOT / ".venv-engine"
+PYTHON = ENVIRONMENT / "bin" / "python"
+CACHE = MODELS.parent / "vllm"
+# Found with two cores that others use too.
+START_SECONDS = 900.0
+
+
+@dataclass(frozen=True)
+class RealVllm:
+    """An engine with its adapter; `folder` holds its socket and pid file."""
+
+    llm: VllmAdapter
+    engine: VllmEngine
+    folder: Path
+
+    @property
+    def guard(self) -> int:
+        """The process that leads the engine's session."""
+        return int(json.loads((self.folder / PID_FILE).read_text())["pid"])
+
+    async def metrics(self) -> dict[str, float]:
+        """The engine's own numbers, such as `vllm:num_requests_running`, summed over their labels."""
+        async with self.engine.session() as resident:
+            text = (await resident.client.get("/metrics")).decode()
+        found: dict[str, float] = {}
+        for line in text.splitlines():
+            if not line.startswith("#"):
+                name, _, value = line.rpartition(" ")
+                name = name.partition("{")[0]
+                found[name] = found.get(name, 0.0) + float(value)
+        return found
+
+    async def is_idle(self) -> bool:
+        """Whether it works for nobody, and nobody waits."""
+        now = await self.metrics()
+        return now["vllm:num_requests_running"] + now["vllm:num_requests_waiting"] == 0
+
+
+@contextlib.asynccontextmanager
+async def running_vllm(folder: Path, **options: Any) -> AsyncIterator[RealVllm]:
+    """An engine of one's own; `options` are those of VllmSettings."""
+    if not PYTHON.exists():
+        pytest.skip(f"there is no vLLM in {ENVIRONMENT.name}: make engine-setup")
+    clock = SystemClock()
+    settings = VllmSettings(
+        **{
+            "context_length": CONTEXT_LENGTH,
+            "dtype": "float32",  # greedy answers are the same however requests are batched
+            "enforce_eager": True,
+            "load_seconds": START_SECONDS,
+            "stall_seconds": 120.0,
+            **options,
+        }
+    )
+    store = ConvertedModels(ModelStore(MODELS), MODELS / "converted", PYTHON)
+    async with VllmEngine(
+        Catalogue(BUILT_IN, SMOLLM2_135M.name), store, folder, clock, settings, python=PYTHON, cache=CACHE
+    ) as engine:
+        yield RealVllm(VllmAdapter(engine, Retries(clock, random.random)), engine, folder)
+
+
+@pytest.fixture(scope="session")
+async def vllm_engine(
+    anyio_backend: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[RealVllm]:
+    """The session's engine, ready to answer, and quick to come back when it is killed."""
+    folder = tmp_path_factory.mktemp("vllm")
+    async with running_vllm(folder, max_deaths=100, first_backoff_seconds=0.05) as running:
+        await running.llm.generate(ask("Hello.", max_tokens=1))
+        yield running

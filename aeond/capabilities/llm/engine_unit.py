@@ -123,11 +123,12 @@ class EngineUnit:
 
 @contextlib.asynccontextmanager
 async def engine_unit(
-    address: Path, command: Sequence[str], _folder: Path, _environment: Mapping[str, str], _tasks: TaskGroup
+    address: Path, command: Sequence[str], _folder: Path, environment: Mapping[str, str], _tasks: TaskGroup
 ) -> AsyncIterator[EngineUnit]:
-    """Connects to `address`, which starts the unit, hands it its arguments, and ends it with the block.
+    """Connects to `address`, which starts the unit, hands it its command, and ends it with the block.
 
-    `command` is what follows the program's name. Folder and environment are the unit's own business.
+    `command` is a program with an absolute path and its arguments, or the arguments alone of the embedded
+    engine's host, which the unit has already; that one has the unit's environment, and all have its folder.
     LLMGoneError when nobody listens or the unit does not start.
     """
     try:
@@ -141,7 +142,8 @@ async def engine_unit(
         ) from error
     unit = EngineUnit(reader)
     try:
-        writer.write(json.dumps(list(command)).encode() + b"\n")
+        asked = {"command": list(command), "environment": dict(environment)}
+        writer.write(json.dumps(asked).encode() + b"\n")
         await unit.meet()
         yield unit
     finally:

@@ -1,19 +1,23 @@
-"""The program of aeond-engine.service: an engine's host whose arguments come with the connection.
+"""The program of aeond-engine.service: what it is to run comes with the connection.
 
-systemd hands over a listening socket. The first connection brings one line, a JSON list of arguments, and
-becomes the host's standard input and output: what `llama_host.py` is for a child, it is here for a unit.
+systemd hands over a listening socket. The first connection brings one line, a JSON object, and becomes
+standard input and output. Its `command` is either the arguments of `llama_host.py`, which this process then
+is for a unit, or another program with all of its words, which this process becomes; `environment` is what
+that one knows beside the unit's own.
 """
 
 import json
 import os
 import socket
 import sys
-from typing import Final
+from typing import Final, NoReturn
 
 from aeond.capabilities.llm import llama_host
 
 LISTENER: Final = 3  # where systemd begins; see sd_listen_fds(3)
 WAIT_SECONDS: Final = 60.0
+# What programs are told of who started them: the daemon's own number is of no use, this process has another parent.
+PARENT: Final = str(os.getppid())
 
 
 def main() -> None:
@@ -27,11 +31,24 @@ def main() -> None:
     os.dup2(connection.fileno(), 0)
     os.dup2(connection.fileno(), 1)
     connection.close()
-    arguments = json.loads(first_line())
+    asked = json.loads(first_line())
+    command: list[str] = asked["command"]
     os.write(1, json.dumps({"pid": os.getpid()}).encode() + b"\n")
-    # The daemon's own number is of no use: this process has another parent.
-    sys.argv[1:] = [*arguments, "--parent", str(os.getppid())]
+    if command and command[0].startswith("/"):
+        become(command, asked["environment"])
+    sys.argv[1:] = [*command, "--parent", PARENT]
     llama_host.main()
+
+
+def become(command: list[str], environment: dict[str, str]) -> NoReturn:
+    """Runs another program as this process."""
+    if "--parent" in command:
+        command[command.index("--parent") + 1] = PARENT
+    try:
+        os.execve(command[0], command, os.environ | environment)  # noqa: S606 - its words are the daemon's
+    except OSError as error:
+        os.write(1, json.dumps({"error": f"{command[0]} cannot be run ({error})"}).encode() + b"\n")
+        sys.exit(f"{command[0]} cannot be run: {error}")
 
 
 def first_line() -> bytes:

@@ -5,6 +5,7 @@ import json
 import signal
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -19,6 +20,16 @@ from aeond.capabilities.llm.engine_unit import engine_unit
 from aeond.errors import LLMError, LLMGoneError
 from tests.support.engine import ask, running_engine
 from tests.support.engine_sockets import engine_socket
+
+# Writes down what it was told, says that it is ready, and stays until its connection ends.
+PROGRAM = """
+import json, os, sys
+from pathlib import Path
+Path(sys.argv[1]).write_text(json.dumps([sys.argv[3], os.environ["MOOD"], os.getpid()]))
+print('{"activity": "waking", "progress": 0.5}')
+print('{"ready": true}', flush=True)
+sys.stdin.read()
+"""
 
 
 @pytest.fixture
@@ -54,6 +65,30 @@ async def test_a_killed_engine_is_started_again(address: Path, tmp_path: Path) -
         first.kill()
         assert (await running.llm.generate(ask("Say hello.", max_tokens=4))).text
         assert running.engine.snapshot().restarts == 1
+
+
+async def test_another_program_runs_as_the_unit(address: Path, tmp_path: Path) -> None:
+    """A command with a path is what the unit becomes: with its environment, told of the unit's own parent, and
+    ended with the block."""
+    told, shown = tmp_path / "told", []
+    command = [sys.executable, "-c", PROGRAM, str(told), "--parent", "-1"]
+    async with anyio.create_task_group() as tasks:
+        async with engine_unit(address, command, tmp_path, {"MOOD": "calm"}, tasks) as unit:
+            await unit.wait_ready(lambda activity, done: shown.append((activity, done)))
+            parent, mood, pid = json.loads(told.read_text(encoding="utf-8"))
+            assert (mood, pid, shown) == ("calm", unit.pid, [("waking", 0.5)])
+            assert int(parent) == psutil.Process(pid).ppid()
+        assert pid not in [process.pid for process in started()]
+
+
+async def test_a_program_that_is_not_there_is_told(address: Path, tmp_path: Path) -> None:
+    """A command that cannot be run fails with its path and the reason."""
+    async with (
+        anyio.create_task_group() as tasks,
+        engine_unit(address, ["/nowhere/python"], tmp_path, {}, tasks) as unit,
+    ):
+        with pytest.raises(LLMError, match="/nowhere/python cannot be run"):
+            await unit.wait_ready()
 
 
 async def test_what_the_host_says_is_heard(tmp_path: Path) -> None:
@@ -102,11 +137,12 @@ def saying(path: Path, *lines: dict[str, Any]) -> Iterator[Path]:
         thread.join()
 
 
+def started() -> list[psutil.Process]:
+    """What this process's sockets started and that has not ended."""
+    children = psutil.Process().children(recursive=True)
+    return [process for process in children if process.status() != psutil.STATUS_ZOMBIE]
+
+
 def hosts() -> list[psutil.Process]:
-    """The hosts that this process's sockets started and that have not ended."""
-    return [
-        process
-        for process in psutil.Process().children(recursive=True)
-        if process.status() != psutil.STATUS_ZOMBIE
-        and "aeond.capabilities.llm.unit_host" in process.cmdline()
-    ]
+    """The engines' hosts among them."""
+    return [process for process in started() if "aeond.capabilities.llm.unit_host" in process.cmdline()]

@@ -16,7 +16,7 @@ from aeond.daemon.paths import Paths
 from aeond.ports import Clock, LLMAdapter
 
 # Engines that have a process whose memory can be given back.
-PROCESSES = frozenset({EngineKind.LLAMA_CPP})
+PROCESSES = frozenset({EngineKind.LLAMA_CPP, EngineKind.VLLM})
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,9 @@ from typing import Final
 import anyio
 
 MACHINE: Final = Path("/proc/pressure/memory")
-# A fifth of a second of waiting for memory within two seconds; an ordinary user may ask for no finer window.
-TRIGGER: Final = b"some 200000 2000000"
+# A fifth of a second of waiting for memory within two seconds; an ordinary user may ask for no finer window. The
+# kernel takes the last byte for the end of the text, whatever it is.
+TRIGGER: Final = b"some 200000 2000000\0"
 MAX_READ_BYTES: Final = 4096
 
 log = logging.getLogger(__name__)

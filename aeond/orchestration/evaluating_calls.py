@@ -14,10 +14,11 @@ from aeond.domain.steps import StepSnapshot
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonValue
 from aeond.orchestration.call_reading import CallReading
-from aeond.orchestration.call_schema import MAX_CALL_TOKENS, CallSchemas
+from aeond.orchestration.call_schema import CallSchemas
 from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.contracts import Judgement, Supervisor
 from aeond.orchestration.fitting import fit_prompt
+from aeond.orchestration.grounding import GroundedAsking
 from aeond.orchestration.metering import USEFUL_TOKENS
 from aeond.orchestration.plan_reading import describe_call
 from aeond.orchestration.refinement import MAX_ROUNDS
@@ -46,7 +47,7 @@ class CallEvaluator:
     ) -> None:
         self._llm = llm
         self._preamble = RoutePreamble(registry, validator)
-        self._model = ConstrainedModel(llm, supervisor, validator)
+        self._asking = GroundedAsking(ConstrainedModel(llm, supervisor, validator))
         self._calls = CallReading(supervisor, validator)
         self._schemas = CallSchemas()
 
@@ -78,7 +79,8 @@ class CallEvaluator:
         room = min(left.tokens, self._llm.capabilities.context_length) - USEFUL_TOKENS
         if left.llm_calls < 1 or room <= 0:
             return failure(Problem("BUDGET_SPENT", "no model call is left to judge the result"), None)
-        routed = routing_messages(snapshot, self._preamble.messages(snapshot))
+        opening = self._preamble.messages(snapshot)
+        routed = routing_messages(snapshot, opening)
 
         def build(result_chars: int) -> tuple[Message, ...]:
             return (*routed, *call_turns(snapshot, result_chars))
@@ -88,7 +90,8 @@ class CallEvaluator:
         if fitted.value is None:
             return failure(fitted.problem or Problem("PROMPT_TOO_LONG", "the results do not fit"), None)
         schema = self._schemas.following(callable_now)
-        return await self._model.ask(fitted.value.messages, schema, MAX_CALL_TOKENS, grant)
+        told = fitted.value.messages[len(opening) :]
+        return await self._asking.ask(opening, told, schema, callable_now, grant)
 
 
 def _may_go_on(snapshot: RunSnapshot) -> bool:

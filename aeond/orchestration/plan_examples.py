@@ -1,7 +1,7 @@
 """Worked examples of plans, shown to the model as earlier turns.
 
-Each shows one habit: answer directly, call one tool, feed one step into another, make a text before
-using it. An example is shown only if every tool in it is registered and takes its arguments, so that
+Each shows one habit: answer directly, call one tool, feed one step into another, bring two results together,
+ask the user, make a text before using it. An example is shown only if every tool in it is registered and takes its arguments, so that
 the model never sees a call that it could not make. Their topics are far from everyday requests on
 purpose: small models copy what they see.
 """
@@ -34,6 +34,21 @@ _EXAMPLES: Final[tuple[tuple[str, tuple[JsonObject, ...]], ...]] = (
         ),
     ),
     ("Explain briefly how a kettle works.", ({"agent": "llm"},)),
+    (
+        "Which is the better speech, paul.md or rita.md?",
+        (
+            {"tool": "read_file", "arguments": {"path": "paul.md"}},
+            {"tool": "read_file", "arguments": {"path": "rita.md"}},
+            {"agent": "llm", "task": "Which speech is better?"},
+        ),
+    ),
+    (
+        "Ask me for a colour and make up a rhyme with it.",
+        (
+            {"tool": "request_user_input", "arguments": {"prompt": "Which colour do you want?"}},
+            {"agent": "llm", "task": "Make up a rhyme with the colour $s1."},
+        ),
+    ),
     (
         "Is it morning in Lima?",
         (

@@ -36,8 +36,13 @@ _REPLAN: Final = "That plan cannot work: {problem}. Write another plan for the r
 
 STEP_RULES: Final = (
     "You do one step of a larger task. Give only what the step asks for, ready to be used: no "
-    "introduction, no remarks. Only if the results say nothing of what the step needs, reply with BLOCKED: "
-    "and what is missing."
+    "introduction, no remarks."
+)
+
+# Only for steps that rest on results: a small model takes up the offer where there is nothing to be missing.
+BLOCKED_RULE: Final = (
+    " Only if the results say nothing at all of what the step works on, reply with BLOCKED: and what is "
+    "missing."
 )
 
 ANSWER_RULES: Final = (

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from aeond.domain.budgets import Amounts, Grant
+from aeond.domain.budgets import Amounts, Grant, ModelUse
 from aeond.domain.llm import FinishReason
 from aeond.domain.messages import Message, Role
 from aeond.domain.outcome import Outcome, Problem, failure, success
@@ -17,6 +17,7 @@ from aeond.orchestration.metering import MAX_ASKS, USEFUL_TOKENS, problem_of
 from aeond.orchestration.plan_reading import LLM_AGENT
 from aeond.orchestration.prompts import (
     ANSWER_RULES,
+    BLOCKED_RULE,
     STEP_RULES,
     chat_prompt,
     final_step_prompt,
@@ -171,7 +172,8 @@ def _task(step: PlanStep, snapshot: RunSnapshot) -> _Task:
     alone = planned and len(steps) == 1 and not step.errors
     final = final_step(snapshot.plan) if planned and snapshot.plan else None
     last = final is not None and final.step_id == step.step_id
-    system = snapshot.request.instructions or ANSWER_RULES if alone or last else STEP_RULES
+    rules = STEP_RULES + BLOCKED_RULE if step.depends_on else STEP_RULES
+    system = snapshot.request.instructions or ANSWER_RULES if alone or last else rules
     return _Task(system, step, with_standing(snapshot), snapshot, alone, last)
 
 
@@ -208,7 +210,15 @@ def _settle(grant: Grant, taken: Amounts, used: JsonObject) -> None:
     """Gives back what the agent says it did not use; what it used beyond that is taken, if it is there."""
     if not used:
         return
-    tokens = _count(used.get("prompt_tokens")) + _count(used.get("completion_tokens"))
+    use = ModelUse(
+        prompt_tokens=_count(used.get("prompt_tokens")),
+        completion_tokens=_count(used.get("completion_tokens")),
+        cached_tokens=_count(used.get("cached_tokens")),
+        first_token_seconds=_seconds(used.get("first_token_seconds")),
+        engine_seconds=_seconds(used.get("engine_seconds")),
+    )
+    grant.note(use)
+    tokens = use.prompt_tokens + use.completion_tokens
     calls = max(1, _count(used.get("llm_calls", 1)))
     if tokens < taken.tokens:
         grant.give_back(Amounts(tokens=taken.tokens - tokens))
@@ -218,6 +228,10 @@ def _settle(grant: Grant, taken: Amounts, used: JsonObject) -> None:
 
 def _count(value: JsonValue) -> int:
     return max(0, value) if isinstance(value, int) else 0
+
+
+def _seconds(value: JsonValue) -> float:
+    return float(value) if isinstance(value, (int, float)) and 0 <= value < float("inf") else 0.0
 
 
 def _spent(grant: Grant) -> Problem:

@@ -11,9 +11,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from aeond.domain.tools import ToolCall, ToolSpec
-from aeond.domain.values import JsonObject
+from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.schema_parts import as_object
 from aeond.ports import Validator
+
+
+@dataclass(frozen=True, slots=True)
+class NoResult:
+    """What a call came to that failed."""
+
+    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +29,7 @@ class RouteExample:
 
     request: str
     turns: tuple[JsonObject, ...]
-    results: tuple[JsonObject, ...] = ()
+    results: tuple[JsonValue | NoResult, ...] = ()
 
 
 _REPLY: Final[JsonObject] = {"route": "reply"}
@@ -67,7 +74,18 @@ EXAMPLES: Final = (
         ),
     ),
     RouteExample("Say 'sleep well' in Dutch.", (_REPLY,)),
-    RouteExample("Make up a haiku about rain and save it to rain.txt", (_PLAN,)),
+    RouteExample(
+        "Make up a haiku about rain and save it to rain.txt",
+        (
+            _call(
+                "write_file",
+                path="rain.txt",
+                content="Soft rain on the roof,\nthe garden drinks in silence.\nMorning smells of earth.",
+            ),
+            {"answer": "A haiku about rain is in rain.txt."},
+        ),
+        ({"path": "rain.txt", "size_bytes": 76},),
+    ),
     RouteExample("Is a whale a fish?", (_REPLY,)),
     RouteExample(
         "Read motto.txt, then remember it as motto.",
@@ -79,11 +97,34 @@ EXAMPLES: Final = (
         (_text("motto.txt", "Dare to know."), {"key": "motto", "value": "Dare to know."}),
     ),
     RouteExample("Make up a riddle about a candle.", (_REPLY,)),
-    RouteExample("Which is the better letter, anna.md or tom.md?", (_PLAN,)),
     RouteExample(
-        "Show me sea.txt", (_call("read_file", path="sea.txt"), _DONE), (_text("sea.txt", "Calm."),)
+        "Keep in mind: my gate is B7 and my seat is 14C.",
+        (
+            _call("memory_write", key="gate", value="B7"),
+            _call("memory_write", key="seat", value="14C"),
+            {"answer": "I remember both: gate B7 and seat 14C."},
+        ),
+        ({"key": "gate", "value": "B7"}, {"key": "seat", "value": "14C"}),
+    ),
+    RouteExample("Which is the better speech, paul.md or rita.md?", (_PLAN,)),
+    RouteExample(
+        "Show me moss.txt", (_call("read_file", path="moss.txt"), _DONE), (_text("moss.txt", "Soft."),)
+    ),
+    RouteExample(
+        "Note my blood group.",
+        (
+            _call("request_user_input", prompt="What is your blood group?"),
+            _call("memory_write", key="blood_group", value="0 negative"),
+            {"answer": "I remember that your blood group is 0 negative."},
+        ),
+        ("0 negative", {"key": "blood_group", "value": "0 negative"}),
     ),
     RouteExample("Explain briefly how a kettle works.", (_REPLY,)),
+    RouteExample(
+        "How many hours are 5 days and 7 hours?",
+        (_call("calculator", expression="5 * 24 + 7"), {"answer": "They are 127 hours."}),
+        ({"result": 127},),
+    ),
     RouteExample(
         "Is it morning in Lima?",
         (_call("now", zone="America/Lima"), {"answer": "No, it is 21:14 in Lima: evening."}),
@@ -112,6 +153,57 @@ EXAMPLES: Final = (
     ),
     RouteExample("Which is the highest mountain of Africa?", (_REPLY,)),
     RouteExample(
+        "Spell this word backwards.",
+        (_call("request_user_input", prompt="Which word is it?"), {"answer": "pmal"}),
+        ("lamp",),
+    ),
+    RouteExample(
+        "Put the text of shout.txt into small letters and save that as calm.txt",
+        (
+            _call("read_file", path="shout.txt"),
+            _call("write_file", path="calm.txt", content="stop that noise!"),
+            {"answer": 'The text is in calm.txt: "stop that noise!"'},
+        ),
+        (_text("shout.txt", "STOP THAT NOISE!"), {"path": "calm.txt", "size_bytes": 16}),
+    ),
+    RouteExample(
+        "Print the words of song.txt",
+        (_call("read_file", path="song.txt"), {"answer": "There is no file song.txt here."}),
+        (NoResult("'song.txt' does not exist: list the folder to see what is there"),),
+    ),
+    RouteExample("Ask me for a colour and make up a rhyme with it.", (_PLAN,)),
+    RouteExample("Make up two lines about an owl.", (_REPLY,)),
+    RouteExample(
+        "What is half of my pocket money?",
+        (
+            _call("memory_search"),
+            _call("request_user_input", prompt="How much pocket money do you get?"),
+            _call("calculator", expression="36 / 2"),
+            {"answer": "Half of your pocket money is 18."},
+        ),
+        ({"entries": [{"key": "sister", "value": "Mia"}], "truncated": False}, "36", {"result": 18}),
+    ),
+    RouteExample("Is a tomato a fruit?", (_REPLY,)),
+    RouteExample(
+        "Say 'good night' in another language.",
+        (_call("request_user_input", prompt="In which language?"), {"answer": "Dobranoc!"}),
+        ("Polish",),
+    ),
+    RouteExample(
+        "Put my hat size into hat.txt",
+        (
+            _call("request_user_input", prompt="What is your hat size?"),
+            _call("write_file", path="hat.txt", content="58 cm"),
+            {"answer": "Your hat size, 58 cm, is in hat.txt."},
+        ),
+        ("58 cm", {"path": "hat.txt", "size_bytes": 5}),
+    ),
+    RouteExample(
+        "Who is greeted in card.txt?",
+        (_call("read_file", path="card.txt"), {"answer": "Uncle Bo is greeted."}),
+        (_text("card.txt", "Hello Uncle Bo, greetings from the lake!"),),
+    ),
+    RouteExample(
         "What is in here, and which of it is the newest?",
         (
             _call("list_dir"),
@@ -131,6 +223,16 @@ EXAMPLES: Final = (
                 ],
             },
         ),
+    ),
+    RouteExample(
+        "What is my seat?",
+        (_call("memory_read", key="seat"), {"answer": "Your seat is 14C."}),
+        ({"key": "seat", "found": True, "value": "14C"},),
+    ),
+    RouteExample(
+        "Who is my dentist?",
+        (_call("memory_search"), {"answer": "Your dentist is Dr Vale."}),
+        ({"entries": [{"key": "dentist", "value": "Dr Vale"}], "truncated": False},),
     ),
     RouteExample(
         "What have I told you to keep in mind?",

@@ -1,13 +1,14 @@
-"""Routing: the first decision on a request, by one constrained model call."""
+"""Routing: the first decision on a request, by one constrained model call; two where it says what nobody said."""
 
 from aeond.domain.budgets import Grant
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.profiles import Route
 from aeond.domain.runs import RunSnapshot
 from aeond.orchestration.call_reading import CallReading
-from aeond.orchestration.call_schema import MAX_CALL_TOKENS, CallSchemas
+from aeond.orchestration.call_schema import CallSchemas
 from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.contracts import RouteChoice, Supervisor
+from aeond.orchestration.grounding import GroundedAsking
 from aeond.orchestration.route_preamble import RoutePreamble
 from aeond.orchestration.routing_prompts import routing_messages
 from aeond.orchestration.schema_parts import as_object
@@ -26,7 +27,7 @@ class ModelRouter:
         self, llm: LLMAdapter, registry: ToolRegistry, supervisor: Supervisor, validator: Validator
     ) -> None:
         self._preamble = RoutePreamble(registry, validator)
-        self._model = ConstrainedModel(llm, supervisor, validator)
+        self._asking = GroundedAsking(ConstrainedModel(llm, supervisor, validator))
         self._calls = CallReading(supervisor, validator)
         self._schemas = CallSchemas()
 
@@ -34,8 +35,9 @@ class ModelRouter:
         specs = self._preamble.specs(snapshot)
         if not specs:
             return success(RouteChoice(Route.REPLY))
-        messages = routing_messages(snapshot, self._preamble.messages(snapshot))
-        asked = await self._model.ask(messages, self._schemas.route(specs), MAX_CALL_TOKENS, grant)
+        opening = self._preamble.messages(snapshot)
+        told = routing_messages(snapshot, ())
+        asked = await self._asking.ask(opening, told, self._schemas.route(specs), specs, grant)
         if not asked.ok:
             return _planned(asked.problem)
         said = as_object(asked.value)

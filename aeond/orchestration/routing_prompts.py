@@ -15,7 +15,7 @@ from aeond.domain.steps import StepSnapshot
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.prompts import in_session, tools_text
-from aeond.orchestration.route_examples import RouteExample
+from aeond.orchestration.route_examples import NoResult, RouteExample
 from aeond.orchestration.shortening import share, shorten
 
 _RULES: Final = """\
@@ -23,12 +23,12 @@ Decide how to fulfil each request. Reply with JSON.
 {"route":"reply"} when you can answer by yourself: to talk, explain, translate, write, tell facts of the \
 world. Without a tool you cannot calculate, remember anything or look into files.
 {"route":"direct","tool":...,"arguments":...} when one call of a tool does it, or begins it. You then see \
-its result.
-{"route":"plan"} when something must be written, summarised or compared and then used further, or files \
-must be worked through one by one.
+its result. What only the user knows and neither said nor had you remember, ask with request_user_input.
+{"route":"plan"} when several files or things must be worked through and brought together, or a long text \
+is to be written into a file.
 After a result: the next call if something is still to be done, else {"answer":"..."} with all that this \
-request asks for, or {"done":true} if the result itself is all of that. Names, numbers and texts are copied \
-letter by letter."""
+request asks for; {"done":true} only if the user asked to see just this result. Names, numbers and texts are \
+copied letter by letter."""
 
 
 def routing_opening(
@@ -42,7 +42,7 @@ def routing_opening(
         for index, turn in enumerate(example.turns):
             messages.append(Message(Role.AGENT, _compact(turn)))
             if index < len(example.results):
-                messages.append(Message(Role.USER, _told(_compact(example.results[index]))))
+                messages.append(Message(Role.USER, _told(_shown(example.results[index]))))
     return tuple(messages)
 
 
@@ -72,7 +72,15 @@ def results_length(run: RunSnapshot) -> int:
 def _result_of(step: StepSnapshot) -> str:
     if step.state is StepState.SUCCEEDED:
         return _compact(step.output)
-    return f"no result, {step.state}: {step.error or step.reason}"
+    return _no_result(step.state, step.error or step.reason)
+
+
+def _shown(result: JsonValue | NoResult) -> str:
+    return _no_result(StepState.FAILED, result.error) if isinstance(result, NoResult) else _compact(result)
+
+
+def _no_result(state: StepState, why: str) -> str:
+    return f"no result, {state}: {why}"
 
 
 def _told(result: str) -> str:

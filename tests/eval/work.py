@@ -15,7 +15,9 @@ from typing import Final
 
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message, Role
+from aeond.domain.plans import PlanStep
 from aeond.domain.runs import RunSnapshot
+from aeond.orchestration.plan_reading import describe_call
 from aeond.ports import LLMAdapter
 from tests.eval.cases import Case, Effects, missed, read_cases
 from tests.eval.counted_model import CountedModel
@@ -115,8 +117,12 @@ async def _chatted(llm: LLMAdapter, case: Case) -> Verdict:
 def _told(run: RunSnapshot) -> str:
     """The answer, how it came about, and what it cost."""
     route = run.route.value if run.route else "none"
-    steps = "; ".join(f"{step.step.description:.80} {step.state}" for step in run.steps.values())
+    steps = "; ".join(f"{_did(step.step):.120} {step.state}" for step in run.steps.values())
     answer = f"{run.answer.text if run.answer else '':.300}"
     asked = asked_in(run)
     questions = f" asked {list(asked)}" if asked else ""
     return f"{answer} [{run.state}, {route}: {steps}]{questions}"
+
+
+def _did(step: PlanStep) -> str:
+    return describe_call(step.tool_call) if step.tool_call else step.description

@@ -15,7 +15,7 @@ from aeond.errors import ToolError
 
 MAX_NAMES: Final = 3
 MAX_SEEN: Final = 5_000  # entries of one folder
-_LIKENESS: Final = 0.6  # of two names, from 0 to 1
+_LIKENESS: Final = 0.5  # of two names, from 0 to 1
 _STEM_CHARS: Final = 3  # a shorter part of a name says nothing
 
 
@@ -48,8 +48,13 @@ def _names_in(files: ContainedFiles, folder: str, workspace: str) -> list[str]:
 
 
 def _like(wanted: str, names: list[str]) -> list[str]:
-    by_plain = {name.casefold(): name for name in names}
-    close = difflib.get_close_matches(wanted.casefold(), by_plain, MAX_NAMES, _LIKENESS)
-    stem = PurePosixPath(wanted).stem.casefold()
-    holding = [plain for plain in by_plain if len(stem) >= _STEM_CHARS and stem in plain]
-    return [by_plain[plain] for plain in dict.fromkeys((*close, *holding))]
+    """By the stems of the names: endings alone make any two alike."""
+    stems = {name: _stem(name) for name in names}
+    stem = _stem(wanted)
+    close = difflib.get_close_matches(stem, [*dict.fromkeys(stems.values())], MAX_NAMES, _LIKENESS)
+    holding = (its for its in stems.values() if len(stem) >= _STEM_CHARS and stem in its)
+    return [name for its in dict.fromkeys((*close, *holding)) for name in names if stems[name] == its]
+
+
+def _stem(name: str) -> str:
+    return PurePosixPath(name).stem.casefold()

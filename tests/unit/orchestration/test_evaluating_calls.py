@@ -155,3 +155,14 @@ async def test_a_long_result_is_shortened_for_the_model() -> None:
     outcome = await desk.judge(direct(ended(calls("s1", "look", path="garden"), "rose " * 9_000)))
     assert outcome.ok
     assert "characters left out" in str(desk.llm.requests[0].messages[-1].content)
+
+
+async def test_a_next_call_may_use_what_results_said_and_nothing_else() -> None:
+    """A number of a result may be stored at once; one out of nowhere is looked at again."""
+    store = {"route": "direct", "tool": "store", "arguments": {"key": "sum", "value": 4711}}
+    told = Desk(store)
+    await told.judge(direct(ended(calls("s1", "look", path="garden"), {"sum": 4711})))
+    assert len(told.llm.requests) == 1
+    strange = Desk(store, {"answer": "I do not know the sum."})
+    outcome = await strange.judge(direct(LOOKED))
+    assert outcome.value.evaluation.final_output == "I do not know the sum."

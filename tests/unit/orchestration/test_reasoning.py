@@ -217,12 +217,24 @@ async def test_an_unknown_clarity_counts_as_clear() -> None:
 
 async def test_a_step_that_the_model_cannot_do_is_blocked() -> None:
     """The model says by its first word that the results lack what its step needs; what is missing is kept."""
-    first, last = thinks("s1", "Count the herbs."), thinks("s2", "Tell it.", "s1")
+    look, step, last = (
+        thinks("s1", "List."),
+        thinks("s2", "Count the herbs.", "s1"),
+        thinks("s3", "Tell.", "s2"),
+    )
     room = Room("BLOCKED: there is no list of herbs.")
-    outcome = await room.reason(first, run_of(first, last))
+    outcome = await room.reason(step, run_of(look, step, last, outputs={"s1": "roses"}))
     assert outcome.value is not None
     assert (outcome.value.clarity, outcome.value.output) == ("blocked", "there is no list of herbs.")
     assert "BLOCKED: and what is missing" in room.asked
+
+
+async def test_a_step_that_rests_on_nothing_is_not_told_to_miss_anything() -> None:
+    """The way out is offered only where results are given: without any, nothing can be missing in them."""
+    first, last = thinks("s1", "Make up a rhyme."), thinks("s2", "Tell it.", "s1")
+    room = Room("Herb and blurb.")
+    await room.reason(first, run_of(first, last))
+    assert "BLOCKED" not in room.asked
 
 
 async def test_only_the_built_in_agent_is_blocked_by_a_word() -> None:

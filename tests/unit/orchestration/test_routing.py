@@ -118,3 +118,10 @@ async def test_a_request_too_long_for_the_model_is_told() -> None:
     outcome = await Desk({"route": "reply"}, context_length=2_048).choose(run_of(request="word " * 5_000))
     assert outcome.problem is not None
     assert outcome.problem.reason == "CONTEXT_TOO_LONG"
+
+
+async def test_a_call_with_what_nobody_said_is_looked_at_again() -> None:
+    """What the model fills in out of nowhere is asked for once more; the second word is the choice."""
+    desk = Desk({**LOOK, "arguments": {"path": "london"}}, LOOK)
+    assert (await desk.choose()).value == RouteChoice(Route.DIRECT, ToolCall("look", {"path": "garden"}))
+    assert len(desk.llm.requests) == 2

@@ -1,0 +1,111 @@
+"""Calls with values that nobody said, which the model is asked to look at once more.
+
+Small models fill in what they were not told: a number out of nowhere, a name that is almost the one that was
+said. It is found by form alone, rather too seldom than too often: numbers above a hundred that stand neither in
+the request nor in a result, and calls of which not a single word does. The model may be right all the same
+(minutes of a day, a city's time zone): what it says to the second look counts.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from aeond.domain.budgets import Grant
+from aeond.domain.messages import Message, Role
+from aeond.domain.outcome import Outcome
+from aeond.domain.tools import ToolSpec
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.orchestration.call_schema import MAX_CALL_TOKENS
+from aeond.orchestration.constrained_asking import ConstrainedModel
+from aeond.orchestration.meaning import values_in
+from aeond.orchestration.schema_parts import as_object, part_at
+
+USUAL_NUMBER: Final = 100.0  # up to here numbers come from knowing how to count
+MAX_WORDS: Final = 6  # of a text that was copied; what is longer was written
+MAX_NUMBER_WORDS: Final = 12
+_SHARED_CHARS: Final = 4  # two words that begin so much alike are forms of one
+_NUMBER: Final = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
+_WORD: Final = re.compile(r"[^\W\d_]{3,}")
+_FILE_NAME: Final = re.compile(r"\.\w{1,4}$")
+_LOOK: Final = "Nobody said {unsaid}. {then} If it is right all the same, make the same call again."
+_COPY: Final = "Copy what was said letter by letter."
+_ASK: Final = "If only the user can know it, ask with request_user_input."
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedAsking:
+    """Asks a model for a call, and once more where nobody said what is in it."""
+
+    model: ConstrainedModel
+
+    async def ask(
+        self,
+        opening: Sequence[Message],
+        told: Sequence[Message],
+        schema: JsonObject,
+        specs: Sequence[ToolSpec],
+        grant: Grant,
+    ) -> Outcome[JsonValue]:
+        """What the model says behind the opening and what it was told: the request, and calls with results.
+
+        Two calls of the grant at most. Where the second look fails, the first holds.
+        """
+        messages = (*opening, *told)
+        asked = await self.model.ask(messages, schema, MAX_CALL_TOKENS, grant)
+        said = as_object(asked.value) if asked.ok else {}
+        known = "\n".join(str(message.content) for message in told if message.role is Role.USER)
+        unsaid = unsaid_in(said, specs, known)
+        if not unsaid:
+            return asked
+        then = _ASK if unsaid[0][0].isdigit() else _COPY
+        look = _LOOK.format(unsaid=", ".join(unsaid), then=then)
+        again = (*messages, Message(Role.AGENT, _compact(said)), Message(Role.USER, look))
+        looked = await self.model.ask(again, schema, MAX_CALL_TOKENS, grant)
+        return looked if looked.ok else asked
+
+
+def unsaid_in(said: JsonObject, specs: Sequence[ToolSpec], known: str) -> tuple[str, ...]:
+    """The values of a call `{"tool", "arguments"}` that do not stand in what is known."""
+    spec = next((spec for spec in specs if spec.name == said.get("tool")), None)
+    if spec is None:
+        return ()
+    arguments = as_object(said.get("arguments"))
+    known_numbers = {float(number) for number in _NUMBER.findall(known)}
+    numbers = dict.fromkeys(_numbers(arguments))
+    strange = [n for n in numbers if float(n) > USUAL_NUMBER and float(n) not in known_numbers]
+    if strange or any(float(number) in known_numbers for number in numbers):
+        return tuple(strange)
+    return tuple(_strange_words(arguments, spec, known.casefold()))
+
+
+def _numbers(arguments: JsonObject) -> Iterator[str]:
+    for value in values_in(arguments):
+        if isinstance(value, str) and len(value.split()) <= MAX_NUMBER_WORDS:
+            yield from _NUMBER.findall(value)
+        elif _is_number(value):
+            yield str(value)
+
+
+def _strange_words(arguments: JsonObject, spec: ToolSpec, known: str) -> Iterator[str]:
+    """The texts of a call, if all of its texts are short and no word of them is known."""
+    texts = [
+        value
+        for name, value in arguments.items()
+        if isinstance(value, str) and part_at(spec.input_schema, (name,)).get("type") == "string"
+    ]
+    words = [_WORD.findall(text.casefold()) for text in texts]
+    if not any(words) or any(len(text.split()) > MAX_WORDS or _FILE_NAME.search(text) for text in texts):
+        return
+    begun = {word[:_SHARED_CHARS] for word in _WORD.findall(known)}
+    if not any(word[:_SHARED_CHARS] in begun for its in words for word in its):
+        yield from (repr(text) for text in texts if text.strip())
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _compact(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

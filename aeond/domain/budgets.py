@@ -140,18 +140,45 @@ class BudgetLedger:
         return BudgetLedger(self.limit, self.used + used, self.reserved - reservation)
 
 
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """What models did for an operation. `cached_tokens` is the part of the prompts that was read before,
+    `first_token_seconds` how long the first answer took to begin, `engine_seconds` how long all took."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    first_token_seconds: float = 0.0
+    engine_seconds: float = 0.0
+
+    def __add__(self, other: "ModelUse") -> "ModelUse":
+        return ModelUse(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.first_token_seconds or other.first_token_seconds,
+            self.engine_seconds + other.engine_seconds,
+        )
+
+
 class Grant:
-    """A reservation in use: the one mutable counter, owned by the operation it was reserved for.
+    """A reservation in use: the one mutable counter, owned by the operation it was reserved for, and what models
+    did within it.
 
     `take` before each use; it refuses instead of overshooting, so that `used` never exceeds the
     reservation whatever a model does.
     """
 
-    __slots__ = ("reservation", "used")
+    __slots__ = ("model_use", "reservation", "used")
 
     def __init__(self, reservation: Amounts) -> None:
         self.reservation = reservation
         self.used = Amounts()
+        self.model_use: ModelUse | None = None
+
+    def note(self, use: ModelUse) -> None:
+        """Adds what a model did; bounds nothing."""
+        self.model_use = use if self.model_use is None else self.model_use + use
 
     @property
     def left(self) -> Amounts:

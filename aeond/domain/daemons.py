@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from aeond.domain.llm import EngineSnapshot, EngineState
+from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState
 
 
 class DaemonState(StrEnum):
@@ -50,4 +50,5 @@ class DaemonSnapshot:
     load: DaemonLoad = field(default_factory=DaemonLoad)
     tool_count: int = 0
     resident_bytes: int = 0
+    metrics: EngineMetrics | None = None  # of the engine; None where nothing is measured
     messages: tuple[str, ...] = ()

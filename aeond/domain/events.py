@@ -8,7 +8,7 @@ are in the event that starts an operation, what was really used in the one that 
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
-from aeond.domain.budgets import Amounts, Budget
+from aeond.domain.budgets import Amounts, Budget, ModelUse
 from aeond.domain.evaluations import Evaluation, RefinementAction
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import Clarity, Plan, PlanStep, StepState
@@ -167,6 +167,7 @@ class StepEnded:
     handoff: str = ""
     used: Amounts = field(default_factory=Amounts)
     duration_seconds: float = 0.0
+    model_use: ModelUse | None = None  # None: no model was asked
 
 
 @dataclass(frozen=True, slots=True)

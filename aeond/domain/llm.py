@@ -50,6 +50,15 @@ class LLMRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Timing:
+    """How long an answer took, from when it was asked for in the attempt that succeeded: to its first token, and
+    as a whole. 0: nobody measured."""
+
+    first_token_seconds: float = 0.0
+    engine_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class LLMResponse:
     """The whole answer, with exact token counts."""
 
@@ -57,15 +66,17 @@ class LLMResponse:
     usage: TokenUsage
     model: str
     finish_reason: FinishReason
+    timing: Timing = Timing()
 
 
 @dataclass(frozen=True, slots=True)
 class LLMChunk:
-    """A piece of an answer; the last one has `finish_reason` and `usage` set and may have no text."""
+    """A piece of an answer; the last one has `finish_reason` and `usage` set, and may have no text."""
 
     text: str
     finish_reason: FinishReason | None = None
     usage: TokenUsage | None = None
+    timing: Timing = Timing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +112,24 @@ class EngineSnapshot:
     progress: float = 0.0
     error: str = ""
     restarts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EngineMetrics:
+    """What is measured of an engine. Tokens are counted since the daemon started; `cached_tokens` is the part of the
+    prompts that was read before, `read_tokens` what the engine had to read by its own count since it started,
+    prompts that were read ahead included (0: it does not say). `tokens_per_second` and `first_token_seconds` (the
+    middle one) are of the last answers; `cache_fraction` is how full the engine's cache is (0..1)."""
+
+    running_requests: int = 0
+    waiting_requests: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    tokens_per_second: float = 0.0
+    first_token_seconds: float = 0.0
+    cache_fraction: float = 0.0
+    read_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,12 @@ def _end(run: RunSnapshot, kind: e.StepEnded) -> RunSnapshot:
     current = run.steps[kind.step_id]
     handoff = kind.handoff or current.step.handoff_to_next
     step = replace(current.step, handoff_to_next=handoff, clarity=kind.clarity)
-    more = {"mode": kind.mode, "clarity": kind.clarity, "duration_seconds": kind.duration_seconds}
+    more = {
+        "mode": kind.mode,
+        "clarity": kind.clarity,
+        "duration_seconds": kind.duration_seconds,
+        "model_use": kind.model_use,
+    }
     ended = current.end(kind.state, kind.output, kind.error, kind.reason, step=step, **more)
     return _with_step(run, ended, run.ledger.settle(current.reservation, kind.used))
 

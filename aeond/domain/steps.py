@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from aeond.domain.budgets import Amounts
+from aeond.domain.budgets import Amounts, ModelUse
 from aeond.domain.copying import replace
 from aeond.domain.plans import Clarity, Plan, PlanStep, StepState
 from aeond.domain.questions import Question
@@ -43,6 +43,7 @@ class StepSnapshot:
     reason: str = ""
     clarity: Clarity | None = None
     duration_seconds: float = 0.0
+    model_use: ModelUse | None = None
     question: Question | None = None
     child: ChildRun | None = None
 

@@ -72,7 +72,8 @@ class StepExecutor:
         except Exception as error:  # step boundary: a bug in one step ends that step, not the run
             log.exception("step failed on an unexpected error", extra=_where(run, started))
             ended = _failed(started, "INTERNAL", f"unexpected {type(error).__name__}; see the daemon's log")
-        return replace(ended, used=grant.used, duration_seconds=self.clock.monotonic() - begun)
+        seconds = self.clock.monotonic() - begun
+        return replace(ended, used=grant.used, duration_seconds=seconds, model_use=grant.model_use)
 
     async def _call_tool(self, run: RunSnapshot, started: StepStarted, grant: Grant) -> StepOutcome:
         step = started.step

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Final
 
-from aeond.domain.budgets import Amounts, Grant
-from aeond.domain.llm import FinishReason, LLMRequest, LLMResponse, TokenUsage
+from aeond.domain.budgets import Amounts, Grant, ModelUse
+from aeond.domain.llm import FinishReason, LLMRequest, LLMResponse, Timing, TokenUsage
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.errors import (
     AeondError,
@@ -43,7 +43,7 @@ class MeteredLLM:
             response = await self._llm.generate(fitting)
         except AeondError as error:
             return failure(problem_of(error), None)
-        self._settle(taken, response.usage)
+        self._settle(taken, response.usage, response.timing)
         return success(response)
 
     async def stream(self, request: LLMRequest, on_text: TextSink) -> Outcome[LLMResponse | None]:
@@ -63,6 +63,7 @@ class MeteredLLM:
         text: list[str] = []
         reason: FinishReason | None = None
         usage: TokenUsage | None = None
+        timing = Timing()
         try:
             admitted = await self._admit(request)
             if admitted.value is None:
@@ -73,13 +74,14 @@ class MeteredLLM:
                     text.append(chunk.text)
                     on_text(chunk.text)
                 reason, usage = chunk.finish_reason or reason, chunk.usage or usage
+                timing = chunk.timing
         except AeondError as error:
             return failure(problem_of(error), None)
         if reason is None or usage is None:
             message = "the model's answer ended without saying why"
             return failure(Problem(LLMError.reason, message, retryable=True), None)
-        self._settle(taken, usage)
-        return success(LLMResponse("".join(text), usage, self._llm.model, reason))
+        self._settle(taken, usage, timing)
+        return success(LLMResponse("".join(text), usage, self._llm.model, reason, timing))
 
     async def _admit(self, request: LLMRequest) -> Outcome[tuple[LLMRequest, int] | None]:
         """The request as it fits, and the tokens taken for it."""
@@ -97,13 +99,25 @@ class MeteredLLM:
             return failure(_spent(f"the prompt needs {prompt} tokens and {left.tokens} are left"), None)
         return success((replace(request, max_tokens=answer), prompt + answer))
 
-    def _settle(self, taken: int, usage: TokenUsage) -> None:
+    def _settle(self, taken: int, usage: TokenUsage, timing: Timing) -> None:
+        self._grant.note(model_use(usage, timing))
         used = max(0, usage.total_tokens)
         if used < taken:
             self._grant.give_back(Amounts(tokens=taken - used))
         elif used > taken:
             # An adapter that used more than it was allowed: counted as far as the grant reaches.
             self._grant.take(Amounts(tokens=min(used - taken, self._grant.left.tokens)))
+
+
+def model_use(usage: TokenUsage, timing: Timing) -> ModelUse:
+    """One call as a part of what an operation asked of models."""
+    return ModelUse(
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        cached_tokens=usage.cached_tokens,
+        first_token_seconds=timing.first_token_seconds,
+        engine_seconds=timing.engine_seconds,
+    )
 
 
 def is_cut(response: LLMResponse) -> bool:

@@ -21,6 +21,7 @@ from aeond.domain.events import (
     StepStarted,
 )
 from aeond.domain.llm import (
+    EngineMetrics,
     EngineSnapshot,
     LLMCapabilities,
     LLMChunk,
@@ -139,6 +140,9 @@ class Engine(Protocol):
         nothing."""
 
     async def list_models(self) -> Sequence[ModelInfo]: ...
+
+    async def metrics(self) -> EngineMetrics | None:
+        """What is measured of it, by itself and from outside, within a second; None where nothing is."""
 
 
 # ---------------------------------------------------------------- tools, agents, memory

@@ -52,6 +52,7 @@ class Status:
             started_time=self._started_time,
             uptime_seconds=self._clock.monotonic() - self._started_monotonic,
             engine=self._engine.snapshot(),
+            metrics=await self._engine.metrics(),
             load=DaemonLoad(
                 running_runs=self._scheduler.running_count,
                 waiting_runs=self._scheduler.waiting_count,

@@ -13,7 +13,7 @@ from aeon_cli.questions import how_to_answer, lines_of
 from aeon_cli.terminals import look_at
 from aeon_cli.titles import counted, duration_in_words, size_in_words, title_of
 from aeond_client.events import Event
-from aeond_client.runs import Run, RunSummary, Step, StepState
+from aeond_client.runs import ModelUse, Run, RunSummary, Step, StepState
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
@@ -94,6 +94,8 @@ def _print_step(step: Step, *, unicode: bool) -> None:
     print(f"\n{sign} {one_line(step.step_id)}  {title_of(step.plan_step)}{took}")
     if step.mode in {"repair", "fallback"}:
         print(f"    by {step.mode}")
+    if step.model_use is not None:
+        print(f"    {model_use_in_words(step.model_use)}")
     if step.error:
         print(f"    {one_line(step.error)} ({one_line(step.reason)})")
     if step.output is not None:
@@ -101,6 +103,18 @@ def _print_step(step: Step, *, unicode: bool) -> None:
             print(f"    {line}".rstrip())
     elif step.output_bytes:
         print(f"    {size_in_words(step.output_bytes)} of output: see --events")
+
+
+def model_use_in_words(use: ModelUse) -> str:
+    """What a model read and wrote for a step, and how long that took."""
+    read = f"{counted(use.prompt_tokens, 'token')} read"
+    if use.cached_tokens:
+        read += f" ({use.cached_tokens} from before)"
+    words = [read, f"{use.completion_tokens} written"]
+    if use.engine_seconds:
+        words.append(f"first after {duration_in_words(use.first_token_seconds)}")
+        words.append(f"engine {duration_in_words(use.engine_seconds)}")
+    return ", ".join(words)
 
 
 def print_events(events: Iterable[Event]) -> None:

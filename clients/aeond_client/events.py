@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aeond_client.judgements import Issue, Question, TaskProfile
-from aeond_client.runs import Amounts, Answer, Budget, Plan, PlanStep, Problem, RunState, StepState
+from aeond_client.runs import Amounts, Answer, Budget, ModelUse, Plan, PlanStep, Problem, RunState, StepState
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,7 @@ class StepEnded:
     handoff: str = ""
     used: Amounts = field(default_factory=Amounts)
     duration_seconds: float = 0.0
+    model_use: ModelUse | None = None
 
 
 @dataclass(frozen=True, slots=True)

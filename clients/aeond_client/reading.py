@@ -10,11 +10,12 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from aeond.api.v1 import daemon_pb2, judgements_pb2, memory_pb2, models_pb2, parts_pb2, runs_pb2, tools_pb2
 from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.judgements import Issue, Question, TaskProfile
-from aeond_client.models import Engine, ModelInfo, TextPiece
+from aeond_client.models import Engine, EngineMetrics, ModelInfo, TextPiece
 from aeond_client.runs import (
     Amounts,
     Answer,
     Budget,
+    ModelUse,
     Plan,
     PlanStep,
     Problem,
@@ -121,6 +122,7 @@ def step(wire: runs_pb2.Step) -> Step:
         reason=wire.reason,
         clarity=chosen(parts_pb2.Clarity, wire.clarity),
         duration_seconds=wire.duration_seconds,
+        model_use=model_use(wire.model_use) if wire.HasField("model_use") else None,
     )
 
 
@@ -245,6 +247,31 @@ def engine(wire: models_pb2.Engine) -> Engine:
         progress=wire.progress,
         error=wire.error,
         restarts=wire.restarts,
+        metrics=_metrics(wire.metrics) if wire.HasField("metrics") else None,
+    )
+
+
+def _metrics(wire: models_pb2.EngineMetrics) -> EngineMetrics:
+    return EngineMetrics(
+        running_requests=wire.running_requests,
+        waiting_requests=wire.waiting_requests,
+        prompt_tokens=wire.prompt_tokens,
+        cached_tokens=wire.cached_tokens,
+        completion_tokens=wire.completion_tokens,
+        tokens_per_second=wire.tokens_per_second,
+        first_token_seconds=wire.first_token_seconds,
+        cache_fraction=wire.cache_fraction,
+        read_tokens=wire.read_tokens,
+    )
+
+
+def model_use(wire: parts_pb2.ModelUse) -> ModelUse:
+    return ModelUse(
+        prompt_tokens=wire.prompt_tokens,
+        completion_tokens=wire.completion_tokens,
+        cached_tokens=wire.cached_tokens,
+        first_token_seconds=wire.first_token_seconds,
+        engine_seconds=wire.engine_seconds,
     )
 
 

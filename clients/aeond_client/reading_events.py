@@ -95,6 +95,7 @@ def _step_ended(wire: events_pb2.StepEnded) -> StepEnded:
         handoff=wire.handoff,
         used=reading.amounts(wire.used),
         duration_seconds=wire.duration_seconds,
+        model_use=reading.model_use(wire.model_use) if wire.HasField("model_use") else None,
     )
 
 

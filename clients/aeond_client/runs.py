@@ -124,6 +124,17 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelUse:
+    """What models did for a step; `cached_tokens` is the part of the prompts that was read before."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    first_token_seconds: float = 0.0
+    engine_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """A step of a run and how it went so far; `attempt` counts its starts (0: never started).
 
@@ -141,6 +152,7 @@ class Step:
     reason: str = ""
     clarity: str = ""
     duration_seconds: float = 0.0
+    model_use: ModelUse | None = None
 
     @property
     def step_id(self) -> str:

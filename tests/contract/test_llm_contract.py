@@ -140,6 +140,17 @@ async def test_generate_answers_with_exact_counts(subject: Subject) -> None:
     assert 0 <= response.usage.cached_tokens <= response.usage.prompt_tokens
 
 
+async def test_an_answer_tells_how_long_it_took(subject: Subject) -> None:
+    """Who measures says when the answer began and ended, in one piece and streamed alike."""
+    request = ask("Say something.", max_tokens=10)
+    whole = await subject.llm.generate(request)
+    chunks = await collect(subject.llm.stream(request))
+    for timing in (whole.timing, chunks[-1].timing):
+        measured = timing.engine_seconds > 0
+        assert measured is not isinstance(subject.llm, ScriptedLLM)
+        assert 0 <= timing.first_token_seconds <= timing.engine_seconds
+
+
 async def test_a_stream_gives_what_generate_gives(subject: Subject) -> None:
     """Streamed pieces join to the very answer, finish reason and counts that come in one piece."""
     request = ask(LONG_STORY, max_tokens=30)

@@ -581,6 +581,7 @@ class StepEnded(_message.Message):
     HANDOFF_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
     DURATION_SECONDS_FIELD_NUMBER: _builtins.int
+    MODEL_USE_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
     """Which step."""
     state: _parts_pb2.StepState.ValueType
@@ -603,6 +604,10 @@ class StepEnded(_message.Message):
     def used(self) -> _parts_pb2.Amounts:
         """What it cost."""
 
+    @_builtins.property
+    def model_use(self) -> _parts_pb2.ModelUse:
+        """What models did for it. Not set: none was asked."""
+
     def __init__(
         self,
         *,
@@ -616,10 +621,11 @@ class StepEnded(_message.Message):
         handoff: _builtins.str = ...,
         used: _parts_pb2.Amounts | None = ...,
         duration_seconds: _builtins.float = ...,
+        model_use: _parts_pb2.ModelUse | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["used", b"used"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["model_use", b"model_use", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clarity", b"clarity", "duration_seconds", b"duration_seconds", "error", b"error", "handoff", b"handoff", "mode", b"mode", "output_json", b"output_json", "reason", b"reason", "state", b"state", "step_id", b"step_id", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clarity", b"clarity", "duration_seconds", b"duration_seconds", "error", b"error", "handoff", b"handoff", "mode", b"mode", "model_use", b"model_use", "output_json", b"output_json", "reason", b"reason", "state", b"state", "step_id", b"step_id", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

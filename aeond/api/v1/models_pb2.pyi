@@ -156,7 +156,7 @@ Global___Engine: _TypeAlias = Engine  # noqa: Y015
 
 @_typing.final
 class EngineMetrics(_message.Message):
-    """What an engine measures of itself, since it started unless said otherwise."""
+    """What is measured of an engine, since the daemon started unless said otherwise."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -168,6 +168,7 @@ class EngineMetrics(_message.Message):
     TOKENS_PER_SECOND_FIELD_NUMBER: _builtins.int
     FIRST_TOKEN_SECONDS_FIELD_NUMBER: _builtins.int
     CACHE_FRACTION_FIELD_NUMBER: _builtins.int
+    READ_TOKENS_FIELD_NUMBER: _builtins.int
     running_requests: _builtins.int
     """Requests at work now."""
     waiting_requests: _builtins.int
@@ -184,6 +185,10 @@ class EngineMetrics(_message.Message):
     """Time to the first token of an answer, lately, the middle one."""
     cache_fraction: _builtins.float
     """How full the engine's cache is, 0 to 1."""
+    read_tokens: _builtins.int
+    """Tokens of prompts that the engine had to read by its own count since it started, those that were read ahead
+    included. 0: it does not say.
+    """
     def __init__(
         self,
         *,
@@ -195,10 +200,11 @@ class EngineMetrics(_message.Message):
         tokens_per_second: _builtins.float = ...,
         first_token_seconds: _builtins.float = ...,
         cache_fraction: _builtins.float = ...,
+        read_tokens: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cache_fraction", b"cache_fraction", "cached_tokens", b"cached_tokens", "completion_tokens", b"completion_tokens", "first_token_seconds", b"first_token_seconds", "prompt_tokens", b"prompt_tokens", "running_requests", b"running_requests", "tokens_per_second", b"tokens_per_second", "waiting_requests", b"waiting_requests"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cache_fraction", b"cache_fraction", "cached_tokens", b"cached_tokens", "completion_tokens", b"completion_tokens", "first_token_seconds", b"first_token_seconds", "prompt_tokens", b"prompt_tokens", "read_tokens", b"read_tokens", "running_requests", b"running_requests", "tokens_per_second", b"tokens_per_second", "waiting_requests", b"waiting_requests"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -200,6 +200,7 @@ class Step(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     CLARITY_FIELD_NUMBER: _builtins.int
     DURATION_SECONDS_FIELD_NUMBER: _builtins.int
+    MODEL_USE_FIELD_NUMBER: _builtins.int
     state: _parts_pb2.StepState.ValueType
     """Its place in its life."""
     attempt: _builtins.int
@@ -226,6 +227,10 @@ class Step(_message.Message):
     def step(self) -> _parts_pb2.PlanStep:
         """The step as planned, and as executed once it has started."""
 
+    @_builtins.property
+    def model_use(self) -> _parts_pb2.ModelUse:
+        """What models did for it. Not set: none was asked."""
+
     def __init__(
         self,
         *,
@@ -240,10 +245,11 @@ class Step(_message.Message):
         reason: _builtins.str = ...,
         clarity: _parts_pb2.Clarity.ValueType = ...,
         duration_seconds: _builtins.float = ...,
+        model_use: _parts_pb2.ModelUse | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["step", b"step"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["model_use", b"model_use", "step", b"step"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "clarity", b"clarity", "duration_seconds", b"duration_seconds", "error", b"error", "mode", b"mode", "output_bytes", b"output_bytes", "output_json", b"output_json", "reason", b"reason", "recovery", b"recovery", "state", b"state", "step", b"step"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "clarity", b"clarity", "duration_seconds", b"duration_seconds", "error", b"error", "mode", b"mode", "model_use", b"model_use", "output_bytes", b"output_bytes", "output_json", b"output_json", "reason", b"reason", "recovery", b"recovery", "state", b"state", "step", b"step"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from aeond.capabilities.llm.requests import closing
-from aeond.domain.llm import LLMChunk, LLMRequest, TokenUsage
+from aeond.domain.llm import LLMChunk, LLMRequest, Timing, TokenUsage
 from aeond.domain.messages import Message, Role
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import InvalidInputError, LLMError
@@ -18,7 +18,7 @@ class LLMAgent:
     A message's content is the prompt as a text, or `{"system": ..., "text": ...}`. Its metadata may hold
     `max_tokens`, the bound of prompt and answer together, `answer_tokens`, the bound of the answer alone,
     and `deadline_seconds`. The answer's metadata holds `used` (prompt_tokens, completion_tokens,
-    cached_tokens, llm_calls) and `finish_reason`.
+    cached_tokens, llm_calls, first_token_seconds, engine_seconds) and `finish_reason`.
 
     Raises LLMError (reason TOKENS_SPENT) instead of going over `max_tokens`, InvalidInputError for a message
     of another shape, and whatever the adapter raises.
@@ -38,7 +38,7 @@ class LLMAgent:
 
     async def process(self, message: Message) -> Message:
         response = await self._adapter.generate(await self._request(message))
-        return answer(response.text, response.usage, response.finish_reason)
+        return answer(response.text, response.usage, response.finish_reason, response.timing)
 
     async def stream(self, message: Message) -> AsyncIterator[Message]:
         text = ""
@@ -50,7 +50,7 @@ class LLMAgent:
                 if chunk.text:
                     yield Message(Role.AGENT, chunk.text)
         assert last.usage is not None, "an adapter's last chunk has the usage"
-        yield answer(text, last.usage, last.finish_reason or "")
+        yield answer(text, last.usage, last.finish_reason or "", last.timing)
 
     async def _request(self, message: Message) -> LLMRequest:
         messages = prompt_of(message.content)
@@ -94,9 +94,11 @@ def whole(metadata: JsonObject, key: str, default: int) -> int:
     return value
 
 
-def answer(text: str, usage: TokenUsage, finish_reason: str) -> Message:
+def answer(text: str, usage: TokenUsage, finish_reason: str, timing: Timing) -> Message:
     """The whole answer with what it cost."""
     used = {
+        "first_token_seconds": timing.first_token_seconds,
+        "engine_seconds": timing.engine_seconds,
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
         "cached_tokens": usage.cached_tokens,

@@ -3,9 +3,12 @@
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import replace
 
 import anyio
 
+from aeond.capabilities.llm.measurements import Measurements
+from aeond.capabilities.llm.prompt_reading import is_ahead
 from aeond.capabilities.llm.requests import check_messages, check_request, out_of_time, within
 from aeond.capabilities.llm.retrying import Retries
 from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse
@@ -24,8 +27,9 @@ class AskingAdapter(ABC):
     A stream is tried again only as long as nothing of it was given away.
     """
 
-    def __init__(self, retries: Retries) -> None:
+    def __init__(self, retries: Retries, measurements: Measurements) -> None:
         self._retries = retries
+        self._measurements = measurements
 
     @property
     @abstractmethod
@@ -81,14 +85,29 @@ class AskingAdapter(ABC):
             async for chunk in chunks:
                 yield chunk
 
+    async def _measured(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
+        """One try, the last chunk with how long it took; what is only read ahead is nobody's answer."""
+        answering = self._measurements.begin()
+        try:
+            async with contextlib.aclosing(self.attempt(request)) as chunks:
+                async for chunk in chunks:
+                    if chunk.text:
+                        answering.text_came()
+                    if chunk.usage is not None and not is_ahead(request):
+                        yield replace(chunk, timing=answering.answered(chunk.usage))
+                    else:
+                        yield chunk
+        finally:
+            answering.end()
+
     async def _generate(self, request: LLMRequest) -> LLMResponse:
-        async with contextlib.aclosing(self.attempt(request)) as attempted:
+        async with contextlib.aclosing(self._measured(request)) as attempted:
             chunks = [chunk async for chunk in attempted]
         last = chunks[-1]
         assert last.usage is not None
         assert last.finish_reason is not None
         text = "".join(chunk.text for chunk in chunks)
-        return LLMResponse(text, last.usage, self.model, last.finish_reason)
+        return LLMResponse(text, last.usage, self.model, last.finish_reason, last.timing)
 
     async def _stream(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
         attempt = 0
@@ -96,7 +115,7 @@ class AskingAdapter(ABC):
         while True:
             attempt += 1
             try:
-                async with contextlib.aclosing(self.attempt(request)) as chunks:
+                async with contextlib.aclosing(self._measured(request)) as chunks:
                     async for chunk in chunks:
                         given = True
                         yield chunk

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from aeond.capabilities.llm.asking import AskingAdapter
+from aeond.capabilities.llm.measurements import Measurements
 from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.prompt_reading import Resident, is_ahead
 from aeond.capabilities.llm.requests import chat_messages, check_length
@@ -36,6 +37,9 @@ class EngineSessions(Protocol):
     @property
     def context_length(self) -> int: ...
 
+    @property
+    def measurements(self) -> Measurements: ...
+
     def session(self) -> contextlib.AbstractAsyncContextManager[Resident]: ...
 
 
@@ -48,7 +52,7 @@ class LlamaCppAdapter(AskingAdapter):
     """
 
     def __init__(self, engine: EngineSessions, retries: Retries) -> None:
-        super().__init__(retries)
+        super().__init__(retries, engine.measurements)
         self._engine = engine
 
     @property

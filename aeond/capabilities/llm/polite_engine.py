@@ -16,7 +16,7 @@ import anyio
 
 from aeond.capabilities.llm.requests import closing, out_of_time
 from aeond.capabilities.llm.turns import Turns
-from aeond.domain.llm import EngineSnapshot, EngineState, ModelInfo
+from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import LLMError, NotFoundError, OverloadedError, WrongStateError
 from aeond.ports import Clock, Engine
 
@@ -153,6 +153,13 @@ class PoliteEngine:
 
     async def list_models(self) -> Sequence[ModelInfo]:
         return await self._engine.list_models()
+
+    async def metrics(self) -> EngineMetrics | None:
+        """Who waits for the turn of a model waits too."""
+        metrics = await self._engine.metrics()
+        if metrics is None:
+            return None
+        return replace(metrics, waiting_requests=metrics.waiting_requests + self._turns.waiting)
 
     # ------------------------------------------------------------------ for the adapter
 

@@ -24,7 +24,7 @@ class RemoteAdapter(AskingAdapter):
     """
 
     def __init__(self, engine: RemoteEngine, retries: Retries) -> None:
-        super().__init__(retries)
+        super().__init__(retries, engine.measurements)
         self._engine = engine
 
     @property

@@ -19,9 +19,11 @@ from aeond.capabilities.llm.dialects import (
     guides,
 )
 from aeond.capabilities.llm.endpoints import Endpoint
+from aeond.capabilities.llm.engine_metrics import seen_by
+from aeond.capabilities.llm.measurements import Measurements
 from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.watching import Watch
-from aeond.domain.llm import EngineSnapshot, EngineState, ModelInfo
+from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import AeondError, LLMError, LLMGoneError, NotFoundError, OverloadedError
 from aeond.ports import Clock
 
@@ -78,6 +80,7 @@ class RemoteEngine:
         self._changed = anyio.Event()
         self._looking = anyio.Lock()
         self._requests = 0
+        self.measurements = Measurements(clock)
         self._tasks = anyio.create_task_group()
 
     async def __aenter__(self) -> Self:
@@ -166,6 +169,10 @@ class RemoteEngine:
             )
             for entry in entries
         ]
+
+    async def metrics(self) -> EngineMetrics | None:
+        measured = self.measurements.metrics()
+        return await seen_by(self._client, measured) if self._seen is not None else measured
 
     # ------------------------------------------------------------------ for the adapter
 

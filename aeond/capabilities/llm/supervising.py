@@ -19,14 +19,16 @@ import anyio
 
 from aeond.capabilities.llm.catalogue import Catalogue, CatalogueEntry
 from aeond.capabilities.llm.endpoints import UnixSocket
+from aeond.capabilities.llm.engine_metrics import seen_by
 from aeond.capabilities.llm.engine_process import sweep
 from aeond.capabilities.llm.engine_program import EngineProgram, ModelFiles
 from aeond.capabilities.llm.engine_unit import RunningEngine, Start, as_child
+from aeond.capabilities.llm.measurements import Measurements
 from aeond.capabilities.llm.mourning import Mourning
 from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.supervision import Supervision
 from aeond.capabilities.llm.watching import Watch
-from aeond.domain.llm import EngineSnapshot, EngineState, ModelInfo
+from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import LLMError, LLMGoneError, OverloadedError
 from aeond.ports import Clock
 
@@ -76,6 +78,7 @@ class SupervisedEngine(Generic[R]):
         self._failure_until = 0.0
         self._mourning = Mourning(clock, settings.mourning)
         self._requests = 0
+        self.measurements = Measurements(clock)
         self._watch = Watch(clock)
         self._tasks = anyio.create_task_group()
 
@@ -192,6 +195,13 @@ class SupervisedEngine(Generic[R]):
             )
             for entry in self._catalogue
         ]
+
+    async def metrics(self) -> EngineMetrics | None:
+        measured = self.measurements.metrics()
+        if self._resident is None:
+            return measured
+        # Watched by nobody: an engine that tells how it is may still be silent to those who ask it something.
+        return await seen_by(OpenAIClient(UnixSocket(self._socket), Watch(self._clock)), measured)
 
     # ------------------------------------------------------------------ for the adapter
 

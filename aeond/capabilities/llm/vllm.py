@@ -6,6 +6,7 @@ from typing import Protocol
 
 from aeond.capabilities.llm.asking import AskingAdapter
 from aeond.capabilities.llm.llama_cpp import check_json
+from aeond.capabilities.llm.measurements import Measurements
 from aeond.capabilities.llm.requests import check_length
 from aeond.capabilities.llm.retrying import Retries
 from aeond.capabilities.llm.vllm_engine import VllmResident
@@ -31,6 +32,9 @@ class VllmSessions(Protocol):
     @property
     def context_length(self) -> int: ...
 
+    @property
+    def measurements(self) -> Measurements: ...
+
     def session(self) -> contextlib.AbstractAsyncContextManager[VllmResident]: ...
 
     def condemn(self, resident: VllmResident) -> None:
@@ -45,7 +49,7 @@ class VllmAdapter(AskingAdapter):
     """
 
     def __init__(self, engine: VllmSessions, retries: Retries) -> None:
-        super().__init__(retries)
+        super().__init__(retries, engine.measurements)
         self._engine = engine
 
     @property

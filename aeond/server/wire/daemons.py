@@ -15,7 +15,7 @@ def status_to_wire(daemon: DaemonSnapshot, connections: int, streams: int) -> pb
         pid=daemon.pid,
         started_time=timestamp(daemon.started_time),
         uptime_seconds=daemon.uptime_seconds,
-        engine=engine_to_wire(daemon.engine),
+        engine=engine_to_wire(daemon.engine, daemon.metrics),
         load=pb.Load(
             running_runs=daemon.load.running_runs,
             waiting_runs=daemon.load.waiting_runs,

@@ -169,6 +169,7 @@ def _step_ended(kind: ours.StepEnded) -> pb.StepEnded:
         handoff=plain_text(kind.handoff),
         used=parts.amounts_to_wire(kind.used),
         duration_seconds=kind.duration_seconds,
+        model_use=parts.model_use_to_wire(kind.model_use),
     )
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from aeond.api.v1 import models_pb2 as pb
 from aeond.api.v1 import sessions_pb2
-from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo, Priority
+from aeond.domain.llm import EngineMetrics, EngineSnapshot, LLMChunk, LLMRequest, ModelInfo, Priority
 from aeond.domain.messages import Message
 from aeond.errors import InvalidInputError
 from aeond.server.wire import checks
@@ -85,14 +85,29 @@ def chunk_to_wire(chunk: LLMChunk) -> pb.GenerateResponse:
     )
 
 
-def engine_to_wire(engine: EngineSnapshot) -> pb.Engine:
+def engine_to_wire(engine: EngineSnapshot, metrics: EngineMetrics | None = None) -> pb.Engine:
     return pb.Engine(
+        metrics=_metrics_to_wire(metrics) if metrics else None,
         state=ENGINE_STATES.wire(engine.state),
         model=engine.model,
         activity=plain_text(engine.activity),
         progress=engine.progress,
         error=plain_text(engine.error),
         restarts=engine.restarts,
+    )
+
+
+def _metrics_to_wire(metrics: EngineMetrics) -> pb.EngineMetrics:
+    return pb.EngineMetrics(
+        running_requests=metrics.running_requests,
+        waiting_requests=metrics.waiting_requests,
+        prompt_tokens=metrics.prompt_tokens,
+        cached_tokens=metrics.cached_tokens,
+        completion_tokens=metrics.completion_tokens,
+        tokens_per_second=metrics.tokens_per_second,
+        first_token_seconds=metrics.first_token_seconds,
+        cache_fraction=metrics.cache_fraction,
+        read_tokens=metrics.read_tokens,
     )
 
 

@@ -5,7 +5,7 @@ import math
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from aeond.api.v1 import parts_pb2 as pb
-from aeond.domain.budgets import Amounts, Budget, BudgetRequest
+from aeond.domain.budgets import Amounts, Budget, BudgetRequest, ModelUse
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import MAX_PLAN_STEPS, Plan, PlanStep
 from aeond.domain.runs import MAX_REQUEST_CHARS, Answer, Owner, RunRequest
@@ -152,6 +152,18 @@ def amounts_to_wire(amounts: Amounts) -> pb.Amounts:
         tokens=amounts.tokens,
         tool_calls=amounts.tool_calls,
         passes=amounts.passes,
+    )
+
+
+def model_use_to_wire(use: ModelUse | None) -> pb.ModelUse | None:
+    if use is None:
+        return None
+    return pb.ModelUse(
+        prompt_tokens=use.prompt_tokens,
+        completion_tokens=use.completion_tokens,
+        cached_tokens=use.cached_tokens,
+        first_token_seconds=use.first_token_seconds,
+        engine_seconds=use.engine_seconds,
     )
 
 

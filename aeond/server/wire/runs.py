@@ -84,4 +84,5 @@ def _step_to_wire(step: StepSnapshot) -> pb.Step:
         reason=step.reason,
         clarity=CLARITIES.wire(step.clarity),
         duration_seconds=step.duration_seconds,
+        model_use=parts.model_use_to_wire(step.model_use),
     )

@@ -13,7 +13,7 @@ def status(context: click.Context, /, as_json: bool) -> int:
 
     Its state, its model, its load, and what is wrong, if anything is. Exits with 0 when it is ready, 1 when it is not.
     """
-    from aeon_cli.commands.models import engine_in_words
+    from aeon_cli.commands.models import engine_in_words, metrics_in_words
     from aeon_cli.exits import Exit
     from aeon_cli.printable import one_line
     from aeon_cli.titles import duration_in_words, size_in_words
@@ -29,6 +29,8 @@ def status(context: click.Context, /, as_json: bool) -> int:
         print(f"socket  {one_line(str(socket))}")
         print(f"up      {duration_in_words(found.uptime_seconds)}")
         print(f"model   {engine_in_words(found.engine)}")
+        for line in metrics_in_words(found.engine.metrics):
+            print(f"        {line}")
         print(
             f"runs    {found.running_runs}{most} at work, {found.waiting_runs} waiting, "
             f"{found.attention_runs} need a person"

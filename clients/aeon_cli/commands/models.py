@@ -12,7 +12,7 @@ from aeon_cli.grouping import InOrder
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
-    from aeond_client.models import Engine, ModelInfo
+    from aeond_client.models import Engine, EngineMetrics, ModelInfo
 
 _POLL_SECONDS = 0.3
 
@@ -140,6 +140,23 @@ def engine_in_words(engine: "Engine") -> str:
     if engine.activity:
         words += f": {one_line(engine.activity)}" + (f" {engine.progress:.0%}" if engine.progress else "")
     return f"{words}: {one_line(engine.error)}" if engine.error else words
+
+
+def metrics_in_words(metrics: "EngineMetrics | None") -> list[str]:
+    """What is measured of an engine, on two lines; nothing where nothing is."""
+    from aeon_cli.titles import duration_in_words
+
+    if metrics is None or not metrics.prompt_tokens:
+        return []
+    work = [f"{metrics.running_requests} at work, {metrics.waiting_requests} waiting"]
+    if metrics.tokens_per_second:
+        work.append(f"{metrics.tokens_per_second:.0f} tokens/s")
+        work.append(f"first after {duration_in_words(metrics.first_token_seconds)}")
+    if metrics.cache_fraction:
+        work.append(f"cache {metrics.cache_fraction:.0%} full")
+    cached = metrics.cached_tokens / metrics.prompt_tokens
+    tokens = f"{metrics.prompt_tokens} tokens of prompts, {cached:.0%} from before"
+    return [", ".join(work), f"{tokens}; {metrics.completion_tokens} written"]
 
 
 def _wait_for(client: "Client", engine: "Engine") -> "Engine":

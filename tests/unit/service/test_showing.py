@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from aeond.domain.events import Event, LiveUpdate, Progress
-from aeond.domain.llm import EngineSnapshot, EngineState, ModelInfo
+from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.service.feed import HotFeed, Watcher
 from aeond.service.showing import EngineShowing
 
@@ -33,6 +33,9 @@ class StartingEngine:
 
     async def wake(self) -> None:
         """Not asked for here."""
+
+    async def metrics(self) -> EngineMetrics | None:
+        return None
 
     async def list_models(self) -> Sequence[ModelInfo]:
         return ()

@@ -11,6 +11,7 @@ import pytest
 
 from aeond.capabilities.llm.endpoints import UnixSocket
 from aeond.capabilities.llm.llama_cpp import LlamaCppAdapter
+from aeond.capabilities.llm.measurements import Measurements
 from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.prompt_files import PromptFiles
 from aeond.capabilities.llm.prompt_reading import PromptReading, Resident
@@ -40,6 +41,7 @@ class CannedEngine:
 
     def __init__(self, socket: Path) -> None:
         clock = SystemClock()
+        self.measurements = Measurements(clock)
         client = OpenAIClient(UnixSocket(socket), Watch(clock))
         files = PromptFiles(socket.parent, "canned")
         prompts = PromptReading(client, clock, files, slots=2, most=64, piece_seconds=1, show=lambda _: None)

@@ -18,7 +18,8 @@ from aeond.errors import LLMError, LLMGoneError
 
 MAX_LINE_BYTES = 1 << 16
 MAX_LOG_LINES = 40
-END_SECONDS = 2.0
+END_SECONDS = 5.0
+LOOK_SECONDS = 0.02
 PID_FILE = "engine.json"
 
 
@@ -104,8 +105,20 @@ class EngineProcess:
             self._process.terminate()
         with anyio.move_on_after(END_SECONDS):
             await self._process.wait()
+            for _ in range(round(END_SECONDS / LOOK_SECONDS)):
+                if not self._has_group():
+                    break
+                await anyio.sleep(LOOK_SECONDS)
         self.kill()
         await self._process.wait()
+
+    def _has_group(self) -> bool:
+        """Whether anything is left of the process group once its leader is gone."""
+        try:
+            os.killpg(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        return start_ticks(self.pid) in (None, self.start_ticks)
 
     async def _errors_logged(self) -> list[str]:
         """What the engine logged as errors, once its log is complete."""

@@ -31,6 +31,7 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
 LOOK_SECONDS = 0.1
+MOMENT_SECONDS = 0.01
 ANSWER_SECONDS = 5.0
 END_SECONDS = 5.0
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  # looked through for what this engine left there
@@ -213,13 +214,9 @@ class Guard:
         if not self._ending.acquire(blocking=False):
             return
         self._remember()
-        others = [process for process in session() if process != os.getpid()]
-        while others:
-            for process in others:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGKILL)
-            threading.Event().wait(0.01)
-            others = [process for process in session() if process != os.getpid() and not is_dead(process)]
+        # Python's own tracker knows all shared memory by name, and removes it when it is the last one left.
+        end_all(lambda process: not is_tracker(process))
+        end_all(is_tracker, patience_seconds=END_SECONDS)
         self._clear()
         os._exit(code)
 
@@ -276,6 +273,25 @@ def session() -> list[int]:
                 if os.getsid(int(entry.name)) == ours:
                     found.append(int(entry.name))
     return found
+
+
+def end_all(which: Callable[[int], bool], patience_seconds: float = 0.0) -> None:
+    """Returns when none of these is left of the session but this process; kills them when patience ends."""
+    rounds = 0
+    while left := [one for one in session() if one != os.getpid() and not is_dead(one) and which(one)]:
+        for process in left:
+            if rounds * MOMENT_SECONDS >= patience_seconds:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+        threading.Event().wait(MOMENT_SECONDS)
+        rounds += 1
+
+
+def is_tracker(process: int) -> bool:
+    """Whether it is the process with which Python keeps track of what is shared."""
+    with contextlib.suppress(OSError):
+        return b"multiprocessing.resource_tracker" in Path(f"/proc/{process}/cmdline").read_bytes()
+    return False
 
 
 def is_dead(process: int) -> bool:

@@ -21,13 +21,17 @@ async def llama(anyio_backend: str, tmp_path: Path) -> AsyncIterator[LLMAdapter]
         yield running.llm
 
 
-@pytest.fixture(params=["llama", "vllm_engine"])
+@pytest.fixture(
+    params=[
+        pytest.param("llama", marks=pytest.mark.model),
+        pytest.param("vllm_engine", marks=[pytest.mark.model, pytest.mark.vllm]),
+    ]
+)
 def llm(request: pytest.FixtureRequest) -> LLMAdapter:
     found: Any = request.getfixturevalue(request.param)
     return found if request.param == "llama" else found.llm
 
 
-@pytest.mark.model
 @pytest.mark.parametrize(
     "count", [SOME, pytest.param(MANY, marks=pytest.mark.nightly)], ids=["some", "a thousand"]
 )

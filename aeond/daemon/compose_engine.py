@@ -63,6 +63,7 @@ def models_of(model: ModelSection, paths: Paths) -> "tuple[Catalogue, ModelStore
 
 @asynccontextmanager
 async def _vllm(config: Config, paths: Paths, clock: Clock) -> AsyncIterator[tuple[LLMAdapter, Engine]]:
+    from aeond.capabilities.llm.lora import AdaptedEngine, LoraAdapter, room_for
     from aeond.capabilities.llm.retrying import Retries
     from aeond.capabilities.llm.vllm import VllmAdapter
     from aeond.capabilities.llm.vllm_engine import VllmEngine, VllmSettings
@@ -72,7 +73,9 @@ async def _vllm(config: Config, paths: Paths, clock: Clock) -> AsyncIterator[tup
     start = {name: value for name, value in _started(config.engine.run, paths).items() if name == "start"}
     catalogue, store = models_of(model, paths)
     python, cache = paths.engine_environment / "bin" / "python", paths.engine_cache
+    adapters = [LoraAdapter(one.name, one.base, Path(one.path).expanduser()) for one in model.adapters]
     settings = VllmSettings(
+        lora_rank=room_for(adapters) if adapters else 0,
         gpu=computes_on_gpu(vllm),
         slots=model.parallel_requests,
         context_length=model.context_tokens,
@@ -83,7 +86,8 @@ async def _vllm(config: Config, paths: Paths, clock: Clock) -> AsyncIterator[tup
     models = ConvertedModels(store, cache / "models", python, **start)
     async with VllmEngine(
         catalogue, models, paths.engine_dir, clock, settings, python=python, cache=cache, **start
-    ) as engine:
+    ) as whole:
+        engine = AdaptedEngine(whole, adapters)
         yield VllmAdapter(engine, Retries(clock, chance)), engine
 
 
@@ -158,9 +162,13 @@ async def check_model(config: Config, paths: Paths) -> str:
                 f"counted {exactly}"
             )
     from aeond.capabilities.llm.downloading import digest_of
+    from aeond.capabilities.llm.vllm_models import own_folder
 
     catalogue, store = models_of(config.model, paths)
     entry = catalogue.get("")
+    folder = own_folder(entry)
+    if folder is not None:
+        return f"{entry.name} is the folder {folder}"
     path = store.find(entry)
     if path is None:
         raise NotFoundError(f"{entry.name} is not in {paths.models_dir}", reason="MODEL_MISSING")

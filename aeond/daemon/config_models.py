@@ -1,8 +1,9 @@
 """The sections of the configuration about models: which one, what runs it, and where."""
 
 from enum import StrEnum
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from aeond.daemon.config_types import PathText, Section, UrlText
 
@@ -14,6 +15,14 @@ class EngineKind(StrEnum):
     VLLM = "vllm"  # vLLM, in an environment and a process of its own
     REMOTE = "remote"  # a server that somebody else runs
     SCRIPTED = "scripted"  # answers from a file, for tests
+
+
+class AdapterSection(Section):
+    """A LoRA adapter of a model."""
+
+    name: str = Field(min_length=1, max_length=200, description="How requests name it.")
+    base: str = Field(min_length=1, max_length=200, description="The model of the catalogue that it adapts.")
+    path: PathText = Field(min_length=1, description="Its folder: adapter_config.json and its weights.")
 
 
 class ModelSection(Section):
@@ -75,6 +84,12 @@ class ModelSection(Section):
         description="Whether what most prompts begin with is read as soon as the model is ready and nobody waits, "
         "and kept below the state folder for the next start (some tens of megabytes).",
     )
+    adapters: tuple[AdapterSection, ...] = Field(
+        (),
+        max_length=64,
+        description='LoRA adapters, for engine vllm only: [{name = "NAME", base = "MODEL", path = "FOLDER"}]. '
+        "Requests name one as they name a model.",
+    )
     turn_seconds: float = Field(
         60.0,
         ge=0,
@@ -107,6 +122,14 @@ class ModelSection(Section):
         "want it. 0: never.",
     )
     script: PathText = Field("", description="The scripted engine's script, a TOML or JSON file.")
+
+    @model_validator(mode="after")
+    def _adapters_fit(self) -> Self:
+        if self.adapters and self.engine is not EngineKind.VLLM:
+            raise ValueError(
+                f'LoRA adapters (adapters) need engine = "vllm": {self.engine} cannot change them by request'
+            )
+        return self
 
     @property
     def reads_ahead(self) -> bool:

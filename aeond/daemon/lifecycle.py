@@ -155,10 +155,17 @@ async def _tell_status(daemon: Daemon, notifier: Notifier) -> None:
         await daemon.clock.sleep_until(daemon.clock.monotonic() + LOOK_SECONDS)
 
 
+# What a state means where its name does not say it.
+IN_WORDS: Final = {
+    EngineState.COLD: "cold, the next request loads one",
+    EngineState.ASLEEP: "asleep, the next request wakes it",
+}
+
+
 def status_line(engine: EngineSnapshot, runs: RunCounts) -> str:
     """Engine and runs, in one line for people."""
     model = engine.model or "no model"
-    told = f"{model}: {engine.state}"
+    told = f"{model}: {IN_WORDS.get(engine.state, engine.state)}"
     if engine.activity:
         told += f", {engine.activity}" + (f" {engine.progress:.0%}" if engine.progress else "")
     elif engine.error:
@@ -184,6 +191,8 @@ async def _watch_engine(daemon: Daemon) -> None:
         daemon.showing.look()
         engine = daemon.engine.snapshot()
         if engine.state is not logged:
+            # Who only wants to know whether models answer asks health: all other states are waited for.
+            await daemon.api.announce_models(serving=engine.state is not EngineState.DEAD)
             logged = engine.state
             said = {"kind": "engine_changed", "engine": logged.value, "model": engine.model}
             log.log(logging.WARNING if logged is EngineState.DEAD else logging.INFO, "engine", extra=said)

@@ -25,6 +25,7 @@ from aeond.server.streaming import STALL_SECONDS, Streams
 from aeond.server.tools import ToolShim
 
 DRAIN_SECONDS = 5.0
+MODELS = models_pb2.DESCRIPTOR.services_by_name["ModelService"].full_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,10 @@ class Api:
     async def announce(self, *, serving: bool) -> None:
         """What health says from now on."""
         await self._server.announce(serving=serving)
+
+    async def announce_models(self, *, serving: bool) -> None:
+        """What health says of the service of models from now on, unless all of them are announced anew."""
+        await self._server.announce(serving=serving, service=MODELS)
 
     async def drain(self) -> None:
         """Ends every stream with DRAINING and the place to go on from, and lets no new one begin. Calls

@@ -57,19 +57,24 @@ class GrpcServer:
         self._interceptor = interceptor
         self._health = health.HealthServicer()
         self._server: grpc.aio.Server | None = None
+        self._serving = False
 
     @property
     def socket_path(self) -> Path:
         return self._folder / SOCKET_NAME
 
-    async def announce(self, *, serving: bool) -> None:
-        """What health says from now on, of the whole and of each service."""
+    async def announce(self, *, serving: bool, service: str = "") -> None:
+        """What health says from now on, of the whole and each service, or of one: which serves only as long as
+        the whole does."""
+        if not service:
+            self._serving = serving
+        serving = serving and self._serving
         status = (
             health_pb2.HealthCheckResponse.SERVING if serving else health_pb2.HealthCheckResponse.NOT_SERVING
         )
         # A watcher of health that does not read must not hold us up.
         with anyio.move_on_after(ANNOUNCE_SECONDS):
-            for name in ("", *self._names()):
+            for name in (service,) if service else ("", *self._names()):
                 await self._health.set(name, status)
 
     @asynccontextmanager

@@ -55,6 +55,7 @@ class Models:
     async def load(self, model: str) -> EngineSnapshot:
         """Begins and returns at once."""
         self._admission.check()
+        await check_model(self._engine, model, may_download=True)
         await self._engine.load(model)
         return self._engine.snapshot()
 

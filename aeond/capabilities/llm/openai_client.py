@@ -44,9 +44,9 @@ class OpenAIClient:
         async with self._response("POST", path, body) as response:
             return parse_object(await self._text(response))
 
-    async def act(self, path: str) -> None:
-        """Posts nothing to `path`, for what that sets in motion; what the server answers is passed over."""
-        async with self._response("POST", path, None) as response:
+    async def act(self, path: str, body: Mapping[str, Any] | None = None) -> None:
+        """Posts to `path` for what that sets in motion; what the server answers is passed over."""
+        async with self._response("POST", path, body) as response:
             await self._text(response)
 
     async def stream_chat(self, body: Mapping[str, Any]) -> AsyncGenerator[ChatPiece, None]:

@@ -261,7 +261,7 @@ class PoliteEngine:
                     if self._coming:
                         await self._engine.load(name)
                         self._resident = name
-            except OverloadedError as error:
+            except (LLMError, OverloadedError) as error:
                 logger.warning("the model %s is not loaded: %s", name, error.message)
             self._coming = ""
 

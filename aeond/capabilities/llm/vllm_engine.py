@@ -52,6 +52,7 @@ class VllmSettings(Supervision):
     kv_cache_gib: float = 0.0
     enforce_eager: bool = False
     arguments: tuple[str, ...] = ()
+    lora_rank: int = 0  # of the largest LoRA adapter that may be loaded; 0: none is
 
 
 @dataclass(slots=True)
@@ -89,6 +90,8 @@ class VllmProgram:
             "VLLM_SERVER_DEV_MODE": "1",  # sleeping is among what it opens; nobody else reaches the socket
             "VLLM_WORKER_MULTIPROC_METHOD": "spawn",
         }
+        if settings.lora_rank:
+            environment["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "1"
         if not settings.gpu:
             environment["VLLM_CPU_OMP_THREADS_BIND"] = "nobind"  # the cores are shared
             if not self._is_spread:
@@ -147,6 +150,8 @@ class VllmProgram:
             flags.append("--enforce-eager")
         if settings.gpu:
             flags.append("--enable-sleep-mode")
+        if settings.lora_rank:
+            flags += ["--enable-lora", "--max-lora-rank", str(settings.lora_rank)]
         return [*(str(part) for option in options.items() for part in option), *flags, *settings.arguments]
 
     async def show_loading(self, pid: int, path: Path, show: ShowProgress) -> None:
@@ -157,7 +162,7 @@ class VllmProgram:
 
     async def proves_alive(self, client: OpenAIClient) -> bool:
         """Whether it answers one token, ahead of all others; a long prompt is no hang."""
-        (name,) = model_names(await client.get("/v1/models"))
+        name = model_names(await client.get("/v1/models"))[0]
         asked = {"model": name, "prompt": "1", "max_tokens": 1, "priority": -1}
         return "choices" in await client.post("/v1/completions", asked)
 

@@ -159,3 +159,12 @@ def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
     """A path that cannot be read says why."""
     with pytest.raises(InvalidInputError, match="cannot be read"):
         load_config(tmp_path, required=True)
+
+
+def test_adapters_are_for_the_engine_that_takes_them(tmp_path: Path) -> None:
+    """LoRA adapters are read as tables, and refused where the engine cannot change them by request."""
+    table = '[{name = "terse", base = "small", path = "/models/terse"}]'
+    path = written(tmp_path, f'[model]\nengine = "vllm"\nadapters = {table}\n')
+    (adapter,) = load_config(path, required=True).model.adapters
+    assert (adapter.name, adapter.base, adapter.path) == ("terse", "small", "/models/terse")
+    assert 'need engine = "vllm"' in refusal(tmp_path, f"[model]\nadapters = {table}\n")

@@ -26,8 +26,9 @@ RUNS = "; runs: 2 at work, 1 waiting, 3 held up"
 @pytest.mark.parametrize(
     ("engine", "told"),
     [
-        (EngineSnapshot(EngineState.COLD), "no model: cold"),
+        (EngineSnapshot(EngineState.COLD), "no model: cold, the next request loads one"),
         (EngineSnapshot(EngineState.READY, "small"), "small: ready"),
+        (EngineSnapshot(EngineState.ASLEEP, "small"), "small: asleep, the next request wakes it"),
         (
             EngineSnapshot(EngineState.STARTING, "small", "downloading", 0.4),
             "small: starting, downloading 40%",

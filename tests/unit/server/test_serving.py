@@ -31,6 +31,19 @@ async def test_health_says_what_was_announced(world: ApiWorld, client: Stubs) ->
         assert await health(client, service) == health_pb2.HealthCheckResponse.NOT_SERVING
 
 
+async def test_health_knows_about_the_models_alone(world: ApiWorld, client: Stubs) -> None:
+    """An engine that is dead is told of the service of models only, and a drain of all, whatever the engine does."""
+    models = "aeond.api.v1.ModelService"
+    await world.api.announce_models(serving=False)
+    assert await health(client, models) == health_pb2.HealthCheckResponse.NOT_SERVING
+    assert await health(client) == health_pb2.HealthCheckResponse.SERVING
+    await world.api.announce_models(serving=True)
+    assert await health(client, models) == health_pb2.HealthCheckResponse.SERVING
+    await world.api.announce(serving=False)
+    await world.api.announce_models(serving=True)
+    assert await health(client, models) == health_pb2.HealthCheckResponse.NOT_SERVING
+
+
 async def test_reflection_lists_every_service(client: Stubs) -> None:
     """A generic tool finds all services and the descriptor of each."""
     path = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"

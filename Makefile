@@ -28,7 +28,7 @@ DESTDIR :=
 PREFIX := /usr/local
 SYSTEM_PYTHON := /usr/bin/python3
 
-.PHONY: help setup demo run check test lint type arch proto bench eval accept system-test nightly install deb package-test uninstall fmt pins clean
+.PHONY: help setup engine-setup demo run check test lint type arch proto bench eval accept system-test nightly install deb package-test uninstall fmt pins clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,13 +36,17 @@ help: ## list what can be made
 setup: $(READY) ## make .venv with everything that is needed here (quick when it is there)
 	@echo "$(VENV) is ready: make help lists what it can do"
 
-demo: $(READY) ## start a daemon, ask it something real, watch it work, stop it again
-	@$(BIN)/aeond demo
+# Whether it is there already, the command sees for itself.
+engine-setup: $(READY) ## make .venv-engine with vLLM, for a GPU or for CPUs (quick when it is there)
+	@$(BIN)/aeond engine-setup --path .venv-engine
+
+demo: $(READY) $(if $(filter vllm,$(ENGINE)),engine-setup) ## start a daemon, ask it something real, watch it work, stop it again [ENGINE=vllm]
+	@$(BIN)/aeond demo $(if $(ENGINE),--engine $(ENGINE))
 
 run: $(READY) ## run the daemon in the foreground, with its state in your home
 	@$(BIN)/aeond serve
 
-check: lint type ## everything that must hold before a change lands, a real model and a real systemd included
+check: lint type engine-setup ## everything that must hold before a change lands, a real model and a real systemd included
 	@$(BIN)/python -m pytest -m "$(EVERYWHERE)"
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run service -q
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run package -q
@@ -75,7 +79,7 @@ accept: $(READY) ## the real program with a small real model
 system-test: $(READY) ## the installed service under a real systemd, in namespaces of its own (root)
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run service
 
-nightly: $(READY) ## the long forms: many more examples, seeds, kills and cuts
+nightly: $(READY) engine-setup ## the long forms: many more examples, seeds, kills and cuts
 	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "not (gpu or systemd)"
 
 install: $(READY) ## put aeond, its units and an example configuration below PREFIX; start nothing
@@ -99,7 +103,7 @@ pins: ## resolve the pinned versions anew, here and for the benchmarks
 	@.ci/pins
 
 clean: ## remove the environments and every cache
-	@rm -rf .venv .venv-bench .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf .venv .venv-bench .venv-engine .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The build tools first, at their pinned versions, and then no build isolation: an isolated build would

@@ -6,8 +6,7 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from enum import StrEnum
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Final
@@ -16,30 +15,13 @@ from aeond.daemon.config import Config
 from aeond.daemon.config_files import load_config
 from aeond.daemon.config_models import EngineKind
 from aeond.daemon.exits import Exit
+from aeond.daemon.findings import Finding, Verdict
 from aeond.daemon.paths import Paths, default_config_file, paths_of
 from aeond.errors import AeondError
 
 FREE_DISK_MIB: Final = 512
 FREE_MEMORY_MIB: Final = 3_072
 MIB: Final = 1 << 20
-
-
-class Verdict(StrEnum):
-    """How one look went."""
-
-    GOOD = "good"
-    DOUBTFUL = "doubtful"  # it works, with a drawback
-    BAD = "bad"  # the daemon cannot work like this
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What one look found, and what to do about it ("" when nothing is to be done)."""
-
-    subject: str
-    verdict: Verdict
-    found: str
-    advice: str = ""
 
 
 def examine(config_file: Path | None, *, as_json: bool) -> Exit:
@@ -76,6 +58,10 @@ def look(config_file: Path | None) -> Iterator[Finding]:
     yield memory()
     yield cores(config)
     yield listening(paths)
+    if config.model.engine is EngineKind.VLLM:
+        from aeond.daemon.vllm_findings import look_at_vllm
+
+        yield from look_at_vllm(config, paths)
     yield from stored(config, paths)
 
 

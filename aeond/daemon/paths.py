@@ -152,10 +152,10 @@ def paths_of(config: Config, config_file: Path) -> Paths:
 
 
 def nvidia_driver() -> str:
-    """What the driver for NVIDIA's GPUs says of itself, "" when there is none."""
+    """The version of the driver for NVIDIA's GPUs, "" when there is none."""
     try:
-        return Path("/proc/driver/nvidia/version").read_text(encoding="utf-8").splitlines()[0]
-    except (OSError, IndexError):
+        return Path("/sys/module/nvidia/version").read_text(encoding="utf-8").strip()
+    except OSError:
         return ""
 
 

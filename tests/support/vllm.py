@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from aeond.capabilities.llm.catalogue import BUILT_IN, SMOLLM2_135M, Catalogue
@@ -27,9 +28,46 @@ from tests.support.repository import ROOT
 
 ENVIRONMENT = ROOT / ".venv-engine"
 PYTHON = ENVIRONMENT / "bin" / "python"
-CACHE = MODELS.parent / "vllm"
+CACHE = MODELS.parent / "engine"
 # Found with two cores that others use too.
 START_SECONDS = 900.0
+
+
+@dataclass(frozen=True)
+class VllmProcesses:
+    """The processes of one engine, from the pid file in its folder."""
+
+    guard: psutil.Process
+    server: psutil.Process
+    cores: tuple[psutil.Process, ...]
+
+    @property
+    def all(self) -> tuple[psutil.Process, ...]:
+        return (self.guard, self.server, *self.cores)
+
+    def are_gone(self) -> bool:
+        """Whether none of them runs any more."""
+        return not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in self.all)
+
+
+def processes_in(folder: Path) -> VllmProcesses:
+    """Those of the engine that is ready there."""
+    guard = psutil.Process(int(json.loads((folder / PID_FILE).read_text())["pid"]))
+    (server,) = (child for child in guard.children() if "vllm_launcher.py" in " ".join(child.cmdline()))
+    cores = [child for child in server.children(recursive=True) if "VLLM::" in " ".join(child.cmdline())]
+    assert cores
+    return VllmProcesses(guard, server, tuple(cores))
+
+
+def shared_memory() -> set[str]:
+    """The names of all shared memory of this machine."""
+    return {path.name for path in Path("/dev/shm").iterdir()}
+
+
+def needs_vllm() -> None:
+    """Skips the test where vLLM is not installed."""
+    if not PYTHON.exists():
+        pytest.skip(f"there is no vLLM in {ENVIRONMENT.name}: make engine-setup")
 
 
 @dataclass(frozen=True)
@@ -39,11 +77,6 @@ class RealVllm:
     llm: VllmAdapter
     engine: VllmEngine
     folder: Path
-
-    @property
-    def guard(self) -> int:
-        """The process that leads the engine's session."""
-        return int(json.loads((self.folder / PID_FILE).read_text())["pid"])
 
     async def metrics(self) -> dict[str, float]:
         """The engine's own numbers, such as `vllm:num_requests_running`, summed over their labels."""
@@ -66,8 +99,7 @@ class RealVllm:
 @contextlib.asynccontextmanager
 async def running_vllm(folder: Path, **options: Any) -> AsyncIterator[RealVllm]:
     """An engine of one's own; `options` are those of VllmSettings."""
-    if not PYTHON.exists():
-        pytest.skip(f"there is no vLLM in {ENVIRONMENT.name}: make engine-setup")
+    needs_vllm()
     clock = SystemClock()
     settings = VllmSettings(
         **{
@@ -79,7 +111,7 @@ async def running_vllm(folder: Path, **options: Any) -> AsyncIterator[RealVllm]:
             **options,
         }
     )
-    store = ConvertedModels(ModelStore(MODELS), MODELS / "converted", PYTHON)
+    store = ConvertedModels(ModelStore(MODELS), CACHE / "models", PYTHON)
     async with VllmEngine(
         Catalogue(BUILT_IN, SMOLLM2_135M.name), store, folder, clock, settings, python=PYTHON, cache=CACHE
     ) as engine:

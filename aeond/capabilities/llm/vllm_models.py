@@ -43,6 +43,7 @@ class ConvertedModels:
         """Raises LLMError: what the store raises; ENGINE_NOT_INSTALLED, DISK_FULL, MODEL_UNUSABLE."""
         if not self._python.exists():
             raise not_installed(self._python)
+        self._folder.mkdir(parents=True, exist_ok=True)  # a unit sees only what was there when it started
         found = own_folder(entry)
         if found is not None:
             if not any(found.glob(WEIGHTS)):
@@ -55,7 +56,6 @@ class ConvertedModels:
         kept = self._folder / (entry.digest or await digest_of(source, source.stat().st_size, on_progress))
         if kept.is_dir():
             return kept
-        self._folder.mkdir(parents=True, exist_ok=True)
         async with locked(self._folder / f".{kept.name}.lock"):
             if not kept.is_dir():  # else somebody else was faster
                 await self._convert(source, kept, on_progress)

@@ -1,0 +1,150 @@
+"""vLLM's core, its server and both are killed under runs that stream: runs wait, and each answer is whole."""
+
+import itertools
+import signal
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import psutil
+import pytest
+
+from aeond_client.client import Client
+from aeond_client.events import TextDelta
+from aeond_client.run_calls import RunOptions
+from aeond_client.runs import Plan, PlanStep, RunState
+from tests.support.collecting import Collector
+from tests.support.daemon_process import DaemonProcess, daemon_folder
+from tests.support.engine import MODELS
+from tests.support.vllm import (
+    ENVIRONMENT,
+    START_SECONDS,
+    VllmProcesses,
+    needs_vllm,
+    processes_in,
+    shared_memory,
+)
+
+pytestmark = [pytest.mark.vllm, pytest.mark.slow]
+
+ASKED = ("Count from one to thirty in words.", "Write a story about a fox and a river.")
+PLAN = Plan("say much", tuple(PlanStep(f"s{n}", text, agent="llm") for n, text in enumerate(ASKED)))
+VICTIMS = ("core", "server", "both")
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[DaemonProcess]:
+    """A daemon whose model vLLM runs."""
+    needs_vllm()
+    sections = {
+        "model": {
+            "engine": "vllm",
+            "name": "smollm2-135m-instruct",
+            "models_dir": str(MODELS),
+            "context_tokens": 1024,
+            "script": "",
+        },
+        "vllm": {
+            "environment": str(ENVIRONMENT),
+            "device": "cpu",
+            "dtype": "float32",
+            "enforce_eager": True,
+            "start_seconds": START_SECONDS,
+        },
+    }
+    with daemon_folder() as folder:
+        daemon = DaemonProcess(folder, sections)
+        try:
+            yield daemon.start(START_SECONDS)
+        finally:
+            daemon.end()
+
+
+def engine_folder(daemon: DaemonProcess) -> Path:
+    return daemon.folder / "engine"
+
+
+def killed(processes: VllmProcesses, victim: str) -> None:
+    """SIGKILL for the core, the server or both."""
+    if victim in {"core", "both"}:
+        for core in processes.cores:
+            core.send_signal(signal.SIGKILL)
+    if victim in {"server", "both"}:
+        processes.server.send_signal(signal.SIGKILL)
+
+
+def wait_until_gone(processes: VllmProcesses) -> None:
+    psutil.wait_procs(processes.all, timeout=60)
+    assert processes.are_gone()
+
+
+def answers(daemon: DaemonProcess, victims: Sequence[str] = ()) -> list[str]:
+    """What the steps of a run said, when the engine died that often in the middle of their texts."""
+    with Client(daemon.socket) as client:
+        run = client.create_run("say much", RunOptions(plan=PLAN))
+        with Collector(str(daemon.socket), run.run_id) as seen:
+            for victim in victims:
+                # A text that began anew says so by an offset of 0.
+                assert seen.wait(partial(is_amid, len(seen.events)), START_SECONDS)
+                processes = processes_in(engine_folder(daemon))
+                killed(processes, victim)
+                wait_until_gone(processes)
+            seen.wait_for_end(START_SECONDS)
+        ended = client.get_run(run.run_id)
+        assert ended.state is RunState.SUCCEEDED
+        for step in ended.steps:
+            assert shown(seen, step.step_id) == step.output
+    return [str(step.output) for step in ended.steps]
+
+
+def is_amid(begun: int, seen: Collector) -> bool:
+    """Whether a text has gone on, not only begun, since then."""
+    return any(isinstance(event.kind, TextDelta) and event.kind.offset > 20 for event in seen.events[begun:])
+
+
+def shown(seen: Collector, step_id: str) -> str:
+    """What a client shows of a step that follows the offsets."""
+    text = ""
+    for event in seen.events:
+        if isinstance(event.kind, TextDelta) and event.kind.step_id == step_id:
+            text = text[: event.kind.offset] + event.kind.text
+    return text
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.nightly)])
+def test_runs_survive_every_death_and_no_word_comes_twice(daemon: DaemonProcess, kills: int) -> None:
+    """Whichever part of the engine is killed in mid-stream, the run ends with the very answers of an undisturbed one,
+    nothing of the old engine is left, and the deaths are counted."""
+    undisturbed = answers(daemon)
+    with Client(daemon.socket) as client:
+        before = client.get_status().engine.restarts
+    victims = list(itertools.islice(itertools.cycle(VICTIMS), kills))
+    while victims:
+        assert answers(daemon, victims[:3]) == undisturbed
+        victims = victims[3:]
+        if victims:  # after five deaths in a short time it would be given up, and rightly so
+            with Client(daemon.socket) as client:
+                client.unload_model()
+                client.load_model()
+    with Client(daemon.socket) as client:
+        engine = client.get_status().engine
+    assert engine.restarts == before + kills
+
+
+def test_a_killed_daemon_leaves_nothing_behind(daemon: DaemonProcess) -> None:
+    """After SIGKILL of the daemon there is no process of its engine, no socket and no shared memory."""
+    answers(daemon)
+    folder = engine_folder(daemon)
+    processes = processes_in(folder)
+    others = shared_memory() - {path.name for path in segments(processes)}
+    daemon.kill()
+    wait_until_gone(processes)
+    assert not (folder / "engine.sock").exists()
+    assert not (folder / "t").exists()
+    assert shared_memory() <= others
+
+
+def segments(processes: VllmProcesses) -> set[Path]:
+    """The shared memory that the engine's processes have."""
+    maps = [entry.path for one in processes.all for entry in one.memory_maps(grouped=False)]
+    return {Path(path) for path in maps if path.startswith("/dev/shm/")}

@@ -37,7 +37,7 @@ from aeond.domain.budgets import Budget
 from aeond.kernel.decide import decide
 from aeond.kernel.fold import fold
 from aeond.kernel.orchestrator import Orchestrator
-from aeond.orchestration.assembling import usual_openings
+from aeond.orchestration.assembling import usual_openings, usual_schema
 from aeond.orchestration.plan_reading import in_order
 from aeond.orchestration.validation import PlanValidator
 from aeond.ports import Clock, Engine, Journal
@@ -234,7 +234,14 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
             admission=admission,
             feed=feed,
             showing=EngineShowing(engine, feed),
-            warming=PromptWarming(models.llm_of(""), engine, usual_openings(registry, validator), clock),
+            warming=PromptWarming(
+                models.llm_of(""),
+                engine,
+                usual_openings(registry, validator),
+                clock,
+                registry.specs,
+                lambda: usual_schema(registry),
+            ),
             retention=Retention(
                 journal, clock, lambda: live.config.runs.keep_days, lambda: scheduler.running_count > 0
             ),

@@ -3,12 +3,15 @@
 from collections.abc import Callable
 
 from aeond.domain.messages import Message
+from aeond.domain.values import JsonObject
 from aeond.orchestration.answering import StepAnswerer
 from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.contracts import Planner, References, Supervisor
 from aeond.orchestration.evaluating import EvaluatorByRoute, PlanEvaluator
 from aeond.orchestration.evaluating_calls import CallEvaluator
+from aeond.orchestration.offering import usual_tools
 from aeond.orchestration.phases import PhaseOrchestrator
+from aeond.orchestration.plan_schema import compile_plan_schema
 from aeond.orchestration.planning import ModelPlanner
 from aeond.orchestration.preamble import Preamble
 from aeond.orchestration.profiling import AdaptiveDepth
@@ -41,6 +44,11 @@ def phases_over(
         refiner=ModelRefiner(model, preamble, planner),
         answerer=StepAnswerer(llm),
     )
+
+
+def usual_schema(registry: ToolRegistry) -> JsonObject:
+    """What plans are written under with the tools of the moment."""
+    return compile_plan_schema(usual_tools(registry)).schema
 
 
 def usual_openings(

@@ -6,6 +6,8 @@ from typing import Final
 
 from aeond.domain.llm import EngineState, LLMRequest, Priority
 from aeond.domain.messages import Message
+from aeond.domain.tools import ToolSpec
+from aeond.domain.values import JsonObject
 from aeond.errors import InvalidInputError, LLMError, OverloadedError
 from aeond.ports import Clock, Engine, LLMAdapter
 
@@ -16,7 +18,9 @@ log = logging.getLogger("aeond.service")
 
 
 class PromptWarming:
-    """Asks each new life of the engine for a single token after each of the `openings`, in the background.
+    """Asks each new life of the engine for a single token after each of the `openings`, in the background, and
+    again when there are other `tools` than before. The token is asked for under `schema`, so that the engine's
+    compiler of schemas is at work before it is waited for.
 
     A background request for one token has its prompt read ahead: it gives way to every other request, and
     what was read is found by those that begin alike. How far it is, the engine's snapshot tells.
@@ -28,18 +32,23 @@ class PromptWarming:
         engine: Engine,
         openings: Sequence[Callable[[], Sequence[Message]]],
         clock: Clock,
+        tools: Callable[[], Sequence[ToolSpec]],
+        schema: Callable[[], JsonObject],
     ) -> None:
         self._adapter = adapter
         self._engine = engine
         self._openings = openings
         self._clock = clock
+        self._tools = tools
+        self._schema = schema
 
     async def keep_warm(self) -> None:
         """Works until it is cancelled; a failure is logged, and the next life of the engine tried."""
-        warm: tuple[str, int] | None = None
+        warm: tuple[str, int, Sequence[ToolSpec]] | None = None
         while True:
             engine = self._engine.snapshot()
-            life = (engine.model, engine.restarts) if engine.state is EngineState.READY else None
+            ready = engine.state is EngineState.READY
+            life = (engine.model, engine.restarts, tuple(self._tools())) if ready else None
             if life not in (None, warm):
                 for opening in self._openings:
                     await self._warm(opening())
@@ -48,7 +57,11 @@ class PromptWarming:
 
     async def _warm(self, opening: Sequence[Message]) -> None:
         request = LLMRequest(
-            tuple(opening), max_tokens=1, priority=Priority.BACKGROUND, deadline_seconds=READ_SECONDS
+            tuple(opening),
+            max_tokens=1,
+            schema=self._schema() if self._adapter.capabilities.schema else None,
+            priority=Priority.BACKGROUND,
+            deadline_seconds=READ_SECONDS,
         )
         began = self._clock.monotonic()
         try:

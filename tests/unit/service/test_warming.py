@@ -9,11 +9,14 @@ import pytest
 from aeond.capabilities.llm.scripted import Rule, Script, ScriptedLLM
 from aeond.domain.llm import EngineSnapshot, EngineState, Priority
 from aeond.domain.messages import Message, Role
+from aeond.domain.tools import Effect, ToolSpec
+from aeond.domain.values import JsonObject
 from aeond.service.warming import PromptWarming
 from tests.support.doubles import ManualClock
 from tests.unit.service.test_showing import StartingEngine
 
 OPENING = (Message(Role.SYSTEM, "You plan."),)
+SCHEMA: JsonObject = {"type": "object"}
 READY = EngineSnapshot(EngineState.READY, "tiny")
 
 
@@ -25,10 +28,13 @@ class World:
         self.llm = ScriptedLLM(Script(rules=rules or (Rule(text="x"),)))
         self.clock = ManualClock()
         self.openings = [lambda: OPENING]
+        self.tools: list[ToolSpec] = []
 
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
-        warming = PromptWarming(self.llm, self.engine, self.openings, self.clock)
+        warming = PromptWarming(
+            self.llm, self.engine, self.openings, self.clock, lambda: self.tools, lambda: SCHEMA
+        )
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(warming.keep_warm)
             await self.look()
@@ -61,6 +67,7 @@ async def test_what_is_asked_is_the_beginning_and_one_token_behind_everybody() -
     (request,) = world.llm.requests
     assert request.messages == OPENING
     assert (request.max_tokens, request.priority) == (1, Priority.BACKGROUND)
+    assert request.schema == SCHEMA
 
 
 async def test_every_beginning_is_read_in_turn() -> None:
@@ -89,6 +96,20 @@ async def test_each_life_of_the_engine_is_warmed_once(between: tuple[EngineSnaps
             await world.look(state)
         await world.look(EngineSnapshot(EngineState.READY, "tiny", restarts=1 - len(between)))
         assert len(world.llm.requests) == 2
+
+
+async def test_other_tools_are_read_ahead_too() -> None:
+    """A tool that comes or goes while the engine runs has the beginning read again, and only that once."""
+    world = World()
+    async with world.working():
+        await world.look(READY)
+        world.tools.append(ToolSpec("new", "New.", {}, {}, Effect.PURE))
+        for _ in range(3):
+            await world.look()
+        assert len(world.llm.requests) == 2
+        world.tools.clear()
+        await world.look()
+        assert len(world.llm.requests) == 3
 
 
 async def test_a_failure_is_logged_and_the_next_life_tried(caplog: pytest.LogCaptureFixture) -> None:

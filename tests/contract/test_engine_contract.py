@@ -3,6 +3,7 @@ shared out."""
 
 import contextlib
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +18,13 @@ from aeond.capabilities.llm.polite_engine import Manners, PoliteEngine
 from aeond.capabilities.llm.scripted import Script, ScriptedLLM
 from aeond.capabilities.llm.scripted_engine import ScriptedEngine
 from aeond.capabilities.llm.turns import TurnRules, Turns
+from aeond.capabilities.llm.vllm_engine import VllmEngine, VllmSettings
+from aeond.capabilities.llm.vllm_models import ConvertedModels
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import EngineState
 from aeond.errors import NotFoundError
 from aeond.ports import Engine
+from tests.support.mute_vllm import mute_python
 
 # A host that says it is ready: what is asked of an engine here needs no more.
 MUTE = (sys.executable, "-c", "import sys; print('{\"ready\": true}', flush=True); sys.stdin.read()")
@@ -52,10 +56,35 @@ async def llama(folder: Path) -> AsyncIterator[Subject]:
         yield Subject(engine, sleeps=False)
 
 
+@contextlib.asynccontextmanager
+async def vllm(folder: Path, *, gpu: bool) -> AsyncIterator[Subject]:
+    entries = []
+    for name in ("mine", "other"):
+        (folder / name).mkdir()
+        (folder / name / "model.safetensors").write_bytes(b"a model")
+        entries.append(own_file(name, folder / name))
+    python = mute_python(folder)
+    store = ConvertedModels(ModelStore(folder / "models"), folder / "converted", python)
+    # Its processes talk over sockets with long names: pytest's own folder is too deep.
+    with tempfile.TemporaryDirectory() as run:
+        async with VllmEngine(
+            Catalogue(entries, ""),
+            store,
+            Path(run),
+            SystemClock(),
+            VllmSettings(gpu=gpu),
+            python=python,
+            cache=folder / "cache",
+        ) as engine:
+            yield Subject(engine, sleeps=gpu)
+
+
 BARE = {
     "scripted": lambda folder: scripted(folder, sleeps=False),
     "scripted that sleeps": lambda folder: scripted(folder, sleeps=True),
     "llama": llama,
+    "vllm": lambda folder: vllm(folder, gpu=False),
+    "vllm on a GPU": lambda folder: vllm(folder, gpu=True),
 }
 
 

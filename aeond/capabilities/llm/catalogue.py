@@ -5,10 +5,11 @@ files first. A mirror made of Python packages holds the same data where no model
 wheels are read as zip files, never installed and never imported.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from aeond.domain.llm import ModelInfo
 from aeond.errors import InvalidInputError, NotFoundError
 
 
@@ -81,6 +82,23 @@ class Catalogue:
             raise NotFoundError(
                 f"There is no model {name!r}. There are: {known}.", reason="MODEL_NOT_FOUND", field="model"
             ) from None
+
+    def listed(self, is_here: Callable[[CatalogueEntry], bool], loaded: str) -> list[ModelInfo]:
+        """All of them as clients see them; `loaded` is the resident one, "" for none."""
+        return [
+            ModelInfo(
+                name=entry.name,
+                digest=entry.digest,
+                size_bytes=entry.size_bytes,
+                licence=entry.licence,
+                description=entry.description,
+                context_length=entry.context_length,
+                present=is_here(entry),
+                loaded=entry.name == loaded,
+                default=entry.name == self.default,
+            )
+            for entry in self
+        ]
 
 
 def own_file(name: str, path: Path, digest: str = "") -> CatalogueEntry:

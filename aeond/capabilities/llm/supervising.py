@@ -180,21 +180,8 @@ class SupervisedEngine(Generic[R]):
             self._show(EngineState.READY)
 
     async def list_models(self) -> Sequence[ModelInfo]:
-        ready = self._snapshot.state is EngineState.READY
-        return [
-            ModelInfo(
-                name=entry.name,
-                digest=entry.digest,
-                size_bytes=entry.size_bytes,
-                licence=entry.licence,
-                description=entry.description,
-                context_length=entry.context_length,
-                present=self._store.find(entry) is not None,
-                loaded=ready and entry.name == self._snapshot.model,
-                default=entry.name == self._catalogue.default,
-            )
-            for entry in self._catalogue
-        ]
+        loaded = self._snapshot.model if self._snapshot.state is EngineState.READY else ""
+        return self._catalogue.listed(lambda entry: self._store.find(entry) is not None, loaded)
 
     async def metrics(self) -> EngineMetrics | None:
         measured = self.measurements.metrics()

@@ -4,7 +4,7 @@ shared out."""
 import contextlib
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,7 +79,7 @@ async def vllm(folder: Path, *, gpu: bool) -> AsyncIterator[Subject]:
             yield Subject(engine, sleeps=gpu)
 
 
-BARE = {
+BARE: dict[str, Callable[[Path], contextlib.AbstractAsyncContextManager[Subject]]] = {
     "scripted": lambda folder: scripted(folder, sleeps=False),
     "scripted that sleeps": lambda folder: scripted(folder, sleeps=True),
     "llama": llama,

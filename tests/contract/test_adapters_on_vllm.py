@@ -1,0 +1,83 @@
+"""LoRA adapters and rest on a real vLLM, shared out as the daemon does it."""
+
+import os
+import random
+import signal
+import tempfile
+from pathlib import Path
+
+import anyio
+import pytest
+
+from aeond.capabilities.llm.catalogue import SMOLLM2_135M
+from aeond.capabilities.llm.lora import AdaptedEngine, LoraAdapter
+from aeond.capabilities.llm.polite_engine import Manners, PoliteEngine
+from aeond.capabilities.llm.polite_llm import PoliteLLM
+from aeond.capabilities.llm.retrying import Retries
+from aeond.capabilities.llm.turns import TurnRules, Turns
+from aeond.capabilities.llm.vllm import VllmAdapter
+from aeond.daemon.clocks import SystemClock
+from aeond.domain.llm import EngineState
+from aeond.errors import LLMError
+from tests.support.engine import ask
+from tests.support.lora import noise
+from tests.support.vllm import RealVllm, processes_in, running_vllm
+
+pytestmark = pytest.mark.vllm
+
+BASE = SMOLLM2_135M.name
+HELLO = ask("Say hello.", max_tokens=12, deadline_seconds=600)
+
+
+async def said(llm: PoliteLLM) -> str:
+    response = await llm.generate(HELLO)
+    assert response.model == llm.model
+    return response.text
+
+
+async def tell_all(running: RealVllm, folder: Path) -> None:
+    clock = SystemClock()
+    adapters = [
+        LoraAdapter("noise", BASE, noise(folder / "noise")),
+        LoraAdapter("gone", BASE, folder / "gone"),
+    ]
+    engine = AdaptedEngine(running.engine, adapters)
+    adapter = VllmAdapter(engine, Retries(clock, random.random))
+    turns = Turns(clock, TurnRules(turn_seconds=2.0, linger_seconds=0.2))
+    async with PoliteEngine(engine, engine.model, clock, turns, Manners()) as polite:
+        base, noisy = PoliteLLM(adapter, polite), PoliteLLM(adapter, polite, "noise")
+        plain, other = await said(base), await said(noisy)
+        assert plain != other
+
+        texts: list[tuple[str, str]] = []
+
+        async def one(llm: PoliteLLM) -> None:
+            texts.append((llm.model, await said(llm)))
+
+        async with anyio.create_task_group() as tasks:
+            for llm in (noisy, base, noisy, base, noisy, base):
+                tasks.start_soon(one, llm)
+        assert sorted(texts) == sorted([(BASE, plain), ("noise", other)] * 3)
+
+        with pytest.raises(LLMError) as refused:
+            await said(PoliteLLM(adapter, polite, "gone"))
+        assert refused.value.reason == "ADAPTER_UNUSABLE"
+
+        await said(noisy)
+        restarts = polite.snapshot().restarts
+        os.killpg(processes_in(running.folder).guard.pid, signal.SIGKILL)
+        assert await said(noisy) == other
+        assert polite.snapshot().restarts == restarts + 1
+
+        await polite.sleep()
+        assert polite.snapshot().state is EngineState.COLD  # on a CPU sleeping would free nothing
+
+
+async def test_adapters_are_models_that_never_mix(tmp_path: Path) -> None:
+    """Base and adapter asked all at once each say their own; a missing one harms nobody; after the engine's death the
+    adapter answers, not its base; and put to sleep on a CPU the engine says that it is COLD."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with running_vllm(
+            Path(folder), lora_rank=16, max_deaths=100, first_backoff_seconds=0.05
+        ) as running:
+            await tell_all(running, tmp_path)

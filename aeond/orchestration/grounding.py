@@ -29,9 +29,10 @@ _SHARED_CHARS: Final = 4  # two words that begin so much alike are forms of one
 _NUMBER: Final = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _FILE_NAME: Final = re.compile(r"\.\w{1,4}$")
-_LOOK: Final = "Nobody said {unsaid}. {then} If it is right all the same, make the same call again."
-_COPY: Final = "Copy what was said letter by letter."
-_ASK: Final = "If only the user can know it, ask with request_user_input."
+# In the form of a call that failed, which the examples show how to go on from.
+_LOOK: Final = "Result: no result, failed: {why} If it is right all the same, make the same call again."
+_COPY: Final = "{unsaid} stands nowhere in the request: copy names from it letter by letter."
+_ASK: Final = "nobody said {unsaid}: if only the user can know it, ask with request_user_input."
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,8 @@ class GroundedAsking:
         unsaid = unsaid_in(said, specs, known)
         if not unsaid:
             return asked
-        then = _ASK if unsaid[0][0].isdigit() else _COPY
-        look = _LOOK.format(unsaid=", ".join(unsaid), then=then)
+        why = _ASK if unsaid[0][0].isdigit() else _COPY
+        look = _LOOK.format(why=why.format(unsaid=", ".join(unsaid)))
         again = (*messages, Message(Role.AGENT, _compact(said)), Message(Role.USER, look))
         looked = await self.model.ask(again, schema, MAX_CALL_TOKENS, grant)
         return looked if looked.ok else asked

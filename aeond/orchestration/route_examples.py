@@ -73,7 +73,6 @@ EXAMPLES: Final = (
             },
         ),
     ),
-    RouteExample("Say 'sleep well' in Dutch.", (_REPLY,)),
     RouteExample(
         "Make up a haiku about rain and save it to rain.txt",
         (
@@ -121,11 +120,6 @@ EXAMPLES: Final = (
     ),
     RouteExample("Explain briefly how a kettle works.", (_REPLY,)),
     RouteExample(
-        "How many hours are 5 days and 7 hours?",
-        (_call("calculator", expression="5 * 24 + 7"), {"answer": "They are 127 hours."}),
-        ({"result": 127},),
-    ),
-    RouteExample(
         "Is it morning in Lima?",
         (_call("now", zone="America/Lima"), {"answer": "No, it is 21:14 in Lima: evening."}),
         (
@@ -151,7 +145,6 @@ EXAMPLES: Final = (
             },
         ),
     ),
-    RouteExample("Which is the highest mountain of Africa?", (_REPLY,)),
     RouteExample(
         "Spell this word backwards.",
         (_call("request_user_input", prompt="Which word is it?"), {"answer": "pmal"}),
@@ -189,6 +182,7 @@ EXAMPLES: Final = (
         (_call("request_user_input", prompt="In which language?"), {"answer": "Dobranoc!"}),
         ("Polish",),
     ),
+    RouteExample("Say 'sleep well' in Dutch.", (_REPLY,)),
     RouteExample(
         "Put my hat size into hat.txt",
         (
@@ -197,6 +191,11 @@ EXAMPLES: Final = (
             {"answer": "Your hat size, 58 cm, is in hat.txt."},
         ),
         ("58 cm", {"path": "hat.txt", "size_bytes": 5}),
+    ),
+    RouteExample(
+        "What is my seat?",
+        (_call("memory_read", key="seat"), {"answer": "Your seat is 14C."}),
+        ({"key": "seat", "found": True, "value": "14C"},),
     ),
     RouteExample(
         "Who is greeted in card.txt?",
@@ -225,16 +224,6 @@ EXAMPLES: Final = (
         ),
     ),
     RouteExample(
-        "What is my seat?",
-        (_call("memory_read", key="seat"), {"answer": "Your seat is 14C."}),
-        ({"key": "seat", "found": True, "value": "14C"},),
-    ),
-    RouteExample(
-        "Who is my dentist?",
-        (_call("memory_search"), {"answer": "Your dentist is Dr Vale."}),
-        ({"entries": [{"key": "dentist", "value": "Dr Vale"}], "truncated": False},),
-    ),
-    RouteExample(
         "What have I told you to keep in mind?",
         (
             _call("memory_search"),
@@ -247,6 +236,12 @@ EXAMPLES: Final = (
             },
         ),
     ),
+    RouteExample(
+        "How many hours are 5 days and 7 hours?",
+        (_call("calculator", expression="5 * 24 + 7"), {"answer": "They are 127 hours."}),
+        ({"result": 127},),
+    ),
+    RouteExample("Which is the highest mountain of Africa?", (_REPLY,)),
 )
 
 

@@ -80,7 +80,7 @@ async def test_what_nobody_said_is_looked_at_again() -> None:
     assert await desk.ask("Who mentions Lisbon?") == call("look", path="Lisbon")
     *_, said, look = desk.llm.requests[1].messages
     assert said.content == '{"route":"direct","tool":"look","arguments":{"path":"london"}}'
-    assert str(look.content).startswith("Nobody said 'london'.")
+    assert str(look.content).startswith("Result: no result, failed: 'london' stands nowhere in the request")
 
 
 async def test_a_call_that_is_right_is_made_again() -> None:

@@ -43,19 +43,21 @@ class PromptWarming:
         self._schema = schema
 
     async def keep_warm(self) -> None:
-        """Works until it is cancelled; a failure is logged, and the next life of the engine tried."""
+        """Works until it is cancelled; a failure is logged, and the next life of the engine tried. What gave way is
+        tried again, as soon as the engine has the model that most prompts are for."""
         warm: tuple[str, int, Sequence[ToolSpec]] | None = None
         while True:
             engine = self._engine.snapshot()
-            ready = engine.state is EngineState.READY
+            ready = engine.state is EngineState.READY and engine.model == self._adapter.model
             life = (engine.model, engine.restarts, tuple(self._tools())) if ready else None
             if life not in (None, warm):
-                for opening in self._openings:
-                    await self._warm(opening())
+                warmed = [await self._warm(opening()) for opening in self._openings]
+                life = life if all(warmed) else None
             warm = life
             await self._clock.sleep_until(self._clock.monotonic() + LOOK_SECONDS)
 
-    async def _warm(self, opening: Sequence[Message]) -> None:
+    async def _warm(self, opening: Sequence[Message]) -> bool:
+        """False when it gave way to somebody else."""
         request = LLMRequest(
             tuple(opening),
             max_tokens=1,
@@ -67,6 +69,8 @@ class PromptWarming:
         try:
             response = await self._adapter.generate(request)
         except (LLMError, OverloadedError, InvalidInputError) as error:
+            if error.reason == "GAVE_WAY":
+                return False
             log.warning("the usual beginning of prompts was not read ahead: %s", error)
         else:
             usage = response.usage
@@ -76,3 +80,4 @@ class PromptWarming:
                 usage.cached_tokens,
                 self._clock.monotonic() - began,
             )
+        return True

@@ -30,7 +30,7 @@ class PoliteLLM:
 
     @property
     def model(self) -> str:
-        return self._model or self._engine.chosen
+        return self._model or self._engine.chosen or self._adapter.model
 
     @property
     def capabilities(self) -> LLMCapabilities:

@@ -25,7 +25,7 @@ class World:
 
     def __init__(self, *rules: Rule) -> None:
         self.engine = StartingEngine()
-        self.llm = ScriptedLLM(Script(rules=rules or (Rule(text="x"),)))
+        self.llm = ScriptedLLM(Script(model="tiny", rules=rules or (Rule(text="x"),)))
         self.clock = ManualClock()
         self.openings = [lambda: OPENING]
         self.tools: list[ToolSpec] = []
@@ -121,3 +121,23 @@ async def test_a_failure_is_logged_and_the_next_life_tried(caplog: pytest.LogCap
         await world.look(EngineSnapshot(EngineState.COLD))
         await world.look(READY)
         assert len(world.llm.requests) == 2
+
+
+async def test_what_gave_way_is_tried_again_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    """Who reads ahead and is told that the engine is needed waits for the next chance, and nobody hears of it."""
+    world = World(Rule(fail="GAVE_WAY", times=2), Rule(text="x"))
+    async with world.working():
+        for _ in range(4):
+            await world.look(READY)
+    assert len(world.llm.requests) == 3
+    assert "was not read ahead" not in caplog.text
+
+
+async def test_nothing_is_read_into_a_borrowed_engine() -> None:
+    """While another model is resident than the one that most prompts are for, nothing is read ahead."""
+    world = World()
+    async with world.working():
+        await world.look(EngineSnapshot(EngineState.READY, "another"))
+        assert not world.llm.requests
+        await world.look(READY)
+        assert len(world.llm.requests) == 1

@@ -28,7 +28,7 @@ DESTDIR :=
 PREFIX := /usr/local
 SYSTEM_PYTHON := /usr/bin/python3
 
-.PHONY: help setup engine-setup demo run check test lint type arch proto bench eval accept system-test nightly install deb package-test uninstall fmt pins clean
+.PHONY: help setup engine-setup demo run check test lint type arch proto bench eval accept system-test nightly install deb package-test transcript uninstall fmt pins clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -90,6 +90,9 @@ deb: $(READY) ## build the Debian package into dist/; needs debhelper, fakeroot 
 
 package-test: $(READY) ## that package built, judged by lintian, installed, upgraded and purged under a real systemd (root)
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run package
+
+transcript: deb ## what a person sees who installs that package and uses it, under a real systemd with a real model (root)
+	@tests/system/transcript
 
 uninstall: ## take that away again; state and configuration stay
 	@systemd/uninstall "$(DESTDIR)" "$(PREFIX)"

@@ -65,9 +65,9 @@ def records(*matches: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in found.splitlines()]
 
 
-def until(condition: Callable[[], bool], what: str) -> None:
+def until(condition: Callable[[], bool], what: str, seconds: float = DEADLINE_SECONDS) -> None:
     """Returns once systemd, which tells nobody, shows that it is so."""
-    deadline = monotonic() + DEADLINE_SECONDS
+    deadline = monotonic() + seconds
     while not condition():
         assert monotonic() < deadline, f"not in time: {what}\n{journal()}"
         Event().wait(0.05)

@@ -62,7 +62,8 @@ class ToolUnit:
             return pack(workspace)
         except (ParcelError, OSError) as error:
             raise ToolError(
-                f"{workspace} cannot be taken into the sandbox: {error}", reason="WORKSPACE_TOO_LARGE"
+                f"{workspace} cannot be taken into the sandbox: {error}: name a smaller workspace",
+                reason="WORKSPACE_TOO_LARGE",
             ) from error
 
 

@@ -8,6 +8,7 @@ from aeond.capabilities.sandbox.conversing import answer_of
 from aeond.capabilities.sandbox.messages import Outcome, Reply
 from aeond.domain.questions import InputRequest
 from aeond.domain.subtasks import SubtaskRequest
+from aeond.domain.values import JsonObject
 from aeond.errors import ToolError
 
 
@@ -20,7 +21,7 @@ def test_data_stays_data_whatever_it_looks_like() -> None:
 def test_requests_are_made_of_their_fields() -> None:
     """A question and a subtask come back as what they are, with their defaults for what is not said."""
     assert answer_of(Reply({"prompt": "May I?"}, Outcome.INPUT)) == InputRequest("May I?")
-    wanted = {"description": "Look.", "inputs": {"text": "x"}, "hints": ["summary"]}
+    wanted: JsonObject = {"description": "Look.", "inputs": {"text": "x"}, "hints": ["summary"]}
     assert answer_of(Reply(wanted, Outcome.SUBTASK)) == SubtaskRequest("Look.", {"text": "x"}, ("summary",))
 
 

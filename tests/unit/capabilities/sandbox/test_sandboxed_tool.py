@@ -9,7 +9,7 @@ import pytest
 
 from aeond.capabilities.sandbox.bubblewrap import Bubblewrap
 from aeond.capabilities.sandbox.choosing import Choice, sandbox_for
-from aeond.capabilities.sandbox.messages import Errand, Request
+from aeond.capabilities.sandbox.messages import MAX_PARCEL_BYTES, Errand, Request
 from aeond.capabilities.sandbox.sandboxed_tool import python_files, replaced, sandboxed_file, sandboxed_tools
 from aeond.capabilities.sandbox.tool_unit import ToolUnit
 from aeond.domain.questions import InputRequest
@@ -152,6 +152,18 @@ async def test_a_workspace_with_the_daemon_s_files_does_not_travel(tmp_path: Pat
     with pytest.raises(ToolError) as caught:
         await tool.execute({}, type(CONTEXT)("r", "s", "c", str(tmp_path)))
     assert caught.value.reason == "WORKSPACE_REFUSED"
+
+
+async def test_a_workspace_that_is_too_large_does_not_travel(tmp_path: Path, unit: ToolUnit) -> None:
+    """A unit is not started for a workspace beyond the bound; the call says how much it may be, and what to do."""
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    with (workspace / "film").open("wb") as film:
+        film.truncate(MAX_PARCEL_BYTES + 1)
+    (tool,) = await sandboxed_file(await good_file(tmp_path), unit, 1 << 30)
+    with pytest.raises(ToolError, match=r"more than 64 MiB.*name a smaller workspace") as caught:
+        await tool.execute({}, replace(CONTEXT, workspace=str(workspace)))
+    assert caught.value.reason == "WORKSPACE_TOO_LARGE"
 
 
 async def good_file(folder: Path) -> Path:

@@ -30,7 +30,10 @@ async def test_a_text_is_answered_with_what_it_cost() -> None:
     assert reply.metadata["finish_reason"] == "stop"
     used = reply.metadata["used"]
     assert isinstance(used, dict)
-    assert set(used) == {"prompt_tokens", "completion_tokens", "cached_tokens", "llm_calls"}
+    assert set(used) == {
+        *("prompt_tokens", "completion_tokens", "cached_tokens", "llm_calls"),
+        *("first_token_seconds", "engine_seconds"),
+    }
     assert used["llm_calls"] == 1
 
 

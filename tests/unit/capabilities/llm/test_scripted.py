@@ -142,7 +142,8 @@ async def test_the_script_in_the_documentation_works(tmp_path: Path) -> None:
     """The script that the documentation shows is one, and answers as it says."""
     page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
     path = tmp_path / "script.toml"
-    path.write_text(page.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
+    shown = page.partition("## A model for tests\n")[2]
+    path.write_text(shown.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
     llm = ScriptedLLM(read_script(path))
     assert "calculator" in await says(llm, "What is 17.5% of 2400?")
     assert await says(llm, "And the bonus?") == "The bonus is 420."

@@ -73,6 +73,7 @@ EXAMPLES: Final = (
             },
         ),
     ),
+    RouteExample("Say 'sleep well' in Dutch.", (_REPLY,)),
     RouteExample(
         "Make up a haiku about rain and save it to rain.txt",
         (
@@ -120,6 +121,11 @@ EXAMPLES: Final = (
     ),
     RouteExample("Explain briefly how a kettle works.", (_REPLY,)),
     RouteExample(
+        "How many hours are 5 days and 7 hours?",
+        (_call("calculator", expression="5 * 24 + 7"), {"answer": "They are 127 hours."}),
+        ({"result": 127},),
+    ),
+    RouteExample(
         "Is it morning in Lima?",
         (_call("now", zone="America/Lima"), {"answer": "No, it is 21:14 in Lima: evening."}),
         (
@@ -145,6 +151,7 @@ EXAMPLES: Final = (
             },
         ),
     ),
+    RouteExample("Which is the highest mountain of Africa?", (_REPLY,)),
     RouteExample(
         "Spell this word backwards.",
         (_call("request_user_input", prompt="Which word is it?"), {"answer": "pmal"}),
@@ -166,23 +173,7 @@ EXAMPLES: Final = (
     ),
     RouteExample("Ask me for a colour and make up a rhyme with it.", (_PLAN,)),
     RouteExample("Make up two lines about an owl.", (_REPLY,)),
-    RouteExample(
-        "What is half of my pocket money?",
-        (
-            _call("memory_search"),
-            _call("request_user_input", prompt="How much pocket money do you get?"),
-            _call("calculator", expression="36 / 2"),
-            {"answer": "Half of your pocket money is 18."},
-        ),
-        ({"entries": [{"key": "sister", "value": "Mia"}], "truncated": False}, "36", {"result": 18}),
-    ),
     RouteExample("Is a tomato a fruit?", (_REPLY,)),
-    RouteExample(
-        "Say 'good night' in another language.",
-        (_call("request_user_input", prompt="In which language?"), {"answer": "Dobranoc!"}),
-        ("Polish",),
-    ),
-    RouteExample("Say 'sleep well' in Dutch.", (_REPLY,)),
     RouteExample(
         "Put my hat size into hat.txt",
         (
@@ -191,11 +182,6 @@ EXAMPLES: Final = (
             {"answer": "Your hat size, 58 cm, is in hat.txt."},
         ),
         ("58 cm", {"path": "hat.txt", "size_bytes": 5}),
-    ),
-    RouteExample(
-        "What is my seat?",
-        (_call("memory_read", key="seat"), {"answer": "Your seat is 14C."}),
-        ({"key": "seat", "found": True, "value": "14C"},),
     ),
     RouteExample(
         "Who is greeted in card.txt?",
@@ -224,6 +210,11 @@ EXAMPLES: Final = (
         ),
     ),
     RouteExample(
+        "What is my seat?",
+        (_call("memory_read", key="seat"), {"answer": "Your seat is 14C."}),
+        ({"key": "seat", "found": True, "value": "14C"},),
+    ),
+    RouteExample(
         "What have I told you to keep in mind?",
         (
             _call("memory_search"),
@@ -236,12 +227,6 @@ EXAMPLES: Final = (
             },
         ),
     ),
-    RouteExample(
-        "How many hours are 5 days and 7 hours?",
-        (_call("calculator", expression="5 * 24 + 7"), {"answer": "They are 127 hours."}),
-        ({"result": 127},),
-    ),
-    RouteExample("Which is the highest mountain of Africa?", (_REPLY,)),
 )
 
 

@@ -31,9 +31,13 @@ def distributions_of(module: str) -> set[str]:
     return {canonical_name(name) for name in packages_distributions().get(module.partition(".")[0], [module])}
 
 
+# Programs that the daemon starts with the Python of vLLM's environment, which has what they import.
+ELSEWHERE = frozenset({"gguf_converter.py", "vllm_launcher.py"})
+
+
 def undeclared(folder: str, *extras: str) -> list[str]:
     declared = {name for extra in ("", *extras) for name in EXTRAS[extra]}
-    modules = third_party_modules(python_files(folder))
+    modules = third_party_modules([path for path in python_files(folder) if path.name not in ELSEWHERE])
     return sorted(module for module in modules if not distributions_of(module) & declared)
 
 

@@ -84,7 +84,6 @@ def main() -> None:
         ValueError,
         RuntimeError,
         KeyError,
-        NotImplementedError,
         ImportError,
         MemoryError,
     ) as error:

@@ -96,14 +96,19 @@ class _Pressure:
             if not os.read(self._descriptor, MAX_READ_BYTES):
                 raise EOFError("it ended")
             return
-        loop, pressed = asyncio.get_running_loop(), anyio.Event()
-        with ExitStack() as stack:
-            # The loop's own selector knows no priority data; an epoll descriptor is readable when it has come.
-            epoll = stack.enter_context(select.epoll())
-            epoll.register(self._descriptor, select.EPOLLPRI)
-            loop.add_reader(epoll.fileno(), pressed.set)
-            stack.callback(loop.remove_reader, epoll.fileno())
-            await pressed.wait()
-            ((_, events),) = epoll.poll(0, 1)
-            if events & select.EPOLLERR:
-                raise EOFError("the group of processes that it tells of is gone")
+        await priority_data(self._descriptor)
+
+
+async def priority_data(descriptor: int) -> None:
+    """Returns when there is priority data. EOFError when what it would come from is gone."""
+    loop, pressed = asyncio.get_running_loop(), anyio.Event()
+    with ExitStack() as stack:
+        # The loop's own selector knows no priority data; an epoll descriptor is readable when it has come.
+        epoll = stack.enter_context(select.epoll())
+        epoll.register(descriptor, select.EPOLLPRI)
+        loop.add_reader(epoll.fileno(), pressed.set)
+        stack.callback(loop.remove_reader, epoll.fileno())
+        await pressed.wait()
+        # The kernel tells of a shortage once, and has told the loop; only an end is still to be seen.
+        if any(events & select.EPOLLERR for _, events in epoll.poll(0, 1)):
+            raise EOFError("the group of processes that it tells of is gone")

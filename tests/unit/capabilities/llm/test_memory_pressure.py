@@ -9,7 +9,14 @@ from pathlib import Path
 import anyio
 import pytest
 
-from aeond.capabilities.llm.memory_pressure import MACHINE, TRIGGER, MemoryPressure, Told, told_by_environment
+from aeond.capabilities.llm.memory_pressure import (
+    MACHINE,
+    TRIGGER,
+    MemoryPressure,
+    Told,
+    priority_data,
+    told_by_environment,
+)
 from aeond.capabilities.llm.requests import closing
 
 
@@ -71,6 +78,33 @@ async def test_a_socket_tells_and_may_end(tmp_path: Path, caplog: pytest.LogCapt
                 assert "memory" in await anext(shortages)
             assert await anext(shortages, None) is None
     assert "not watched" in caplog.text
+
+
+async def test_priority_data_is_waited_for() -> None:
+    """What the kernel marks as urgent ends the wait, and nothing else does."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        socket.create_connection(listener.getsockname()) as sender,
+        listener.accept()[0] as receiver,
+        anyio.fail_after(10),
+    ):
+        sender.send(b"ordinary")
+        with anyio.move_on_after(0.05) as waiting:
+            await priority_data(receiver.fileno())
+        assert waiting.cancelled_caught
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(priority_data, receiver.fileno())
+            await anyio.wait_all_tasks_blocked()
+            sender.send(b"!", socket.MSG_OOB)
+
+
+async def test_a_group_that_is_gone_ends_the_wait() -> None:
+    """A file that has nothing more to tell about is no shortage."""
+    with socket.socket() as unconnected, pytest.raises(EOFError, match="gone"):
+        unconnected.setblocking(False)
+        unconnected.connect_ex(("127.0.0.1", 1))  # refused: an error is all that it has
+        with anyio.fail_after(10):
+            await priority_data(unconnected.fileno())
 
 
 async def test_the_kernel_takes_what_we_ask_for() -> None:

@@ -52,7 +52,7 @@ PLAIN_TORCH_GIB: Final = 9
 def set_up(folder: Path, *, cpu: bool, again: bool) -> Exit:
     """Builds the environment in `folder` unless it is there; PROBLEM, with the reason, when that fails."""
     recipe = ON_CPU if cpu or not nvidia_driver() else ON_GPU
-    if not again and _built(folder) == _mark(recipe):
+    if not again and _built(folder) == mark_of(recipe):
         print(f"vLLM {recipe.name} is ready in {folder}")
         return Exit.OK
     print(
@@ -62,12 +62,12 @@ def set_up(folder: Path, *, cpu: bool, again: bool) -> Exit:
     if problem:
         print(f"aeond: {problem}", file=sys.stderr)
         return Exit.PROBLEM
-    (folder / BUILT).write_text(_mark(recipe), encoding="utf-8")
+    (folder / BUILT).write_text(mark_of(recipe), encoding="utf-8")
     print(f"vLLM {recipe.name} is ready in {folder}")
     return Exit.OK
 
 
-def _mark(recipe: Recipe) -> str:
+def mark_of(recipe: Recipe) -> str:
     return hashlib.sha256(recipe.list_file.read_bytes()).hexdigest()
 
 
@@ -100,7 +100,7 @@ def _build(folder: Path, recipe: Recipe) -> str:
             return f"{folder.parent} cannot be made ({error.strerror}): choose another place with --path."
         if _run([sys.executable, "-m", "venv", str(folder)], _environment()):
             return f"the environment {folder} cannot be made; the lines above say why."
-    wanted = _lines(recipe.list_file)
+    wanted = packages_in(recipe.list_file)
     if not recipe.complete:
         return _installed(folder, wanted, complete=False)
     torch = next(line for line in wanted if line.startswith("torch=="))
@@ -177,7 +177,7 @@ def _run(command: Sequence[str], environment: dict[str, str], *, quiet: bool = F
     return process.returncode
 
 
-def _lines(list_file: Path) -> list[str]:
+def packages_in(list_file: Path) -> list[str]:
     return list(_requirements(list_file.read_text(encoding="utf-8")))
 
 

@@ -174,6 +174,7 @@ class Guard:
             with contextlib.suppress(OSError):
                 report(cause_in(list(self._log)))
         self._end(code if code >= 0 else 128 - code)
+        threading.Event().wait()  # another thread is ending all of it, and leaves when it has
 
     def _watch_daemon(self) -> None:
         sys.stdin.buffer.read()  # returns when the daemon closes its end

@@ -17,7 +17,8 @@ import click
 from aeon_cli.exits import MEANINGS
 from aeon_cli.main import cli
 from aeond import __version__
-from aeond.daemon.config import Config, Section
+from aeond.daemon.config import Config
+from aeond.daemon.config_types import Section
 from aeond.daemon.main import EXITS, command_line
 
 SEE_ALSO = {

@@ -29,7 +29,8 @@ async def llama(anyio_backend: str, tmp_path: Path) -> AsyncIterator[LLMAdapter]
 )
 def llm(request: pytest.FixtureRequest) -> LLMAdapter:
     found: Any = request.getfixturevalue(request.param)
-    return found if request.param == "llama" else found.llm
+    adapter: LLMAdapter = found if request.param == "llama" else found.llm
+    return adapter
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,10 @@ def answers(daemon: DaemonProcess, victim: str = "") -> list[str]:
                 wait_until_gone(processes)
             seen.wait_for_end(START_SECONDS)
         ended = client.get_run(run.run_id)
-        assert ended.state is RunState.SUCCEEDED, (ended.answer, [(step.reason, step.error) for step in ended.steps])
+        assert ended.state is RunState.SUCCEEDED, (
+            ended.answer,
+            [(step.reason, step.error) for step in ended.steps],
+        )
         for step in ended.steps:
             assert shown(seen, step.step_id) == step.output
     return [str(step.output) for step in ended.steps]

@@ -8,8 +8,8 @@ import pytest
 
 from aeond.daemon import doctor
 from aeond.daemon.config import Config
-from aeond.daemon.doctor import Verdict
 from aeond.daemon.exits import Exit
+from aeond.daemon.findings import Verdict
 from aeond.daemon.paths import Paths
 
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import batch, calls, chains, door, startup, streams, syncs
+from benchmarks import batch, calls, cancels, chains, door, engines, prompts, startup, streams, syncs
 from benchmarks.measuring import ROOT
 from benchmarks.page import Section, render
 
@@ -21,6 +21,9 @@ MEASUREMENTS: dict[str, Callable[[Path], Section]] = {
     "startup": startup.measure,
     "calls": calls.measure,
     "batch": batch.measure,
+    "prompts": prompts.measure,
+    "engines": engines.measure,
+    "cancels": cancels.measure,
 }
 
 

@@ -30,7 +30,8 @@ path = {socket}
 
 [runs.budget]
 ttl = 100
-
+"""
+SCRIPTED = """
 [model]
 engine = "scripted"
 script = {script}
@@ -46,14 +47,15 @@ class RunningDaemon:
     ready_seconds: float
 
 
-def write_config(folder: Path) -> Path:
-    """A configuration whose every place is in this folder, and a model that answers from a script."""
+def write_config(folder: Path, model: str = SCRIPTED) -> Path:
+    """A configuration whose every place is in this folder, and by default a model that answers from a script."""
     script = folder / "script.json"
     script.write_text(json.dumps({"rules": [{"text": "It was said ten times."}]}), encoding="utf-8")
     places = {"state": folder / "state", "socket": folder / SOCKET, "script": script}
     config = folder / "aeond.toml"
     config.write_text(
-        CONFIG.format(**{key: json.dumps(str(path)) for key, path in places.items()}), encoding="utf-8"
+        (CONFIG + model).format(**{key: json.dumps(str(path)) for key, path in places.items()}),
+        encoding="utf-8",
     )
     return config
 
@@ -62,9 +64,11 @@ AEOND = (str(Path(sys.executable).with_name("aeond")),)
 
 
 @contextmanager
-def running_daemon(folder: Path, program: Sequence[str] = AEOND) -> Iterator[RunningDaemon]:
+def running_daemon(
+    folder: Path, program: Sequence[str] = AEOND, model: str = SCRIPTED
+) -> Iterator[RunningDaemon]:
     """Starts `aeond serve`, waits for READY as systemd would, stops it in order at the end."""
-    config = write_config(folder)
+    config = write_config(folder, model)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notices:
         notices.bind(str(folder / "notify.sock"))
         notices.settimeout(READY_SECONDS)

@@ -1,0 +1,73 @@
+"""How much of a run's prompts the engine has read before: the real daemon, a real model, the engine's own counts."""
+
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from aeond_client import Client, NoAnswerError
+from aeond_client.models import EngineMetrics
+from benchmarks.daemon import running_daemon
+from benchmarks.page import Section, verdict
+
+MODEL: Final = """
+[model]
+engine = "ENGINE"
+name = "smollm2-135m-instruct"
+context_tokens = 4096
+"""
+REQUESTS: Final = (
+    "What is 17.5% of 2400?",
+    "Write a note about the tide into tide.txt, then read it back.",
+    "List the files here and say which one is the longest.",
+    "Remember that the boat is called Petrel, then tell me its name.",
+)
+ENGINES: Final = {"llama_cpp": "llama.cpp"}
+READY_SECONDS: Final = 900
+CALM_LOOKS: Final = 3
+
+
+def measure(_folder: Path) -> Section:
+    """Several runs of several calls each; what was read ahead before them is not counted."""
+    rows = [row for engine, name in ENGINES.items() for row in _measured(engine, name)]
+    return Section(
+        "Prompts and the prefix cache",
+        f"{len(REQUESTS)} runs, one after another, in the real daemon with SmolLM2-135M, once the usual beginnings are "
+        "read ahead. Asked is every token of every prompt; from before is what the engine had in its cache; read is "
+        "what the engine's own metrics page says that it computed meanwhile. All calls of a run count, the first too.",
+        ("engine", "asked", "from before", "read by the engine's count", "share", "aim"),
+        tuple(rows),
+    )
+
+
+def _measured(engine: str, name: str) -> list[tuple[str, ...]]:
+    with tempfile.TemporaryDirectory(prefix="aeond-") as own:  # a short path: sockets are in it
+        model = MODEL.replace("ENGINE", engine)
+        with running_daemon(Path(own), model=model) as daemon, Client(str(daemon.socket)) as client:
+            before = _read_ahead(client)
+            for request in REQUESTS:
+                with suppress(NoAnswerError):  # a model as small as this one may ask a person, or fail
+                    client.run(request)
+            after = client.get_status().engine.metrics
+    if after is None:
+        message = f"{name} measures nothing"
+        raise RuntimeError(message)
+    asked = after.prompt_tokens - before.prompt_tokens
+    cached = after.cached_tokens - before.cached_tokens
+    read = after.read_tokens - before.read_tokens
+    share = cached / asked if asked else 0.0
+    return [(name, str(asked), str(cached), str(read), f"{share:.0%}", verdict(share, at_least=0.8))]
+
+
+def _read_ahead(client: Client) -> EngineMetrics:
+    """What was measured once the engine is ready and does nothing by itself any more."""
+    calm = 0
+    for _ in range(READY_SECONDS):
+        engine = client.get_status().engine
+        calm = calm + 1 if engine.state == "ready" and not engine.activity else 0
+        if calm >= CALM_LOOKS and engine.metrics is not None:
+            return engine.metrics
+        time.sleep(1)
+    message = f"the engine was not ready in {READY_SECONDS} seconds"
+    raise RuntimeError(message)

@@ -24,7 +24,9 @@ from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import EngineState
 from aeond.errors import NotFoundError
 from aeond.ports import Engine
+from tests.support.canned_server import answer, canned_server
 from tests.support.mute_vllm import mute_python
+from tests.support.remote import remote
 
 # A host that says it is ready: what is asked of an engine here needs no more.
 MUTE = (sys.executable, "-c", "import sys; print('{\"ready\": true}', flush=True); sys.stdin.read()")
@@ -79,11 +81,22 @@ async def vllm(folder: Path, *, gpu: bool) -> AsyncIterator[Subject]:
             yield Subject(engine, sleeps=gpu)
 
 
+@contextlib.asynccontextmanager
+async def remote_server(folder: Path) -> AsyncIterator[Subject]:
+    listed = answer({"data": [{"id": "mine"}, {"id": "other"}]})
+    async with (
+        canned_server(folder / "remote.sock", [listed] * 100),
+        remote(f"unix:{folder / 'remote.sock'}") as (_, engine),
+    ):
+        yield Subject(engine, sleeps=False)
+
+
 BARE: dict[str, Callable[[Path], contextlib.AbstractAsyncContextManager[Subject]]] = {
     "scripted": lambda folder: scripted(folder, sleeps=False),
     "scripted that sleeps": lambda folder: scripted(folder, sleeps=True),
     "llama": llama,
     "vllm": lambda folder: vllm(folder, gpu=False),
+    "remote": remote_server,
     "vllm on a GPU": lambda folder: vllm(folder, gpu=True),
 }
 

@@ -110,15 +110,18 @@ async def remote_https(small_engine: SmallEngine, tmp_path: Path) -> AsyncIterat
 REAL = ("llama_cpp", "remote_unix", "remote_http", "remote_https")
 
 
-VLLM = pytest.param("vllm", marks=pytest.mark.vllm)
+VLLM = (
+    pytest.param("vllm_engine", marks=pytest.mark.vllm),
+    pytest.param("vllm_on_gpu", marks=pytest.mark.gpu),
+)
 
 
-@pytest.fixture(params=["scripted", *(pytest.param(name, marks=pytest.mark.model) for name in REAL), VLLM])
+@pytest.fixture(params=["scripted", *(pytest.param(name, marks=pytest.mark.model) for name in REAL), *VLLM])
 def subject(request: pytest.FixtureRequest) -> Subject:
     if request.param == "scripted":
         return scripted()
-    if request.param == "vllm":
-        real = request.getfixturevalue("vllm_engine")
+    if request.param in {"vllm_engine", "vllm_on_gpu"}:
+        real = request.getfixturevalue(request.param)
         return Subject(real.llm, ask(LONG_STORY, max_tokens=1500), real.is_idle)
     small = request.getfixturevalue("small_engine")
     llm = small.llm if request.param == "llama_cpp" else request.getfixturevalue(request.param)

@@ -23,6 +23,7 @@ from aeond.capabilities.llm.vllm import VllmAdapter
 from aeond.capabilities.llm.vllm_engine import VllmEngine, VllmSettings
 from aeond.capabilities.llm.vllm_models import ConvertedModels
 from aeond.daemon.clocks import SystemClock
+from aeond.daemon.paths import nvidia_driver
 from tests.support.engine import CONTEXT_LENGTH, MODELS, ask
 from tests.support.repository import ROOT
 
@@ -68,6 +69,13 @@ def needs_vllm() -> None:
     """Skips the test where vLLM is not installed."""
     if not PYTHON.exists():
         pytest.skip(f"there is no vLLM in {ENVIRONMENT.name}: make engine-setup")
+
+
+def needs_gpu() -> None:
+    """Skips the test where there is no GPU, or no vLLM for it."""
+    if not nvidia_driver():
+        pytest.skip("there is no NVIDIA driver: run it where there is a GPU")
+    needs_vllm()
 
 
 @dataclass(frozen=True)
@@ -125,5 +133,17 @@ async def vllm_engine(
     """The session's engine, ready to answer, and quick to come back when it is killed."""
     folder = tmp_path_factory.mktemp("vllm")
     async with running_vllm(folder, max_deaths=100, first_backoff_seconds=0.05) as running:
+        await running.llm.generate(ask("Hello.", max_tokens=1))
+        yield running
+
+
+@pytest.fixture(scope="session")
+async def vllm_on_gpu(
+    anyio_backend: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[RealVllm]:
+    """The session's engine on a GPU."""
+    needs_gpu()
+    folder = tmp_path_factory.mktemp("gpu")
+    async with running_vllm(folder, gpu=True, gpu_memory_utilization=0.3, max_deaths=100) as running:
         await running.llm.generate(ask("Hello.", max_tokens=1))
         yield running

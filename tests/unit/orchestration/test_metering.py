@@ -5,18 +5,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aeond.domain.budgets import Amounts, Grant
+from aeond.domain.budgets import Amounts, Grant, ModelUse
 from aeond.domain.llm import (
     FinishReason,
     LLMCapabilities,
     LLMChunk,
     LLMRequest,
     LLMResponse,
+    Timing,
     TokenUsage,
 )
 from aeond.domain.messages import Message, Role
 from aeond.orchestration.metering import MeteredLLM, is_cut
 from tests.support.strategy import grant, says
+
+UNMEASURED = Timing()
 
 
 def ask(text: str = "one two three", max_tokens: int = 200) -> LLMRequest:
@@ -30,6 +33,17 @@ async def test_only_what_was_used_is_paid() -> None:
     assert outcome.value is not None
     assert purse.used == Amounts(llm_calls=1, tokens=outcome.value.usage.total_tokens)
     assert purse.used.tokens == await llm.count_tokens(ask().messages) + 3
+
+
+async def test_what_a_model_did_is_noted_call_by_call() -> None:
+    """Tokens, cached ones and seconds of several calls add up, whether streamed or not; the first word is the first
+    call's."""
+    purse = grant(9, 1000)
+    llm = MeteredLLM(LyingLLM(10, TokenUsage(10, 5, 8), Timing(0.5, 2.0)), purse)
+    assert purse.model_use is None
+    await llm.generate(ask())
+    await llm.stream(ask(), lambda _: None)
+    assert purse.model_use == ModelUse(20, 10, 16, 0.5, 4.0)
 
 
 async def test_the_longest_answer_shrinks_to_what_is_left() -> None:
@@ -141,18 +155,19 @@ class LyingLLM:
     model = "liar"
     capabilities = LLMCapabilities(streaming=True, schema=True, context_length=1000)
 
-    def __init__(self, prompt: int, usage: TokenUsage) -> None:
+    def __init__(self, prompt: int, usage: TokenUsage, timing: Timing = UNMEASURED) -> None:
         self.prompt = prompt
         self.usage = usage
+        self.timing = timing
 
     async def count_tokens(self, messages: Sequence[Message]) -> int:
         return self.prompt
 
     async def generate(self, request: LLMRequest) -> LLMResponse:
-        return LLMResponse("lie", self.usage, self.model, FinishReason.STOP)
+        return LLMResponse("lie", self.usage, self.model, FinishReason.STOP, self.timing)
 
     async def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
-        yield LLMChunk("lie", FinishReason.STOP, self.usage)
+        yield LLMChunk("lie", FinishReason.STOP, self.usage, self.timing)
 
 
 @given(

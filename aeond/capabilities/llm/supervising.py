@@ -11,6 +11,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Generic, Self, TypeVar
@@ -298,7 +299,7 @@ class SupervisedEngine(Generic[R]):
         async with self._start(command, self._folder, self._program.environment, self._tasks) as process:
             with anyio.move_on_after(self._settings.load_seconds) as loading:
                 with self._shown_loading(process.pid, path):
-                    await process.wait_ready(self._show_starting)
+                    await process.wait_ready(partial(self._go_on_loading, loading))
             if loading.cancelled_caught:
                 raise LLMGoneError(
                     f"The engine was not ready after {self._settings.load_seconds:g} seconds.", retryable=True
@@ -329,6 +330,11 @@ class SupervisedEngine(Generic[R]):
 
         with shown:
             await self._program.show_loading(pid, path, show)
+
+    def _go_on_loading(self, loading: anyio.CancelScope, activity: str, done: float) -> None:
+        """What a program says of itself is a sign of life, and gives it time anew."""
+        loading.deadline = anyio.current_time() + self._settings.load_seconds
+        self._show_starting(activity, done)
 
     def _show_starting(self, activity: str, done: float) -> None:
         self._show(EngineState.STARTING, activity, done)

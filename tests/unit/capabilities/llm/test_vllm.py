@@ -1,0 +1,88 @@
+"""What vLLM does for the adapter beyond the contract, seen in the engine's own numbers."""
+
+import json
+import re
+
+import anyio
+import pytest
+
+from aeond.capabilities.llm.requests import closing
+from aeond.domain.llm import Priority
+from tests.support.engine import ask
+from tests.support.vllm import RealVllm
+
+pytestmark = pytest.mark.vllm
+
+STORY = "Write a long story about a fox, a river and a bridge."
+STEPS = "vllm:iteration_tokens_total_count"
+WRITTEN = "vllm:generation_tokens_total"
+
+
+async def until_idle(vllm: RealVllm) -> None:
+    with anyio.fail_after(120):
+        while not await vllm.is_idle():
+            await anyio.lowlevel.checkpoint()
+
+
+async def test_a_choice_is_one_of_those_given(vllm_engine: RealVllm) -> None:
+    """Under a schema that lists answers, the answer is one of them."""
+    answer = await vllm_engine.llm.generate(ask("Is it?", max_tokens=10, schema={"enum": ["yes", "no"]}))
+    assert json.loads(answer.text) in {"yes", "no"}
+
+
+async def test_a_pattern_is_kept(vllm_engine: RealVllm) -> None:
+    """Under a schema with a pattern, the answer matches it."""
+    pattern = "^[A-Z]{3}-[0-9]{4}$"
+    request = ask("A code, please.", max_tokens=20, schema={"type": "string", "pattern": pattern})
+    answer = await vllm_engine.llm.generate(request)
+    assert re.fullmatch(pattern, json.loads(answer.text))
+
+
+async def test_a_stream_that_is_left_costs_a_few_tokens_more(vllm_engine: RealVllm) -> None:
+    """Once a stream is closed the engine stops within a few steps, however much was asked for."""
+    await until_idle(vllm_engine)
+    before = (await vllm_engine.metrics())[WRITTEN]
+    pieces = 0
+    async with closing(vllm_engine.llm.stream(ask(STORY, max_tokens=1500))) as chunks:
+        async for _ in chunks:
+            pieces += 1
+            if pieces == 10:
+                break
+    await until_idle(vllm_engine)
+    assert (await vllm_engine.metrics())[WRITTEN] - before < 100
+
+
+async def test_requests_at_once_share_the_engines_steps(vllm_engine: RealVllm) -> None:
+    """Six requests at the same time take far fewer steps than one after another."""
+    await until_idle(vllm_engine)
+    before = (await vllm_engine.metrics())[STEPS]
+    async with anyio.create_task_group() as tasks:
+        for _ in range(6):
+            tasks.start_soon(vllm_engine.llm.generate, ask(STORY, max_tokens=32))
+    assert (await vllm_engine.metrics())[STEPS] - before < 6 * 32 / 2
+
+
+async def test_who_waits_goes_before_the_background(vllm_engine: RealVllm) -> None:
+    """With twice as many background requests as fit at once, an interactive one overtakes those that wait."""
+    done: list[str] = []
+
+    async def work(name: str, priority: Priority, tokens: int) -> None:
+        await vllm_engine.llm.generate(ask(STORY, max_tokens=tokens, priority=priority))
+        done.append(name)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(48):
+            tasks.start_soon(work, "background", Priority.BACKGROUND, 24)
+        with anyio.fail_after(120):
+            while (await vllm_engine.metrics())["vllm:num_requests_waiting"] == 0:
+                await anyio.lowlevel.checkpoint()
+        tasks.start_soon(work, "interactive", Priority.INTERACTIVE, 4)
+    assert done.index("interactive") < 36
+
+
+async def test_a_known_beginning_is_not_read_again(vllm_engine: RealVllm) -> None:
+    """The second request that begins as an earlier one did finds four fifths of its prompt read."""
+    rules = "Answer in one word. Be kind, brief and exact, and never say what you do not know. " * 20
+    await vllm_engine.llm.generate(ask("What is red?", system=rules, max_tokens=2))
+    usage = (await vllm_engine.llm.generate(ask("What is blue?", system=rules, max_tokens=2))).usage
+    assert usage.cached_tokens >= 0.8 * usage.prompt_tokens

@@ -8,19 +8,22 @@ from pathlib import Path
 import psutil
 import pytest
 
+from aeond.domain.llm import EngineState
+from aeond.errors import LLMError
 from aeond_client.client import Client
 from aeond_client.events import TextDelta
 from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Plan, PlanStep, RunState
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess, daemon_folder
-from tests.support.engine import MODELS
+from tests.support.engine import MODELS, ask
 from tests.support.vllm import (
     ENVIRONMENT,
     START_SECONDS,
     VllmProcesses,
     needs_vllm,
     processes_in,
+    running_vllm,
     shared_memory,
 )
 
@@ -148,3 +151,25 @@ def segments(processes: VllmProcesses) -> set[Path]:
     """The shared memory that the engine's processes have."""
     maps = [entry.path for one in processes.all for entry in one.memory_maps(grouped=False)]
     return {Path(path) for path in maps if path.startswith("/dev/shm/")}
+
+
+async def test_want_of_memory_at_the_start_says_what_to_change(tmp_path: Path) -> None:
+    """An engine whose memory does not hold one request fails at once, with the settings that help, and is not tried
+    in a loop."""
+    async with running_vllm(tmp_path, kv_cache_gib=0.001) as running:
+        with pytest.raises(LLMError, match=r"vllm\.kv_cache_gib.*model\.context_tokens") as failed:
+            await running.llm.generate(ask("Hello."))
+        assert failed.value.reason == "ENGINE_OUT_OF_MEMORY"
+        assert running.engine.snapshot().state is EngineState.DEAD
+        assert running.engine.snapshot().restarts == 0
+
+
+@pytest.mark.nightly
+async def test_a_core_that_stands_still_is_replaced(tmp_path: Path) -> None:
+    """A stopped core is found by its silence and by the probe that it does not answer, and the call goes on."""
+    async with running_vllm(tmp_path, stall_seconds=10.0) as running:
+        await running.llm.generate(ask("Hello.", max_tokens=2))
+        for core in processes_in(running.folder).cores:
+            core.send_signal(signal.SIGSTOP)
+        assert (await running.llm.generate(ask("Hello.", max_tokens=2, deadline_seconds=START_SECONDS))).text
+        assert running.engine.snapshot().restarts == 1

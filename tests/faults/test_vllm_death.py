@@ -27,7 +27,7 @@ from tests.support.vllm import (
     shared_memory,
 )
 
-pytestmark = [pytest.mark.vllm, pytest.mark.slow]
+pytestmark = [pytest.mark.vllm, pytest.mark.slow, pytest.mark.nightly]
 
 ASKED = ("Count from one to ten in words.", "Write two sentences about a fox.")
 PLAN = Plan("say much", tuple(PlanStep(f"s{n}", text, agent="llm") for n, text in enumerate(ASKED)))
@@ -115,7 +115,7 @@ def shown(seen: Collector, step_id: str) -> str:
     return text
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("kills", [3, 20])
 def test_runs_survive_every_death_and_no_word_comes_twice(daemon: DaemonProcess, kills: int) -> None:
     """Whichever part of the engine is killed in mid-stream, the run ends with the very answers of an undisturbed one,
     nothing of the old engine is left, and the deaths are counted."""
@@ -164,7 +164,6 @@ async def test_want_of_memory_at_the_start_says_what_to_change(tmp_path: Path) -
         assert running.engine.snapshot().restarts == 0
 
 
-@pytest.mark.nightly
 async def test_a_core_that_stands_still_is_replaced(tmp_path: Path) -> None:
     """A stopped core is found by its silence and by the probe that it does not answer, and the call goes on."""
     async with running_vllm(tmp_path, stall_seconds=10.0) as running:

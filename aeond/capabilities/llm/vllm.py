@@ -110,6 +110,8 @@ class VllmAdapter(AskingAdapter):
         try:
             yield
         except LLMGoneError:
+            # Else who asks again at once meets the same end, until the guard has cleaned up.
+            self._engine.condemn(resident)
             raise
         except LLMError as error:
             if not any(words in error.message for words in LAST_WORDS):

@@ -1,17 +1,28 @@
-"""What vLLM does for the adapter beyond the contract, seen in the engine's own numbers."""
+"""What the adapter does beyond the contract, most of it seen in vLLM's own numbers."""
 
+import contextlib
 import json
 import re
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import anyio
 import pytest
 
+from aeond.capabilities.llm.dialects import VllmDialect
+from aeond.capabilities.llm.endpoints import UnixSocket
+from aeond.capabilities.llm.measurements import Measurements
+from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.requests import closing
+from aeond.capabilities.llm.retrying import Retries
+from aeond.capabilities.llm.vllm import VllmAdapter
+from aeond.capabilities.llm.vllm_engine import VllmResident
+from aeond.capabilities.llm.watching import Watch
+from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import Priority
+from aeond.errors import LLMGoneError
 from tests.support.engine import ask
 from tests.support.vllm import RealVllm
-
-pytestmark = pytest.mark.vllm
 
 STORY = "Write a long story about a fox, a river and a bridge."
 STEPS = "vllm:iteration_tokens_total_count"
@@ -24,12 +35,14 @@ async def until_idle(vllm: RealVllm) -> None:
             await anyio.lowlevel.checkpoint()
 
 
+@pytest.mark.vllm
 async def test_a_choice_is_one_of_those_given(vllm_engine: RealVllm) -> None:
     """Under a schema that lists answers, the answer is one of them."""
     answer = await vllm_engine.llm.generate(ask("Is it?", max_tokens=10, schema={"enum": ["yes", "no"]}))
     assert json.loads(answer.text) in {"yes", "no"}
 
 
+@pytest.mark.vllm
 async def test_a_pattern_is_kept(vllm_engine: RealVllm) -> None:
     """Under a schema with a pattern, the answer matches it."""
     pattern = "^[A-Z]{3}-[0-9]{4}$"
@@ -38,6 +51,7 @@ async def test_a_pattern_is_kept(vllm_engine: RealVllm) -> None:
     assert re.fullmatch(pattern, json.loads(answer.text))
 
 
+@pytest.mark.vllm
 async def test_a_stream_that_is_left_costs_a_few_tokens_more(vllm_engine: RealVllm) -> None:
     """Once a stream is closed the engine stops within a few steps, however much was asked for."""
     await until_idle(vllm_engine)
@@ -52,6 +66,7 @@ async def test_a_stream_that_is_left_costs_a_few_tokens_more(vllm_engine: RealVl
     assert (await vllm_engine.metrics())[WRITTEN] - before < 100
 
 
+@pytest.mark.vllm
 async def test_requests_at_once_share_the_engines_steps(vllm_engine: RealVllm) -> None:
     """Six requests at the same time take far fewer steps than one after another."""
     await until_idle(vllm_engine)
@@ -62,6 +77,7 @@ async def test_requests_at_once_share_the_engines_steps(vllm_engine: RealVllm) -
     assert (await vllm_engine.metrics())[STEPS] - before < 6 * 32 / 2
 
 
+@pytest.mark.vllm
 async def test_who_waits_goes_before_the_background(vllm_engine: RealVllm) -> None:
     """With twice as many background requests as fit at once, an interactive one overtakes those that wait."""
     done: list[str] = []
@@ -80,9 +96,39 @@ async def test_who_waits_goes_before_the_background(vllm_engine: RealVllm) -> No
     assert done.index("interactive") < 36
 
 
+@pytest.mark.vllm
 async def test_a_known_beginning_is_not_read_again(vllm_engine: RealVllm) -> None:
     """The second request that begins as an earlier one did finds four fifths of its prompt read."""
     rules = "Answer in one word. Be kind, brief and exact, and never say what you do not know. " * 20
     await vllm_engine.llm.generate(ask("What is red?", system=rules, max_tokens=2))
     usage = (await vllm_engine.llm.generate(ask("What is blue?", system=rules, max_tokens=2))).usage
     assert usage.cached_tokens >= 0.8 * usage.prompt_tokens
+
+
+class Gone:
+    """The sessions of an engine whose server is dead, though nobody has noticed."""
+
+    model = "m"
+    context_length = 100
+
+    def __init__(self, socket: Path) -> None:
+        client = OpenAIClient(UnixSocket(socket), Watch(SystemClock()))
+        self.resident = VllmResident(client, VllmDialect("m", schemas=True))
+        self.condemned: list[VllmResident] = []
+        self.measurements = Measurements(SystemClock())
+
+    @contextlib.asynccontextmanager
+    async def session(self) -> AsyncIterator[VllmResident]:
+        yield self.resident
+
+    def condemn(self, resident: VllmResident) -> None:
+        self.condemned.append(resident)
+
+
+async def test_a_connection_that_breaks_ends_that_life(tmp_path: Path) -> None:
+    """Whoever finds the server gone says so, so that the next request waits for a new one."""
+    gone = Gone(tmp_path / "none.sock")
+    llm = VllmAdapter(gone, Retries(SystemClock(), lambda: 0.0, attempts=1))
+    with pytest.raises(LLMGoneError):
+        await llm.generate(ask("Hello."))
+    assert gone.condemned == [gone.resident]

@@ -1,9 +1,12 @@
-"""Calls with values that nobody said, which the model is asked to look at once more.
+"""Calls that the model is asked to look at once more: with values that nobody said, or for nothing.
 
 Small models fill in what they were not told: a number out of nowhere, a name that is almost the one that was
 said. It is found by form alone, rather too seldom than too often: numbers above a hundred that stand neither in
 the request nor in a result, and calls of which not a single word does. The model may be right all the same
 (minutes of a day, a city's time zone): what it says to the second look counts.
+
+They also ask people for what is remembered. Where the request is itself a question about what is the user's own
+("What is my ...?"), asking back is looked at once more as long as the run has not looked into the memory.
 """
 
 import json
@@ -19,6 +22,7 @@ from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.call_schema import MAX_CALL_TOKENS
 from aeond.orchestration.constrained_asking import ConstrainedModel
+from aeond.orchestration.keeping import is_question
 from aeond.orchestration.meaning import values_in
 from aeond.orchestration.schema_parts import as_object, part_at
 
@@ -32,12 +36,16 @@ _FILE_NAME: Final = re.compile(r"\.\w{1,4}$")
 # In the form of a call that failed, which the examples show how to go on from.
 _LOOK: Final = "Result: no result, failed: {why} If it is right all the same, make the same call again."
 _COPY: Final = "{unsaid} stands nowhere in the request: copy names from it letter by letter."
+_OWN: Final = re.compile(r"\b(my|our|mine|ours)\b", re.IGNORECASE)
+_QUESTION: Final = "request_user_input"
+_LOOKS: Final = ("memory_search", "memory_read")
+_RECALL: Final = "it may be remembered: look with memory_search before you ask."
 _ASK: Final = "nobody said {unsaid}: if only the user can know it, ask with request_user_input."
 
 
 @dataclass(frozen=True, slots=True)
 class GroundedAsking:
-    """Asks a model for a call, and once more where nobody said what is in it."""
+    """Asks a model for a call, and once more where nobody said what is in it, or it may be for nothing."""
 
     model: ConstrainedModel
 
@@ -56,15 +64,32 @@ class GroundedAsking:
         messages = (*opening, *told)
         asked = await self.model.ask(messages, schema, MAX_CALL_TOKENS, grant)
         said = as_object(asked.value) if asked.ok else {}
-        known = "\n".join(str(message.content) for message in told if message.role is Role.USER)
-        unsaid = unsaid_in(said, specs, known)
-        if not unsaid:
+        why = _doubt(said, specs, told)
+        if not why:
             return asked
-        why = _ASK if unsaid[0][0].isdigit() else _COPY
-        look = _LOOK.format(why=why.format(unsaid=", ".join(unsaid)))
+        look = _LOOK.format(why=why)
         again = (*messages, Message(Role.AGENT, _compact(said)), Message(Role.USER, look))
         looked = await self.model.ask(again, schema, MAX_CALL_TOKENS, grant)
         return looked if looked.ok else asked
+
+
+def _doubt(said: JsonObject, specs: Sequence[ToolSpec], told: Sequence[Message]) -> str:
+    """Why a call should be looked at again; "" when nothing speaks against it."""
+    known = "\n".join(str(message.content) for message in told if message.role is Role.USER)
+    if unsaid := unsaid_in(said, specs, known):
+        why = _ASK if unsaid[0][0].isdigit() else _COPY
+        return why.format(unsaid=", ".join(unsaid))
+    return _RECALL if may_be_remembered(said, specs, told) else ""
+
+
+def may_be_remembered(said: JsonObject, specs: Sequence[ToolSpec], told: Sequence[Message]) -> bool:
+    """Whether a question about something of the user's own is asked back before the memory was looked into."""
+    if said.get("tool") != _QUESTION or not any(spec.name == _LOOKS[0] for spec in specs):
+        return False
+    calls = "\n".join(str(message.content) for message in told if message.role is Role.AGENT)
+    looked = any(f'"{name}"' in calls for name in _LOOKS)
+    request = str(told[0].content)
+    return not looked and is_question(request) and _OWN.search(request) is not None
 
 
 def unsaid_in(said: JsonObject, specs: Sequence[ToolSpec], known: str) -> tuple[str, ...]:

@@ -8,14 +8,16 @@ import pytest
 from aeond.domain.messages import Message, Role
 from aeond.orchestration.call_schema import CallSchemas
 from aeond.orchestration.constrained_asking import ConstrainedModel
-from aeond.orchestration.grounding import GroundedAsking, unsaid_in
+from aeond.orchestration.grounding import GroundedAsking, may_be_remembered, unsaid_in
 from aeond.orchestration.repair import ModelSupervisor
 from tests.support.strategy import SPECS, grant, says, spec, validator
 
 TEXT: Any = {"type": "string"}
 ORDERED = spec("order", {"by": {"enum": ["size", "name"]}, "what": TEXT})
 KEEP = spec("keep", {"key": TEXT, "value": {"type": ["string", "number", "boolean"]}})
-TOOLS = (*SPECS, ORDERED, KEEP)
+ASK = spec("request_user_input", {"prompt": TEXT})
+RECALL = spec("memory_search", {"prefix": TEXT})
+TOOLS = (*SPECS, ORDERED, KEEP, ASK, RECALL)
 
 
 def call(tool: str, **arguments: Any) -> dict[str, Any]:
@@ -88,6 +90,34 @@ async def test_a_call_that_is_right_is_made_again() -> None:
     desk = Desk(call("look", path="london"), call("look", path="london"))
     assert await desk.ask("Who mentions the capital of England?") == call("look", path="london")
     assert len(desk.llm.requests) == 2
+
+
+QUESTION = call("request_user_input", prompt="What is your code?")
+
+
+async def test_what_may_be_remembered_is_not_asked_for_at_once() -> None:
+    """Before the user is asked for something of their own the model is pointed to the memory; it may insist."""
+    desk = Desk(QUESTION, call("memory_search", prefix="code"))
+    assert await desk.ask("What is my code?") == call("memory_search", prefix="code")
+    assert "it may be remembered" in str(desk.llm.requests[1].messages[-1].content)
+    assert await Desk(QUESTION, QUESTION).ask("What is my code?") == QUESTION
+
+
+@pytest.mark.parametrize(
+    ("its", "request_", "calls", "known_tools", "may"),
+    [
+        (QUESTION, "What is my code?", "", TOOLS, True),
+        (QUESTION, "Remember my code.", "", TOOLS, False),
+        (QUESTION, "What is this word in German?", "", TOOLS, False),
+        (QUESTION, "What is my code?", json.dumps(call("memory_search", prefix="")), TOOLS, False),
+        (QUESTION, "What is my code?", "", SPECS, False),
+        (call("look", path="x"), "What is my code?", "", TOOLS, False),
+    ],
+)
+def test_what_may_be_remembered(its: Any, request_: str, calls: str, known_tools: Any, may: bool) -> None:
+    """Only what a question says is the user's own, where there is a memory, and before it was looked into."""
+    told = (Message(Role.USER, request_), Message(Role.AGENT, calls))
+    assert may_be_remembered(its, known_tools, told) is may
 
 
 @pytest.mark.parametrize("second", [{"fail": "BAD_ANSWER", "text": ""}, {"text": "Well.", "times": 3}])

@@ -1,6 +1,7 @@
 """What every test stands on: one event loop, and how long hypothesis looks."""
 
 import os
+import signal
 from collections.abc import AsyncIterator
 
 import pytest
@@ -8,6 +9,11 @@ from hypothesis import HealthCheck, settings
 
 # Fixtures that are made once for all tests, and what becomes of skips.
 pytest_plugins = ["tests.support.engine", "tests.support.skips", "tests.support.vllm"]
+
+# A shell starts what it puts into the background with interrupts ignored, and every program of ours that a
+# test starts and interrupts would inherit that. What is handled here is as usual again in them.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline: a slow machine is no failing property. Derandomised in CI, so that a red run is red
 # again on the next machine; `make nightly` is where new examples are looked for.

@@ -40,13 +40,17 @@ async def test_interrupting_a_pipe_leaves_the_run(daemon: ScriptedDaemon) -> Non
         await daemon.runs.open_watches.reaches(1)
         assert process.stderr is not None
         said = b""
-        with anyio.fail_after(20):
-            while b"planning" not in said:
-                said += await process.stderr.receive()
-            process.send_signal(signal.SIGINT)
-            async for more in process.stderr:
-                said += more
-            assert await process.wait() == 130
+        try:
+            with anyio.fail_after(20):
+                while b"planning" not in said:
+                    said += await process.stderr.receive()
+                process.send_signal(signal.SIGINT)
+                async for more in process.stderr:
+                    said += more
+                assert await process.wait() == 130
+        finally:
+            if process.returncode is None:
+                process.kill()
     assert b"The run goes on." in said
     assert b"Traceback" not in said
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from aeond.capabilities.llm.asking import AskingAdapter
+from aeond.capabilities.llm.chunks import chunks_of
 from aeond.capabilities.llm.measurements import Measurements
 from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.prompt_reading import Resident, is_ahead
@@ -14,11 +15,9 @@ from aeond.capabilities.llm.requests import chat_messages, check_length
 from aeond.capabilities.llm.retrying import Retries
 from aeond.capabilities.llm.schema_compiling import compile_schema
 from aeond.domain.llm import (
-    FinishReason,
     LLMCapabilities,
     LLMChunk,
     LLMRequest,
-    TokenUsage,
 )
 from aeond.domain.messages import Message
 from aeond.domain.values import JsonObject
@@ -78,30 +77,22 @@ class LlamaCppAdapter(AskingAdapter):
 
     async def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
         body = chat_body(request)
-        finish: FinishReason | None = None
-        usage: TokenUsage | None = None
-        text = ""
         async with self._engine.session() as engine:
             tokens = await prompt_tokens(engine.client, request.messages)
             check_length(len(tokens), request.max_tokens, self._engine.context_length)
             async with (
                 engine.prompts.read(tokens, request) as prompt,
                 contextlib.aclosing(engine.client.stream_chat(body | {"id_slot": prompt.slot})) as pieces,
+                contextlib.aclosing(chunks_of(request, pieces, uncounted())) as chunks,
             ):
-                async for piece in pieces:
-                    finish = piece.finish_reason or finish
+                async for chunk in chunks:
                     # The engine counts what was read for this very request a moment ago as cached.
-                    usage = replace(piece.usage, cached_tokens=prompt.known_tokens) if piece.usage else usage
-                    if piece.text:
-                        text += piece.text
-                        if request.schema is not None and not begins_as_json(text):
-                            raise schema_ignored()
-                        yield LLMChunk(piece.text)
-        if finish is None or usage is None:
-            raise LLMGoneError("The engine's answer ended without its token counts.", retryable=True)
-        if request.schema is not None and finish is FinishReason.STOP and not request.stop:
-            check_json(text)
-        yield LLMChunk("", finish, usage)
+                    usage = chunk.usage and replace(chunk.usage, cached_tokens=prompt.known_tokens)
+                    yield replace(chunk, usage=usage)
+
+
+def uncounted() -> LLMGoneError:
+    return LLMGoneError("The engine's answer ended without its token counts.", retryable=True)
 
 
 def chat_body(request: LLMRequest) -> dict[str, Any]:
@@ -139,24 +130,3 @@ async def prompt_tokens(client: OpenAIClient, messages: Sequence[Message]) -> li
     if not isinstance(tokens, list) or not all(isinstance(token, int) for token in tokens):
         raise LLMError("The engine counted tokens in an unexpected way.", reason="BAD_ANSWER")
     return tokens
-
-
-def begins_as_json(text: str) -> bool:
-    """Whether this can be the beginning of a JSON value; an engine that ignores a schema writes prose."""
-    words = ("true", "false", "null")
-    return text[0] in '{["-0123456789' or any(word.startswith(text[:5]) for word in words)
-
-
-def check_json(text: str) -> None:
-    """A complete answer under a schema is JSON; anything else means that the engine did not enforce it."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise schema_ignored() from error
-
-
-def schema_ignored() -> LLMError:
-    return LLMError(
-        "The engine did not keep to the schema, most likely because nothing satisfies it: use a simpler one.",
-        reason="SCHEMA_NOT_ENFORCED",
-    )

@@ -6,11 +6,11 @@ from collections.abc import AsyncGenerator, Sequence
 import anyio
 
 from aeond.capabilities.llm.asking import AskingAdapter
-from aeond.capabilities.llm.llama_cpp import begins_as_json, check_json, schema_ignored
+from aeond.capabilities.llm.chunks import chunks_of
 from aeond.capabilities.llm.remote_engine import RemoteEngine
 from aeond.capabilities.llm.requests import check_length
 from aeond.capabilities.llm.retrying import Retries
-from aeond.domain.llm import FinishReason, LLMCapabilities, LLMChunk, LLMRequest, TokenUsage
+from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest
 from aeond.domain.messages import Message
 from aeond.errors import LLMError
 
@@ -50,27 +50,21 @@ class RemoteAdapter(AskingAdapter):
             return await remote.dialect.count(remote.client, messages)
 
     async def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
-        finish: FinishReason | None = None
-        usage: TokenUsage | None = None
-        text = ""
         async with self._engine.session() as remote:
             if remote.dialect.counts:
                 counted = await remote.dialect.count(remote.client, request.messages)
                 check_length(counted, request.max_tokens, remote.context_length)
             body = remote.dialect.body(request)
-            async with contextlib.aclosing(remote.client.stream_chat(body)) as pieces:
-                async for piece in pieces:
-                    finish, usage = piece.finish_reason or finish, piece.usage or usage
-                    if piece.text:
-                        text += piece.text
-                        if request.schema is not None and not begins_as_json(text.lstrip() or "{"):
-                            raise schema_ignored()
-                        yield LLMChunk(piece.text)
-        if finish is None or usage is None:
-            raise LLMError(
-                "The server does not say how many tokens its answer took (usage), which we cannot do without.",
-                reason="USAGE_MISSING",
-            )
-        if request.schema is not None and finish is FinishReason.STOP and not request.stop:
-            check_json(text)
-        yield LLMChunk("", finish, usage)
+            async with (
+                contextlib.aclosing(remote.client.stream_chat(body)) as pieces,
+                contextlib.aclosing(chunks_of(request, pieces, uncounted())) as chunks,
+            ):
+                async for chunk in chunks:
+                    yield chunk
+
+
+def uncounted() -> LLMError:
+    return LLMError(
+        "The server does not say how many tokens its answer took (usage), which we cannot do without.",
+        reason="USAGE_MISSING",
+    )

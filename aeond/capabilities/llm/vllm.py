@@ -5,12 +5,13 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from typing import Protocol
 
 from aeond.capabilities.llm.asking import AskingAdapter
-from aeond.capabilities.llm.llama_cpp import check_json
+from aeond.capabilities.llm.chunks import chunks_of
+from aeond.capabilities.llm.llama_cpp import uncounted
 from aeond.capabilities.llm.measurements import Measurements
 from aeond.capabilities.llm.requests import check_length
 from aeond.capabilities.llm.retrying import Retries
 from aeond.capabilities.llm.vllm_engine import VllmResident
-from aeond.domain.llm import FinishReason, LLMCapabilities, LLMChunk, LLMRequest, Priority, TokenUsage
+from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, Priority
 from aeond.domain.messages import Message, Role
 from aeond.domain.values import display_json
 from aeond.errors import LLMError, LLMGoneError
@@ -72,24 +73,16 @@ class VllmAdapter(AskingAdapter):
                 return await resident.dialect.count(resident.client, messages)
 
     async def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
-        finish: FinishReason | None = None
-        usage: TokenUsage | None = None
-        text = ""
         async with self._engine.session() as resident:
             with self._watched(resident):
                 await self._check_room(resident, request)
                 body = resident.dialect.body(request) | {"priority": PRIORITIES[request.priority]}
-                async with contextlib.aclosing(resident.client.stream_chat(body)) as pieces:
-                    async for piece in pieces:
-                        finish, usage = piece.finish_reason or finish, piece.usage or usage
-                        if piece.text:
-                            text += piece.text
-                            yield LLMChunk(piece.text)
-        if finish is None or usage is None:
-            raise LLMGoneError("The engine's answer ended without its token counts.", retryable=True)
-        if request.schema is not None and finish is FinishReason.STOP and not request.stop:
-            check_json(text)
-        yield LLMChunk("", finish, usage)
+                async with (
+                    contextlib.aclosing(resident.client.stream_chat(body)) as pieces,
+                    contextlib.aclosing(chunks_of(request, pieces, uncounted())) as chunks,
+                ):
+                    async for chunk in chunks:
+                        yield chunk
 
     async def _check_room(self, resident: VllmResident, request: LLMRequest) -> None:
         """Refuses what does not fit. Counting costs a round trip, so what fits for certain is not counted: no

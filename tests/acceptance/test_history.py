@@ -91,10 +91,10 @@ async def test_a_fork_where_a_step_never_began_is_refused(stage: Any) -> None:
     assert "has begun no step s9" in err
 
 
-async def test_a_fork_with_a_model_that_is_not_resident_is_refused(stage: Any) -> None:
-    """A fork with a model that is not resident is refused with what to do first."""
+async def test_a_fork_with_an_unknown_model_is_refused(stage: Any) -> None:
+    """A fork with a model that the catalogue lacks is refused with how to find one that it has."""
     async with AsyncClient(stage.socket) as client:
         run_id = await done(client, stage.workspace, deed("s1", "pure"))
     code, _, err = await printed(stage, "fork", run_id, "--model", "another")
     assert code != 0
-    assert "load another first" in err
+    assert "there is no model 'another': list the models" in err

@@ -33,7 +33,7 @@ PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
 LOOK_SECONDS = 0.1
 MOMENT_SECONDS = 0.01
 ANSWER_SECONDS = 5.0
-END_SECONDS = 5.0
+TRACKER_SECONDS = 2.0  # less than the daemon gives the guard to end
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  # looked through for what this engine left there
 MAX_ERROR = 600  # characters
 
@@ -147,7 +147,7 @@ class Guard:
         self._temporary = temporary
         self._arguments = arguments
         self._log: deque[str] = deque(maxlen=200)
-        self._segments: set[Path] = set()
+        self._segments: dict[Path, int] = {}
         self._ready = threading.Event()
         self._ending = threading.Lock()
 
@@ -203,12 +203,13 @@ class Guard:
     def _remember(self) -> None:
         """Notes the shared memory of all processes of the session: the dead cannot be asked any more."""
         known = len(self._segments)
-        for process in session():
-            self._segments.update(segments_of(process))
+        numbers = set[int]().union(*map(shared_by, session()))
+        self._segments.update((path, number) for path, number in shared_memory() if number in numbers)
         if len(self._segments) > known:
             # For the next guard, should this one be killed.
+            lines = (f"{number} {path.name}" for path, number in self._segments.items())
             with contextlib.suppress(OSError):
-                self._noted.write_text("\n".join(map(str, self._segments)), encoding="utf-8")
+                self._noted.write_text("\n".join(lines), encoding="utf-8")
 
     def _end(self, code: int) -> None:
         """Kills everything but itself, removes what was left behind, and leaves."""
@@ -217,20 +218,23 @@ class Guard:
         self._remember()
         # Python's own tracker knows all shared memory by name, and removes it when it is the last one left.
         end_all(lambda process: not is_tracker(process))
-        end_all(is_tracker, patience_seconds=END_SECONDS)
+        end_all(is_tracker, patience_seconds=TRACKER_SECONDS)
         self._clear()
         os._exit(code)
 
     def _clear(self) -> None:
         """Removes the socket, temporary files and shared memory."""
         self._listening.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):
-            noted = self._noted.read_text(encoding="utf-8").splitlines()
-            self._segments.update(path for path in map(Path, noted) if path.parent == SHARED_MEMORY)
+        with contextlib.suppress(OSError, ValueError):
+            for line in self._noted.read_text(encoding="utf-8").splitlines():
+                noted, _, name = line.partition(" ")
+                self._segments[SHARED_MEMORY / Path(name).name] = int(noted)
         shutil.rmtree(self._temporary, ignore_errors=True)
-        for segment in self._segments:
-            with contextlib.suppress(OSError):
-                segment.unlink(missing_ok=True)
+        for path, number in shared_memory():
+            # A name may be another's by now; a number is never given again.
+            if self._segments.get(path) == number:
+                with contextlib.suppress(OSError):
+                    path.unlink(missing_ok=True)
 
 
 def report(what: Mapping[str, object]) -> None:
@@ -304,12 +308,19 @@ def is_dead(process: int) -> bool:
     return stat.rpartition(")")[2].split()[0] in "ZX"
 
 
-def segments_of(process: int) -> set[Path]:
-    """The shared memory that a process has mapped and that still has a name."""
+def shared_memory() -> Iterator[tuple[Path, int]]:
+    """All shared memory of this machine that has a name, each with its number."""
+    for path in SHARED_MEMORY.glob("*"):
+        with contextlib.suppress(OSError):
+            yield path, path.stat().st_ino
+
+
+def shared_by(process: int) -> set[int]:
+    """The numbers of the shared memory that a process has mapped. Not the names: who makes a semaphore maps it under
+    a name that it loses at once, and says of it "deleted" as long as it lives."""
     with contextlib.suppress(OSError):
         maps = Path(f"/proc/{process}/maps").read_text(encoding="utf-8", errors="replace")
-        paths = [line.partition("/")[2] for line in maps.splitlines() if f" {SHARED_MEMORY}/" in line]
-        return {Path(f"/{path}") for path in paths if not path.endswith(" (deleted)")}
+        return {int(line.split()[4]) for line in maps.splitlines() if f" {SHARED_MEMORY}/" in line}
     return set()
 
 

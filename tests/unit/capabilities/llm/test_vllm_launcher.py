@@ -13,10 +13,10 @@ import pytest
 from aeond.capabilities.llm import vllm_launcher
 from aeond.capabilities.llm.vllm_launcher import cause_in, plain, stage_of
 
-# In place of vLLM's package: a server that has a child, shared memory, and answers or fails as it is told.
+# In place of vLLM's package: a server that has a child, shared memory of both kinds, and answers or fails as it is told.
 FAKE = """
 import os, socket, subprocess, sys, time
-from multiprocessing import shared_memory
+from multiprocessing import get_context, shared_memory
 
 def main():
     how, path = sys.argv[1], sys.argv[2]
@@ -24,9 +24,11 @@ def main():
         print("(EngineCore pid=7) ERROR 11-22 05:13:17 [core.py:1] ValueError: 0.5 GiB KV cache is needed", flush=True)
         return 1
     segment = shared_memory.SharedMemory(create=True, size=64)
+    lock = get_context("spawn").Lock()
+    semaphore = "sem." + lock._semlock.name.lstrip("/")
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     print("Loading safetensors checkpoint shards:  50% Completed", flush=True)
-    print("segment", segment.name, child.pid, flush=True)
+    print("shared", segment.name, semaphore, flush=True)
     time.sleep(0.5)  # a server that takes a moment
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
@@ -44,7 +46,7 @@ class Launched:
 
     def __init__(self, folder: Path, how: str) -> None:
         package = folder / "fake" / "vllm" / "entrypoints" / "cli"
-        package.mkdir(parents=True)
+        package.mkdir(parents=True, exist_ok=True)
         (package / "main.py").write_text(FAKE)
         self.socket = folder / "engine.sock"
         self.temporary = folder / "t"
@@ -72,17 +74,19 @@ class Launched:
                 break
         return said
 
-    def segment(self) -> Path:
+    def shared(self) -> list[Path]:
+        """Its shared memory: a segment and a semaphore."""
         assert self.process.stderr is not None
-        return next(Path("/dev/shm") / line.split()[1] for line in self.process.stderr if "segment" in line)
+        line = next(line for line in self.process.stderr if line.startswith("shared"))
+        return [Path("/dev/shm") / name for name in line.split()[1:]]
 
     def others(self) -> list[psutil.Process]:
         return psutil.Process(self.process.pid).children(recursive=True)
 
-    def assert_nothing_is_left(self, segment: Path, others: list[psutil.Process]) -> None:
+    def assert_nothing_is_left(self, shared: list[Path], others: list[psutil.Process]) -> None:
         _, alive = psutil.wait_procs(others, timeout=30)
         assert [one for one in alive if one.status() != psutil.STATUS_ZOMBIE] == []
-        assert not segment.exists()
+        assert not any(path.exists() for path in shared)
         assert not self.socket.exists()
         assert not self.temporary.exists()
 
@@ -103,8 +107,8 @@ def test_nothing_is_left_however_it_ends(tmp_path: Path, end: str) -> None:
         assert said[0] == {"activity": "starting", "progress": 0.0}
         assert {"activity": "loading", "progress": 0.5} in said
         assert said[-1] == {"ready": True}
-        segment, others = launched.segment(), launched.others()
-        assert segment.exists()
+        shared, others = launched.shared(), launched.others()
+        assert all(path.exists() for path in shared)
         assert len(others) >= 2
         if end == "input closes":
             assert launched.process.stdin is not None
@@ -115,9 +119,36 @@ def test_nothing_is_left_however_it_ends(tmp_path: Path, end: str) -> None:
             others[0].send_signal(signal.SIGKILL)
         code = launched.process.wait(30)
         assert code == (128 + signal.SIGKILL if end == "server dies" else 0)
-        launched.assert_nothing_is_left(segment, others)
+        launched.assert_nothing_is_left(shared, others)
     finally:
         launched.close()
+
+
+def test_what_a_killed_guard_left_the_next_one_removes(tmp_path: Path) -> None:
+    """After SIGKILL of everything at once, the next start removes the shared memory of the dead and nobody else's, even
+    where that has the name of what they had."""
+    first = Launched(tmp_path, "serves")
+    try:
+        first.reports()
+        segment, semaphore = first.shared()
+        os.killpg(first.process.pid, signal.SIGKILL)
+        first.process.wait(30)
+        assert segment.exists()
+        assert semaphore.exists()
+        segment.unlink()
+        segment.write_bytes(b"another's")
+        second = Launched(tmp_path, "serves")
+        try:
+            second.reports()
+            assert not semaphore.exists()
+            assert segment.read_bytes() == b"another's"
+            segment.unlink()
+            second.process.terminate()
+            assert second.process.wait(30) == 0
+        finally:
+            second.close()
+    finally:
+        first.close()
 
 
 def test_a_server_that_fails_says_why(tmp_path: Path) -> None:

@@ -31,6 +31,10 @@ class PromptFiles:
         self._folder = folder
         self._reader = reader
 
+    def holds(self, tokens: Sequence[int]) -> bool:
+        """Whether these tokens were read once and are on file."""
+        return (self._folder / self._name(tokens)).is_file()
+
     async def restore(self, client: Poster, slot: int, tokens: Sequence[int]) -> bool:
         """Whether these tokens are now in the slot, from their file."""
         path = self._folder / self._name(tokens)

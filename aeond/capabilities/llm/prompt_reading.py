@@ -8,7 +8,7 @@ nobody else's prompt goes to the same slot in between, so the slots are given ou
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
 import anyio
@@ -41,10 +41,7 @@ class Slot:
 
     def known(self, tokens: Sequence[int]) -> int:
         """How many tokens of this prompt, from its beginning, the slot has read."""
-        pairs = enumerate(zip(self.tokens, tokens, strict=False))
-        return next(
-            (place for place, (ours, asked) in pairs if ours != asked), min(len(self.tokens), len(tokens))
-        )
+        return shared(self.tokens, tokens)
 
 
 @dataclass(slots=True)
@@ -98,6 +95,7 @@ class PromptReading:
         self._free = [Slot(number) for number in range(slots)]  # the longest unused first
         self._places = anyio.Semaphore(slots)
         self._turn = anyio.Lock()  # pieces of two prompts at once would last twice as long
+        self._ahead_turn = anyio.Lock()  # held by what reads ahead for as long as it holds a slot
         self._interactive = 0
         self._calm = anyio.Event()
 
@@ -117,12 +115,16 @@ class PromptReading:
                 if background:
                     await self._wait_calm()
                 else:
-                    async with self._turn:
-                        pass  # whoever reads ahead leaves its slot after the piece at hand
-                async with self._taken(tokens, ahead=ahead) as slot:
+                    # Whoever reads ahead leaves its slot after the piece at hand, or once all is kept: what it
+                    # read so far is likely what this prompt begins with.
+                    async with self._ahead_turn:
+                        pass
+                async with (
+                    self._taken(tokens, ahead=ahead) as slot,
+                    self._ahead_turn if ahead else nullcontext(),
+                ):
+                    await self._restore(slot, tokens)
                     known = slot.known(tokens)
-                    if ahead and known < len(tokens) and await self._restored(slot, tokens):
-                        known = len(tokens)
                     if await self._read(slot, tokens, background=background, ahead=ahead):
                         yield ReadPrompt(slot.number, known)
                         slot.tokens = tokens
@@ -137,11 +139,18 @@ class PromptReading:
             if ahead:
                 self._show(1.0)
 
-    async def _restored(self, slot: Slot, tokens: Sequence[int]) -> bool:
-        restored = await self._files.restore(self._client, slot.number, tokens)
-        if restored:
-            slot.tokens = tokens
-        return restored
+    def _kept_opening(self, tokens: Sequence[int]) -> Sequence[int]:
+        """Of the openings that are on file the one with which this prompt begins for longest."""
+        kept = filter(self._files.holds, self._openings)
+        return max(kept, key=lambda opening: shared(opening, tokens), default=())
+
+    async def _restore(self, slot: Slot, tokens: Sequence[int]) -> None:
+        """Gives a slot that has read less of a prompt than is on file what is on file."""
+        opening = self._kept_opening(tokens)
+        if shared(opening, tokens) > slot.known(tokens) and await self._files.restore(
+            self._client, slot.number, opening
+        ):
+            slot.tokens = opening
 
     async def _wait_calm(self) -> None:
         while self._interactive:
@@ -150,7 +159,8 @@ class PromptReading:
 
     @asynccontextmanager
     async def _taken(self, tokens: Sequence[int], *, ahead: bool) -> AsyncIterator[Slot]:
-        """A slot of one's own: the one that has read most of this prompt, or the longest unused.
+        """A slot of one's own: the one that has read most of this prompt, or, where that is little or less than
+        is on file, the longest unused.
 
         What is read ahead does not take the place of something else that was, as long as there is another.
         """
@@ -159,7 +169,8 @@ class PromptReading:
             if ahead:
                 free = [slot for slot in free if slot.opening in ((), tokens)] or free
             best = max(free, key=lambda slot: slot.known(tokens))
-            slot = best if best.known(tokens) >= LEAST_SHARE * len(tokens) else free[0]
+            least = max(LEAST_SHARE * len(tokens), shared(self._kept_opening(tokens), tokens))
+            slot = best if best.known(tokens) >= least else free[0]
             self._free.remove(slot)
             try:
                 yield slot
@@ -198,6 +209,12 @@ class Resident:
 
     client: OpenAIClient
     prompts: PromptReading
+
+
+def shared(some: Sequence[int], others: Sequence[int]) -> int:
+    """With how many of the same tokens both begin."""
+    pairs = enumerate(zip(some, others, strict=False))
+    return next((place for place, (one, other) in pairs if one != other), min(len(some), len(others)))
 
 
 def is_ahead(request: LLMRequest) -> bool:

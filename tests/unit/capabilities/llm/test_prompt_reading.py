@@ -41,6 +41,11 @@ class World:
         async with self.reading.read(tokens, request or ask("x")) as prompt:
             return prompt
 
+    async def read_ahead(self, tokens: Sequence[int]) -> None:
+        """As the adapter does: the last piece is read by the call that asks for one token."""
+        async with self.reading.read(tokens, AHEAD) as prompt:
+            await self.engine.post("/completion", {"id_slot": prompt.slot, "prompt": tokens})
+
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
@@ -80,6 +85,47 @@ async def test_a_prompt_goes_where_its_beginning_was_read(world: World) -> None:
     assert other.slot != first.slot
     again = await world.read([*LONG, 1, 2, 3])
     assert (again.slot, again.known_tokens) == (first.slot, len(LONG))
+
+
+async def test_an_opening_on_file_is_not_read_again(world: World) -> None:
+    """Two requests at once that begin alike: the second gets its beginning from the file, in another slot."""
+    opening = LONG[:300]
+    await world.read_ahead(opening)
+    async with world.reading.read([*opening, *OTHER[:50]], ask("x")) as first:
+        second = await world.read([*opening, *OTHER[50:100]])
+    assert first.slot != second.slot
+    assert (first.known_tokens, second.known_tokens) == (300, 300)
+
+
+async def test_openings_that_begin_alike_do_not_cost_each_other_what_was_read(world: World) -> None:
+    """A prompt whose opening is in no slot gets it from the file, although a slot has a part of it."""
+    plan, route = [*LONG[:100], *range(300)], [*LONG[:100], *range(300, 600)]
+    await world.read_ahead(plan)
+    await world.read_ahead(route)
+    await world.read(OTHER)  # where the plan's was
+    for opening in (plan, route, plan):
+        assert (await world.read([*opening, 1])).known_tokens >= len(opening)
+
+
+async def test_who_asks_while_an_opening_is_kept_waits_for_it(world: World) -> None:
+    """A prompt that begins like what was just read ahead goes to its slot, also while that is being kept."""
+    kept, found = anyio.Event(), []
+
+    async def ahead() -> None:
+        async with world.reading.read(LONG, AHEAD):
+            await kept.wait()
+
+    async def asked() -> None:
+        found.append(await world.read([*LONG, 1]))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ahead)
+        await anyio.wait_all_tasks_blocked()
+        tasks.start_soon(asked)
+        await anyio.wait_all_tasks_blocked()
+        assert not found
+        kept.set()
+    assert [(prompt.slot, prompt.known_tokens) for prompt in found] == [(0, len(LONG))]
 
 
 async def test_a_few_common_tokens_do_not_cost_another_prompt_its_slot(world: World) -> None:

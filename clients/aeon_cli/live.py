@@ -43,10 +43,10 @@ class LiveView:
         self._note = ""
         self._draw()
 
-    def note(self, words: str) -> None:
-        self._note = words
+    def note(self, words: str, left: str = "") -> None:
+        self._note = f"{words}{left}"
         if self._ended:
-            self._console.print(Text(words, style="yellow"))
+            self._console.print(Text(self._note, style="yellow"))
         self._draw()
 
     def pause(self) -> None:

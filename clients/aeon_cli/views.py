@@ -21,7 +21,8 @@ from aeond_client.events import (
 
 
 class View(Protocol):
-    """Shows a run to a person: `show` after each event, `note` for what is no event.
+    """Shows a run to a person: `show` after each event, `note` for what is no event, with what alone is new in
+    it when it is said again, `left`.
 
     `end` leaves the steps as they are on the screen, because something else is printed from now on; `pause`
     does so for a while, until the next event.
@@ -29,7 +30,7 @@ class View(Protocol):
 
     def show(self, shown: Checklist, event: Event) -> None: ...
 
-    def note(self, words: str) -> None: ...
+    def note(self, words: str, left: str = "") -> None: ...
 
     def pause(self) -> None: ...
 
@@ -42,7 +43,7 @@ class NoView:
     def show(self, shown: Checklist, event: Event) -> None:
         """Nothing."""
 
-    def note(self, words: str) -> None:
+    def note(self, words: str, left: str = "") -> None:
         """Nothing."""
 
     def pause(self) -> None:
@@ -59,6 +60,7 @@ class PlainView:
         self._stream = stream
         self._unicode = terminal.unicode
         self._activity = ""
+        self._noted = ""
 
     def show(self, shown: Checklist, event: Event) -> None:
         kind = event.kind
@@ -95,8 +97,11 @@ class PlainView:
             self._print(one_line(activity))
         self._activity = activity
 
-    def note(self, words: str) -> None:
-        self._print(words)
+    def note(self, words: str, left: str = "") -> None:
+        """What is said again with less time left is not printed again: that would be many lines about one thing."""
+        if not (left and words == self._noted):
+            self._print(f"{words}{left}")
+        self._noted = words
 
     def pause(self) -> None:
         """Nothing is redrawn here."""

@@ -52,7 +52,10 @@ def follow(
 
     def tell(outage: "Outage | None") -> None:
         writer.break_off()
-        view.note(_outage_in_words(outage) if outage else "The daemon is back.")
+        if outage is None:
+            view.note("The daemon is back.")
+        else:
+            view.note(*_outage_in_words(outage))
 
     asks = can_ask() and not (as_json or quiet)
     held_up: Run | None = None
@@ -111,11 +114,12 @@ def choose_view(*, silent: bool) -> View:
     return LiveView(sys.stderr, terminal)
 
 
-def _outage_in_words(outage: "Outage") -> str:
-    left = duration_in_words(max(outage.patience_seconds - outage.waited_seconds, 0.0))
+def _outage_in_words(outage: "Outage") -> tuple[str, str]:
+    """What is the matter, and how long it is waited for."""
+    left = f" (at most {duration_in_words(max(outage.patience_seconds - outage.waited_seconds, 0.0))})"
     if outage.error.reason == "DRAINING":
-        return f"The daemon is stopping; waiting for its successor (at most {left})"
-    return f"The daemon went away; waiting for it to come back (at most {left})"
+        return "The daemon is stopping; waiting for its successor", left
+    return "The daemon went away; waiting for it to come back", left
 
 
 def _say_what_it_waits_for(run: Run) -> list[str]:

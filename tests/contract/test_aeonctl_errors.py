@@ -115,4 +115,5 @@ async def test_a_lost_daemon_ends_the_watch_once_patience_does(aeonctl: Run, dae
         await daemon.runs.open_watches.reaches(1)
         await daemon.stop()
     assert printed[0].code == 3
-    assert "The daemon went away; waiting for it to come back" in printed[0].err
+    # Many tries, and out of a terminal one line about them.
+    assert printed[0].err.count("The daemon went away; waiting for it to come back (at most ") == 1

@@ -9,11 +9,11 @@ import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Protocol, Self
 
 import anyio
 
+from aeond.capabilities.llm.own_tasks import OwnTasks
 from aeond.capabilities.llm.requests import closing, out_of_time
 from aeond.capabilities.llm.turns import Turns
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
@@ -52,7 +52,7 @@ class Manners:
     rest_seconds: float = 60.0
 
 
-class PoliteEngine:
+class PoliteEngine(OwnTasks):
     """The Engine port over another one, whose default model is `default` ("" where only a server of its own
     knows it); `async with` watches over it.
 
@@ -69,6 +69,7 @@ class PoliteEngine:
         manners: Manners,
         watches: Sequence[MemoryWatch] = (),
     ) -> None:
+        super().__init__()
         self._engine = engine
         self._clock = clock
         self._turns = turns
@@ -81,7 +82,6 @@ class PoliteEngine:
         self._failures: dict[str, tuple[LLMError, float]] = {}
         self._last_used = 0.0
         self._loading = anyio.CancelScope()
-        self._tasks = anyio.create_task_group()
 
     async def __aenter__(self) -> Self:
         self._last_used = self._clock.monotonic()
@@ -91,13 +91,6 @@ class PoliteEngine:
         for watch in self._watches:
             self._tasks.start_soon(self._rest_when_short, watch)
         return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._tasks.cancel_scope.cancel()
-        # The block's own error passes by the task group, which would wrap it.
-        await self._tasks.__aexit__(None, None, None)
 
     @property
     def chosen(self) -> str:

@@ -4,7 +4,6 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Any, Final, Self
 
 import anyio
@@ -22,6 +21,7 @@ from aeond.capabilities.llm.endpoints import Endpoint
 from aeond.capabilities.llm.engine_metrics import seen_by
 from aeond.capabilities.llm.measurements import Measurements
 from aeond.capabilities.llm.openai_client import OpenAIClient
+from aeond.capabilities.llm.own_tasks import OwnTasks
 from aeond.capabilities.llm.watching import Watch
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import AeondError, LLMError, LLMGoneError, NotFoundError, OverloadedError
@@ -62,7 +62,7 @@ class RemoteModel:
     dialect: Dialect
 
 
-class RemoteEngine:
+class RemoteEngine(OwnTasks):
     """The Engine port over a server at an endpoint.
 
     READY is a server that answered when it was last asked, DEAD one that did not; a dead one is looked at again,
@@ -70,6 +70,7 @@ class RemoteEngine:
     """
 
     def __init__(self, endpoint: Endpoint, settings: RemoteSettings, clock: Clock) -> None:
+        super().__init__()
         self._client = OpenAIClient(endpoint, Watch(clock))
         self._host = endpoint.host
         self._settings = settings
@@ -81,19 +82,11 @@ class RemoteEngine:
         self._looking = anyio.Lock()
         self._requests = 0
         self.measurements = Measurements(clock)
-        self._tasks = anyio.create_task_group()
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
         self._tasks.start_soon(self._look_when_dead)
         return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._tasks.cancel_scope.cancel()
-        # The block's own error passes by the task group, which would wrap it.
-        await self._tasks.__aexit__(None, None, None)
 
     @property
     def model(self) -> str:

@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 import anyio
@@ -27,6 +26,7 @@ from aeond.capabilities.llm.engine_unit import RunningEngine, Start, as_child
 from aeond.capabilities.llm.measurements import Measurements
 from aeond.capabilities.llm.mourning import Mourning
 from aeond.capabilities.llm.openai_client import OpenAIClient
+from aeond.capabilities.llm.own_tasks import OwnTasks
 from aeond.capabilities.llm.supervision import Supervision
 from aeond.capabilities.llm.watching import Watch
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 R = TypeVar("R")
 
 
-class SupervisedEngine(Generic[R]):
+class SupervisedEngine(OwnTasks, Generic[R]):
     """The Engine port over a program of any kind; `async with` sweeps, supervises and ends it.
 
     `folder` is for the socket and the pid file and is made private to this user. Only one daemon may use it.
@@ -57,6 +57,7 @@ class SupervisedEngine(Generic[R]):
         program: EngineProgram[R],
         start: Start = as_child,
     ) -> None:
+        super().__init__()
         self._catalogue = catalogue
         self._store = store
         self._folder = folder
@@ -81,7 +82,6 @@ class SupervisedEngine(Generic[R]):
         self._requests = 0
         self.measurements = Measurements(clock)
         self._watch = Watch(clock)
-        self._tasks = anyio.create_task_group()
 
     async def __aenter__(self) -> Self:
         make_private(self._folder)
@@ -94,13 +94,6 @@ class SupervisedEngine(Generic[R]):
         await self._tasks.__aenter__()
         self._tasks.start_soon(self._live)
         return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._tasks.cancel_scope.cancel()
-        # The block's own error passes by the task group, which would wrap it.
-        await self._tasks.__aexit__(None, None, None)
 
     @property
     def model(self) -> str:

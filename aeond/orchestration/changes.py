@@ -2,10 +2,11 @@
 
 `{"changes": [{"change": "add", "step"}, {"change": "replace", "id", "step"}, {"change": "remove", "id"}]}`
 where a step is `{"tool", "arguments"}` or `{"agent", "task"}` as in a plan. To replace a step that failed
-means to add another in its place: what waited for the one that failed waits for the new one.
+means to add another in its place: what waited for the one that failed waits for the new one. To add a call of
+the tool that failed means the same: models say "add" and mean "instead".
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -78,24 +79,46 @@ class _Reading:
                 continue
             new_id = f"s{number}"
             number += 1
-            added = self._placed(replace(step, step_id=new_id), new_id)
+            lost_id = step_id if kind == "replace" else self._failed_like(step)
+            added = self._placed(replace(step, step_id=new_id), new_id, self._after(lost_id))
             yield RefinementAction(RefinementOperation.ADD, new_id, added)
-            if kind == "replace":
-                yield from self._handed_on(step_id, new_id)
+            if lost_id:
+                yield from self._handed_on(lost_id, new_id)
 
     def _step(self, value: JsonValue) -> PlanStep | None:
         read = plan_from_model({"steps": [value]}, "", self.specs)
         return read.value.steps[0] if read.value else None
 
-    def _placed(self, step: PlanStep, step_id: str) -> PlanStep:
-        """The step with what it waits for: of those before it, what gave a result or may still do so."""
+    def _after(self, step_id: str) -> Collection[str]:
+        """The steps that wait for that one, through others or not."""
+        after = {step_id}
+        waiting = [other.step for other in self.run.steps.values()]
+        while more := {
+            s.step_id for s in waiting if s.step_id not in after and not after.isdisjoint(s.depends_on)
+        }:
+            after |= more
+        return after
+
+    def _placed(self, step: PlanStep, step_id: str, after: Collection[str] = ()) -> PlanStep:
+        """The step with what it waits for: of those before it, what gave a result or may still do so, and
+        does not come after it."""
         before: list[PlanStep] = []
         for other in self.run.steps.values():
             if other.step_id == step_id:
                 break
-            if other.state not in _LOST:
+            if other.state not in _LOST and other.step_id not in after:
                 before.append(other.step)
         return derive_dependencies([*before, step], self.specs)[-1]
+
+    def _failed_like(self, step: PlanStep) -> str:
+        """The failed call of the same tool that something still waits for; "" without one."""
+        awaited = {name for s in self.run.steps.values() if not s.executed for name in s.step.depends_on}
+        for other in self.run.steps.values():
+            call = other.step.tool_call
+            lost = other.executed and other.state in _LOST and other.step_id in awaited
+            if lost and call and step.tool_call and call.tool == step.tool_call.tool:
+                return other.step_id
+        return ""
 
     def _handed_on(self, lost_id: str, new_id: str) -> Iterator[RefinementAction]:
         """What waited for a step that failed waits for the one in its place."""

@@ -21,8 +21,9 @@ _HARMLESS: Final = (Effect.PURE, Effect.READ)
 def plan_from_model(value: JsonValue, goal: str, specs: Sequence[ToolSpec]) -> Outcome[Plan | None]:
     """A plan of steps s1, s2, ... from `{"steps": [{"tool", "arguments"} | {"agent", "task"}]}`.
 
-    Dependencies are derived from the references in the steps and from the tools' effects. Checks the
-    shape only; the rest is the Validator's.
+    Dependencies are derived from the references in the steps and from the tools' effects; the last step, where
+    it is an agent's, gets every result that no other step waits for, since it was fetched for something. Checks
+    the shape only; the rest is the Validator's.
     """
     steps = as_object(value).get("steps")
     if not is_list(steps) or not steps:
@@ -44,7 +45,7 @@ def plan_from_model(value: JsonValue, goal: str, specs: Sequence[ToolSpec]) -> O
         else:
             message = "a step is a tool with arguments, or an agent with a task"
             return failure(Problem("STEP_SHAPE", message, f"/steps/{index}"), None)
-    return success(Plan(goal, derive_dependencies(read, specs)))
+    return success(Plan(goal, _gathered(derive_dependencies(read, specs))))
 
 
 def derive_dependencies(steps: Sequence[PlanStep], specs: Sequence[ToolSpec]) -> tuple[PlanStep, ...]:
@@ -74,6 +75,17 @@ def derive_dependencies(steps: Sequence[PlanStep], specs: Sequence[ToolSpec]) ->
                 looking.append(step.step_id)
         derived.append(replace(step, depends_on=tuple(name for name in ids if name in waits)))
     return tuple(derived)
+
+
+def _gathered(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
+    """The steps, the last of which, where it is an agent's, waits also for what no other waits for."""
+    *others, last = steps
+    if last.tool_call is not None:
+        return tuple(steps)
+    awaited = {name for step in others for name in step.depends_on}
+    ids = (step.step_id for step in others)
+    waits = tuple(name for name in ids if name in last.depends_on or name not in awaited)
+    return (*others, replace(last, depends_on=waits))
 
 
 def in_order(plan: Plan) -> Plan:

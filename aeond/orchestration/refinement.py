@@ -25,8 +25,8 @@ def apply_actions(
 
     Steps that were executed stay as they are, and every step keeps its id and its place. An action is
     skipped when its step ran, is not there or is there already, nests too deep or was changed too often;
-    when it calls a tool that the run may not use; or when the plan would have a problem that it has not
-    now. Actions that need each other may come in any order. Without a plan nothing is applied.
+    when it calls a tool that the run may not use, or makes a call that was made before; or when the plan
+    would have a problem that it has not now. Actions that need each other may come in any order. Without a plan nothing is applied.
     """
     if run.plan is None:
         return Refinement(Plan(""), skipped=(Problem("PLAN_MISSING", "there is no plan to refine"),))
@@ -64,7 +64,9 @@ def _try(
     tools: Collection[str],
 ) -> tuple[Problem | None, Plan]:
     """Why the action cannot be applied, or the plan with it."""
-    problem = _inadmissible(run, plan, action, applied) or _unusable(action.step, tools)
+    problem = (
+        _inadmissible(run, plan, action, applied) or _unusable(action.step, tools) or _repeated(run, action)
+    )
     if problem is not None:
         return problem, plan
     changed = _changed(plan, action)
@@ -110,6 +112,18 @@ def _unusable(step: PlanStep | None, tools: Collection[str]) -> Problem | None:
     if call is None or call.tool in tools:
         return None
     return Problem("TOOL_UNKNOWN", f"there is no tool '{call.tool:.64}' for this run")
+
+
+def _repeated(run: RunSnapshot, action: RefinementAction) -> Problem | None:
+    """A call that was made: its result stands, and so does its failure."""
+    call = None if action.step is None else action.step.tool_call
+    if call is None:
+        return None
+    for step in run.steps.values():
+        made = step.step.tool_call
+        if step.executed and made and (made.tool, made.arguments) == (call.tool, call.arguments):
+            return _problem("CALL_REPEATED", action, f"{step.step_id} made the same call: {step.state}")
+    return None
 
 
 def _changed(plan: Plan, action: RefinementAction) -> Plan:

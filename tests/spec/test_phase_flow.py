@@ -185,8 +185,8 @@ async def test_a_blocked_step_makes_a_run_that_gets_on_go_deeper() -> None:
     assert within_bounds(run)
 
 
-async def test_a_run_that_is_stuck_goes_to_its_answer() -> None:
-    """The same failing call again, and again refined into it, ends in an answer and not in the last pass."""
+async def test_a_call_that_failed_is_not_made_again() -> None:
+    """A plan that is refined into the same failing call goes to its answer at once, and says why."""
     daemon = Daemon(
         {
             PLAN: [{"steps": [look("garden")]}],
@@ -195,9 +195,9 @@ async def test_a_run_that_is_stuck_goes_to_its_answer() -> None:
     )
     run = await daemon.work()
     assert run.state is RunState.FAILED
-    assert run.pass_index == 2
-    assert run.evaluation is not None
-    assert "STUCK" in run.evaluation.reasons
+    assert run.pass_index == 1
+    (refined,) = await daemon.kinds(e.PlanRefined)
+    assert [problem.reason for problem in refined.skipped] == ["CALL_REPEATED"]
     assert run.answer is not None
     assert "there is no garden" in run.answer.text
 

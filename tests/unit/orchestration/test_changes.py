@@ -40,13 +40,13 @@ def actions(*changes: Any) -> tuple[RefinementAction, ...]:
 def test_an_addition_is_a_step_with_a_new_id() -> None:
     """What is added is numbered on from the plan, and waits for what it refers to."""
     first, second = actions(
-        {"change": "add", "step": LOOK},
+        {"change": "add", "step": {"tool": "add", "arguments": {"a": 1, "b": 2}}},
         {"change": "add", "step": {"tool": "store", "arguments": {"key": "k", "value": "$s1"}}},
     )
     assert (first.operation, first.step_id, second.step_id) == (RefinementOperation.ADD, "s5", "s6")
     assert first.step is not None
     assert second.step is not None
-    assert first.step.tool_call == ToolCall("look", {"path": "pond"})
+    assert first.step.tool_call == ToolCall("add", {"a": 1, "b": 2})
     assert "s1" in second.step.depends_on
 
 
@@ -83,6 +83,22 @@ def test_a_failed_step_gets_another_in_its_place() -> None:
     assert moved.step.depends_on == ("s1", "s5")
     refined = apply_actions(halfway(), (added, moved), validator().validate_plan, {"look", "store"})
     assert refined.skipped == ()
+
+
+def test_an_added_call_of_the_tool_that_failed_takes_its_place() -> None:
+    """Who adds another call of the tool that failed means it instead: what was skipped waits for that one."""
+    assert actions({"change": "add", "step": LOOK}) == actions(
+        {"change": "replace", "id": "s2", "step": LOOK}
+    )
+
+
+def test_what_takes_a_place_does_not_wait_for_what_comes_after_it() -> None:
+    """A task in the place of a failed step speaks about what came before, not about what waits for it."""
+    added, moved = actions({"change": "replace", "id": "s2", "step": TELL})
+    assert added.step is not None
+    assert moved.step is not None
+    assert added.step.depends_on == ("s1", "s4")
+    assert (moved.step_id, moved.step.depends_on) == ("s3", ("s1", "s5"))
 
 
 def test_a_removal_names_a_step() -> None:

@@ -107,6 +107,26 @@ def test_what_a_step_waits_for_follows_from_references_and_effects(
     assert {step.step_id: step.depends_on for step in derived} == expected
 
 
+@pytest.mark.parametrize(
+    ("steps", "waits"),
+    [
+        (["look", "look", "Is $s1 long?"], ("s1", "s2")),
+        (["look", "Count the words in $s1.", "look", "Compare $s2 with $s3."], ("s2", "s3")),
+        (["look", "Count the words in $s1.", "look", "How much is $s2?"], ("s2", "s3")),
+        (["look", "Is $s1 long?", "look"], ()),
+    ],
+)
+def test_the_last_task_gets_what_nothing_else_waits_for(steps: list[str], waits: tuple[str, ...]) -> None:
+    """What a plan fetches and hands to no other step is there for the last one, which waits for it."""
+    said: list[JsonValue] = [
+        {"tool": "look", "arguments": {"path": "x"}} if step == "look" else {"agent": "llm", "task": step}
+        for step in steps
+    ]
+    plan = plan_from_model({"steps": said}, "", SPECS).value
+    assert plan is not None
+    assert plan.steps[-1].depends_on == waits
+
+
 def test_steps_without_any_declared_dependency_run_in_order() -> None:
     """A plan that says nothing about order is carried out as it is written."""
     plan = Plan("", (thinks("a", "x"), thinks("b", "y"), thinks("c", "z")))

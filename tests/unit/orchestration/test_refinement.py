@@ -114,6 +114,14 @@ def test_an_invalid_action_is_skipped_and_the_others_apply(action: RefinementAct
     assert refine(run, action).plan == run.plan
 
 
+@pytest.mark.parametrize("made", ["garden", "park"])
+def test_a_call_that_was_made_is_not_made_again(made: str) -> None:
+    """Neither a result that there is nor a failure that there was is fetched again; other arguments are."""
+    again = refine(halfway(), change(ADD, calls("s4", "look", path=made)))
+    assert (reasons(again), again.plan) == (["CALL_REPEATED"], halfway().plan)
+    assert refine(halfway(), change(ADD, calls("s4", "look", path="pond"))).applied
+
+
 def test_actions_that_need_each_other_come_in_any_order() -> None:
     """A step may wait for one that is added after it in the same breath."""
     refined = refine(

@@ -70,14 +70,14 @@ class PlanCounts:
     wrong: list[str] = field(default_factory=list)
 
 
-async def counted_plans(llm: LLMAdapter, count: int, *, at_once: int, max_tokens: int) -> PlanCounts:
-    """Asks for that many plans, several at a time, and checks each against its tools."""
+async def counted_plans(llm: LLMAdapter, tasks_asked: range, *, at_once: int, max_tokens: int) -> PlanCounts:
+    """Asks for a plan of each of these tasks, several at a time, and checks it against its tools."""
     specs = tool_specs()
     schema = compile_plan_schema(specs).schema
     validators = {spec.name: jsonschema_rs.validator_for(dict(spec.input_schema)) for spec in specs}
     whole = jsonschema_rs.validator_for(dict(schema))
     counts = PlanCounts()
-    numbers = iter(range(count))
+    numbers = iter(tasks_asked)
 
     async def ask_on() -> None:
         for number in numbers:

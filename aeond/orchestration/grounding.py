@@ -1,17 +1,18 @@
 """Calls that the model is asked to look at once more: with values that nobody said, or for nothing.
 
 Small models fill in what they were not told: a number out of nowhere, a name that is almost the one that was
-said. It is found by form alone, rather too seldom than too often: numbers above a hundred that stand neither in
-the request nor in a result, and calls of which not a single word does. The model may be right all the same
+said. It is found by form alone, rather too seldom than too often: numbers that stand
+neither in the request nor in a result, but for those that come from counting, halving and percentages, and calls
+of which not a single word does. The model may be right all the same
 (minutes of a day, a city's time zone): what it says to the second look counts.
 
-They also ask people for what is remembered. Where the request is itself a question about what is the user's own
-("What is my ...?"), asking back is looked at once more as long as the run has not looked into the memory.
+What else is looked at once more, `doubts.py` says.
 """
 
 import json
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,7 +23,13 @@ from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.call_schema import MAX_CALL_TOKENS
 from aeond.orchestration.constrained_asking import ConstrainedModel
-from aeond.orchestration.keeping import is_question
+from aeond.orchestration.doubts import (
+    computes_nothing,
+    may_be_remembered,
+    pointed_at,
+    remembers_unasked,
+    unlisted,
+)
 from aeond.orchestration.meaning import values_in
 from aeond.orchestration.schema_parts import as_object, part_at
 
@@ -36,11 +43,17 @@ _FILE_NAME: Final = re.compile(r"\.\w{1,4}$")
 # In the form of a call that failed, which the examples show how to go on from.
 _LOOK: Final = "Result: no result, failed: {why} If it is right all the same, make the same call again."
 _COPY: Final = "{unsaid} stands nowhere in the request: copy names from it letter by letter."
-_OWN: Final = re.compile(r"\b(my|our|mine|ours)\b", re.IGNORECASE)
-_QUESTION: Final = "request_user_input"
-_LOOKS: Final = ("memory_search", "memory_read")
 _RECALL: Final = "it may be remembered: look with memory_search before you ask."
 _ASK: Final = "nobody said {unsaid}: if only the user can know it, ask with request_user_input."
+_LACKS: Final = "{pointed} stands nowhere: ask the user for it with request_user_input."
+_UNASKED: Final = "the request does not ask to remember this: go on with what it asks for."
+_IDLE: Final = (
+    "there is nothing to compute in this. Does the request say all that it takes? If not, ask the user for the "
+    "rest with request_user_input."
+)
+_LISTS: Final = (
+    "the answer lacks the list that the request asks for: {names}. Answer with all of these and the rest."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +92,16 @@ def _doubt(said: JsonObject, specs: Sequence[ToolSpec], told: Sequence[Message])
     if unsaid := unsaid_in(said, specs, known):
         why = _ASK if unsaid[0][0].isdigit() else _COPY
         return why.format(unsaid=", ".join(unsaid))
-    return _RECALL if may_be_remembered(said, specs, told) else ""
-
-
-def may_be_remembered(said: JsonObject, specs: Sequence[ToolSpec], told: Sequence[Message]) -> bool:
-    """Whether a question about something of the user's own is asked back before the memory was looked into."""
-    if said.get("tool") != _QUESTION or not any(spec.name == _LOOKS[0] for spec in specs):
-        return False
-    calls = "\n".join(str(message.content) for message in told if message.role is Role.AGENT)
-    looked = any(f'"{name}"' in calls for name in _LOOKS)
-    request = str(told[0].content)
-    return not looked and is_question(request) and _OWN.search(request) is not None
+    if may_be_remembered(said, specs, told):
+        return _RECALL
+    if pointed := pointed_at(said, specs, told):
+        return _LACKS.format(pointed=pointed)
+    if remembers_unasked(said, told):
+        return _UNASKED
+    if computes_nothing(said):
+        return _IDLE
+    names = unlisted(said, told)
+    return _LISTS.format(names=", ".join(names)) if names else ""
 
 
 def unsaid_in(said: JsonObject, specs: Sequence[ToolSpec], known: str) -> tuple[str, ...]:
@@ -100,7 +112,7 @@ def unsaid_in(said: JsonObject, specs: Sequence[ToolSpec], known: str) -> tuple[
     arguments = as_object(said.get("arguments"))
     known_numbers = {float(number) for number in _NUMBER.findall(known)}
     numbers = dict.fromkeys(_numbers(arguments))
-    strange = [n for n in numbers if float(n) > USUAL_NUMBER and float(n) not in known_numbers]
+    strange = [n for n in numbers if _is_strange(float(n), known_numbers)]
     if strange or any(float(number) in known_numbers for number in numbers):
         return tuple(strange)
     return tuple(_strange_words(arguments, spec, known.casefold()))
@@ -112,6 +124,17 @@ def _numbers(arguments: JsonObject) -> Iterator[str]:
             yield from _NUMBER.findall(value)
         elif _is_number(value):
             yield str(value)
+
+
+def _is_strange(number: float, known: Collection[float]) -> bool:
+    """Whether a number is neither known nor of those that come from knowing how to count: small whole ones,
+    halves and quarters, and what a percentage makes of a whole."""
+    if number in known:
+        return False
+    if number > USUAL_NUMBER:
+        return True
+    shares = (part for percent in known for part in (percent / 100, 1 - percent / 100, 1 + percent / 100))
+    return (4 * number) % 1 != 0 and not any(math.isclose(number, share) for share in shares)
 
 
 def _strange_words(arguments: JsonObject, spec: ToolSpec, known: str) -> Iterator[str]:

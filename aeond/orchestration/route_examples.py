@@ -45,6 +45,7 @@ def _text(path: str, text: str) -> JsonObject:
     return {
         "path": path,
         "text": text,
+        "line_count": 1,
         "size_bytes": len(text.encode()),
         "truncated": False,
         "next_offset": len(text.encode()),
@@ -172,8 +173,6 @@ EXAMPLES: Final = (
         (NoResult("'song.txt' does not exist: list the folder to see what is there"),),
     ),
     RouteExample("Ask me for a colour and make up a rhyme with it.", (_PLAN,)),
-    RouteExample("Make up two lines about an owl.", (_REPLY,)),
-    RouteExample("Is a tomato a fruit?", (_REPLY,)),
     RouteExample(
         "Put my hat size into hat.txt",
         (

@@ -5,7 +5,7 @@ it in its prefix cache; each further question only adds a turn.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from aeond.domain.messages import Message, Role
@@ -16,6 +16,7 @@ from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.prompts import in_session, tools_text
 from aeond.orchestration.route_examples import NoResult, RouteExample
+from aeond.orchestration.schema_parts import is_list
 from aeond.orchestration.shortening import share, shorten
 
 _RULES: Final = """\
@@ -29,6 +30,9 @@ is to be written into a file.
 After a result: the next call if something is still to be done, else {"answer":"..."} with all that this \
 request asks for; {"done":true} only if the user asked to see just this result. Names, numbers and texts are \
 copied letter by letter."""
+
+_OF_WHOLENESS: Final = ("truncated", "next_offset", "left_out")
+_MIN_COLUMNS, _MIN_ROWS = 3, 2  # of a list that is told as a table
 
 
 def routing_opening(
@@ -71,12 +75,32 @@ def results_length(run: RunSnapshot) -> int:
 
 def _result_of(step: StepSnapshot) -> str:
     if step.state is StepState.SUCCEEDED:
-        return _compact(step.output)
+        return _compact(_telling(step.output))
     return _no_result(step.state, step.error or step.reason)
 
 
 def _shown(result: JsonValue | NoResult) -> str:
-    return _no_result(StepState.FAILED, result.error) if isinstance(result, NoResult) else _compact(result)
+    if isinstance(result, NoResult):
+        return _no_result(StepState.FAILED, result.error)
+    return _compact(_telling(result))
+
+
+def _telling(output: JsonValue) -> JsonValue:
+    """A result in fewer words: without the parts that say no more than that it is whole, and lists of things
+    with the same parts as tables, whose first row names the columns."""
+    if not isinstance(output, Mapping):
+        return output
+    whole = output.get("truncated") is False and not output.get("left_out")
+    parts = {name: _table(part) for name, part in output.items()}
+    return {name: part for name, part in parts.items() if not (whole and name in _OF_WHOLENESS)}
+
+
+def _table(part: JsonValue) -> JsonValue:
+    rows = [row for row in part if isinstance(row, Mapping)] if is_list(part) else []
+    alike = len({tuple(row) for row in rows}) == 1 and rows == part
+    if not alike or len(rows) < _MIN_ROWS or len(rows[0]) < _MIN_COLUMNS:
+        return part
+    return [[*rows[0]], *([*row.values()] for row in rows)]
 
 
 def _no_result(state: StepState, why: str) -> str:

@@ -47,10 +47,14 @@ class ReadFileArguments(BaseModel):
 
 
 class ReadFileResult(BaseModel):
-    """Text of a file; when `truncated`, the rest begins at `next_offset`."""
+    """Text of a file; when `truncated`, the rest begins at `next_offset`.
+
+    `line_count` counts the lines of `text`, the last one also without a line break: models miscount.
+    """
 
     path: str
     text: str
+    line_count: int
     size_bytes: int
     truncated: bool
     next_offset: int
@@ -145,6 +149,7 @@ def _read(files: ContainedFiles, arguments: ReadFileArguments, workspace: str) -
     return ReadFileResult(
         path=arguments.path,
         text=text,
+        line_count=text.count("\n") + (not text.endswith("\n") and text != ""),
         size_bytes=size,
         truncated=len(read) > len(content),
         next_offset=behind,

@@ -58,7 +58,7 @@ class SearchFilesResult(BaseModel):
 
 
 def search_files_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionTool:
-    @tool(effect=Effect.READ, example={"text": "garden"})
+    @tool(effect=Effect.READ, example={"text": "Aunt Rose"})
     async def search_files(arguments: SearchFilesArguments, context: ToolContext) -> SearchFilesResult:
         """Finds files by a text in them or in their name, in a folder and the folders below it."""
         return await threads.run(

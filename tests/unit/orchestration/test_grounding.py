@@ -8,7 +8,7 @@ import pytest
 from aeond.domain.messages import Message, Role
 from aeond.orchestration.call_schema import CallSchemas
 from aeond.orchestration.constrained_asking import ConstrainedModel
-from aeond.orchestration.grounding import GroundedAsking, may_be_remembered, unsaid_in
+from aeond.orchestration.grounding import GroundedAsking, unsaid_in
 from aeond.orchestration.repair import ModelSupervisor
 from tests.support.strategy import SPECS, grant, says, spec, validator
 
@@ -17,7 +17,8 @@ ORDERED = spec("order", {"by": {"enum": ["size", "name"]}, "what": TEXT})
 KEEP = spec("keep", {"key": TEXT, "value": {"type": ["string", "number", "boolean"]}})
 ASK = spec("request_user_input", {"prompt": TEXT})
 RECALL = spec("memory_search", {"prefix": TEXT})
-TOOLS = (*SPECS, ORDERED, KEEP, ASK, RECALL)
+CALCULATOR = spec("calculator", {"expression": TEXT})
+TOOLS = (CALCULATOR, *SPECS, ORDERED, KEEP, ASK, RECALL)
 
 
 def call(tool: str, **arguments: Any) -> dict[str, Any]:
@@ -37,6 +38,9 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
         (call("keep", key="sum", value=2400), "The sum is 2400.00 euros", ()),
         (call("keep", key="rest", value=True), "I rest", ()),
         (call("look", path="20 / 100 * 1000"), "What is 20% of my rent?", ("1000",)),
+        (call("look", path="100 * 0.85"), "Convert 100 euros.", ("0.85",)),
+        (call("look", path="64 * 0.85"), "64 euros, reduced by 15%", ()),
+        (call("look", path="64 / 2.5"), "Half of that", ()),
         (call("look", path="5 * 24 + 7"), "5 days and 7 hours", ()),
         (call("look", path="0.175 * 2400"), "17.5% of 2400", ()),
         (call("look", path="sqrt(7056)"), "What is the square root of 7056?", ()),
@@ -49,7 +53,7 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
     ],
 )
 def test_what_nobody_said_is_found(its: Any, known: str, unsaid: tuple[str, ...]) -> None:
-    """Large numbers and whole calls that stand in nothing that was said; not what was written or counted out."""
+    """Numbers and whole calls that stand in nothing that was said; not what was written or comes of counting."""
     assert unsaid_in(its, TOOLS, known) == unsaid
 
 
@@ -103,21 +107,22 @@ async def test_what_may_be_remembered_is_not_asked_for_at_once() -> None:
     assert await Desk(QUESTION, QUESTION).ask("What is my code?") == QUESTION
 
 
+IDLE = call("calculator", expression="100")
+
+
 @pytest.mark.parametrize(
-    ("its", "request_", "calls", "known_tools", "may"),
+    ("request_", "first", "why"),
     [
-        (QUESTION, "What is my code?", "", TOOLS, True),
-        (QUESTION, "Remember my code.", "", TOOLS, False),
-        (QUESTION, "What is this word in German?", "", TOOLS, False),
-        (QUESTION, "What is my code?", json.dumps(call("memory_search", prefix="")), TOOLS, False),
-        (QUESTION, "What is my code?", "", SPECS, False),
-        (call("look", path="x"), "What is my code?", "", TOOLS, False),
+        ("Shorten this paragraph.", {"route": "reply"}, "this paragraph stands nowhere"),
+        ("Convert 100 euros.", IDLE, "nothing to compute"),
+        ("Which share is 0.7 of it?", call("look", path="0.7 * 0.9"), "nobody said"),
     ],
 )
-def test_what_may_be_remembered(its: Any, request_: str, calls: str, known_tools: Any, may: bool) -> None:
-    """Only what a question says is the user's own, where there is a memory, and before it was looked into."""
-    told = (Message(Role.USER, request_), Message(Role.AGENT, calls))
-    assert may_be_remembered(its, known_tools, told) is may
+async def test_doubts_are_told(request_: str, first: Any, why: str) -> None:
+    """What is doubtful is told to the model in words, and what it says then counts."""
+    desk = Desk(first, QUESTION)
+    assert await desk.ask(request_) == QUESTION
+    assert why in str(desk.llm.requests[1].messages[-1].content)
 
 
 @pytest.mark.parametrize("second", [{"fail": "BAD_ANSWER", "text": ""}, {"text": "Well.", "times": 3}])

@@ -61,3 +61,22 @@ def test_long_results_are_shortened_visibly() -> None:
     _, result = call_turns(run, 200)
     assert "characters left out" in str(result.content)
     assert len(str(result.content)) < 300
+
+
+def test_results_are_told_in_fewer_words() -> None:
+    """A list of like things is a table, and what only says that a result is whole is left out; a cut one says so."""
+    trees = [{"name": name, "size": 3, "old": True} for name in ("oak", "elm")]
+    found = {
+        "truncated": False,
+        "left_out": [],
+        "trees": trees,
+        "pairs": [{"a": 1, "b": 2}, {"a": 3, "b": 4}],
+    }
+    cut = {"text": "roses", "truncated": True, "next_offset": 5}
+    run = run_with(
+        ended(calls("s1", "look", path="garden"), found), ended(calls("s2", "look", path="x"), cut)
+    )
+    _, whole, _, part = (turn.content for turn in call_turns(run, 1_000))
+    table = '[["name","size","old"],["oak",3,true],["elm",3,true]]'
+    assert whole == f'Result: {{"trees":{table},"pairs":[{{"a":1,"b":2}},{{"a":3,"b":4}}]}}'
+    assert part == 'Result: {"text":"roses","truncated":true,"next_offset":5}'

@@ -1,0 +1,93 @@
+"""Why what a model decided should be looked at once more, each found by its form alone.
+
+Small models ask people for what is remembered, work on "this sentence" where there is none, remember what they
+were told in passing, compute where there is nothing to compute, and say that here is a list and leave it out. What is found here is only a reason
+to look again: the model may be right all the same.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from aeond.domain.messages import Message, Role
+from aeond.domain.tools import ToolSpec
+from aeond.domain.values import JsonObject
+from aeond.orchestration.keeping import is_question
+from aeond.orchestration.schema_parts import as_object, is_list
+
+ASKING: Final = "request_user_input"
+MAX_LISTED: Final = 12  # names that are told to the model; a longer list it may shorten
+_WRITING: Final = "memory_write"
+_LOOKS: Final = ("memory_search", "memory_read")
+_OWN: Final = re.compile(r"\b(my|our|mine|ours)\b", re.IGNORECASE)
+_TEXTS: Final = r"(sentence|word|text|paragraph|phrase|line|verse|quote|saying|number|amount|date)s?"
+_POINTING: Final = re.compile(rf"\b(this|these|the following)( \w+)? {_TEXTS}\b", re.IGNORECASE)
+_REMEMBERING: Final = re.compile(
+    r"\b(remember\w*|memori[sz]e|mind|note|forget|keep|save|store|record|write|from now on|under|as)\b",
+    re.IGNORECASE,
+)
+_QUOTED: Final = re.compile("[:\n\"`\u2018\u201c\u201d\u201e\u00ab\u00bb]|(?<!\\w)'")
+_NUMBER: Final = re.compile(r"\s*\d+([.,]\d+)?\s*")
+_LISTING: Final = re.compile(
+    r"\b(list|enumerate|name) (all |me |up )*(the|all|every|my|our|its)\b", re.IGNORECASE
+)
+_RESULT: Final = "Result: "
+_NAMES: Final = ("name", "path", "key")
+
+
+def may_be_remembered(said: JsonObject, specs: Sequence[ToolSpec], told: Sequence[Message]) -> bool:
+    """Whether a question about something of the user's own is asked back before the memory was looked into."""
+    if said.get("tool") != ASKING or not any(spec.name == _LOOKS[0] for spec in specs):
+        return False
+    calls = "\n".join(str(message.content) for message in told if message.role is Role.AGENT)
+    looked = any(f'"{name}"' in calls for name in _LOOKS)
+    request = str(told[0].content)
+    return not looked and is_question(request) and _OWN.search(request) is not None
+
+
+def pointed_at(said: JsonObject, specs: Sequence[ToolSpec], told: Sequence[Message]) -> str:
+    """What a request points at ("this sentence") that neither it nor its session holds, where the model can ask
+    for it and does not."""
+    request = str(told[0].content)
+    can_ask = any(spec.name == ASKING for spec in specs) and said.get("tool") != ASKING
+    pointing = _POINTING.search(request)
+    if not can_ask or len(told) > 1 or pointing is None or _QUOTED.search(request):
+        return ""
+    return pointing.group()
+
+
+def remembers_unasked(said: JsonObject, told: Sequence[Message]) -> bool:
+    """Whether what came of a call is to be remembered, though no word of the request is about that."""
+    wanted = _REMEMBERING.search(str(told[0].content)) is not None
+    return said.get("tool") == _WRITING and len(told) > 1 and not wanted
+
+
+def computes_nothing(said: JsonObject) -> bool:
+    """Whether a calculator is given a bare number: what would come out was put in."""
+    expression = as_object(said.get("arguments")).get("expression")
+    return isinstance(expression, str) and _NUMBER.fullmatch(expression) is not None
+
+
+def unlisted(said: JsonObject, told: Sequence[Message]) -> tuple[str, ...]:
+    """The names in the last result, where the request wants them listed and the answer leaves most of them out."""
+    answer = said.get("answer")
+    if not isinstance(answer, str) or _LISTING.search(str(told[0].content)) is None:
+        return ()
+    names = _names_in(str(told[-1].content))
+    missing = [name for name in names if name not in answer]
+    return names if len(names) <= MAX_LISTED and 2 * len(missing) > len(names) else ()
+
+
+def _names_in(result: str) -> tuple[str, ...]:
+    try:
+        parts = as_object(json.loads(result.removeprefix(_RESULT)))
+    except ValueError:  # told in words, or shortened
+        return ()
+    table = next((part for part in parts.values() if is_list(part) and part), [])
+    if table and is_list(table[0]):  # the columns
+        entries = [dict(zip(map(str, table[0]), row, strict=False)) for row in table[1:] if is_list(row)]
+    else:
+        entries = [dict(row) for row in table if isinstance(row, Mapping)]
+    found = (entry[key] for entry in entries for key in _NAMES if key in entry)
+    return tuple(dict.fromkeys(name for name in found if isinstance(name, str)))

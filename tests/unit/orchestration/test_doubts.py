@@ -1,0 +1,141 @@
+"""What is looked at once more."""
+
+import json
+from typing import Any
+
+import pytest
+
+from aeond.domain.messages import Message, Role
+from aeond.orchestration.doubts import (
+    MAX_LISTED,
+    computes_nothing,
+    may_be_remembered,
+    pointed_at,
+    remembers_unasked,
+    unlisted,
+)
+from tests.support.strategy import SPECS, spec
+
+TEXT: Any = {"type": "string"}
+ASK = spec("request_user_input", {"prompt": TEXT})
+TOOLS = (*SPECS, ASK, spec("memory_search", {"prefix": TEXT}))
+REPLY = {"route": "reply"}
+
+
+def call(tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"route": "direct", "tool": tool, "arguments": arguments}
+
+
+QUESTION = call("request_user_input", prompt="What is your code?")
+
+
+def told(request: str, *turns: Any) -> tuple[Message, ...]:
+    """A request, and calls and results in turn."""
+    roles = (Role.AGENT, Role.USER)
+    later = (
+        Message(roles[place % 2], turn if isinstance(turn, str) else json.dumps(turn))
+        for place, turn in enumerate(turns)
+    )
+    return (Message(Role.USER, request), *later)
+
+
+@pytest.mark.parametrize(
+    ("its", "conversation", "known_tools", "may"),
+    [
+        (QUESTION, told("What is my code?"), TOOLS, True),
+        (QUESTION, told("Remember my code."), TOOLS, False),
+        (QUESTION, told("What is this word in German?"), TOOLS, False),
+        (QUESTION, told("What is my code?", call("memory_search", prefix="")), TOOLS, False),
+        (QUESTION, told("What is my code?"), SPECS, False),
+        (call("look", path="x"), told("What is my code?"), TOOLS, False),
+    ],
+)
+def test_what_may_be_remembered(its: Any, conversation: Any, known_tools: Any, may: bool) -> None:
+    """Only what a question says is the user's own, where there is a memory, and before it was looked into."""
+    assert may_be_remembered(its, known_tools, conversation) is may
+
+
+@pytest.mark.parametrize(
+    ("its", "conversation", "known_tools", "pointed"),
+    [
+        (REPLY, told("Shorten this paragraph."), TOOLS, "this paragraph"),
+        (REPLY, told("How many vowels are in these two words?"), TOOLS, "these two words"),
+        (REPLY, told("Shorten this paragraph: It was a long day."), TOOLS, ""),
+        (REPLY, told("Shorten this paragraph.\nIt was a long day."), TOOLS, ""),
+        (REPLY, told("Is this word a noun, 'day'?"), TOOLS, ""),
+        (REPLY, told("What was said before:\nIt was a long day.\n\nShorten this sentence."), TOOLS, ""),
+        (REPLY, told("Is this folder full?"), TOOLS, ""),
+        (REPLY, told("Shorten this paragraph."), SPECS, ""),
+        (QUESTION, told("Shorten this paragraph."), TOOLS, ""),
+        (REPLY, told("Shorten this paragraph.", QUESTION, "It was a long day."), TOOLS, ""),
+    ],
+)
+def test_what_is_pointed_at_and_not_there(
+    its: Any, conversation: Any, known_tools: Any, pointed: str
+) -> None:
+    """Only a text that neither request nor session holds, as long as the user can be asked and was not."""
+    assert pointed_at(its, known_tools, conversation) == pointed
+
+
+@pytest.mark.parametrize(
+    ("expression", "nothing"), [("100", True), (" 2.50 ", True), ("100 * 2", False), ("sqrt(9)", False)]
+)
+def test_what_computes_nothing(expression: str, nothing: bool) -> None:
+    """A bare number is what was put in; anything else computes."""
+    assert computes_nothing(call("calculator", expression=expression)) is nothing
+    assert not computes_nothing(call("look", path=expression))
+
+
+ENTRIES = {
+    "total": 3,
+    "entries": [{"name": "oak", "size": 1}, {"name": "elm", "size": 2}, {"name": "fir", "size": 3}],
+}
+LISTED = told(
+    "List the trees and tell me which is the oldest.",
+    call("look", path="."),
+    f"Result: {json.dumps(ENTRIES)}",
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "conversation", "missing"),
+    [
+        ("The oldest is elm.", LISTED, ("oak", "elm", "fir")),
+        ("Oaks and more: oak, elm, fir. The oldest is elm.", LISTED, ()),
+        ("There are elm and oak.", LISTED, ()),
+        ("The oldest is elm.", told("Which tree is the oldest?", *(str(m.content) for m in LISTED[1:])), ()),
+        ("None.", told("List the trees.", call("look", path="."), "Result: no result, failed: no park"), ()),
+        ("It is.", told("List the trees.", call("look", path="."), 'Result: "oak"'), ()),
+        (
+            "Many.",
+            told(
+                "List the trees.",
+                call("look", path="."),
+                "Result: " + json.dumps({"entries": [{"name": f"tree {n}"} for n in range(MAX_LISTED + 1)]}),
+            ),
+            (),
+        ),
+    ],
+)
+def test_what_was_to_be_listed_and_is_not(answer: str, conversation: Any, missing: tuple[str, ...]) -> None:
+    """Only where a list is wanted, most of it is left out, and it is short enough for an answer."""
+    assert unlisted({"answer": answer}, conversation) == missing
+    assert unlisted(call("look", path="."), conversation) == ()
+
+
+@pytest.mark.parametrize(
+    ("its", "conversation", "unasked"),
+    [
+        (call("memory_write", key="word", value="oak"), told("Spell it.", QUESTION, "oak"), True),
+        (
+            call("memory_write", key="word", value="oak"),
+            told("Spell and remember it.", QUESTION, "oak"),
+            False,
+        ),
+        (call("memory_write", key="word", value="oak"), told("My word is oak."), False),
+        (call("look", path="oak"), told("Spell it.", QUESTION, "oak"), False),
+    ],
+)
+def test_what_nobody_wants_remembered(its: Any, conversation: Any, unasked: bool) -> None:
+    """What came of a call is kept only where the request speaks of keeping; what it tells itself may be kept."""
+    assert remembers_unasked(its, conversation) is unasked

@@ -1,5 +1,6 @@
 from aeond.domain.messages import Role
 from aeond.domain.plans import StepState
+from aeond.domain.values import JsonValue
 from aeond.orchestration.prompts import tools_text
 from aeond.orchestration.route_examples import examples_for
 from aeond.orchestration.routing_prompts import call_turns, results_length, routing_messages, routing_opening
@@ -65,7 +66,7 @@ def test_long_results_are_shortened_visibly() -> None:
 
 def test_results_are_told_in_fewer_words() -> None:
     """A list of like things is a table, and what only says that a result is whole is left out; a cut one says so."""
-    trees = [{"name": name, "size": 3, "old": True} for name in ("oak", "elm")]
+    trees: list[JsonValue] = [{"name": name, "size": 3, "old": True} for name in ("oak", "elm")]
     found = {
         "truncated": False,
         "left_out": [],

@@ -67,13 +67,14 @@ def test_long_results_are_shortened_visibly() -> None:
 def test_results_are_told_in_fewer_words() -> None:
     """A list of like things is a table, and what only says that a result is whole is left out; a cut one says so."""
     trees: list[JsonValue] = [{"name": name, "size": 3, "old": True} for name in ("oak", "elm")]
-    found = {
+    pairs: list[JsonValue] = [{"a": 1, "b": 2}, {"a": 3, "b": 4}]
+    found: dict[str, JsonValue] = {
         "truncated": False,
         "left_out": [],
         "trees": trees,
-        "pairs": [{"a": 1, "b": 2}, {"a": 3, "b": 4}],
+        "pairs": pairs,
     }
-    cut = {"text": "roses", "truncated": True, "next_offset": 5}
+    cut: dict[str, JsonValue] = {"text": "roses", "truncated": True, "next_offset": 5}
     run = run_with(
         ended(calls("s1", "look", path="garden"), found), ended(calls("s2", "look", path="x"), cut)
     )

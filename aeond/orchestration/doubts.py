@@ -21,7 +21,10 @@ MAX_LISTED: Final = 12  # names that are told to the model; a longer list it may
 _WRITING: Final = "memory_write"
 _LOOKS: Final = ("memory_search", "memory_read")
 _OWN: Final = re.compile(r"\b(my|our|mine|ours)\b", re.IGNORECASE)
-_TEXTS: Final = r"(sentence|word|text|paragraph|phrase|line|verse|quote|saying|number|amount|date)s?"
+_TEXTS: Final = (
+    "(word|phrase|sentence|line|verse|paragraph|passage|text|article|story|poem|joke|riddle|letter|e-?mail|message|quote|"
+    "saying|question|recipe|list|table|number|amount|figure|value|price|date|formula|equation|expression|function)s?"
+)
 _POINTING: Final = re.compile(rf"\b(this|these|the following)( \w+)? {_TEXTS}\b", re.IGNORECASE)
 _REMEMBERING: Final = re.compile(
     r"\b(remember\w*|memori[sz]e|mind|note|forget|keep|save|store|record|write|from now on|under|as)\b",

@@ -60,6 +60,7 @@ def test_what_may_be_remembered(its: Any, conversation: Any, known_tools: Any, m
     [
         (REPLY, told("Shorten this paragraph."), TOOLS, "this paragraph"),
         (REPLY, told("How many vowels are in these two words?"), TOOLS, "these two words"),
+        (REPLY, told("Sum up the following e-mail, please."), TOOLS, "the following e-mail"),
         (REPLY, told("Shorten this paragraph: It was a long day."), TOOLS, ""),
         (REPLY, told("Shorten this paragraph.\nIt was a long day."), TOOLS, ""),
         (REPLY, told("Is this word a noun, 'day'?"), TOOLS, ""),

@@ -1,8 +1,8 @@
 """Why what a model decided should be looked at once more, each found by its form alone.
 
 Small models ask people for what is remembered, work on "this sentence" where there is none, remember what they
-were told in passing, compute where there is nothing to compute, and say that here is a list and leave it out. What is found here is only a reason
-to look again: the model may be right all the same.
+were told in passing, compute where there is nothing to compute, and say that here is a list and leave it out.
+What is found here is only a reason to look again: the model may be right all the same.
 """
 
 import json
@@ -30,7 +30,8 @@ _REMEMBERING: Final = re.compile(
     r"\b(remember\w*|memori[sz]e|mind|note|forget|keep|save|store|record|write|from now on|under|as)\b",
     re.IGNORECASE,
 )
-_QUOTED: Final = re.compile("[:\n\"`\u2018\u201c\u201d\u201e\u00ab\u00bb]|(?<!\\w)'")
+# What brings a text along: quotes, a colon, a line break, the name of a file.
+_BROUGHT: Final = re.compile("[:\n\"`\u2018\u201c\u201d\u201e\u00ab\u00bb]|(?<!\\w)'|\\w\\.\\w{1,4}\\b")
 _NUMBER: Final = re.compile(r"\s*\d+([.,]\d+)?\s*")
 _LISTING: Final = re.compile(
     r"\b(list|enumerate|name) (all |me |up )*(the|all|every|my|our|its)\b", re.IGNORECASE
@@ -55,7 +56,7 @@ def pointed_at(said: JsonObject, specs: Sequence[ToolSpec], told: Sequence[Messa
     request = str(told[0].content)
     can_ask = any(spec.name == ASKING for spec in specs) and said.get("tool") != ASKING
     pointing = _POINTING.search(request)
-    if not can_ask or len(told) > 1 or pointing is None or _QUOTED.search(request):
+    if not can_ask or len(told) > 1 or pointing is None or _BROUGHT.search(request):
         return ""
     return pointing.group()
 

@@ -63,6 +63,7 @@ def test_what_may_be_remembered(its: Any, conversation: Any, known_tools: Any, m
         (REPLY, told("Sum up the following e-mail, please."), TOOLS, "the following e-mail"),
         (REPLY, told("Shorten this paragraph: It was a long day."), TOOLS, ""),
         (REPLY, told("Shorten this paragraph.\nIt was a long day."), TOOLS, ""),
+        (REPLY, told("Shorten this letter, note.md."), TOOLS, ""),
         (REPLY, told("Is this word a noun, 'day'?"), TOOLS, ""),
         (REPLY, told("What was said before:\nIt was a long day.\n\nShorten this sentence."), TOOLS, ""),
         (REPLY, told("Is this folder full?"), TOOLS, ""),

@@ -1,7 +1,9 @@
 """vLLM's core, its server and both are killed under runs that stream: runs wait, and each answer is whole."""
 
+import contextlib
 import itertools
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,7 +117,16 @@ def shown(seen: Collector, step_id: str) -> str:
     return text
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "kills",
+    [
+        3,
+        *(
+            pytest.param(10, marks=pytest.mark.nightly, id=f"{piece} ten of twenty")
+            for piece in ("first", "last")
+        ),
+    ],
+)
 def test_runs_survive_every_death_and_no_word_comes_twice(daemon: DaemonProcess, kills: int) -> None:
     """Whichever part of the engine is killed in mid-stream, the run ends with the very answers of an undisturbed one,
     nothing of the old engine is left, and the deaths are counted."""
@@ -124,9 +135,10 @@ def test_runs_survive_every_death_and_no_word_comes_twice(daemon: DaemonProcess,
         before = client.get_status().engine.restarts
     for number, victim in enumerate(itertools.islice(itertools.cycle(VICTIMS), kills), 1):
         assert answers(daemon, victim) == undisturbed
-        if number % 3 == 0:
-            # After five deaths in a short time it would be given up, and rightly so; who asks for it forgives them.
+        if number % 4 == 0 or number == kills:
+            # After five deaths in a short time it would be given up, and rightly so; who asks for it anew forgives them.
             with Client(daemon.socket) as client:
+                client.unload_model()
                 client.load_model()
     with Client(daemon.socket) as client:
         engine = client.get_status().engine
@@ -134,16 +146,33 @@ def test_runs_survive_every_death_and_no_word_comes_twice(daemon: DaemonProcess,
 
 
 def test_a_killed_daemon_leaves_nothing_behind(daemon: DaemonProcess) -> None:
-    """After SIGKILL of the daemon there is no process of its engine, no socket and no shared memory."""
+    """After SIGKILL of the daemon there is no process of its engine, no socket, no port and no shared memory; while it
+    lived, nobody could reach one of its ports from another machine."""
     answers(daemon)
     folder = engine_folder(daemon)
     processes = processes_in(folder)
+    ports = ports_of(processes)
+    assert {host for host, _ in ports} <= {"127.0.0.1", "::1"}
     others = shared_memory() - {path.name for path in segments(processes)}
     daemon.kill()
     wait_until_gone(processes)
     assert not (folder / "engine.sock").exists()
     assert not (folder / "t").exists()
     assert shared_memory() <= others
+    assert not any(is_open(*address) for address in ports)
+
+
+def ports_of(processes: VllmProcesses) -> set[tuple[str, int]]:
+    """Hosts and ports on which they listen."""
+    sockets = [one for process in processes.all for one in process.net_connections("inet")]
+    return {(one.laddr.ip, one.laddr.port) for one in sockets if one.status == psutil.CONN_LISTEN}
+
+
+def is_open(host: str, port: int) -> bool:
+    """Whether somebody listens there."""
+    with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=5):
+        return True
+    return False
 
 
 def segments(processes: VllmProcesses) -> set[Path]:

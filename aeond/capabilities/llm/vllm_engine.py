@@ -90,6 +90,9 @@ class VllmProgram:
             "VLLM_SERVER_DEV_MODE": "1",  # sleeping is among what it opens; nobody else reaches the socket
             "VLLM_WORKER_MULTIPROC_METHOD": "spawn",
         }
+        if not settings.ray:
+            # Its parts listen for each other on ports, and where this machine's name leads they would by themselves.
+            environment.setdefault("GLOO_SOCKET_IFNAME", "lo")
         if settings.lora_rank:
             environment["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "1"
         if not settings.gpu:

@@ -67,6 +67,16 @@ def test_the_environment_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not {"SECRET_TOKEN", "PYTHONPATH", "HOME"} & set(known)
 
 
+def test_its_parts_talk_on_this_machine_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ports on which they listen for each other are on the loopback interface, unless several machines work together or
+    somebody named another one."""
+    monkeypatch.delenv("GLOO_SOCKET_IFNAME", raising=False)
+    assert program(tmp_path, tensor_parallel=2).environment["GLOO_SOCKET_IFNAME"] == "lo"
+    assert "GLOO_SOCKET_IFNAME" not in program(tmp_path, ray=True).environment
+    monkeypatch.setenv("GLOO_SOCKET_IFNAME", "eth1")
+    assert program(tmp_path).environment["GLOO_SOCKET_IFNAME"] == "eth1"
+
+
 def test_a_folder_that_is_too_deep_is_told(tmp_path: Path) -> None:
     """Where vLLM's processes could not reach each other, that is said before anything is started."""
     deep = Path("/run") / ("x" * 80) / "engine.sock"

@@ -1,31 +1,24 @@
 """What our way to an engine costs against its own server, and what a plan's schema costs."""
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.measuring import ROOT
 from benchmarks.page import Section, verdict
+from benchmarks.real_engines import NAMES, is_installed, not_installed, told
 
 ROUNDS: Final = 3
 TOKENS: Final = 64
-LIMIT_SECONDS: Final = 1_800.0
 AT_ONCE: Final = (1, 8, 16)
-ENGINES: Final = {"llama_cpp": "llama.cpp", "vllm": "vLLM"}
 
 
-def measure(folder: Path) -> Section:
+def measure(_folder: Path) -> Section:
     """A process of its own for each engine that is installed here."""
     rows: list[tuple[str, ...]] = []
-    for engine, name in ENGINES.items():
-        if engine == "vllm" and not (ROOT / ".venv-engine" / "bin" / "python").exists():
-            rows.append((f"{name}: not installed here (make engine-setup)", "", "", "", ""))
-            continue
-        rows += _rows(name, told(folder, engine))
+    for engine, name in NAMES.items():
+        if is_installed(engine):
+            rows += _rows(name, told("engine_path", engine, ROUNDS, TOKENS))
+        else:
+            rows.append(not_installed(engine, 5))
     return Section(
         "The way to the engine",
         f"SmolLM2-135M, the same prompts by our adapter and by a plain HTTP client at the engine's own server, in turns, "
@@ -36,26 +29,6 @@ def measure(folder: Path) -> Section:
         ("what", "by aeond", "directly", "ratio", "aim"),
         tuple(rows),
     )
-
-
-def told(folder: Path, engine: str, rounds: int = ROUNDS, tokens: int = TOKENS) -> dict[str, Any]:
-    """The figures of one engine."""
-    with tempfile.TemporaryDirectory(prefix="aeond-") as own:  # a short path: sockets are in it
-        command = [sys.executable, "-m", "benchmarks.contenders.engine_path"]
-        outcome = subprocess.run(
-            [*command, own, engine, str(rounds), str(tokens)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=LIMIT_SECONDS,
-            cwd=ROOT,
-            env={**os.environ, "PYTHONUTF8": "1", "TMPDIR": str(folder)},
-        )
-    if outcome.returncode != 0:
-        message = f"engine_path {engine}: exit {outcome.returncode}\n{outcome.stderr[-2000:]}"
-        raise RuntimeError(message)
-    found: dict[str, Any] = json.loads(outcome.stdout.splitlines()[-1])
-    return found
 
 
 def _rows(name: str, figures: dict[str, Any]) -> list[tuple[str, ...]]:

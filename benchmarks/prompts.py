@@ -10,6 +10,7 @@ from aeond_client import Client, NoAnswerError
 from aeond_client.models import EngineMetrics
 from benchmarks.daemon import running_daemon
 from benchmarks.page import Section, verdict
+from benchmarks.real_engines import NAMES, is_installed, not_installed
 
 MODEL: Final = """
 [model]
@@ -23,14 +24,16 @@ REQUESTS: Final = (
     "List the files here and say which one is the longest.",
     "Remember that the boat is called Petrel, then tell me its name.",
 )
-ENGINES: Final = {"llama_cpp": "llama.cpp"}
 READY_SECONDS: Final = 900
 CALM_LOOKS: Final = 3
 
 
 def measure(_folder: Path) -> Section:
     """Several runs of several calls each; what was read ahead before them is not counted."""
-    rows = [row for engine, name in ENGINES.items() for row in _measured(engine, name)]
+    rows = [
+        _measured(engine, name) if is_installed(engine) else not_installed(engine, 6)
+        for engine, name in NAMES.items()
+    ]
     return Section(
         "Prompts and the prefix cache",
         f"{len(REQUESTS)} runs, one after another, in the real daemon with SmolLM2-135M, once the usual beginnings are "
@@ -41,7 +44,7 @@ def measure(_folder: Path) -> Section:
     )
 
 
-def _measured(engine: str, name: str) -> list[tuple[str, ...]]:
+def _measured(engine: str, name: str) -> tuple[str, ...]:
     with tempfile.TemporaryDirectory(prefix="aeond-") as own:  # a short path: sockets are in it
         model = MODEL.replace("ENGINE", engine)
         with running_daemon(Path(own), model=model) as daemon, Client(str(daemon.socket)) as client:
@@ -57,7 +60,7 @@ def _measured(engine: str, name: str) -> list[tuple[str, ...]]:
     cached = after.cached_tokens - before.cached_tokens
     read = after.read_tokens - before.read_tokens
     share = cached / asked if asked else 0.0
-    return [(name, str(asked), str(cached), str(read), f"{share:.0%}", verdict(share, at_least=0.8))]
+    return name, str(asked), str(cached), str(read), f"{share:.1%}", verdict(share, at_least=0.8)
 
 
 def _read_ahead(client: Client) -> EngineMetrics:

@@ -1,10 +1,9 @@
 """A run of independent steps over a real engine, with a limit of one and without: prints JSON.
 
-usage: python -m benchmarks.contenders.batch_steps FOLDER STEPS TOKENS ROUNDS
+usage: python -m benchmarks.contenders.batch_steps FOLDER ENGINE STEPS TOKENS ROUNDS
 """
 
 import json
-import random
 import statistics
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -16,15 +15,9 @@ import anyio
 
 from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
 from aeond.capabilities.llm.agent import LLMAgent
-from aeond.capabilities.llm.catalogue import BUILT_IN, Catalogue
-from aeond.capabilities.llm.downloading import ModelStore
-from aeond.capabilities.llm.llama_cpp import LlamaCppAdapter
-from aeond.capabilities.llm.llama_engine import LlamaEngine, LlamaSettings
-from aeond.capabilities.llm.retrying import Retries
 from aeond.capabilities.tools.invoking import AcceptAll, GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.daemon.clocks import SystemClock, TimeSortedIds
-from aeond.daemon.paths import user_models_dir
 from aeond.domain.budgets import Budget
 from aeond.domain.events import Event, RunCreated
 from aeond.domain.messages import Message
@@ -46,8 +39,8 @@ from aeond.ports import Agent, LLMAdapter
 from aeond.service.children import NoChildren
 from aeond.service.feed import HotFeed
 from aeond.service.story import tell
+from benchmarks.contenders.opening import opened
 
-MODEL = "smollm2-135m-instruct"
 TASK = "Write a long story about a ship, page {page}."
 PATIENCE_SECONDS = 600.0
 
@@ -113,17 +106,14 @@ async def run_seconds(ports: RunPorts, run_id: str, steps: int, parallel_steps: 
     return seconds
 
 
-async def main(folder: Path, *numbers: int) -> None:
+async def main(folder: Path, engine: str, *numbers: int) -> None:
     steps, tokens, rounds = numbers
-    clock = SystemClock()
-    catalogue, store = Catalogue(BUILT_IN, MODEL), ModelStore(user_models_dir())
-    settings = LlamaSettings(slots=steps, context_length=1024)
-    engine = LlamaEngine(catalogue, store, folder / "engine", folder / "prompts", clock, settings)
     apart, together = [], []
     with anyio.fail_after(PATIENCE_SECONDS):
-        async with engine:
-            ports = ports_over(LlamaCppAdapter(engine, Retries(clock, random.random)), tokens)
-            await run_seconds(ports, "warm-up", 1, 1)
+        async with opened(folder, engine, at_once=steps) as ready:
+            ports = ports_over(ready.llm, tokens)
+            for parallel in (1, steps):
+                await run_seconds(ports, f"warm-up-{parallel}", steps, parallel)
             for number in range(rounds):
                 apart.append(await run_seconds(ports, f"apart-{number}", steps, 1))
                 together.append(await run_seconds(ports, f"together-{number}", steps, steps))
@@ -133,4 +123,4 @@ async def main(folder: Path, *numbers: int) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(main, Path(sys.argv[1]), *map(int, sys.argv[2:]))
+    anyio.run(main, Path(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:]))

@@ -1,76 +1,99 @@
-"""From a cancel until the engine works for nobody, while a prompt of its own is read: prints JSON.
+"""From a cancel until the engine works for nobody: prints JSON.
 
-usage: python -m benchmarks.contenders.cancelling FOLDER MODEL COUNT
+usage: python -m benchmarks.contenders.cancelling FOLDER ENGINE MODEL SECONDS COUNT
+
+Cancelled is SECONDS, and up to half as much more, into the reading of a long prompt; with 0 in the middle of an answer.
 """
 
+import itertools
 import json
 import random
+import statistics
 import sys
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 
 import anyio
 
-from aeond.capabilities.llm.catalogue import BUILT_IN, Catalogue
-from aeond.capabilities.llm.downloading import ModelStore
-from aeond.capabilities.llm.llama_cpp import LlamaCppAdapter
-from aeond.capabilities.llm.llama_engine import LlamaEngine, LlamaSettings
-from aeond.capabilities.llm.retrying import Retries
-from aeond.daemon.clocks import SystemClock
-from aeond.daemon.paths import user_models_dir
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message, Role
-from aeond.ports import LLMAdapter
+from benchmarks.contenders.opening import OpenedEngine, opened
 
 WORDS = (
     "river", "stone", "lantern", "cloud", "window", "paper", "garden", "silver", "engine", "mountain", "candle",
     "forest", "bottle", "letter",
 )  # fmt: skip
-PROMPT_WORDS = 600
-BUSY_SECONDS = 0.1
-READING_SECONDS = 2.0  # into the prompt, before it is cancelled
+LONG, SHORT = 600, 20  # words of a prompt
+WRITTEN_TOKENS = 12  # of an answer, before it is cancelled
 PATIENCE_SECONDS = 900.0
 
 
-def asked(dice: random.Random) -> LLMRequest:
-    """A prompt that nobody has read before."""
-    text = " ".join(dice.choice(WORDS) for _ in range(PROMPT_WORDS))
-    return LLMRequest((Message(Role.USER, text),), max_tokens=8)
+@dataclass(frozen=True, slots=True)
+class Freed:
+    """Seconds from a cancel until the engine was free, and the usual time between two words before it."""
+
+    seconds: float
+    word_seconds: float
 
 
-async def freed_after(llm: LLMAdapter, engine: LlamaEngine, request: LLMRequest, wait: float) -> float:
+def asked(dice: random.Random, words: int) -> LLMRequest:
+    """A prompt that nobody has read before, and an answer without an end."""
+    text = " ".join(dice.choice(WORDS) for _ in range(words))
+    return LLMRequest((Message(Role.USER, f"Tell a long story with these words: {text}"),), max_tokens=512)
+
+
+async def freed_after(engine: OpenedEngine, request: LLMRequest, reading_seconds: float) -> Freed:
+    words: list[float] = []
+    writes = anyio.Event()
+
+    async def ask() -> None:
+        async for _ in engine.llm.stream(request):
+            words.append(perf_counter())
+            if len(words) == WRITTEN_TOKENS:
+                writes.set()
+
+    usual = await answered_after(engine)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(llm.generate, request)
-        await anyio.sleep(wait)
+        tasks.start_soon(ask)
+        if reading_seconds:
+            await anyio.sleep(reading_seconds)
+        else:
+            await writes.wait()
+        is_told = await engine.at_work()
         began = perf_counter()
         tasks.cancel_scope.cancel()
-    async with engine.session() as resident:
-        while any(slot["is_processing"] for slot in json.loads(await resident.client.get("/slots"))):
+    if is_told:
+        while await engine.at_work():
             await anyio.lowlevel.checkpoint()
+        seconds = perf_counter() - began
+    else:  # vLLM counts a request once its first piece is read; who asks next feels it all the same
+        seconds = await answered_after(engine) - usual
+    return Freed(
+        seconds, statistics.median(b - a for a, b in itertools.pairwise(words)) if words[1:] else 0.0
+    )
+
+
+async def answered_after(engine: OpenedEngine) -> float:
+    """Seconds that a word costs whoever asks now."""
+    began = perf_counter()
+    await engine.llm.generate(LLMRequest((Message(Role.USER, "Say hi."),), max_tokens=1))
     return perf_counter() - began
 
 
-async def main(folder: Path, model: str, count: int) -> None:
-    clock, dice = SystemClock(), random.Random(5)
-    settings = LlamaSettings(busy_seconds=BUSY_SECONDS)
-    engine = LlamaEngine(
-        Catalogue(BUILT_IN, model),
-        ModelStore(user_models_dir()),
-        folder / "engine",
-        folder / "prompts",
-        clock,
-        settings,
-    )
+async def main(folder: Path, engine: str, model: str, seconds: float, count: int) -> None:
+    dice = random.Random(5)
     with anyio.fail_after(PATIENCE_SECONDS):
-        async with engine:
-            llm = LlamaCppAdapter(engine, Retries(clock, dice.random))
-            await llm.generate(LLMRequest((Message(Role.USER, "Say hi."),), max_tokens=4))
-            seconds = [
-                await freed_after(llm, engine, asked(dice), READING_SECONDS + dice.random())
+        async with opened(folder, engine, model=model, context_tokens=2048) as ready:
+            await answered_after(ready)
+            seen = [
+                await freed_after(
+                    ready, asked(dice, LONG if seconds else SHORT), seconds * (1 + dice.random() / 2)
+                )
                 for _ in range(count)
             ]
-    print(json.dumps(seconds))
+    print(json.dumps([asdict(one) for one in seen]))
 
 
 if __name__ == "__main__":
-    anyio.run(main, Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+    anyio.run(main, Path(sys.argv[1]), sys.argv[2], sys.argv[3], float(sys.argv[4]), int(sys.argv[5]))

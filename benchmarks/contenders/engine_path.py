@@ -15,19 +15,14 @@ from typing import Any
 import anyio
 import httpx
 
-from aeond.daemon.clocks import SystemClock
-from aeond.daemon.compose_engine import OPENED
-from aeond.daemon.config import Config
-from aeond.daemon.config_models import EngineKind
-from aeond.daemon.paths import paths_of
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message, Role
 from aeond.domain.tools import Effect, ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.orchestration.plan_schema import compile_plan_schema
 from aeond.ports import LLMAdapter
+from benchmarks.contenders.opening import opened
 
-MODEL = "smollm2-135m-instruct"
 AT_ONCE = (1, 8, 16)
 RULES = "You tell stories of the sea, plainly and at length, and never stop before you are told to. " * 8
 PATIENCE_SECONDS = 1_500.0
@@ -112,7 +107,9 @@ def plan_schema() -> Mapping[str, Any]:
 
 
 async def measured(llm: LLMAdapter, socket: Path, rounds: int, tokens: int) -> dict[str, Any]:
-    transport = httpx.AsyncHTTPTransport(uds=str(socket))
+    # A connection for each request, as ours has: llama.cpp's server closes one that has had a hundred.
+    each = httpx.Limits(max_keepalive_connections=0)
+    transport = httpx.AsyncHTTPTransport(uds=str(socket), limits=each)
     async with httpx.AsyncClient(transport=transport, base_url="http://engine", timeout=None) as client:
         ways = {"ours": ours(llm), "direct": directly(client, llm.model)}
         for ask in ways.values():
@@ -144,25 +141,9 @@ def _ratio(mine: Sequence[float], theirs: Sequence[float]) -> float:
 
 async def main(folder: Path, engine: str, *numbers: int) -> None:
     rounds, tokens = numbers
-    config = Config.model_validate(
-        {
-            "daemon": {"state_dir": str(folder)},
-            "socket": {"path": str(folder / "aeond.sock")},
-            "model": {
-                "engine": EngineKind(engine),
-                "name": MODEL,
-                "parallel_requests": max(AT_ONCE),
-                "context_tokens": 1024,
-            },
-        }
-    )
-    paths = paths_of(config, folder / "aeond.toml")
-    clock = SystemClock()
     with anyio.fail_after(PATIENCE_SECONDS):
-        async with OPENED[config.model.engine](config, paths, clock) as (llm, process):
-            await process.load("")
-            await process.ready()
-            figures = await measured(llm, paths.engine_dir / "engine.sock", rounds, tokens)
+        async with opened(folder, engine, at_once=max(AT_ONCE)) as ready:
+            figures = await measured(ready.llm, ready.socket, rounds, tokens)
     print(json.dumps(figures))
 
 

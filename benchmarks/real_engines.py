@@ -1,0 +1,41 @@
+"""The engines that real models run on: which are installed here, and what a process over one of them tells."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from typing import Any, Final
+
+from benchmarks.measuring import ROOT
+
+NAMES: Final = {"llama_cpp": "llama.cpp", "vllm": "vLLM"}
+LIMIT_SECONDS: Final = 1_800.0
+
+
+def is_installed(engine: str) -> bool:
+    """Whether it can be started from this checkout."""
+    return engine != "vllm" or (ROOT / ".venv-engine" / "bin" / "python").exists()
+
+
+def not_installed(engine: str, columns: int) -> tuple[str, ...]:
+    """The row of a table in place of figures."""
+    return (f"{NAMES[engine]}: not installed here (make engine-setup)", *[""] * (columns - 1))
+
+
+def told(contender: str, *arguments: object) -> Any:
+    """What a contender prints, in a process and a folder of its own; the folder is its first argument."""
+    with tempfile.TemporaryDirectory(prefix="aeond-") as folder:  # a short path: sockets are in it
+        outcome = subprocess.run(
+            [sys.executable, "-m", f"benchmarks.contenders.{contender}", folder, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT_SECONDS,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONUTF8": "1"},
+        )
+    if outcome.returncode != 0:
+        message = f"{contender} {arguments}: exit {outcome.returncode}\n{outcome.stderr[-2000:]}"
+        raise RuntimeError(message)
+    return json.loads(outcome.stdout.splitlines()[-1])

@@ -90,8 +90,11 @@ class AgentReasoner:
                 on_text("")  # what was shown is void: the text starts anew
             fitted = await self._fit(step, snapshot, grant)
             if fitted.value is None:
-                # The first problem says more than that there is no budget to ask again.
-                return outcome if attempt else failure(fitted.problem or _spent(grant), None)
+                problem = fitted.problem or _spent(grant)
+                # The loss says more than that there is no room to ask again, but not more than that the engine
+                # was given up, and what to do.
+                told = attempt and problem.reason in ("BUDGET_SPENT", "PROMPT_TOO_LONG")
+                return outcome if told else failure(problem, None)
             outcome = await self._ask(agent, step, snapshot, fitted.value, grant, on_text)
             if outcome.ok or outcome.problem is None or outcome.problem.reason != LLMGoneError.reason:
                 break

@@ -144,6 +144,27 @@ async def test_a_dying_engine_is_asked_again() -> None:
     assert "".join(room.shown[room.shown.index("") :]) == "a whole song"
 
 
+async def test_an_engine_that_was_given_up_is_the_problem_and_not_its_last_death() -> None:
+    """Who is lost on the way and cannot be asked again because the engine is there no more fails by that."""
+    llm = says({"text": "half a song", "fail_after": 1, "gone": True, "times": 1})
+
+    def unload(text: str) -> None:
+        if not text:  # the text starts anew: the next try is about to begin
+            llm.resident = ""
+
+    outcome = await AgentReasoner({"llm": LLMAgent(llm)}, llm).reason(ALONE, run_of(ALONE), grant(), unload)
+    assert outcome.problem is not None
+    assert outcome.problem.reason == "NOT_RESIDENT"
+
+
+async def test_a_loss_without_budget_for_another_try_is_the_problem() -> None:
+    """Who is lost on the way and has nothing left to be asked with fails by the loss."""
+    room = Room({"text": "half a song", "fail_after": 1, "gone": True}, purse=grant(1, 12_000))
+    outcome = await room.reason(ALONE, run_of(ALONE))
+    assert outcome.problem is not None
+    assert outcome.problem.reason == "LLM_GONE"
+
+
 async def test_a_failing_model_is_a_problem() -> None:
     """Another error of the model ends the step with its reason."""
     outcome = await Room({"fail": "BAD_ANSWER"}).reason(ALONE, run_of(ALONE))

@@ -26,6 +26,13 @@ _TEXTS: Final = (
     "saying|question|recipe|list|table|number|amount|figure|value|price|date|formula|equation|expression|function)s?"
 )
 _POINTING: Final = re.compile(rf"\b(this|these|the following)( \w+)? {_TEXTS}\b", re.IGNORECASE)
+# Commands that say nothing without a second part, and by which words that part is told.
+_TWO_PARTS: Final = (
+    (r"(convert|exchange|translate)", r"(to|into|in|as|from)", "into what"),
+    (r"(rename)", r"(to|as|into)", "to what"),
+    (r"(multiply|divide)", r"(by|with|and|times|into|through)", "by what"),
+    (r"(compare)", r"(and|with|to|against|all|these|both|two|files)", "with what"),
+)
 _REMEMBERING: Final = re.compile(
     r"\b(remember\w*|memori[sz]e|mind|note|forget|keep|save|store|record|write|from now on|under|as)\b",
     re.IGNORECASE,
@@ -54,11 +61,26 @@ def pointed_at(said: JsonObject, specs: Sequence[ToolSpec], told: Sequence[Messa
     """What a request points at ("this sentence") that neither it nor its session holds, where the model can ask
     for it and does not."""
     request = str(told[0].content)
-    can_ask = any(spec.name == ASKING for spec in specs) and said.get("tool") != ASKING
     pointing = _POINTING.search(request)
-    if not can_ask or len(told) > 1 or pointing is None or _BROUGHT.search(request):
+    if not _could_ask(said, specs) or len(told) > 1 or pointing is None or _BROUGHT.search(request):
         return ""
     return pointing.group()
+
+
+def left_open(said: JsonObject, specs: Sequence[ToolSpec], told: Sequence[Message]) -> str:
+    """Which part of a command is left out ("Convert ten miles."), in words, where the model can ask for it and
+    does not; "" when none is."""
+    request = str(told[0].content)
+    if len(told) > 1 or not _could_ask(said, specs):
+        return ""
+    for verb, joint, part in _TWO_PARTS:
+        if re.match(rf"(please )?{verb}\b", request, re.IGNORECASE):
+            return "" if re.search(rf"\b{joint}\b", request, re.IGNORECASE) else part
+    return ""
+
+
+def _could_ask(said: JsonObject, specs: Sequence[ToolSpec]) -> bool:
+    return any(spec.name == ASKING for spec in specs) and said.get("tool") != ASKING
 
 
 def remembers_unasked(said: JsonObject, told: Sequence[Message]) -> bool:

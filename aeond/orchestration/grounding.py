@@ -25,6 +25,7 @@ from aeond.orchestration.call_schema import MAX_CALL_TOKENS
 from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.doubts import (
     computes_nothing,
+    left_open,
     may_be_remembered,
     pointed_at,
     remembers_unasked,
@@ -32,24 +33,32 @@ from aeond.orchestration.doubts import (
 )
 from aeond.orchestration.meaning import values_in
 from aeond.orchestration.schema_parts import as_object, part_at
+from aeond.orchestration.shortening import shorten
 
 USUAL_NUMBER: Final = 100.0  # up to here numbers come from knowing how to count
 MAX_WORDS: Final = 6  # of a text that was copied; what is longer was written
 MAX_NUMBER_WORDS: Final = 12
+MAX_REPEATED_CHARS: Final = 400  # of a request
 _SHARED_CHARS: Final = 4  # two words that begin so much alike are forms of one
 _NUMBER: Final = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _FILE_NAME: Final = re.compile(r"\.\w{1,4}$")
 # In the form of a call that failed, which the examples show how to go on from.
-_LOOK: Final = "Result: no result, failed: {why} If it is right all the same, make the same call again."
-_COPY: Final = "{unsaid} stands nowhere in the request: copy names from it letter by letter."
-_RECALL: Final = "it may be remembered: look with memory_search before you ask."
-_ASK: Final = "nobody said {unsaid}: if only the user can know it, ask with request_user_input."
-_LACKS: Final = "{pointed} stands nowhere: ask the user for it with request_user_input."
-_UNASKED: Final = "the request does not ask to remember this: go on with what it asks for."
+_LOOK: Final = "Result: no result, failed: {why}"
+_INSIST: Final = " If it is right all the same, make the same call again."
+_COPY: Final = "{unsaid} stands nowhere in the request: copy names from it letter by letter." + _INSIST
+_ASK: Final = (
+    "nobody said {unsaid}. If it is not something that everybody knows, like the hours of a day, ask the user for "
+    "what is missing with request_user_input; else make the same call again."
+)
+_COPIED: Final = "{copied!r} is from an example, nobody said it now: ask the user for what is missing with request_user_input."
+_RECALL: Final = "it may be remembered: look with memory_search before you ask." + _INSIST
+_LACKS: Final = "{pointed} stands nowhere: ask the user for it with request_user_input." + _INSIST
+_OPEN: Final = "the request does not say {part}: ask the user for it with request_user_input." + _INSIST
+_UNASKED: Final = "nobody asked to remember it. Do what the request asks for: {request}" + _INSIST
 _IDLE: Final = (
     "there is nothing to compute in this. Does the request say all that it takes? If not, ask the user for the "
-    "rest with request_user_input."
+    "rest with request_user_input." + _INSIST
 )
 _LISTS: Final = (
     "the answer lacks the list that the request asks for: {names}. Answer with all of these and the rest."
@@ -77,7 +86,7 @@ class GroundedAsking:
         messages = (*opening, *told)
         asked = await self.model.ask(messages, schema, MAX_CALL_TOKENS, grant)
         said = as_object(asked.value) if asked.ok else {}
-        why = _doubt(said, specs, told)
+        why = _doubt(said, specs, opening, told)
         if not why:
             return asked
         look = _LOOK.format(why=why)
@@ -86,18 +95,25 @@ class GroundedAsking:
         return looked if looked.ok else asked
 
 
-def _doubt(said: JsonObject, specs: Sequence[ToolSpec], told: Sequence[Message]) -> str:
+def _doubt(
+    said: JsonObject, specs: Sequence[ToolSpec], opening: Sequence[Message], told: Sequence[Message]
+) -> str:
     """Why a call should be looked at again; "" when nothing speaks against it."""
     known = "\n".join(str(message.content) for message in told if message.role is Role.USER)
     if unsaid := unsaid_in(said, specs, known):
         why = _ASK if unsaid[0][0].isdigit() else _COPY
         return why.format(unsaid=", ".join(unsaid))
+    shown = "\n".join(str(message.content) for message in opening if message.role is not Role.SYSTEM)
+    if copied := copied_in(said, shown, known):
+        return _COPIED.format(copied=copied)
     if may_be_remembered(said, specs, told):
         return _RECALL
     if pointed := pointed_at(said, specs, told):
         return _LACKS.format(pointed=pointed)
+    if part := left_open(said, specs, told):
+        return _OPEN.format(part=part)
     if remembers_unasked(said, told):
-        return _UNASKED
+        return _UNASKED.format(request=shorten(str(told[0].content), MAX_REPEATED_CHARS))
     if computes_nothing(said):
         return _IDLE
     names = unlisted(said, told)
@@ -116,6 +132,26 @@ def unsaid_in(said: JsonObject, specs: Sequence[ToolSpec], known: str) -> tuple[
     if strange or any(float(number) in known_numbers for number in numbers):
         return tuple(strange)
     return tuple(_strange_words(arguments, spec, known.casefold()))
+
+
+def copied_in(said: JsonObject, shown: str, known: str) -> str:
+    """The text of several words, in a call or as an answer, that stands in what was shown as an example, and of
+    which no word is known; "" without one."""
+    begun = _begun(known.casefold())
+    for value in (said.get("answer"), *values_in(as_object(said.get("arguments")))):
+        words = _WORD.findall(value.casefold()) if isinstance(value, str) else []
+        if (
+            len(words) > 1
+            and str(value) in shown
+            and not any(word[:_SHARED_CHARS] in begun for word in words)
+        ):
+            return str(value)
+    return ""
+
+
+def _begun(text: str) -> set[str]:
+    """How the words of a text begin."""
+    return {word[:_SHARED_CHARS] for word in _WORD.findall(text)}
 
 
 def _numbers(arguments: JsonObject) -> Iterator[str]:
@@ -147,7 +183,7 @@ def _strange_words(arguments: JsonObject, spec: ToolSpec, known: str) -> Iterato
     words = [_WORD.findall(text.casefold()) for text in texts]
     if not any(words) or any(len(text.split()) > MAX_WORDS or _FILE_NAME.search(text) for text in texts):
         return
-    begun = {word[:_SHARED_CHARS] for word in _WORD.findall(known)}
+    begun = _begun(known)
     if not any(word[:_SHARED_CHARS] in begun for its in words for word in its):
         yield from (repr(text) for text in texts if text.strip())
 

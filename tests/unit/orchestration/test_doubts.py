@@ -9,6 +9,7 @@ from aeond.domain.messages import Message, Role
 from aeond.orchestration.doubts import (
     MAX_LISTED,
     computes_nothing,
+    left_open,
     may_be_remembered,
     pointed_at,
     remembers_unasked,
@@ -141,3 +142,26 @@ def test_what_was_to_be_listed_and_is_not(answer: str, conversation: Any, missin
 def test_what_nobody_wants_remembered(its: Any, conversation: Any, unasked: bool) -> None:
     """What came of a call is kept only where the request speaks of keeping; what it tells itself may be kept."""
     assert remembers_unasked(its, conversation) is unasked
+
+
+@pytest.mark.parametrize(
+    ("its", "conversation", "known_tools", "part"),
+    [
+        (REPLY, told("Convert ten miles."), TOOLS, "into what"),
+        (REPLY, told("Please translate 'cat'."), TOOLS, "into what"),
+        (REPLY, told("Convert ten miles into kilometres."), TOOLS, ""),
+        (call("look", path="x"), told("Divide 80"), TOOLS, "by what"),
+        (REPLY, told("Rename a.txt"), TOOLS, "to what"),
+        (REPLY, told("Compare a.txt and b.txt"), TOOLS, ""),
+        (REPLY, told("Can you convert miles?"), TOOLS, ""),
+        (QUESTION, told("Convert ten miles."), TOOLS, ""),
+        (REPLY, told("Convert ten miles."), SPECS, ""),
+        (REPLY, told("Convert ten miles.", QUESTION, "Into feet."), TOOLS, ""),
+        (REPLY, told("What was said before:\nIt is far.\n\nConvert ten miles."), TOOLS, ""),
+    ],
+)
+def test_which_part_of_a_command_is_left_open(
+    its: Any, conversation: Any, known_tools: Any, part: str
+) -> None:
+    """Only of commands that need two parts, as long as the user can be asked and was not."""
+    assert left_open(its, known_tools, conversation) == part

@@ -8,7 +8,7 @@ import pytest
 from aeond.domain.messages import Message, Role
 from aeond.orchestration.call_schema import CallSchemas
 from aeond.orchestration.constrained_asking import ConstrainedModel
-from aeond.orchestration.grounding import GroundedAsking, unsaid_in
+from aeond.orchestration.grounding import GroundedAsking, copied_in, unsaid_in
 from aeond.orchestration.repair import ModelSupervisor
 from tests.support.strategy import SPECS, grant, says, spec, validator
 
@@ -55,6 +55,23 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
 def test_what_nobody_said_is_found(its: Any, known: str, unsaid: tuple[str, ...]) -> None:
     """Numbers and whole calls that stand in nothing that was said; not what was written or comes of counting."""
     assert unsaid_in(its, TOOLS, known) == unsaid
+
+
+@pytest.mark.parametrize(
+    ("value", "known", "copied"),
+    [
+        ("tea is green", "Save it to a file.", "tea is green"),
+        ("tea is green", "My tea is good.", ""),
+        ("tea is cold", "Save it to a file.", ""),
+        ("green", "Save it to a file.", ""),
+        (3, "Save it to a file.", ""),
+    ],
+)
+def test_what_is_copied_from_an_example_is_found(value: Any, known: str, copied: str) -> None:
+    """A text of several words that was shown as an example, of which nobody said a word."""
+    shown = "I know two things: sister is Mia, tea is green."
+    assert copied_in(call("keep", key="x", value=value), shown, known) == copied
+    assert copied_in({"answer": value}, shown, known) == copied
 
 
 class Desk:
@@ -114,7 +131,8 @@ IDLE = call("calculator", expression="100")
     ("request_", "first", "why"),
     [
         ("Shorten this paragraph.", {"route": "reply"}, "this paragraph stands nowhere"),
-        ("Convert 100 euros.", IDLE, "nothing to compute"),
+        ("What are 100 euros?", IDLE, "nothing to compute"),
+        ("Convert 100 euros.", {"route": "reply"}, "does not say into what"),
         ("Which share is 0.7 of it?", call("look", path="0.7 * 0.9"), "nobody said"),
     ],
 )

@@ -66,11 +66,18 @@ def plan_issues(plan: Plan, validator: Validator, tools: Collection[str]) -> tup
 
 
 def pass_facts(run: RunSnapshot) -> PassFacts:
-    """The last pass: what failed, is blocked, unclear, or was done by the model in place of a tool."""
+    """The last pass: what failed, is blocked, unclear, or was done by the model in place of a tool.
+
+    A failed call is settled, and no issue, where a later call of the same tool took its place: it succeeded, and so
+    did a step that waited for it.
+    """
+    settled = frozenset(_settled(run))
     fresh = [index for index in range(1, run.pass_index + 1) if fresh_steps(run, index)]
     issues: list[Issue] = []
     missing = 0
     for step in run.steps.values():
+        if step.step_id in settled:
+            continue
         made_good = any(index > step.pass_index for index in fresh)
         found = list(_of_step(step, made_good=made_good))
         issues += found
@@ -80,6 +87,23 @@ def pass_facts(run: RunSnapshot) -> PassFacts:
     succeeded = len(run.steps_in(StepState.SUCCEEDED))
     share = succeeded / (succeeded + missing) if succeeded else 0.0
     return PassFacts(tuple(issues[:MAX_ISSUES]), share)
+
+
+def _settled(run: RunSnapshot) -> Iterator[str]:
+    """The failed calls in whose place others succeeded, one for each."""
+    succeeded = run.steps_in(StepState.SUCCEEDED)
+    used = {name for step in succeeded for name in step.step.depends_on}
+    free = [step for step in succeeded if step.step.tool_call and step.step_id in used]
+    for lost in run.steps_in(StepState.FAILED, StepState.INVALID):
+        for other in free:
+            if _tool_of(other) == _tool_of(lost) and other.pass_index > lost.pass_index:
+                free.remove(other)
+                yield lost.step_id
+                break
+
+
+def _tool_of(step: StepSnapshot) -> str:
+    return step.step.tool_call.tool if step.step.tool_call else ""
 
 
 def _of_step(step: StepSnapshot, *, made_good: bool) -> Iterator[Issue]:

@@ -16,13 +16,15 @@ from tests.support.doubles import ManualClock
 class SlowEngine:
     """What llama.cpp's server does with the calls that have a prompt read, kept and restored.
 
-    `pieces` has the slot and the number of new tokens of each reading. Nothing is read before `gate` is set.
+    `pieces` has the slot and the number of new tokens of each reading. Nothing is read before `gate` is set. A
+    reading takes `call_seconds` and the time of its tokens.
     """
 
     def __init__(self, folder: Path, clock: ManualClock, tokens_per_second: float) -> None:
         self._folder = folder
         self._clock = clock
         self.tokens_per_second = tokens_per_second
+        self.call_seconds = 0.0
         self.slots: dict[int, Sequence[int]] = {}
         self.pieces: list[tuple[int, int]] = []
         self.began = anyio.Event()
@@ -50,5 +52,5 @@ class SlowEngine:
         new = len(prompt) - Slot(slot, self.slots.get(slot, ())).known(prompt)
         self.slots[slot] = prompt
         self.pieces.append((slot, new))
-        self._clock.advance(new / self.tokens_per_second)
+        self._clock.advance(self.call_seconds + new / self.tokens_per_second)
         return {}

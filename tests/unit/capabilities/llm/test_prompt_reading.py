@@ -62,12 +62,21 @@ async def test_pieces_grow_to_what_the_machine_reads_in_time(world: World) -> No
 
 
 async def test_a_slower_machine_gets_smaller_pieces_at_once(world: World) -> None:
-    """When reading becomes slower the next piece already is as small as it has to be, but never a single
-    token."""
+    """When reading becomes slower the next piece already is as small as it has to be, down to a single token."""
     await world.read(LONG)
     world.engine.tokens_per_second = 5
     await world.read(OTHER)
-    assert [size for _, size in world.engine.pieces[-3:]] == [2, 2, 2]
+    assert {size for _, size in world.engine.pieces[-30:]} == {1}
+
+
+async def test_two_tokens_are_tried_again_where_one_is_read_in_time(world: World) -> None:
+    """A slow moment does not leave the engine with single tokens for ever: two take less than twice as long."""
+    world.engine.call_seconds, world.engine.tokens_per_second = 0.06, 20
+    await world.read(LONG[:20])
+    assert [size for _, size in world.engine.pieces[-2:]] == [1, 1]
+    world.engine.tokens_per_second = 50  # one token takes 80 ms, two take 100
+    await world.read(OTHER)
+    assert [size for _, size in world.engine.pieces[-20:]] == [2] * 20
 
 
 async def test_a_piece_has_a_bound(tmp_path: Path) -> None:

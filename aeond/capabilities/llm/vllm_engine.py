@@ -24,6 +24,9 @@ LAUNCHER = Path(vllm_launcher.__file__)
 # vLLM's processes talk over sockets in the folder of temporary files, each with a name of 36 characters.
 MAX_TEMPORARY_PATH = 107 - 37
 CPU_BLOCK = 32  # tokens: twice the usual, for less is computed again of a prompt that is known
+# Tokens that are read in one step. A cancel waits for the end of a step, and so does everybody else; the usual 2048 take
+# a CPU seconds. Prompts are read a twentieth more slowly for it.
+CPU_STEP = 256
 # What the machine says of its GPUs and its network, where several are to work together.
 PASSED_ON = ("CUDA_", "NVIDIA_", "NCCL_", "GLOO_", "RAY_", "VLLM_HOST_IP", "LD_LIBRARY_PATH", "PATH")
 CONSTRAINED = {"backend": "guidance", "disable_any_whitespace": True}
@@ -148,6 +151,7 @@ class VllmProgram:
             options["--gpu-memory-utilization"] = settings.gpu_memory_utilization
         else:
             options["--block-size"] = CPU_BLOCK
+            options["--max-num-batched-tokens"] = max(CPU_STEP, settings.slots)
         flags = ["--enable-prefix-caching", "--enable-prompt-tokens-details", "--disable-uvicorn-access-log"]
         if settings.enforce_eager:
             flags.append("--enforce-eager")

@@ -33,14 +33,18 @@ def test_the_guard_comes_first_and_the_server_behind_it(tmp_path: Path) -> None:
 
 
 def test_a_cpu_and_a_gpu_are_asked_for_different_things(tmp_path: Path) -> None:
-    """A CPU gets small blocks and a gibibyte for prompts; a GPU its share of memory and the means to sleep."""
+    """A CPU gets larger blocks, shorter steps and a gibibyte for prompts; a GPU its share of memory and the means to
+    sleep."""
     cpu, gpu = command(tmp_path), command(tmp_path, gpu=True, gpu_memory_utilization=0.5)
     assert after(cpu, "--block-size") == "32"
     assert after(cpu, "--kv-cache-memory-bytes") == str(1 << 30)
+    assert after(cpu, "--max-num-batched-tokens") == "256"
+    assert after(command(tmp_path, slots=300), "--max-num-batched-tokens") == "300"
     assert "--enable-sleep-mode" not in cpu
     assert after(gpu, "--gpu-memory-utilization") == "0.5"
     assert "--enable-sleep-mode" in gpu
     assert "--block-size" not in gpu
+    assert "--max-num-batched-tokens" not in gpu
     assert "--kv-cache-memory-bytes" not in gpu
 
 

@@ -153,7 +153,7 @@ def test_a_killed_daemon_leaves_nothing_behind(daemon: DaemonProcess) -> None:
     processes = processes_in(folder)
     ports = ports_of(processes)
     assert {host for host, _ in ports} <= {"127.0.0.1", "::1"}
-    others = shared_memory() - {path.name for path in segments(processes)}
+    others = shared_memory() - segments(processes)
     daemon.kill()
     wait_until_gone(processes)
     assert not (folder / "engine.sock").exists()
@@ -175,10 +175,14 @@ def is_open(host: str, port: int) -> bool:
     return False
 
 
-def segments(processes: VllmProcesses) -> set[Path]:
-    """The shared memory that the engine's processes have."""
-    maps = [entry.path for one in processes.all for entry in one.memory_maps(grouped=False)]
-    return {Path(path) for path in maps if path.startswith("/dev/shm/")}
+def segments(processes: VllmProcesses) -> set[str]:
+    """The names of the shared memory that the engine's processes have; its semaphores say another one of themselves."""
+    maps = [Path(f"/proc/{one.pid}/maps").read_text(encoding="utf-8") for one in processes.all]
+    mapped = [line.split() for text in maps for line in text.splitlines() if " /dev/shm/" in line]
+    numbers = {int(fields[4]) for fields in mapped}
+    found = {path.name for path in Path("/dev/shm").iterdir() if path.stat().st_ino in numbers}
+    assert found
+    return found
 
 
 async def test_want_of_memory_at_the_start_says_what_to_change(tmp_path: Path) -> None:

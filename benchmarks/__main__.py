@@ -1,4 +1,4 @@
-"""`make bench`: everything is measured in one run, then docs/performance.md is written.
+"""`make bench`: everything is measured, and each section of docs/performance.md written when it is.
 
 usage: python -m benchmarks [--only chains,streams,...] [--print]
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks import batch, calls, cancels, chains, door, engines, prompts, startup, streams, syncs
 from benchmarks.measuring import ROOT
-from benchmarks.page import Section, render
+from benchmarks.page import Section, render, render_section
 
 PAGE = ROOT / "docs" / "performance.md"
 MEASUREMENTS: dict[str, Callable[[Path], Section]] = {
@@ -34,22 +34,19 @@ def main() -> None:
     arguments.add_argument(
         "--only", default=",".join(MEASUREMENTS), help="some of: " + ", ".join(MEASUREMENTS)
     )
-    arguments.add_argument("--print", action="store_true", help="print the page and write nothing")
+    arguments.add_argument("--print", action="store_true", help="write nothing into the page")
     chosen = arguments.parse_args()
-    sections = []
     # Below the repository, so that the disk that is measured is the one people work on.
     with tempfile.TemporaryDirectory(prefix=".bench-", dir=ROOT) as folder:
         for name in chosen.only.split(","):
             print(f"Measuring {name}", flush=True)
             own = Path(folder) / name
             own.mkdir()
-            sections.append(MEASUREMENTS[name](own))
-    page = render(sections)
-    if chosen.print:
-        print(page)
-    else:
-        PAGE.write_text(page, encoding="utf-8")
-        print(f"Wrote {PAGE.relative_to(ROOT)}")
+            section = MEASUREMENTS[name](own)
+            print(render([section]), flush=True)
+            if not chosen.print:
+                PAGE.write_text(render([section], PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+                print(f"Wrote {PAGE.relative_to(ROOT)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
 """docs/performance.md: every figure with the machine's floor beside it."""
 
+import datetime
 import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-INTRODUCTION = """Written by `make bench`, all in one run; do not edit. The machine: {machine}.
-Contenders take turns, each in a process of its own on the same disk; figures are medians. Absolute times
+INTRODUCTION = """Written by `make bench`; do not edit. The machine: {machine}. Each section is one run, on the day that it
+names: contenders take turns, each in a process of its own on the same disk; figures are medians. Absolute times
 are this machine's; the ratios travel."""
+_HEADING = "\n## "
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,13 @@ def verdict(
 def render(sections: Sequence[Section]) -> str:
     """The whole page."""
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}"
-    parts = ["# Performance", "", INTRODUCTION.format(machine=machine)]
-    for section in sections:
-        parts += ["", f"## {section.title}", "", section.text, ""]
-        parts += ["| " + " | ".join(section.columns) + " |", "| --- " * len(section.columns) + "|"]
-        parts += ["| " + " | ".join(row) + " |" for row in section.rows]
+    parts = ["# Performance", "", INTRODUCTION.format(machine=machine), *map(render_section, sections)]
     return "\n".join(parts) + "\n"
+
+
+def render_section(section: Section) -> str:
+    """One part of the page, with an empty line before it."""
+    parts = ["", f"## {section.title}", "", section.text, ""]
+    parts += ["| " + " | ".join(section.columns) + " |", "| --- " * len(section.columns) + "|"]
+    parts += ["| " + " | ".join(row) + " |" for row in section.rows]
+    return "\n".join(parts)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks import batch, calls, cancels, chains, door, engines, prompts, startup, streams, syncs
 from benchmarks.measuring import ROOT
-from benchmarks.page import Section, render, render_section
+from benchmarks.page import Section, render
 
 PAGE = ROOT / "docs" / "performance.md"
 MEASUREMENTS: dict[str, Callable[[Path], Section]] = {

@@ -1,6 +1,6 @@
 """docs/performance.md: every figure with the machine's floor beside it."""
 
-import datetime
+import datetime as dt
 import os
 import platform
 from collections.abc import Sequence
@@ -44,16 +44,18 @@ def verdict(
     return f">= {at_least:.3g}{unit}: {'reached' if value >= at_least else 'missed'}"
 
 
-def render(sections: Sequence[Section]) -> str:
-    """The whole page."""
+def render(sections: Sequence[Section], before: str = "") -> str:
+    """The whole page: what was measured now in place of what the page `before` says of it, and the rest of that."""
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}"
-    parts = ["# Performance", "", INTRODUCTION.format(machine=machine), *map(render_section, sections)]
-    return "\n".join(parts) + "\n"
+    texts = {text.partition("\n")[0]: text.rstrip("\n") for text in before.split(_HEADING)[1:]}
+    texts |= {section.title: _text_of(section) for section in sections}
+    head = f"# Performance\n\n{INTRODUCTION.format(machine=machine)}\n"
+    return "".join([head, *(f"{_HEADING}{text}\n" for text in texts.values())])
 
 
-def render_section(section: Section) -> str:
-    """One part of the page, with an empty line before it."""
-    parts = ["", f"## {section.title}", "", section.text, ""]
-    parts += ["| " + " | ".join(section.columns) + " |", "| --- " * len(section.columns) + "|"]
-    parts += ["| " + " | ".join(row) + " |" for row in section.rows]
-    return "\n".join(parts)
+def _text_of(section: Section) -> str:
+    today = dt.datetime.now(tz=dt.UTC).date()
+    lines = [section.title, "", section.text, "", f"Measured on {today}.", ""]
+    lines += ["| " + " | ".join(section.columns) + " |", "| --- " * len(section.columns) + "|"]
+    lines += ["| " + " | ".join(row) + " |" for row in section.rows]
+    return "\n".join(lines)

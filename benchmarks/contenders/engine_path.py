@@ -24,6 +24,9 @@ from aeond.ports import LLMAdapter
 from benchmarks.contenders.opening import opened
 
 AT_ONCE = (1, 8, 16)
+FIRSTS = 12
+# Whom a story is told: prompts are as long for all, and nobody finds what another had read.
+READERS = {"ours": "Ann", "direct": "Bob", "off": "Tom", "on": "Tim"}
 RULES = "You tell stories of the sea, plainly and at length, and never stop before you are told to. " * 8
 PATIENCE_SECONDS = 1_500.0
 TOOLS = 20
@@ -80,12 +83,12 @@ def directly(client: httpx.AsyncClient, model: str) -> Ask:
     return ask
 
 
-async def rate(ask: Ask, at_once: int, tokens: int, number: int) -> float:
+async def rate(ask: Ask, reader: str, at_once: int, tokens: int, number: int) -> float:
     """Tokens a second of so many requests together."""
     answers: list[Answer] = []
 
     async def one(page: int) -> None:
-        answers.append(await ask(f"Tell page {page} of book {number}.", tokens))
+        answers.append(await ask(f"Tell {reader} page {page} of book {number}.", tokens))
 
     began = perf_counter()
     async with anyio.create_task_group() as tasks:
@@ -94,9 +97,14 @@ async def rate(ask: Ask, at_once: int, tokens: int, number: int) -> float:
     return sum(answer.tokens for answer in answers) / (perf_counter() - began)
 
 
-async def first_words(ask: Ask, count: int, number: int) -> list[float]:
-    """How long each of so many requests, one after another, waits for its first word."""
-    return [(await ask(f"Tell page {page} of volume {number}.", 2)).first_seconds for page in range(count)]
+async def first_words(ways: Mapping[str, Ask], count: int, number: int) -> dict[str, list[float]]:
+    """How long so many requests of each way, one after another and in turns, wait for their first words."""
+    firsts: dict[str, list[float]] = {name: [] for name in ways}
+    for page in range(count):
+        for name, ask in ways.items():
+            answer = await ask(f"Tell {READERS[name]} page {page} of volume {number}.", 2)
+            firsts[name].append(answer.first_seconds)
+    return firsts
 
 
 def plan_schema() -> Mapping[str, Any]:
@@ -119,12 +127,13 @@ async def measured(llm: LLMAdapter, socket: Path, rounds: int, tokens: int) -> d
         plans: dict[str, list[float]] = {"off": [], "on": []}
         constrained = ours(llm, plan_schema())
         for number in range(rounds):
-            for name, ask in ways.items():
-                firsts[name] += await first_words(ask, 8, number)
-                for at_once in AT_ONCE:
-                    rates[name][at_once].append(await rate(ask, at_once, tokens, number))
+            for name, seconds in (await first_words(ways, FIRSTS, number)).items():
+                firsts[name] += seconds
+            for at_once in AT_ONCE:
+                for name, ask in ways.items():
+                    rates[name][at_once].append(await rate(ask, READERS[name], at_once, tokens, number))
             for name, ask in (("off", ways["ours"]), ("on", constrained)):
-                plans[name].append(await rate(ask, AT_ONCE[1], tokens, number))
+                plans[name].append(await rate(ask, READERS[name], AT_ONCE[1], tokens, number))
     return {
         "first": {name: statistics.median(seconds) for name, seconds in firsts.items()},
         "rates": {name: [statistics.median(found[n]) for n in AT_ONCE] for name, found in rates.items()},

@@ -115,14 +115,17 @@ def _unusable(step: PlanStep | None, tools: Collection[str]) -> Problem | None:
 
 
 def _repeated(run: RunSnapshot, action: RefinementAction) -> Problem | None:
-    """A call that was made: its result stands, and so does its failure."""
-    call = None if action.step is None else action.step.tool_call
-    if call is None:
+    """A call that was made: its result stands, and so does its failure, unless something is to happen before it."""
+    step = action.step
+    if step is None or step.tool_call is None:
         return None
-    for step in run.steps.values():
-        made = step.step.tool_call
-        if step.executed and made and (made.tool, made.arguments) == (call.tool, call.arguments):
-            return _problem("CALL_REPEATED", action, f"{step.step_id} made the same call: {step.state}")
+    if any(name not in run.steps or not run.steps[name].executed for name in step.depends_on):
+        return None
+    asked = replace(step.tool_call, call_id="")
+    for other in run.steps.values():
+        made = other.step.tool_call
+        if other.executed and made and replace(made, call_id="") == asked:
+            return _problem("CALL_REPEATED", action, f"{other.step_id} made the same call: {other.state}")
     return None
 
 

@@ -122,6 +122,16 @@ def test_a_call_that_was_made_is_not_made_again(made: str) -> None:
     assert refine(halfway(), change(ADD, calls("s4", "look", path="pond"))).applied
 
 
+def test_a_call_that_was_made_is_made_again_after_something_new() -> None:
+    """What a step is still to change may be looked at once more; what was changed before is known."""
+    write = calls("s4", "look", path="pond")
+    again = refine(halfway(), change(ADD, write), change(ADD, calls("s5", "look", "s4", path="park")))
+    assert [action.step_id for action in again.applied] == ["s4", "s5"]
+    assert reasons(refine(halfway(), change(ADD, calls("s5", "look", "s1", path="park")))) == [
+        "CALL_REPEATED"
+    ]
+
+
 def test_actions_that_need_each_other_come_in_any_order() -> None:
     """A step may wait for one that is added after it in the same breath."""
     refined = refine(

@@ -6,6 +6,7 @@ goes where models are kept, so that it is downloaded once.
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -155,7 +156,7 @@ class ProgressLine:
             print(f"\r\033[K{text}", end="", flush=True)
             self._open = True
             return
-        rough = text[:-2] if text.endswith("%") else text  # 41% and 47% are the same news
+        rough = re.sub(r"\d%", "%", text)  # 41% and 47% are the same news
         if rough != self._last:
             self._last = rough
             _say(text)

@@ -9,11 +9,11 @@ def test_a_pipe_gets_each_tenth_of_the_way_once(capsys: pytest.CaptureFixture[st
     """In a pipe progress is a handful of lines, not hundreds."""
     line = ProgressLine()
     for percent in range(101):
-        line.show(f"downloading {percent}%")
+        line.show(f"model: downloading {percent}%; runs: 0 at work")
     line.show("ready")
     line.end()
     shown = capsys.readouterr().out.splitlines()
     assert len(shown) <= 13
-    assert shown[0] == "downloading 0%"
+    assert shown[0] == "model: downloading 0%; runs: 0 at work"
     assert shown[-1] == "ready"
     assert not any("\r" in text or "\033" in text for text in shown)

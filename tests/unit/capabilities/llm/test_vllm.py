@@ -16,7 +16,7 @@ from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.requests import closing
 from aeond.capabilities.llm.retrying import Retries
 from aeond.capabilities.llm.vllm import VllmAdapter
-from aeond.capabilities.llm.vllm_engine import VllmResident
+from aeond.capabilities.llm.vllm_engine import CPU_STEP, VllmResident
 from aeond.capabilities.llm.watching import Watch
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import Priority
@@ -64,6 +64,28 @@ async def test_a_stream_that_is_left_costs_a_few_tokens_more(vllm_engine: RealVl
                 break
     await until_idle(vllm_engine)
     assert (await vllm_engine.metrics())[WRITTEN] - before < 100
+
+
+@pytest.mark.vllm
+async def test_a_seed_repeats_the_dice_of_a_prompt_read_in_steps(vllm_engine: RealVllm) -> None:
+    """A prompt that is read in several steps is answered with its seed's dice, alone and among others, by one and the same
+    life of the engine."""
+    before = vllm_engine.engine.snapshot().restarts
+    words = " ".join(f"{number} ships," for number in range(150))
+    request = ask(f"{words} and then?", max_tokens=12, temperature=1.0, seed=11)
+    assert await vllm_engine.llm.count_tokens(request.messages) > 2 * CPU_STEP
+    await vllm_engine.llm.generate(request)  # read in steps: the next two find it in the cache
+    first = await vllm_engine.llm.generate(request)
+    assert (await vllm_engine.llm.generate(request)).text == first.text
+
+    async def other(seed: int) -> None:
+        text = f"{seed} boats: {words} and then?"
+        await vllm_engine.llm.generate(ask(text, max_tokens=4, temperature=1.0, seed=seed))
+
+    async with anyio.create_task_group() as tasks:
+        for seed in range(4):
+            tasks.start_soon(other, seed)
+    assert vllm_engine.engine.snapshot().restarts == before
 
 
 @pytest.mark.vllm

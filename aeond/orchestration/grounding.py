@@ -100,6 +100,10 @@ def _doubt(
 ) -> str:
     """Why a call should be looked at again; "" when nothing speaks against it."""
     known = "\n".join(str(message.content) for message in told if message.role is Role.USER)
+    if pointed := pointed_at(said, specs, told):
+        return _LACKS.format(pointed=pointed)
+    if part := left_open(said, specs, told):
+        return _OPEN.format(part=part)
     if unsaid := unsaid_in(said, specs, known):
         why = _ASK if unsaid[0][0].isdigit() else _COPY
         return why.format(unsaid=", ".join(unsaid))
@@ -108,10 +112,6 @@ def _doubt(
         return _COPIED.format(copied=copied)
     if may_be_remembered(said, specs, told):
         return _RECALL
-    if pointed := pointed_at(said, specs, told):
-        return _LACKS.format(pointed=pointed)
-    if part := left_open(said, specs, told):
-        return _OPEN.format(part=part)
     if remembers_unasked(said, told):
         return _UNASKED.format(request=shorten(str(told[0].content), MAX_REPEATED_CHARS))
     if computes_nothing(said):

@@ -173,6 +173,8 @@ EXAMPLES: Final = (
         (NoResult("'song.txt' does not exist: list the folder to see what is there"),),
     ),
     RouteExample("Ask me for a colour and make up a rhyme with it.", (_PLAN,)),
+    RouteExample("Make up two lines about an owl.", (_REPLY,)),
+    RouteExample("Is a tomato a fruit?", (_REPLY,)),
     RouteExample(
         "Put my hat size into hat.txt",
         (

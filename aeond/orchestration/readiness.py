@@ -8,6 +8,7 @@ from aeond.domain.copying import replace
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans import PlanStep, StepState
 from aeond.domain.runs import RunSnapshot
+from aeond.domain.steps import StepSnapshot
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue, display_json
 from aeond.orchestration.schema_checking import SchemaChecker
@@ -16,6 +17,7 @@ from aeond.orchestration.shortening import share, shorten
 from aeond.orchestration.step_references import StepReference, references_in_text, references_in_value
 
 MAX_CONTEXT_CHARS: Final = 16_000
+MAX_INLINE_CHARS: Final = 100  # of a value that is told in the place of a reference
 
 # What a tool's output is about, when it holds more than one thing; also what `.result` and `.output`
 # mean where there is no property of that name.
@@ -153,7 +155,7 @@ def primary_value(output: JsonValue) -> JsonValue:
 def context_of(step_ids: Sequence[str], snapshot: RunSnapshot, max_chars: int) -> str:
     """The outputs and handoffs of these steps as text, long ones shortened."""
     known = [snapshot.steps[step_id] for step_id in step_ids if step_id in snapshot.steps]
-    outputs = [display_json(step.output) for step in known]
+    outputs = [_shown(step) for step in known]
     rooms = share([len(output) for output in outputs], max_chars)
     parts = []
     for step, output, room in zip(known, outputs, rooms, strict=True):
@@ -167,7 +169,32 @@ def context_of(step_ids: Sequence[str], snapshot: RunSnapshot, max_chars: int) -
 def context_length(step_ids: Sequence[str], snapshot: RunSnapshot) -> int:
     """How many characters the outputs of these steps have as text."""
     known = (snapshot.steps[step_id] for step_id in step_ids if step_id in snapshot.steps)
-    return sum(len(display_json(step.output)) for step in known)
+    return sum(len(_shown(step)) for step in known)
+
+
+def _shown(step: StepSnapshot) -> str:
+    """An output as text: one that is about a text of several lines as that text, with its numbers in a line."""
+    output, text = step.output, primary_value(step.output)
+    if not isinstance(output, Mapping) or not isinstance(text, str) or "\n" not in text.strip():
+        return display_json(output)
+    left_out = () if output.get("truncated") else ("truncated", "next_offset")
+    facts = {name: part for name, part in output.items() if isinstance(part, int | float)}
+    told = ", ".join(f"{name}: {display_json(part)}" for name, part in facts.items() if name not in left_out)
+    ends = f"\n({told})" if told else ""
+    return f"{text.rstrip()}{ends}"
+
+
+def with_values(text: str, snapshot: RunSnapshot) -> str:
+    """A text with short values in the place of the references to them; longer ones stay references."""
+    pieces: list[str] = []
+    position = 0
+    for reference in references_in_text(text, tuple(snapshot.steps)):
+        found = _follow(reference, snapshot, whole=False)
+        value = display_json(primary_value(found.value))
+        if found.problem is None and len(value) <= MAX_INLINE_CHARS and "\n" not in value:
+            pieces += [text[position : reference.start], value]
+            position = reference.start + found.end
+    return "".join([*pieces, text[position:]])
 
 
 def _follow(reference: StepReference, snapshot: RunSnapshot, *, whole: bool) -> _Followed:

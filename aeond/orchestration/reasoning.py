@@ -24,7 +24,7 @@ from aeond.orchestration.prompts import (
     step_prompt,
     with_standing,
 )
-from aeond.orchestration.readiness import MAX_CONTEXT_CHARS, context_length, context_of
+from aeond.orchestration.readiness import MAX_CONTEXT_CHARS, context_length, context_of, with_values
 from aeond.orchestration.schema_parts import as_object
 from aeond.orchestration.step_graph import final_step
 from aeond.orchestration.strict_json import check_value
@@ -56,7 +56,8 @@ class _Task:
             return chat_prompt(self.request)
         context = context_of(self.step.depends_on, self.snapshot, context_chars)
         prompt = final_step_prompt if self.last else step_prompt
-        return prompt(self.step, self.request, context)
+        told = replace(self.step, description=with_values(self.step.description, self.snapshot))
+        return prompt(told, self.request, context)
 
 
 class AgentReasoner:

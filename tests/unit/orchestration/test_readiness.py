@@ -3,7 +3,13 @@ import pytest
 from aeond.domain.plans import PlanStep, StepState
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import JsonObject, JsonValue
-from aeond.orchestration.readiness import MAX_CONTEXT_CHARS, StepReadiness, context_length, primary_value
+from aeond.orchestration.readiness import (
+    MAX_CONTEXT_CHARS,
+    StepReadiness,
+    context_length,
+    primary_value,
+    with_values,
+)
 from tests.support.strategy import calls, run_of, spec, thinks
 
 TEXT: JsonObject = {"type": "string"}
@@ -145,3 +151,36 @@ def test_long_outputs_are_shortened_visibly_in_the_context() -> None:
     assert f"[... {100_000 + 5 - MAX_CONTEXT_CHARS} characters left out ...]" in context
     assert "$s2 (b):\nshort" in context
     assert context_length(("s1", "s2", "s9"), run) == 100_005
+
+
+def test_texts_of_several_lines_are_shown_as_they_are() -> None:
+    """An agent reads a text, not its JSON; what else there is in numbers follows in a line."""
+    read: dict[str, JsonValue] = {
+        "path": "a.txt",
+        "text": "one\ntwo\n",
+        "line_count": 2,
+        "truncated": False,
+        "next_offset": 8,
+    }
+    run = run_of(calls("s1", "look", path="a.txt"), outputs={"s1": read})
+    context = StepReadiness().prepare(thinks("s2", "Tell.", "s1"), run).incoming_context
+    assert context.endswith(":\none\ntwo\n(line_count: 2)")
+    cut = run_of(calls("s1", "look", path="a.txt"), outputs={"s1": {**read, "truncated": True}})
+    context = StepReadiness().prepare(thinks("s2", "Tell.", "s1"), cut).incoming_context
+    assert context.endswith(":\none\ntwo\n(line_count: 2, truncated: true, next_offset: 8)")
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        ("Clara", "Sign it with Clara."),
+        ({"value": 3}, "Sign it with 3."),
+        ("one\ntwo", "Sign it with $s1."),
+        ("x" * 200, "Sign it with $s1."),
+    ],
+)
+def test_short_values_stand_in_the_place_of_references(output: JsonValue, told: str) -> None:
+    """An agent is told a short value where its task refers to it; a long one stays a reference to the context."""
+    run = run_of(thinks("s1", "Ask."), outputs={"s1": output})
+    assert with_values("Sign it with $s1.", run) == told
+    assert with_values("It costs $5, see $s9.", run) == "It costs $5, see $s9."

@@ -21,6 +21,7 @@ from aeond.ports import Clock
 from tests.support.doubles import ManualClock
 
 PIECE_BYTES: Final = 1 << 16
+END_SECONDS: Final = 10.0
 
 
 class HurriedClock(ManualClock):
@@ -56,9 +57,38 @@ class Authority:
 
 @contextlib.asynccontextmanager
 async def front_of(socket: Path, shown: ssl.SSLContext | None) -> AsyncIterator[int]:
-    """A port of the loopback that leads to the Unix socket, by TLS if there is something to show."""
+    """A port of the loopback that leads to the Unix socket, by TLS if there is something to show.
+
+    At the end no connection is left: what is left to the garbage would be told in another test.
+    """
+    served: set[asyncio.Task[None]] = set()
+    writers: list[asyncio.StreamWriter] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        served.add(task)
+        writers.append(writer)
+        try:
+            await _joined(socket, reader, writer)
+        finally:
+            served.discard(task)
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=shown) as server:
+        yield server.sockets[0].getsockname()[1]
+    await anyio.lowlevel.checkpoint()  # who was let in at the last moment begins
+    for task in served:
+        task.cancel()
+    if served:
+        await asyncio.wait(served, timeout=END_SECONDS)
+    for writer in writers:
+        writer.transport.abort()  # a close by TLS waits for the other side
+    await anyio.lowlevel.checkpoint()  # an aborted connection is closed in the next turn of the loop
+
+
+async def _joined(socket: Path, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Both ways between a client and the Unix socket, until either side has left."""
+    try:
         inner_reader, inner_writer = await asyncio.open_unix_connection(socket)
         try:
             async with anyio.create_task_group() as tasks:
@@ -66,10 +96,8 @@ async def front_of(socket: Path, shown: ssl.SSLContext | None) -> AsyncIterator[
                     tasks.start_soon(_copied, source, target, tasks.cancel_scope)
         finally:
             inner_writer.transport.abort()
-            writer.close()
-
-    async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=shown) as server:
-        yield server.sockets[0].getsockname()[1]
+    finally:
+        writer.close()
 
 
 async def _copied(

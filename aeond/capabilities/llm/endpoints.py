@@ -100,10 +100,13 @@ class WebAddress:
 
     async def connect(self) -> Streams:
         trust = None if self.plain else await anyio.to_thread.run_sync(self._trust)
+        # This machine refuses at once, so there is nothing to race; and a race that is cancelled just when it is won
+        # leaves the winner's socket to the garbage.
+        delay = None if _is_here(self.name) else NEXT_ADDRESS_SECONDS
         try:
             with anyio.fail_after(FAR_CONNECT_SECONDS):
                 return await asyncio.open_connection(
-                    self.name, self.port, ssl=trust, happy_eyeballs_delay=NEXT_ADDRESS_SECONDS
+                    self.name, self.port, ssl=trust, happy_eyeballs_delay=delay
                 )
         except ssl.SSLCertVerificationError as error:
             raise self._distrust(error) from error

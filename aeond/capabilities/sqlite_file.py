@@ -10,12 +10,12 @@ settings are read back, because SQLite answers with the old value where a file s
 
 import errno
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
 from aeond.errors import StoreError
+from aeond.frozen import frozen
 
 HEADER_BYTES = 100
 MAGIC = b"SQLite format 3\0"
@@ -36,7 +36,7 @@ BUSY_MILLISECONDS = 5_000
 _NO_ROOM = frozenset({apsw.SQLITE_FULL, apsw.SQLITE_IOERR_SHMSIZE})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileFormat:
     """What a file of ours is. `name` begins the messages about it and, in capitals, their reasons;
     `schema` is the SQL that makes an empty one of this `version` (from 1)."""

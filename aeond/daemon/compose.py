@@ -9,7 +9,6 @@ import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from aeond import __version__
@@ -34,6 +33,7 @@ from aeond.daemon.config import Config
 from aeond.daemon.paths import Paths, real_names
 from aeond.daemon.reloading import LiveConfig
 from aeond.domain.budgets import Budget
+from aeond.frozen import frozen
 from aeond.kernel.decide import decide
 from aeond.kernel.fold import fold
 from aeond.kernel.orchestrator import Orchestrator
@@ -69,7 +69,7 @@ from aeond.service.watching import RunWatching
 from aeond.service.workspaces import Workspaces
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Daemon:
     """A composed daemon: all is open but the API, and nothing is admitted yet."""
 

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from aeond.capabilities.llm.gpu_memory import GpuMemory
 from aeond.capabilities.llm.memory_pressure import MemoryPressure, told_by_environment
@@ -13,13 +12,14 @@ from aeond.daemon.compose_engine import OPENED
 from aeond.daemon.config import Config
 from aeond.daemon.config_models import EngineKind, ModelSection
 from aeond.daemon.paths import Paths
+from aeond.frozen import frozen
 from aeond.ports import Clock, LLMAdapter
 
 # Engines that have a process whose memory can be given back.
 PROCESSES = frozenset({EngineKind.LLAMA_CPP, EngineKind.VLLM})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenModels:
     """The engine, and an adapter for each of its models."""
 

@@ -1,9 +1,9 @@
 """The composition of all that thinks, over whichever model a run is to have."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from aeond.capabilities.llm.agent import LLMAgent
+from aeond.frozen import frozen
 from aeond.kernel.executor import LLM_AGENT, StepExecutor
 from aeond.kernel.orchestrator import RunPorts
 from aeond.orchestration.assembling import phases_over
@@ -23,7 +23,7 @@ from aeond.ports.sessions import SessionHistory
 AGENTS = frozenset({LLM_AGENT})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Thinking:
     """What runs are worked on with, but for the model. `children` is asked for when a run begins: it needs the
     scheduler, which needs this."""

@@ -10,12 +10,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from aeond.daemon.exits import Exit
 from aeond.daemon.paths import nvidia_driver
+from aeond.frozen import frozen
 
 GIB: Final = 1 << 30
 HERE: Final = Path(__file__).parent
@@ -34,7 +34,7 @@ SHOWN: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recipe:
     """What is installed: a list of versions, whether as it is or with what that needs, and the room it takes."""
 

@@ -1,7 +1,8 @@
 """What a look at one thing that the daemon needs found."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from aeond.frozen import frozen
 
 
 class Verdict(StrEnum):
@@ -12,7 +13,7 @@ class Verdict(StrEnum):
     BAD = "bad"  # the daemon cannot work like this
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """What one look found, and what to do about it ("" when nothing is to be done)."""
 

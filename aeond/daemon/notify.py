@@ -2,8 +2,9 @@
 
 import os
 import socket
-from dataclasses import dataclass
 from typing import Protocol
+
+from aeond.frozen import frozen
 
 PATIENCE_SECONDS = 2.0
 
@@ -42,7 +43,7 @@ class Notifier(Protocol):
     def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Silence:
     """Nobody listens."""
 

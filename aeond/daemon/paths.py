@@ -3,11 +3,12 @@
 import os
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from aeond.daemon.config import Config
 from aeond.errors import RefusedError
+from aeond.frozen import frozen
 
 SYSTEM_CONFIG = Path("/etc/aeond/aeond.toml")
 SERVICE_SOCKETS = Path("/run/aeond")
@@ -35,7 +36,7 @@ def _home(variable: str, below: str) -> Path:
     return Path(given) if given.startswith("/") else Path.home() / below
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Paths:
     """Every place that a daemon uses."""
 

@@ -1,9 +1,11 @@
 """Every bound of a run in one ledger: reserved before use, settled after, never overshot."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
+
+from aeond.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Amounts:
     """How much of each consumable dimension. `ttl` counts step executions."""
 
@@ -57,7 +59,7 @@ class Amounts:
 DIMENSIONS: tuple[str, ...] = tuple(f.name for f in fields(Amounts))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Budget:
     """The bounds of one run. `wall_seconds` is time spent working, not waiting for a daemon that is down;
     `depth` is how deep child runs may nest below this one."""
@@ -75,7 +77,7 @@ class Budget:
         return Amounts(self.ttl, self.llm_calls, self.tokens, self.tool_calls, self.passes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BudgetLedger:
     """What is used, what is reserved for work in flight, what is left. Used + reserved <= limit, always."""
 
@@ -140,7 +142,7 @@ class BudgetLedger:
         return BudgetLedger(self.limit, self.used + used, self.reserved - reservation)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelUse:
     """What models did for an operation. `cached_tokens` is the part of the prompts that was read before,
     `first_token_seconds` how long the first answer took to begin, `engine_seconds` how long all took."""
@@ -198,7 +200,7 @@ class Grant:
         self.used = self.used - amounts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BudgetRequest:
     """The bounds a client asks for; None leaves a bound to the daemon."""
 

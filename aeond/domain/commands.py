@@ -1,20 +1,19 @@
 """What the kernel asks its host for. Commands are imperative; the host answers with events."""
 
-from dataclasses import dataclass
-
 from aeond.domain.budgets import Amounts
 from aeond.domain.events import EventKind
 from aeond.domain.runs import Operation
+from aeond.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """Journal this fact; there is nothing to perform."""
 
     kind: EventKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operate:
     """Have the phases do this for the run as a whole, within the reservation (empty: without a model)."""
 
@@ -22,7 +21,7 @@ class Operate:
     reservation: Amounts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExecuteStep:
     """Execute a ready step within the reservation. Answered by StepEnded, StepRepaired or InputRequested,
     or by ChildRunStarted and what follows it."""
@@ -31,7 +30,7 @@ class ExecuteStep:
     reservation: Amounts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interrupt:
     """Cut short what is in flight and harmless to cut; each still answers with the event that ends it."""
 

@@ -1,9 +1,10 @@
 """The daemon as its clients see it."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState
+from aeond.frozen import frozen
 
 
 class DaemonState(StrEnum):
@@ -15,7 +16,7 @@ class DaemonState(StrEnum):
     DRAINING = "draining"  # it admits nothing new and is about to end
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DaemonLoad:
     """How much is going on, and the bound where there is one (0: none)."""
 
@@ -26,7 +27,7 @@ class DaemonLoad:
     max_waiting_runs: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConfigChanges:
     """What came of reading the configuration again: keys that changed, and keys that differ in the file and
     need a restart."""
@@ -35,7 +36,7 @@ class ConfigChanges:
     restart_keys: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DaemonSnapshot:
     """All that GetStatus tells. `started_time` is Unix time in seconds; `messages` say in plain words
     what is wrong and what to do about it (empty: nothing is).

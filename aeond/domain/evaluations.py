@@ -1,9 +1,9 @@
 """What a plan or a pass was judged to be, and how a plan is changed for it."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from aeond.domain.plans import PlanStep
+from aeond.frozen import frozen
 
 
 class Severity(StrEnum):
@@ -12,7 +12,7 @@ class Severity(StrEnum):
     HIGH = "high"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Issue:
     """Something wrong with a step, or with the plan as a whole (`step_id` "").
 
@@ -26,7 +26,7 @@ class Issue:
     proposal: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evaluation:
     """A plan before its first pass (`pass_index` 0) or a pass, judged.
 
@@ -51,7 +51,7 @@ class RefinementOperation(StrEnum):
     REPLACE = "replace"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RefinementAction:
     """One change to a plan: of one step that has not run.
 

@@ -5,7 +5,7 @@ disk. Kinds are facts in the past tense; folding them, and nothing else, makes t
 are in the event that starts an operation, what was really used in the one that ends it.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Final
 
 from aeond.domain.budgets import Amounts, Budget, ModelUse
@@ -29,6 +29,7 @@ from aeond.domain.steps import StepMode
 from aeond.domain.subtasks import ChildRun
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.domain.values import JsonValue
+from aeond.frozen import frozen
 
 # Each run carries the version of the logic that wrote it.
 LOGIC_VERSION = 2
@@ -37,7 +38,7 @@ LOGIC_VERSION = 2
 RUN_KEY: Final = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunCreated:
     request: RunRequest
     budget: Budget
@@ -46,12 +47,12 @@ class RunCreated:
     ancestry: Ancestry = field(default_factory=Ancestry)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunStarted:
     """Admitted: work begins."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OperationStarted:
     """Anything but planning and answering, which have kinds of their own, is about to be done."""
 
@@ -60,7 +61,7 @@ class OperationStarted:
     key: ClassVar = RUN_KEY
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReferencesResolved:
     """What the request means in its session. `context` is what later prompts are told of the session,
     `note` what was done to the words, or why they were kept, `standing` what the user said earlier that
@@ -74,7 +75,7 @@ class ReferencesResolved:
     standing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RouteChosen:
     """DIRECT is followed by the adoption of a plan with `tool_call` as its one step."""
 
@@ -83,7 +84,7 @@ class RouteChosen:
     used: Amounts = field(default_factory=Amounts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProfileInferred:
     """How hard the task looks. `fallback`: it could not be told, this is the default."""
 
@@ -92,7 +93,7 @@ class ProfileInferred:
     used: Amounts = field(default_factory=Amounts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BudgetAdjusted:
     """New limits, within the run's bound, at a pass boundary."""
 
@@ -101,14 +102,14 @@ class BudgetAdjusted:
     profile: TaskProfile | None = None  # what the task now looks like, if that changed
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanningStarted:
     reservation: Amounts
     operation: ClassVar = Operation.PLAN
     key: ClassVar = RUN_KEY
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanAdopted:
     plan: Plan
     source: PlanSource
@@ -116,20 +117,20 @@ class PlanAdopted:
     repairs: tuple[str, ...] = ()  # what was mended in the model's output, in plain words
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanningFailed:
     problem: Problem
     used: Amounts = field(default_factory=Amounts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassStarted:
     """A round of executing all that is ready begins; counts from 1."""
 
     pass_index: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepStarted:
     """The intent: on disk before the step touches the world."""
 
@@ -144,7 +145,7 @@ class StepStarted:
         return self.step.step_id
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepRepaired:
     """A step whose tool is missing was given a registered one, or falls back to the model."""
 
@@ -153,7 +154,7 @@ class StepRepaired:
     used: Amounts = field(default_factory=Amounts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepEnded:
     """The outcome. `state` is SUCCEEDED, FAILED, INVALID, SKIPPED (interrupted) or UNKNOWN."""
 
@@ -170,7 +171,7 @@ class StepEnded:
     model_use: ModelUse | None = None  # None: no model was asked
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InputRequested:
     """A step asks a person; what it cost so far is settled, and it waits for as long as it takes."""
 
@@ -178,7 +179,7 @@ class InputRequested:
     used: Amounts = field(default_factory=Amounts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InputAnswered:
     """The first valid answer, which is the step's output. `owner` is nobody's when the default answered."""
 
@@ -187,7 +188,7 @@ class InputAnswered:
     owner: Owner
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChildRunStarted:
     """A step's subtask is about to be done by a run of its own, whose budget is reserved here.
 
@@ -211,7 +212,7 @@ class ChildRunStarted:
         return self.child.budget.amounts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChildRunEnded:
     """That run has ended, and what it used of its budget; followed by the end of the step."""
 
@@ -221,12 +222,12 @@ class ChildRunEnded:
     used: Amounts = field(default_factory=Amounts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassEnded:
     pass_index: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassEvaluated:
     """A plan (pass 0) or a pass was judged."""
 
@@ -234,7 +235,7 @@ class PassEvaluated:
     used: Amounts = field(default_factory=Amounts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanRefined:
     """Steps that had not run were changed; `plan` is the whole plan after it, as it was if nothing applied."""
 
@@ -244,49 +245,49 @@ class PlanRefined:
     used: Amounts = field(default_factory=Amounts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerStarted:
     reservation: Amounts
     operation: ClassVar = Operation.ANSWER
     key: ClassVar = RUN_KEY
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerComposed:
     answer: Answer
     used: Amounts = field(default_factory=Amounts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BudgetExhausted:
     """A dimension has nothing left for what the run needs next; `dimension` may be `wall_seconds`."""
 
     dimension: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CancelRequested:
     owner: Owner
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunParked:
     """The daemon stopped in order; what was in flight starts again with the next one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunResumed:
     """A daemon took the run up again; steps cut short go by their recovery rule."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunSuspended:
     reason: SuspendReason
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepResolved:
     """A person decided. Without `step_id`: about a run suspended after crashes."""
 
@@ -295,7 +296,7 @@ class StepResolved:
     step_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunEnded:
     state: RunState
     problem: Problem | None = None
@@ -341,7 +342,7 @@ Intent = OperationIntent | StepIntent
 """What is journaled before something is done; each has a `key` and a `reservation`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """Something that happened. `seq` counts from 1 without gaps within a run.
 
@@ -356,7 +357,7 @@ class Event:
     kind: EventKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextDelta:
     """A piece of text as the model writes it: shown live, never journaled, never numbered.
 
@@ -370,7 +371,7 @@ class TextDelta:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Progress:
     """What a run is waiting for right now, for people: never journaled. `fraction` is 0..1, or -1 if unknown."""
 

@@ -1,13 +1,14 @@
 """What a client asks for when it forks a run."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from aeond.domain.budgets import BudgetRequest
 from aeond.domain.plans import Plan
 from aeond.domain.runs import Owner
+from aeond.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForkRequest:
     """A fork of a run: what is left out stays as it was in the run that is forked."""
 

@@ -1,10 +1,11 @@
 """What is asked of a model and what it answers."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from aeond.domain.messages import Message
 from aeond.domain.values import JsonObject
+from aeond.frozen import frozen
 
 
 class FinishReason(StrEnum):
@@ -17,7 +18,7 @@ class Priority(StrEnum):
     BACKGROUND = "background"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenUsage:
     """Tokens of one or more calls; `cached_tokens` is the part of the prompt that cost nothing."""
 
@@ -30,7 +31,7 @@ class TokenUsage:
         return self.prompt_tokens + self.completion_tokens
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LLMRequest:
     """One question to a model.
 
@@ -49,7 +50,7 @@ class LLMRequest:
     deadline_seconds: float = 300.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Timing:
     """How long an answer took, from when it was asked for in the attempt that succeeded: to its first token, and
     as a whole. 0: nobody measured."""
@@ -58,7 +59,7 @@ class Timing:
     engine_seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LLMResponse:
     """The whole answer, with exact token counts."""
 
@@ -69,7 +70,7 @@ class LLMResponse:
     timing: Timing = Timing()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LLMChunk:
     """A piece of an answer; the last one has `finish_reason` and `usage` set, and may have no text."""
 
@@ -79,7 +80,7 @@ class LLMChunk:
     timing: Timing = Timing()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LLMCapabilities:
     """What an adapter can do. `context_length` is in tokens, prompt and answer together."""
 
@@ -102,7 +103,7 @@ class EngineState(StrEnum):
     DEAD = "dead"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EngineSnapshot:
     """What clients see of the engine: its state, how far (0..1) and with what, and the last error."""
 
@@ -114,7 +115,7 @@ class EngineSnapshot:
     restarts: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EngineMetrics:
     """What is measured of an engine. Tokens are counted since the daemon started; `cached_tokens` is the part of the
     prompts that was read before, `read_tokens` what the engine had to read by its own count since it started,
@@ -132,7 +133,7 @@ class EngineMetrics:
     read_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelInfo:
     """A model of the catalogue. `size_bytes` is its file on disk, `digest` the sha256 of its content."""
 

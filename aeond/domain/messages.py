@@ -1,11 +1,12 @@
 """Messages: what agents answer and models read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
 
 from aeond.domain.values import JsonValue
+from aeond.frozen import frozen
 
 
 class Role(StrEnum):
@@ -17,7 +18,7 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Message:
     """One thing said: immutable, with its UTC time and free metadata."""
 

@@ -1,13 +1,14 @@
 """What orchestration returns: a value or a problem, never an exception."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+
+from aeond.frozen import frozen
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """What is wrong, where, and whether trying again can help.
 
@@ -24,7 +25,7 @@ class Problem:
         return f"{self.path}: {self.message}" if self.path else self.message
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome(Generic[T]):
     """The result of an orchestration step: unpacks as `ok, value, problem`.
 

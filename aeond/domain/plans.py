@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from aeond.domain.tools import ToolCall
+from aeond.frozen import frozen
 
 MAX_PLAN_STEPS = 64
 
@@ -56,7 +57,7 @@ class PlanStep:
     clarity: Clarity | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """A directed acyclic graph of steps with unique ids, in the order they were planned."""
 

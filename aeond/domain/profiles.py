@@ -1,8 +1,9 @@
 """How hard a task looks, and which way a request takes."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from aeond.frozen import frozen
 
 
 class ToolUsage(StrEnum):
@@ -30,7 +31,7 @@ class ConfidenceLevel(StrEnum):
     HIGH = "high"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TaskProfile:
     """Phase A's inference. `reasoning_depth` is 1 to 5, `information_sufficiency` 0 to 1."""
 

@@ -1,11 +1,12 @@
 """Questions to a person: what a tool may return instead of data, and what becomes of it in a run."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from aeond.domain.values import JsonObject, JsonValue
+from aeond.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InputRequest:
     """A tool's outcome: somebody must answer before the step has a result.
 
@@ -22,7 +23,7 @@ class InputRequest:
     deadline_seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """An InputRequest as asked by a step of a run. `asked_time` is Unix time in seconds."""
 

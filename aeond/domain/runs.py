@@ -12,6 +12,7 @@ from aeond.domain.profiles import Route, TaskProfile
 from aeond.domain.questions import Question
 from aeond.domain.steps import Steps, StepSnapshot
 from aeond.domain.tools import ToolContext
+from aeond.frozen import frozen
 
 MAX_REQUEST_CHARS = 100_000
 
@@ -74,7 +75,7 @@ class Resolution(StrEnum):
     ABORT = "abort"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Owner:
     """Who asked, as the kernel of Linux tells it; -1 where it could not be told."""
 
@@ -82,7 +83,7 @@ class Owner:
     pid: int = -1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunRequest:
     """What a client asks for.
 
@@ -104,7 +105,7 @@ class RunRequest:
     model: str = ""  # of the catalogue; "" for the one that is chosen when a step asks
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ancestry:
     """Where a run comes from. `lineage` names what each run above it and it itself were started for
     (template and digest of the inputs), outermost first: empty for a run that a client asked for."""
@@ -119,7 +120,7 @@ class Ancestry:
         return len(self.lineage)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What a run ends with: the text, the steps it rests on, how sure, what is missing.
 

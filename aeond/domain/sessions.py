@@ -1,14 +1,15 @@
 """Sessions: conversations that own messages and runs and survive restarts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from aeond.domain.messages import Role
+from aeond.frozen import frozen
 
 MAX_TITLE_CHARS = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Session:
     """A conversation. Times are Unix seconds; `uid` is whose it is (-1: not known)."""
 
@@ -27,7 +28,7 @@ class Session:
         return f"{self.changed_time:020.6f} {self.session_id}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionMessage:
     """A request in the user's own words, or the answer of its run. Numbers rise in the order in which
     messages came; `time` is Unix seconds."""
@@ -39,7 +40,7 @@ class SessionMessage:
     time: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionDigest:
     """What stands for the oldest messages of a session, up to the request numbered `through`.
 
@@ -54,7 +55,7 @@ class SessionDigest:
     summary: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionPast:
     """What was said before a moment: the digest, the messages since it, and the runs of these requests that
     have not ended."""
@@ -64,7 +65,7 @@ class SessionPast:
     open_runs: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionContext:
     """What a model is told of a session. `tokens` is what `text` costs as a prompt, by the model's own
     tokenizer, and never more than `max_tokens`; `kept` are the lines that are kept word for word from

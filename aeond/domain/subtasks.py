@@ -1,12 +1,13 @@
 """Subtasks: what a tool may return instead of data, the templates they are done by, and the child run."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from aeond.domain.budgets import Budget, BudgetRequest
 from aeond.domain.values import JsonObject
+from aeond.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SubtaskRequest:
     """A tool's outcome: a child run is to do the work, and its answer is the tool's result.
 
@@ -18,7 +19,7 @@ class SubtaskRequest:
     hints: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Template:
     """How a kind of subtask is done.
 
@@ -36,7 +37,7 @@ class Template:
     budget: BudgetRequest = field(default_factory=BudgetRequest)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChildRun:
     """A run that a step started, settled before it begins, so that it can be created from this alone.
 

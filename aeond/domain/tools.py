@@ -1,11 +1,12 @@
 """Tools as data: what they are called, what they take and give, what they do to the world."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from aeond.domain.questions import InputRequest
 from aeond.domain.subtasks import SubtaskRequest
 from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue
+from aeond.frozen import frozen
 
 
 class Effect(StrEnum):
@@ -29,7 +30,7 @@ class Recovery(StrEnum):
     ASK = "ask"  # at most once: a person decides
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolSpec:
     """What a model and a client are told about a tool.
 
@@ -57,7 +58,7 @@ class ToolSpec:
         return Recovery.RECONCILE if self.idempotent else Recovery.ASK
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCall:
     """A request to run a tool: name, arguments, and an id that tells calls apart."""
 
@@ -70,7 +71,7 @@ class ToolCall:
 TOOL_TIMEOUT = "TOOL_TIMEOUT"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolResult:
     """How a call went: errors are data.
 
@@ -87,7 +88,7 @@ class ToolResult:
     request: InputRequest | SubtaskRequest | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolContext:
     """What a call may know of its run: identity and the folder it may write to, nothing else.
 

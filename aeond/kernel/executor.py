@@ -1,7 +1,7 @@
 """Executes one step in one of its modes; what goes wrong in a step ends as its event, never as an exception."""
 
 import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from aeond.domain.budgets import Amounts, Grant
 from aeond.domain.events import (
@@ -17,6 +17,7 @@ from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepMode
 from aeond.domain.subtasks import SubtaskRequest
 from aeond.domain.tools import TOOL_TIMEOUT, Recovery
+from aeond.frozen import frozen
 from aeond.ports import (
     Children,
     Clock,
@@ -32,7 +33,7 @@ log = logging.getLogger(__name__)
 LLM_AGENT = "llm"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Subtask:
     """A step wants a run of its own: whether it gets one is settled in the run's loop."""
 
@@ -44,7 +45,7 @@ class Subtask:
 StepOutcome = StepEnded | StepRepaired | InputRequested | Subtask
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepExecutor:
     """Tool if the step names a registered one; else its agent; else repair, and then the model as fallback."""
 

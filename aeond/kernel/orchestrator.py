@@ -16,6 +16,7 @@ from aeond.domain.runs import Operation, RunSnapshot, SuspendReason
 from aeond.domain.tools import Recovery
 from aeond.domain.transitions import admits
 from aeond.errors import OverloadedError, StoreError, WrongStateError
+from aeond.frozen import frozen
 from aeond.kernel.decide import decide
 from aeond.kernel.executor import StepExecutor, Subtask
 from aeond.kernel.fold import fold
@@ -25,7 +26,7 @@ INBOX_SIZE: Final = 256
 IMMEDIATE_SECONDS: Final = 0.01  # so long a turn may compute: others wait for it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunPorts:
     """What a run's loop works with."""
 

@@ -1,13 +1,13 @@
 """A tool call as a model writes it while a request is routed: validated, mended in form, or refused."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from aeond.domain.budgets import Grant
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
+from aeond.frozen import frozen
 from aeond.orchestration.contracts import Supervisor
 from aeond.orchestration.meaning import values_in
 from aeond.orchestration.plan_schema import MAX_STRING_CHARS
@@ -19,7 +19,7 @@ _CUT: Final = "ARGUMENT_CUT"
 _REFERS: Final = "REFERENCE_UNRESOLVED"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallReading:
     """Reads `{"tool", "arguments"}`."""
 

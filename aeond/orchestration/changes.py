@@ -7,7 +7,7 @@ the tool that failed means the same: models say "add" and mean "instead".
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from aeond.domain.evaluations import RefinementAction, RefinementOperation
@@ -16,6 +16,7 @@ from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepSnapshot
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
+from aeond.frozen import frozen
 from aeond.orchestration.plan_reading import derive_dependencies, plan_from_model
 from aeond.orchestration.plan_schema import closed_object, compile_step
 from aeond.orchestration.renaming import renamed_step
@@ -54,7 +55,7 @@ def actions_from_model(
     return tuple(_Reading(run, specs).actions(value))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reading:
     run: RunSnapshot
     specs: Sequence[ToolSpec]

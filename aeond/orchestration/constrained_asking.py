@@ -1,7 +1,6 @@
 """One question to a model under a schema: what comes back is checked, mended in its form, or a problem."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from aeond.domain.budgets import Grant
@@ -9,6 +8,7 @@ from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure
 from aeond.domain.values import JsonObject, JsonValue
+from aeond.frozen import frozen
 from aeond.orchestration.contracts import Supervisor
 from aeond.orchestration.metering import MeteredLLM, is_cut
 from aeond.orchestration.strict_json import read_json
@@ -17,7 +17,7 @@ from aeond.ports import LLMAdapter, Validator
 ASKING_SECONDS: Final = 300.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConstrainedModel:
     """An LLMAdapter that is asked for JSON, with the Supervisor behind it."""
 

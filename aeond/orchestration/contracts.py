@@ -1,7 +1,6 @@
 """What the parts of the orchestration are to each other: seams that nothing outside of it sees."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from aeond.domain.budgets import Budget, Grant
@@ -13,10 +12,11 @@ from aeond.domain.runs import Answer, RunSnapshot
 from aeond.domain.subtasks import SubtaskRequest, Template
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
+from aeond.frozen import frozen
 from aeond.ports import ProgressSink, TextSink
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanDraft:
     """A plan that validated, and what was mended to get it."""
 
@@ -73,7 +73,7 @@ class Readiness(Protocol):
 # ---------------------------------------------------------------- phases A to D
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resolved:
     """A request with its references spelled out, what later prompts are told of the session, what was done
     to the words or why they were kept, and what the user said earlier that still holds."""
@@ -91,7 +91,7 @@ class References(Protocol):
         """On failure the text as it was, with the context there is. No model call where there is no context."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RouteChoice:
     """`tool_call` is set for DIRECT and only there."""
 
@@ -119,7 +119,7 @@ class Depth(Protocol):
         """At a pass boundary: another profile and budget with the reasons, or None for no change."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judgement:
     """An evaluation, and the changes to the plan that were asked for in the same breath."""
 
@@ -134,7 +134,7 @@ class Evaluator(Protocol):
         """On failure a conservative judgement that needs no model."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refinement:
     """A plan after delta-style changes to steps that had not run."""
 

@@ -1,17 +1,17 @@
 """When a pass is good enough: three scores against their thresholds, and nothing severe against it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from aeond.domain.evaluations import Issue, Severity
+from aeond.frozen import frozen
 
 ALL_STEPS_COMPLETE: Final = "ALL_STEPS_COMPLETE"
 THRESHOLDS_MET: Final = "THRESHOLDS_MET"
 STUCK: Final = "STUCK"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scores:
     """How far the request is fulfilled, how well the parts fit together, how far they agree: 0 to 1 each."""
 
@@ -20,7 +20,7 @@ class Scores:
     consistency: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Convergence:
     """The thresholds. A score that is no number from 0 to 1 meets none."""
 

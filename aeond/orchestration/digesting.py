@@ -2,11 +2,12 @@
 open questions are the words that were said."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from aeond.domain.messages import Role
 from aeond.domain.sessions import SessionDigest, SessionPast
+from aeond.frozen import frozen
 from aeond.orchestration.keeping import (
     binding_statements,
     is_question,
@@ -24,7 +25,7 @@ MAX_SUMMARY_CHARS: Final = 3_000
 _EXCERPT_CHARS: Final = 110
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exchange:
     """A request and its answer; without one it is `open`, or its run was cancelled."""
 

@@ -1,6 +1,6 @@
 """Phases B and C: whether a plan is worth running, and whether a pass gave what was asked for."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from aeond.domain.budgets import Grant
@@ -11,6 +11,7 @@ from aeond.domain.plans import Plan
 from aeond.domain.profiles import DEFAULT_PROFILE, ConfidenceLevel, Route, TaskProfile
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.values import JsonValue
+from aeond.frozen import frozen
 from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.contracts import Evaluator, Judgement
 from aeond.orchestration.convergence import ALL_STEPS_COMPLETE, STUCK, Convergence, Scores
@@ -31,7 +32,7 @@ PLAN_VALID: Final = "PLAN_VALID"
 _COMPLETE: Final = Scores(1.0, 1.0, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EvaluatorByRoute:
     """Hands a run to the Evaluator of its route."""
 

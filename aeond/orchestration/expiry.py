@@ -1,11 +1,11 @@
 """What an expired run says of itself: what ran out, in which phase, and whether in the midst of it."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from aeond.domain.plans import StepState
 from aeond.domain.profiles import Route
 from aeond.domain.runs import RunSnapshot
+from aeond.frozen import frozen
 
 WALL_SECONDS = "wall_seconds"
 
@@ -24,7 +24,7 @@ class ExpiryPlace(StrEnum):
     MIDST = "in the midst of it"  # what was in flight ended or was cut
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expiry:
     """Where a budget ran out. All passes and all that they gave stay in the run."""
 

@@ -1,12 +1,12 @@
 """Fitting results into a prompt by exact token counts: shortened visibly, never cut silently."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.errors import AeondError
+from aeond.frozen import frozen
 from aeond.orchestration.metering import problem_of
 from aeond.ports import LLMAdapter
 
@@ -15,7 +15,7 @@ MIN_RESULT_CHARS: Final = 200
 _MARGIN: Final = 0.95
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FittedPrompt:
     """Messages, what they cost in tokens, and whether results were shortened for them."""
 

@@ -13,7 +13,6 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from aeond.domain.budgets import Grant
@@ -21,6 +20,7 @@ from aeond.domain.messages import Message, Role
 from aeond.domain.outcome import Outcome
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
+from aeond.frozen import frozen
 from aeond.orchestration.call_schema import MAX_CALL_TOKENS
 from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.doubts import (
@@ -65,7 +65,7 @@ _LISTS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GroundedAsking:
     """Asks a model for a call, and once more where nobody said what is in it, or it may be for nothing."""
 

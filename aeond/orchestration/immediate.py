@@ -1,17 +1,16 @@
 """What a run need not wait for, done where it is intended: pure computing, and the answer without a model."""
 
-from dataclasses import dataclass
-
 from aeond.domain.budgets import Amounts
 from aeond.domain.events import AnswerComposed, AnswerStarted, EventKind, Intent, StepEnded, StepStarted
 from aeond.domain.plans import StepState
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepMode
+from aeond.frozen import frozen
 from aeond.orchestration.answering import answer_without_model
 from aeond.ports import Clock, ToolInvoker
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AtOnce:
     """The ImmediateWork. A step goes by the invoker's guards here as it does elsewhere."""
 

@@ -1,7 +1,6 @@
 """What a step will do, settled before it is journaled: its mode, its bound arguments, what a crash would mean."""
 
 import json
-from dataclasses import dataclass
 from hashlib import sha256
 
 from aeond.domain.budgets import Amounts
@@ -13,12 +12,13 @@ from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepMode
 from aeond.domain.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.tools import Recovery, ToolCall
+from aeond.frozen import frozen
 from aeond.orchestration.contracts import Readiness, Templates
 from aeond.orchestration.offering import may_use
 from aeond.ports import Ids, Reasoner, ToolRegistry, Validator
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreparedIntents:
     """Chooses the mode: the tool if it is registered and its arguments fit; else the agent; else repair.
 

@@ -1,7 +1,6 @@
 """What is wrong with a plan or with a pass, told without a model."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from aeond.domain.evaluations import Issue, Severity
@@ -9,6 +8,7 @@ from aeond.domain.outcome import Problem
 from aeond.domain.plans import Clarity, Plan, StepState
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepMode, StepSnapshot
+from aeond.frozen import frozen
 from aeond.orchestration.progress import fresh_steps
 from aeond.orchestration.shortening import shorten
 from aeond.ports import Validator
@@ -31,7 +31,7 @@ _PROPOSALS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassFacts:
     """A pass as its steps tell it. `completeness` is the share of the steps that gave a result, not
     counting those of earlier passes that later steps made good."""

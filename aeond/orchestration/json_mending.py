@@ -1,11 +1,11 @@
 """Mending JSON text by rule: what strict reading refuses, without asking a model."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from aeond.domain.outcome import Problem
 from aeond.domain.values import JsonValue
+from aeond.frozen import frozen
 from aeond.orchestration.meaning import Material
 from aeond.orchestration.strict_json import MAX_DEPTH, check_value, nesting_exceeds, read_json
 
@@ -16,7 +16,7 @@ _FENCE: Final = re.compile(r"```[a-zA-Z]*\s*\n(.*?)(?:```|\Z)", re.DOTALL)
 _STUMBLES: Final = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MendedJson:
     """The value, if there is one, and in plain words what was done to the text to read it."""
 

@@ -1,6 +1,6 @@
 """Mending a step before it runs: a registered tool for a missing one, or arguments that satisfy its schema."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from aeond.domain.budgets import Grant
 from aeond.domain.outcome import Outcome, Problem, failure, success
@@ -8,12 +8,13 @@ from aeond.domain.plans import PlanStep
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import JsonObject
+from aeond.frozen import frozen
 from aeond.orchestration.contracts import Supervisor
 from aeond.orchestration.offering import may_use, offered_tools
 from aeond.ports import ToolRegistry, Validator
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepMender:
     """Asks the Supervisor for the form that is missing; what comes back is validated again."""
 

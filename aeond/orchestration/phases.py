@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from aeond.domain import events as e
@@ -13,6 +13,7 @@ from aeond.domain.plans import Plan, PlanStep
 from aeond.domain.profiles import DEFAULT_PROFILE, Route
 from aeond.domain.runs import Operation, PlanSource, RunSnapshot
 from aeond.domain.tools import ToolCall
+from aeond.frozen import frozen
 from aeond.orchestration.allocating import at_least
 from aeond.orchestration.contracts import (
     Answerer,
@@ -35,7 +36,7 @@ T = TypeVar("T")
 _ANOTHER_PASS: Final = Amounts(ttl=1, passes=1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PhaseOrchestrator:
     """Guarantees: one operation, at least one event, never an exception; a part that fails gives its
     fallback, so that a run goes on with less instead of ending.

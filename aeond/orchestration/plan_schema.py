@@ -8,11 +8,11 @@ largest size. Wherever a tool wants something that is not text, a reference to a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue, canonical_json
+from aeond.frozen import frozen
 from aeond.orchestration.schema_parts import as_object, is_list, resolve
 
 MAX_MODEL_STEPS: Final = 8
@@ -32,7 +32,7 @@ REFERENCE: Final[JsonObject] = {
 _SCALARS: Final = ("string", "number", "boolean", "null")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanSchema:
     """A compiled schema. `max_bytes` is the largest plan it admits; a token is at least one byte."""
 

@@ -5,18 +5,18 @@ reads them once and finds them in its prefix cache from then on.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from aeond.domain.messages import Message
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.tools import ToolSpec
+from aeond.frozen import frozen
 from aeond.orchestration.offering import offered_tools, usual_tools
 from aeond.orchestration.plan_examples import examples_for
 from aeond.orchestration.prompts import preamble_messages
 from aeond.ports import ToolRegistry, Validator
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Preamble:
     """Makes the beginning for a run, from the live registry."""
 

@@ -1,7 +1,6 @@
 """Preparing a step from what ran before it: its context, its place, its bound arguments."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from aeond.domain.copying import replace
@@ -11,6 +10,7 @@ from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepSnapshot
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue, display_json
+from aeond.frozen import frozen
 from aeond.orchestration.schema_checking import SchemaChecker
 from aeond.orchestration.schema_parts import part_at
 from aeond.orchestration.shortening import share, shorten
@@ -131,7 +131,7 @@ class StepReadiness:
         return primary
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Followed:
     """Where a reference led; `end` is how much of its text belongs to it."""
 

@@ -1,7 +1,7 @@
 """Steps of agents: what they are told, and what becomes of what they say."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from aeond.domain.budgets import Amounts, Grant, ModelUse
@@ -12,6 +12,7 @@ from aeond.domain.plans import Clarity, PlanStep
 from aeond.domain.runs import PlanSource, RunSnapshot
 from aeond.domain.values import JsonObject, JsonValue, display_json
 from aeond.errors import AeondError, LLMGoneError
+from aeond.frozen import frozen
 from aeond.orchestration.fitting import FittedPrompt, fit_prompt
 from aeond.orchestration.metering import MAX_ASKS, USEFUL_TOKENS, problem_of
 from aeond.orchestration.plan_reading import LLM_AGENT
@@ -37,7 +38,7 @@ BLOCKED: Final = "BLOCKED:"  # what the built-in agent begins with when it canno
 SHORTENED_NOTE: Final = "The results that this rests on were shortened to fit."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Task:
     """What an agent is told: its rules, its message for so many characters of context."""
 

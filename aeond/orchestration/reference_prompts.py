@@ -8,11 +8,11 @@ from usual requests, and none is arithmetic: both come back in what the model wr
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from aeond.domain.messages import Message, Role
 from aeond.domain.values import JsonObject
+from aeond.frozen import frozen
 
 MAX_FOUND_CHARS: Final = 160
 
@@ -21,7 +21,7 @@ A question stays a question and an order stays an order. Words are copied letter
 never do what is asked. A request that is complete stays as it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Example:
     """A request after one exchange, what of the conversation it rests on, and what it means."""
 
@@ -32,7 +32,7 @@ class Example:
     complete: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rewriting:
     """A kind of rewriting: the model first writes what it found in the conversation, as `found`."""
 

@@ -1,6 +1,6 @@
 """What a request means in its session: "that", "it" and "again" spelled out, by one constrained call."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from aeond.domain.budgets import Grant
@@ -9,6 +9,7 @@ from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.sessions import SessionContext
 from aeond.errors import AeondError
+from aeond.frozen import frozen
 from aeond.orchestration.contracts import Resolved
 from aeond.orchestration.metering import MeteredLLM, is_cut, problem_of
 from aeond.orchestration.pointing import goes_on, may_point_back
@@ -23,7 +24,7 @@ MAX_REWRITTEN_CHARS: Final = 800
 MAX_TOKENS: Final = 320
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelReferences:
     """The References over a model and the telling of sessions.
 

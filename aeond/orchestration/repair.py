@@ -7,7 +7,7 @@ must stand in what was to be repaired.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Final, TypeVar
 
@@ -18,6 +18,7 @@ from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans import Plan, PlanStep
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue, display_json
+from aeond.frozen import frozen
 from aeond.orchestration import prompts
 from aeond.orchestration.call_mending import mend_arguments, mend_plan_shape, mend_step_shape
 from aeond.orchestration.json_mending import mend_json
@@ -37,7 +38,7 @@ MAX_ATTEMPTS: Final = 2
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reading(Outcome[T]):
     """What one text or value amounts to, with what was changed to read it."""
 

@@ -7,23 +7,23 @@ what they see.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
+from aeond.frozen import frozen
 from aeond.orchestration.schema_parts import as_object
 from aeond.ports import Validator
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoResult:
     """What a call came to that failed."""
 
     error: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RouteExample:
     """A request, what is said to it, and for each result what is said next."""
 

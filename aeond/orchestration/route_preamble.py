@@ -1,16 +1,16 @@
 """What the questions of a routing begin with: the run's tools, the rules of routing, worked examples."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from aeond.domain.messages import Message
 from aeond.domain.tools import ToolSpec
+from aeond.frozen import frozen
 from aeond.orchestration.preamble import Preamble
 from aeond.orchestration.route_examples import examples_for
 from aeond.orchestration.routing_prompts import routing_opening
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoutePreamble(Preamble):
     """A Preamble with rules and examples of its own."""
 

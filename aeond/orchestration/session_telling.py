@@ -1,11 +1,12 @@
 """What a model is told of a session: within an exact number of tokens, compacted where it grew too long."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from aeond.domain.messages import Message, Role
 from aeond.domain.sessions import SessionContext, SessionDigest
+from aeond.frozen import frozen
 from aeond.orchestration.digesting import Exchange, exchanges_of, extend
 from aeond.orchestration.keeping import binding_statements, is_standing, newest, without_repeats
 from aeond.orchestration.shortening import shorten
@@ -23,7 +24,7 @@ MAX_STANDING_CHARS: Final = 600
 MAX_ROUNDS: Final = 24
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionTelling:
     """The SessionContexts over a SessionHistory and the tokenizer of an LLMAdapter.
 
@@ -84,7 +85,7 @@ class SessionTelling:
         return tokens if tokens <= self._room else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Told:
     """One way to tell a session: what of the digest, how many exchanges, and how much of their answers."""
 

@@ -6,10 +6,10 @@ inside a longer text. A dollar sign before anything else is a dollar sign.
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from aeond.domain.values import JsonValue
+from aeond.frozen import frozen
 from aeond.orchestration.strict_json import pointer_token
 
 STEP_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
@@ -20,7 +20,7 @@ _PART: Final = re.compile(rf"\.({_NAME})|\[(\d+)\]")
 _NUMBERED: Final = re.compile(r"s[0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepReference:
     """One reference as it stands in a text, from `start` to `end`."""
 

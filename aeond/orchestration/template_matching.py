@@ -10,12 +10,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.subtasks import SubtaskRequest, Template
+from aeond.frozen import frozen
 
 LEAST_LIKENESS: Final = 0.16
 MAX_COMPARED_CHARS: Final = 600  # what a request says about itself; what it works on is not compared
@@ -127,7 +127,7 @@ _GRAM_WEIGHT: Final = 0.3
 Features = Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Known:
     """A template and its features: of everything that it says, and of each of its hints."""
 

@@ -6,7 +6,6 @@ read and nobody can write: they pass unchanged through every transition and ever
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -18,6 +17,7 @@ from aeond.domain.plans import Plan
 from aeond.domain.profiles import Route, TaskProfile
 from aeond.domain.runs import Operation, RunSnapshot
 from aeond.domain.steps import refined
+from aeond.frozen import frozen
 from aeond.orchestration.step_graph import cycle_in
 
 Check = Callable[[RunSnapshot], bool]
@@ -34,7 +34,7 @@ class Transition(StrEnum):
     D_TO_NEXT_PASS = "D>next pass"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TransitionContract:
     """`requires` is checked before an operation, `guarantees` on the events that it ends with, each under
     its name. `failures` says of a reason whether the same operation may succeed when it is tried again;

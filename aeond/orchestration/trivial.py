@@ -1,7 +1,6 @@
 """The parts of the phases that think nothing: for runs and tests that want a plan, its steps and an answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from aeond.domain.budgets import Budget, Grant
 from aeond.domain.evaluations import Evaluation, RefinementAction
@@ -11,6 +10,7 @@ from aeond.domain.plans import Plan, StepState
 from aeond.domain.profiles import DEFAULT_PROFILE, Route, TaskProfile
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.subtasks import SubtaskRequest, Template
+from aeond.frozen import frozen
 from aeond.orchestration.contracts import Judgement, Refinement, Resolved, RouteChoice
 
 
@@ -62,7 +62,7 @@ class NeverRefine:
         return Refinement(snapshot.plan or Plan(""), skipped=skipped)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoTemplates:
     """Templates: there is no library."""
 

@@ -6,7 +6,6 @@ and never raises. `daemon/compose.py` chooses the implementations.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from aeond.domain.budgets import Amounts, Grant
@@ -37,6 +36,7 @@ from aeond.domain.runs import Operation, RunSnapshot
 from aeond.domain.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
+from aeond.frozen import frozen
 from aeond.ports.journal import Journal as Journal
 from aeond.ports.journal import RunSummary as RunSummary
 
@@ -244,7 +244,7 @@ class Memory(Protocol):
 # ---------------------------------------------------------------- orchestration, as the kernel sees it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepOutput:
     """What an agent step gave."""
 

@@ -1,14 +1,14 @@
 """The journal, as everybody sees it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from aeond.domain.events import Event
 from aeond.domain.runs import RunState
+from aeond.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunSummary:
     """A line of a list of runs."""
 

@@ -3,12 +3,12 @@
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 
 from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, runs_pb2, sessions_pb2, tools_pb2
+from aeond.frozen import frozen
 from aeond.ports import Clock, Ids
 from aeond.server.binding import Binding, Service
 from aeond.server.calls import DaemonCalls, MemoryCalls, ModelCalls, RunCalls, SessionCalls, ToolCalls
@@ -28,7 +28,7 @@ DRAIN_SECONDS = 5.0
 MODELS = models_pb2.DESCRIPTOR.services_by_name["ModelService"].full_name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Calls:
     """Everything that clients can ask for."""
 

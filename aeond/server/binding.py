@@ -7,7 +7,6 @@ A method of the contract that nobody answers is UNIMPLEMENTED, with a reason.
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import grpc
@@ -17,6 +16,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from aeond.domain.runs import Owner
 from aeond.errors import NotImplementedYetError
+from aeond.frozen import frozen
 from aeond.server.streaming import Part, Streams
 
 # In quotes: grpcio's classes take type arguments in its stubs only.
@@ -26,7 +26,7 @@ Answer = Callable[[Any, Owner], Awaitable[Message]]
 StreamAnswer = Callable[[Any, Owner], AsyncIterator[Part]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Service:
     """A service of the contract and what answers its methods."""
 

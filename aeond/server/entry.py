@@ -3,17 +3,18 @@
 import os
 import socket
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from aeond.domain.runs import Owner
 from aeond.errors import AeondError, OverloadedError, RefusedError
+from aeond.frozen import frozen
 
 _CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
 _SO_PEERGROUPS = 59
 _GROUPS_BYTES = 1024  # the most that Python's getsockopt takes: 256 groups
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Peer:
     """The process at the other end of a Unix socket, as it was when it connected."""
 
@@ -37,7 +38,7 @@ def peer_of(connection: socket.socket) -> Peer:
     return Peer(uid, pid, frozenset({gid, *(group for (group,) in struct.iter_unpack("I", groups))}))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntryRule:
     """Which users may come in, and how many at once.
 

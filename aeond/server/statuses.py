@@ -4,11 +4,10 @@ Trailing metadata: `reason` always; `field` where input was at fault; `retry-aft
 helps; `error-id` for our own bugs; `last-seq` where a stream can be taken up again.
 """
 
-from dataclasses import dataclass
-
 import grpc
 
 from aeond import errors
+from aeond.frozen import frozen
 
 MAX_MESSAGE_BYTES = 1_500  # percent-encoded it is at most three times that: clients take 8 KiB of metadata
 
@@ -25,7 +24,7 @@ _CODES: tuple[tuple[type[errors.AeondError], grpc.StatusCode], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Status:
     """What a failed call ends with."""
 

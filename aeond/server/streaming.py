@@ -3,19 +3,19 @@
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TypeVar
 
 import anyio
 
 from aeond.errors import AeondError, OverloadedError, UnavailableError
+from aeond.frozen import frozen
 
 STALL_SECONDS = 30.0
 
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """One message of a stream, encoded; `last_seq` is where a client that has it can go on (-1: nowhere)."""
 

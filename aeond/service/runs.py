@@ -1,7 +1,7 @@
 """Runs: what clients may ask about them."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from aeond.domain.budgets import Budget, BudgetRequest
 from aeond.domain.events import CancelRequested, Event, RunCreated, StepResolved
@@ -10,6 +10,7 @@ from aeond.domain.plans import Plan
 from aeond.domain.runs import Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.values import JsonValue, canonical_json
 from aeond.errors import AlreadyExistsError, InvalidInputError, WrongStateError
+from aeond.frozen import frozen
 from aeond.ports import Clock, Engine, Ids, Journal, RunSummary, Validator
 from aeond.service.answers import Answers
 from aeond.service.folding import RunFolding
@@ -24,7 +25,7 @@ from aeond.service.watching import Batch, RunWatching
 from aeond.service.workspaces import Workspaces
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bounds:
     """What a run gets when it asks for nothing, and what it gets at most."""
 

@@ -13,7 +13,6 @@ import logging
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
@@ -23,6 +22,7 @@ from anyio.abc import TaskGroup
 from aeond.domain.events import Event, EventKind, RunResumed
 from aeond.domain.runs import RunSnapshot, RunState, SuspendReason
 from aeond.errors import AeondError, OverloadedError, ReplayError, StoreError
+from aeond.frozen import frozen
 from aeond.ports import Clock, Journal, RunLoop, RunLoopFactory
 from aeond.service.admission import Admission, AdmissionState
 from aeond.service.containment import RunBoundary
@@ -42,7 +42,7 @@ DELIVERY_ATTEMPTS: Final = 3
 log = logging.getLogger("aeond.runs")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunLimits:
     """How many runs are worked on at once, and how many more may wait for a place."""
 

@@ -1,16 +1,16 @@
 """The daemon's own state in one look, and its configuration read again."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from aeond.domain.daemons import ConfigChanges, DaemonLoad, DaemonSnapshot, DaemonState
 from aeond.domain.llm import EngineState
+from aeond.frozen import frozen
 from aeond.ports import Clock, Engine, ToolRegistry
 from aeond.service.admission import Admission, AdmissionState
 from aeond.service.scheduling import RunScheduler
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Process:
     """What does not change while the daemon runs, and a look at its memory (resident bytes, 0: unknown)."""
 

@@ -12,6 +12,7 @@ from aeond.capabilities.journal.projection import RunLine, RunPart, request_id_t
 from aeond.capabilities.journal.reading import read_open_questions
 from aeond.domain.events import RunEnded, RunParked, RunSuspended
 from aeond.domain.runs import RunState
+from aeond.frozen import frozen
 
 # What may still be written when the disk is full: the last word of a run, on room kept for it.
 LAST_WORDS_BYTES = 8_192
@@ -103,7 +104,7 @@ class Append:
             raise request_id_taken(line.request_id, taken)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Probe:
     """Nothing but a durable commit."""
 
@@ -121,7 +122,7 @@ class Probe:
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Room:
     """As many bytes as the log will grow to: writing over blocks that the log has is half the price of
     asking the file system for new ones, in every commit."""
@@ -140,7 +141,7 @@ class Room:
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prune:
     """Removes runs that have ended, whole. Doing it twice changes nothing."""
 

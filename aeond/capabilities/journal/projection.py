@@ -1,7 +1,6 @@
 """What lists show of a run, kept in step with its events; and the rules that every append obeys."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from aeond.capabilities.journal.open_questions import NONE_OPEN, OpenQuestions, open_after
@@ -9,6 +8,7 @@ from aeond.domain.events import Event, EventKind, InputRequested, RunCreated, Ru
 from aeond.domain.runs import RunState
 from aeond.domain.transitions import RUN_TRANSITIONS
 from aeond.errors import AlreadyExistsError, InvalidInputError
+from aeond.frozen import frozen
 from aeond.ports import RunSummary
 
 PREVIEW_CHARS = 200
@@ -37,7 +37,7 @@ class RunLine(NamedTuple):
         return RunSummary(*self[:7])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunPart:
     """The part of an append that belongs to one run: its seqs are gapless, and a RunCreated, if there is
     one, is its first event and the run's."""

@@ -2,17 +2,17 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from aeond.domain.llm import FinishReason, TokenUsage
 from aeond.domain.values import JsonObject
 from aeond.errors import LLMError
+from aeond.frozen import frozen
 
 FINISH_REASONS = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChatPiece:
     """What one event of a chat stream says; usually only one of the three is there."""
 

@@ -6,14 +6,14 @@ wheels are read as zip files, never installed and never imported.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from aeond.domain.llm import ModelInfo
 from aeond.errors import InvalidInputError, NotFoundError
+from aeond.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HubFile:
     """A file in a repository of a model hub."""
 
@@ -21,7 +21,7 @@ class HubFile:
     file: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WheelPart:
     """A stretch of the model's bytes: one member of one wheel. `requirement` is name==version."""
 
@@ -29,7 +29,7 @@ class WheelPart:
     member: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wheels:
     """The model cut into members of wheels, to be joined in this order."""
 
@@ -39,7 +39,7 @@ class Wheels:
 Place = Path | HubFile | Wheels
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CatalogueEntry:
     """One model. `digest` is the sha256 of the GGUF file in hex, "" for a user's own file that names none;
     `size_bytes` is 0 where it is not known beforehand. `context_length` is what the model was trained for,

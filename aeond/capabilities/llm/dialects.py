@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
@@ -15,6 +14,7 @@ from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message
 from aeond.domain.values import JsonObject, display_json
 from aeond.errors import LLMError
+from aeond.frozen import frozen
 
 # Without a tokenizer a count is a guess on the safe side, by what tokenizers have in common: words fall into pieces
 # of four letters and more, digits and signs stand alone, a space belongs to its word, and the bytes of rarer
@@ -54,7 +54,7 @@ class Dialect(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LlamaDialect:
     """llama.cpp's server. `guided`: it was built with llguidance, so that JSON comes compact and every keyword of
     the core is enforced; else it makes a grammar of the schema itself."""
@@ -75,7 +75,7 @@ class LlamaDialect:
         return len(await prompt_tokens(client, messages))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VllmDialect:
     """vLLM's server."""
 
@@ -98,7 +98,7 @@ class VllmDialect:
         return counted
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlainDialect:
     """Any other server: the interface as its inventor describes it, and no tokenizer."""
 

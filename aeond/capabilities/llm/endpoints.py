@@ -9,7 +9,7 @@ import re
 import socket
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final, Protocol
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import anyio
 
 from aeond.errors import InvalidInputError, LLMError, LLMGoneError
+from aeond.frozen import frozen
 
 CONNECT_SECONDS: Final = 5.0
 FAR_CONNECT_SECONDS: Final = 15.0  # a name to look up and a handshake over a slow line
@@ -54,7 +55,7 @@ class Endpoint(Protocol):
         """Raises BrokenExchangeError or LLMError."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnixSocket:
     """A server on this machine."""
 
@@ -75,7 +76,7 @@ class UnixSocket:
             raise BrokenExchangeError(f"nobody answers at {self.path.name}") from error
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WebAddress:
     """A server that is reached by a host's name, by TLS unless `plain`.
 

@@ -8,10 +8,10 @@ becomes readable in the same turn of the loop raises in a callback.)
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aeond.capabilities.llm.endpoints import BrokenExchangeError, Endpoint
+from aeond.frozen import frozen
 
 if TYPE_CHECKING:
     import h11
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 READ_BYTES = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Response:
     """Status, headers with lower-case names, and the body as it comes."""
 

@@ -4,7 +4,6 @@ import functools
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from aeond.capabilities.llm.catalogue import Catalogue, CatalogueEntry
@@ -17,6 +16,7 @@ from aeond.capabilities.llm.prompt_files import PromptFiles
 from aeond.capabilities.llm.prompt_reading import PromptReading, Resident
 from aeond.capabilities.llm.supervising import SupervisedEngine, make_private
 from aeond.capabilities.llm.supervision import Supervision
+from aeond.frozen import frozen
 from aeond.ports import Clock
 
 HOST_MODULE = "aeond.capabilities.llm.llama_host"
@@ -25,7 +25,7 @@ HOST_PROGRAM = (sys.executable, "-P", "-m", HOST_MODULE)
 LOOK_SECONDS = 0.25
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LlamaSettings(Supervision):
     """How the engine runs.
 

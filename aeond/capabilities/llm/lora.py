@@ -9,7 +9,7 @@ a turn of its own.
 import json
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -21,6 +21,7 @@ from aeond.capabilities.llm.vllm import VllmSessions
 from aeond.capabilities.llm.vllm_engine import VllmResident
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import InvalidInputError, LLMError
+from aeond.frozen import frozen
 from aeond.ports import Engine
 
 CONFIG: Final = "adapter_config.json"
@@ -29,7 +30,7 @@ WEIGHTS: Final = ("adapter_model.safetensors", "adapter_model.bin")
 RANKS: Final = (8, 16, 32, 64, 128, 256, 320, 512)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoraAdapter:
     """A folder with an adapter of the model `base`, in the form that peft writes."""
 

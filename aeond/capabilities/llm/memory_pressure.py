@@ -16,11 +16,12 @@ import socket
 import stat
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import anyio
+
+from aeond.frozen import frozen
 
 MACHINE: Final = Path("/proc/pressure/memory")
 # A fifth of a second of waiting for memory within two seconds; an ordinary user may ask for no finer window. The
@@ -31,7 +32,7 @@ MAX_READ_BYTES: Final = 4096
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Told:
     """What to watch, and what to write to it first; no path: nothing is to be watched."""
 

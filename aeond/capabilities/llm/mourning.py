@@ -1,13 +1,13 @@
 """How long an engine stays down after a death, and when it is given up."""
 
 from collections import deque
-from dataclasses import dataclass
 
 from aeond.errors import LLMError, LLMGoneError
+from aeond.frozen import frozen
 from aeond.ports import Clock
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MourningRules:
     """After `max_deaths` within `death_window_seconds` it is given up; until then pauses double."""
 

@@ -8,7 +8,7 @@ was idle for long, when it is told to, and when somebody else needs the memory.
 import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol, Self
 
 import anyio
@@ -18,6 +18,7 @@ from aeond.capabilities.llm.requests import closing, out_of_time
 from aeond.capabilities.llm.turns import Turns
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import LLMError, NotFoundError, OverloadedError, WrongStateError
+from aeond.frozen import frozen
 from aeond.ports import Clock, Engine
 
 LOOK_SECONDS = 1.0
@@ -38,7 +39,7 @@ class MemoryWatch(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Manners:
     """When the engine rests by itself (0: never), both counted from the last request's end.
 

@@ -18,6 +18,7 @@ from aeond.capabilities.llm.prompt_files import Poster, PromptFiles
 from aeond.domain.llm import LLMRequest, Priority
 from aeond.domain.values import JsonObject
 from aeond.errors import AeondError
+from aeond.frozen import frozen
 from aeond.ports import Clock
 
 FIRST_PIECE = 4  # tokens: nothing is known of the machine yet
@@ -64,7 +65,7 @@ class Pace:
         self.size = max(LEAST_PIECE, min(fitting, 2 * size, self.most))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadPrompt:
     """A prompt whose last piece alone is left to read: in which slot, and how many tokens were there before."""
 
@@ -209,7 +210,7 @@ class PromptReading:
         return self._ahead_pace if opens else self._pace
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resident:
     """One life of the engine, from ready to its end: the way to talk to it, and its slots."""
 

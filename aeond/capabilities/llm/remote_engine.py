@@ -3,7 +3,7 @@
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Self
 
 import anyio
@@ -25,6 +25,7 @@ from aeond.capabilities.llm.own_tasks import OwnTasks
 from aeond.capabilities.llm.watching import Watch
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import AeondError, LLMError, LLMGoneError, NotFoundError, OverloadedError
+from aeond.frozen import frozen
 from aeond.ports import Clock
 
 LOOK_SECONDS: Final = 20.0
@@ -40,7 +41,7 @@ OWNERS: Final = {"llamacpp": ServerKind.LLAMA_CPP, "vllm": ServerKind.VLLM}
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemoteSettings:
     """`model` is what is asked for ("": the first that the server lists). `kind` and `context_tokens` override
     what the server says (AUTO, 0: nothing). `schemas` is whether it is asked to keep to schemas."""
@@ -52,7 +53,7 @@ class RemoteSettings:
     max_requests: int = 64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemoteModel:
     """What a look found: the way to talk, the model, and its context in tokens."""
 

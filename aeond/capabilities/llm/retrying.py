@@ -1,10 +1,10 @@
 """When a failed model call is made again, and after how long."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from aeond.errors import CapabilityError, LLMError, OverloadedError
+from aeond.frozen import frozen
 from aeond.ports import Clock
 
 T = TypeVar("T")
@@ -12,7 +12,7 @@ T = TypeVar("T")
 Chance = Callable[[], float]  # gives a number from 0 up to 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retries:
     """Up to `attempts` in all, with exponentially growing pauses.
 

@@ -1,11 +1,10 @@
 """What is the same for all engines that are supervised: how many may ask, and when one counts as dead."""
 
-from dataclasses import dataclass
-
 from aeond.capabilities.llm.mourning import MourningRules
+from aeond.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Supervision:
     """How many may ask, and when an engine counts as dead.
 

@@ -18,10 +18,11 @@ from dataclasses import dataclass, field
 import anyio
 
 from aeond.errors import OverloadedError
+from aeond.frozen import frozen
 from aeond.ports import Clock
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnRules:
     """How long a turn serves while others wait, how long it lingers with nobody at work, and how many wait."""
 

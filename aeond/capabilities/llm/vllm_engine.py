@@ -18,6 +18,7 @@ from aeond.capabilities.llm.requests import MAX_STOPS
 from aeond.capabilities.llm.supervising import SupervisedEngine, make_private
 from aeond.capabilities.llm.supervision import Supervision
 from aeond.errors import LLMError
+from aeond.frozen import frozen
 from aeond.ports import Clock
 
 LAUNCHER = Path(vllm_launcher.__file__)
@@ -32,7 +33,7 @@ PASSED_ON = ("CUDA_", "NVIDIA_", "NCCL_", "GLOO_", "RAY_", "VLLM_HOST_IP", "LD_L
 CONSTRAINED = {"backend": "guidance", "disable_any_whitespace": True}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VllmSettings(Supervision):
     """How the engine runs. `load_seconds` is how long it may start without a sign of progress.
 

@@ -5,12 +5,13 @@ the answer: a runner whose connection closes ends. The runner imports this file,
 """
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from enum import StrEnum
 from typing import Any, BinaryIO, Final
 
 from aeond.domain.tools import ToolContext
 from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue
+from aeond.frozen import frozen
 
 MAX_PARCEL_BYTES: Final = 64 << 20
 """The most that a workspace which travels may hold."""
@@ -32,7 +33,7 @@ class Outcome(StrEnum):
     SUBTASK = "subtask"  # a SubtaskRequest
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """What one errand may use: seconds, and bytes of memory for each of its processes."""
 
@@ -40,7 +41,7 @@ class Limits:
     memory_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """A tool file, and what is wanted of it. `parcel` is the workspace where it has to travel."""
 
@@ -84,7 +85,7 @@ class Request:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """What came of an errand: a value, or why there is none. Nothing in it is to be believed.
 
@@ -112,7 +113,7 @@ class Reply:
         return json.dumps(head).encode() + b"\n" + self.parcel
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReplyHead:
     """The line of a reply, checked: the shape is right, whatever the contents."""
 

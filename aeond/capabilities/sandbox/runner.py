@@ -12,7 +12,7 @@ import signal
 import socket
 import threading
 import traceback
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -20,6 +20,7 @@ from typing import Any, Final
 from aeond.capabilities.sandbox.messages import Errand, Outcome, Reply, Request
 from aeond.capabilities.sandbox.parcels import ParcelError, fingerprints, pack, unpack
 from aeond.errors import AeondError
+from aeond.frozen import frozen
 
 MAX_ERROR_CHARS: Final = 2_000
 # The daemon's own bound comes first and says so in better words.
@@ -119,7 +120,7 @@ def performed(request: Request) -> Reply:
             os.chdir("/")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Returned:
     """What a tool returned, fit to travel."""
 

@@ -1,7 +1,6 @@
 """Tools whose code never runs in the daemon: what they are, and each call, comes from a sandbox."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -15,13 +14,14 @@ from aeond.domain.subtasks import SubtaskRequest
 from aeond.domain.tools import ToolContext, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import InvalidInputError, ToolError
+from aeond.frozen import frozen
 from aeond.ports import Tool, ToolAnswer
 
 DESCRIBE_SECONDS: Final = 20.0
 DESCRIBE_BYTES: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SandboxedTool:
     """A Tool of a file, each call of which is an errand of a sandbox."""
 

@@ -9,7 +9,6 @@ import re
 import stat
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -18,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aeond.domain.budgets import BudgetRequest
 from aeond.domain.subtasks import Template
 from aeond.errors import InvalidInputError
+from aeond.frozen import frozen
 
 SHIPPED: Final = Path(__file__).parent
 MAX_FILE_BYTES: Final = 64 * 1024
@@ -64,7 +64,7 @@ class TemplateText(_Part):
     example: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TemplateFile:
     """A template, where it stands, and what its tool is told: `task` is what a run of it is asked,
     `input_descriptions` say what each input is, `example` gives one of each."""

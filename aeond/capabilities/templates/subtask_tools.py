@@ -1,19 +1,19 @@
 """Tools whose work is done by a run of its own: each asks for one, by a Template."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from aeond.capabilities.templates.loading import TemplateFile
 from aeond.domain.subtasks import SubtaskRequest
 from aeond.domain.tools import Effect, ToolContext, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import InvalidInputError
+from aeond.frozen import frozen
 
 MAX_INPUT_CHARS = 60_000
 """More would not fit into any prompt: a longer text is a file that the run reads in parts."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SubtaskTool:
     """The tool of one template: its arguments are the template's inputs, its result is what the run answers.
 

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from aeond.capabilities.tools.function_tool import FunctionTool
@@ -11,13 +11,14 @@ from aeond.capabilities.tools.schemas import CompiledSchema
 from aeond.domain.tools import Effect, ToolContext, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from aeond.frozen import frozen
 from aeond.ports import Tool, ToolAnswer
 
 MAX_DESCRIPTION_CHARS: Final = 1_000
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RegisteredTool:
     """A tool as it was when it was registered: what it says of itself later is not believed.
 

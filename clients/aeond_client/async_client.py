@@ -12,13 +12,14 @@ from typing import Any, Self, TypeVar
 import grpc.aio
 
 from aeond_client import calls, run_calls, session_calls
+from aeond_client.async_failures import translated
 from aeond_client.async_watch import AsyncWatch
 from aeond_client.calling import PAGE_SIZE, Call, PageCall
 from aeond_client.channels import OPTIONS, StreamChannels
 from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.errors import AeondError, CallCancelledError
 from aeond_client.events import Event
-from aeond_client.failures import error_of, may_repeat
+from aeond_client.failures import may_repeat
 from aeond_client.following import PATIENCE_SECONDS, Follower, OutageListener, unheard
 from aeond_client.models import Engine, ModelInfo, TextPiece
 from aeond_client.retries import Retries
@@ -67,7 +68,7 @@ class AsyncClient:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        control, self._control = self._control, None
+        control, self._control, self._socket = self._control, None, None
         if control is not None:
             await control.close()
         for channel in self._streams.take_all():
@@ -334,16 +335,10 @@ class AsyncClient:
         )
         pending = method(call.request, timeout=min(call.seconds, self._most_seconds))
         try:
-            return await pending
-        except grpc.aio.AioRpcError as error:
-            raise error_of(error) from error
-        except asyncio.CancelledError:
-            pending.cancel()
-            # grpc.aio raises this also when the other side, or closing the client, ended the call.
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            raise CallCancelledError("The call was cut short.", reason="CONNECTION_LOST") from None
+            with translated():
+                return await pending
+        finally:
+            pending.cancel()  # a call that is only forgotten lives on; one that has ended is past caring
 
     async def _stream(self, call: Call[T]) -> AsyncGenerator[T, None]:
         """Makes a call that is answered with a stream, once; closing the iterator ends the call."""
@@ -355,10 +350,12 @@ class AsyncClient:
         )
         replies = stream(call.request, timeout=call.seconds)
         try:
-            while (message := await replies.read()) is not grpc.aio.EOF:
+            while True:
+                with translated():
+                    message = await replies.read()
+                if message is grpc.aio.EOF:
+                    return
                 yield call.read(message)
-        except grpc.aio.AioRpcError as error:
-            raise error_of(error) from error
         finally:
             replies.cancel()
             self._streams.give_back(channel)

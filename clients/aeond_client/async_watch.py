@@ -11,10 +11,11 @@ import grpc.aio
 
 from aeond.api.v1 import runs_pb2
 from aeond_client import calling, reading_events, run_calls
+from aeond_client.async_failures import translated
 from aeond_client.channels import StreamChannels
-from aeond_client.errors import AeondError, CallCancelledError, UnavailableError
+from aeond_client.errors import AeondError, UnavailableError
 from aeond_client.events import Event
-from aeond_client.failures import error_of, may_follow_on
+from aeond_client.failures import may_follow_on
 from aeond_client.following import STREAM_SECONDS, Follower
 from aeond_client.sockets import SocketState, probe
 
@@ -77,17 +78,12 @@ class AsyncWatch:
         """The next event of this stream; opens one where there is none. None at its end."""
         while not self._waiting:
             try:
-                call = self._call or await self._open()
-                message: Any = await call.read()
-            except grpc.aio.AioRpcError as error:
-                raise error_of(error) from error
+                with translated():
+                    call = self._call or await self._open()
+                    message: Any = await call.read()
             except asyncio.CancelledError:
                 self._drop()
-                # grpc.aio raises this also when the other side, or close(), ended the call.
-                task = asyncio.current_task()
-                if task is None or task.cancelling():
-                    raise
-                raise CallCancelledError("The stream was cut short.") from None
+                raise
             if message is grpc.aio.EOF:
                 self._follower.stream_ended()
                 return None

@@ -66,7 +66,7 @@ class Client:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        control, self._control = self._control, None
+        control, self._control, self._socket = self._control, None, None
         if control is not None:
             control.close()
         for channel in self._streams.take_all():

@@ -63,6 +63,7 @@ class Follower:
         self.run_id = run_id
         self.last_seq = after_seq
         self.ended = False
+        self._first_seq = after_seq
         self._children = children
         self._child_seqs: dict[str, int] = {}
         self._run_ended = False
@@ -116,8 +117,9 @@ class Follower:
         return self._child_seqs if self._children else None
 
     def stream_ended(self) -> None:
-        """The daemon says that there is nothing more. UnavailableError when there must be."""
-        if not self._run_ended:
+        """The daemon says that there is nothing more. UnavailableError when there must be: a run may have ended
+        before the place where this watch began, but not without a word after it."""
+        if not self._run_ended and not 0 < self._first_seq == self.last_seq:
             raise UnavailableError("The stream ended before the run did.", reason="STREAM_ENDED")
         self.ended = True
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import grpc
 import pytest
 
@@ -102,6 +103,14 @@ async def test_watching_starts_after_a_number(surface: Surface, daemon: Scripted
     events = await surface.collect("watch", run.run_id, 4)
     numbers = [event.seq for event in events]
     assert numbers == list(range(5, len(daemon.runs.runs[run.run_id].numbered) + 1))
+
+
+async def test_watching_after_the_last_number_ends_at_once(surface: Surface, daemon: ScriptedDaemon) -> None:
+    """A watch that goes on behind a run's end gives nothing and waits for nobody."""
+    run = await surface.call("create_run", "anything")
+    last = len(daemon.runs.runs[run.run_id].numbered)
+    assert await surface.collect("watch", run.run_id, last) == []
+    assert daemon.runs.watches == [last]
 
 
 async def test_leaving_a_watch_ends_the_call_and_not_the_run(
@@ -336,11 +345,25 @@ async def test_a_reload_tells_what_came_of_it(surface: Surface) -> None:
 
 
 async def test_a_client_that_is_closed_says_so(daemon: ScriptedDaemon) -> None:
-    """Using a client outside its `with` is a clear error, in both kinds."""
-    with pytest.raises(errors.CallCancelledError, match="use it inside"):
-        await AsyncClient(daemon.path).get_status()
-    with pytest.raises(errors.CallCancelledError, match="use it inside"):
-        Client(daemon.path).get_status()
+    """Using a client before or after its `with` is a clear error, in both kinds and for every kind of call."""
+    used = AsyncClient(daemon.path), Client(daemon.path)
+    async with used[0]:
+        await used[0].get_status()
+    with used[1]:
+        run_id = (await anyio.to_thread.run_sync(used[1].create_run, "anything")).run_id
+    for asynchronous, synchronous in ((AsyncClient(daemon.path), Client(daemon.path)), used):
+        with pytest.raises(errors.CallCancelledError, match="use it inside"):
+            await asynchronous.get_status()
+        with pytest.raises(errors.CallCancelledError, match="use it inside"):
+            await anext(asynchronous.generate("hello"))
+        with pytest.raises(errors.CallCancelledError, match="use it inside"):
+            asynchronous.watch(run_id)
+        with pytest.raises(errors.CallCancelledError, match="use it inside"):
+            synchronous.get_status()
+        with pytest.raises(errors.CallCancelledError, match="use it inside"):
+            next(synchronous.generate("hello"))
+        with pytest.raises(errors.CallCancelledError, match="use it inside"):
+            synchronous.watch(run_id)
 
 
 async def test_entering_without_a_daemon_names_what_was_tried(tmp_path: Path) -> None:

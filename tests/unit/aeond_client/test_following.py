@@ -178,3 +178,15 @@ def test_the_daemon_may_say_that_nothing_more_comes() -> None:
     watched.follower.accept(event(2, RunEnded(RunState.CANCELLED)))
     watched.follower.stream_ended()
     assert watched.follower.ended
+
+
+def test_a_watch_may_begin_behind_the_end() -> None:
+    """A watch after a run's last event ends with its stream, without one more event; one that was told of some is
+    not over before it was told of the end."""
+    watched = Watched(after_seq=7)
+    watched.follower.stream_ended()
+    assert watched.follower.ended
+    amid = Watched(after_seq=7)
+    amid.follower.accept(event(8))
+    with pytest.raises(UnavailableError, match="ended before the run"):
+        amid.follower.stream_ended()

@@ -1,12 +1,12 @@
 """Plans and arguments that a person writes: JSON or TOML, from a file or from standard input."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
+from aeon_cli.standard_input import read_text
 from aeond_client.runs import Plan, PlanStep
 
 _PLAN_KEYS = {"goal", "steps"}
@@ -20,15 +20,15 @@ _STEP_KEYS = {
     "provides",
     "handoff_to_next",
 }
-_LISTS = {"depends_on", "provides"}
+_LISTS = ("depends_on", "provides")
 
 
 def read_plan(name: str) -> Plan:
     """The plan in a file, `-` for standard input. UsageError, with the place, for what is none."""
     where = "standard input" if name == "-" else name
     try:
-        text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-        return plan_of(_parsed(text.decode(), toml=name.endswith(".toml")))
+        text = read_text("The plan") if name == "-" else Path(name).read_text(encoding="utf-8")
+        return plan_of(_parsed(text, toml=name.endswith(".toml")))
     except OSError as error:
         raise click.UsageError(f"Cannot read the plan {where}: {error.strerror}.") from error
     except UnicodeDecodeError as error:

@@ -35,6 +35,11 @@ def lines_of(question: Question, now: float) -> list[str]:
     return lines
 
 
+def lines_to_answer(run_id: str, question: Question) -> list[str]:
+    """The same, and the command that answers it."""
+    return [*lines_of(question, time.time()), f"  {how_to_answer(run_id, question)}"]
+
+
 def value_of(question: Question, text: str) -> Any:
     """What a typed answer means: the number or the words of an option, text where text is wanted, JSON where
     it is JSON. The daemon judges whether it fits."""

@@ -1,7 +1,6 @@
 """One run in full, as text."""
 
 import sys
-import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,7 +8,7 @@ from aeon_cli import marks
 from aeon_cli.encoding import kind_of, plain
 from aeon_cli.moments import when
 from aeon_cli.printable import json_line, one_line, printable, shown_value
-from aeon_cli.questions import how_to_answer, lines_of
+from aeon_cli.questions import lines_to_answer
 from aeon_cli.terminals import look_at
 from aeon_cli.titles import counted, duration_in_words, size_in_words, title_of
 from aeond_client.events import Event
@@ -57,8 +56,7 @@ def print_run(run: Run, below: Sequence[RunSummary] = ()) -> None:
         print(f"\n{sign} run {one_line(child.run_id)}  {one_line(child.text)[:_MOST_CELLS]}")
     for question in run.questions:
         print()
-        for line in (*lines_of(question, time.time()), f"  {how_to_answer(run.run_id, question)}"):
-            print(line)
+        print("\n".join(lines_to_answer(run.run_id, question)))
     if run.answer is not None:
         print(f"\n{printable(run.answer.text).rstrip()}")
         for note in run.answer.notes:

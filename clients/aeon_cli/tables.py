@@ -11,15 +11,18 @@ _GAP = "  "
 _LEAST_LAST = 20
 
 
-def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, nothing: str = "") -> None:
     """Prints rows under their headings on standard output; the last column takes what room is left.
 
-    A pipe gets every cell whole, in columns, without headings that a program would have to skip.
+    A pipe gets every cell whole, in columns, without headings that a program would have to skip. Where there are no
+    rows, `nothing` is said on standard error.
     """
     terminal = look_at(sys.stdout)
     cells = [[one_line(cell) for cell in row] for row in rows]
     shown = [list(headings), *cells] if terminal.live else cells
     if not cells:
+        if nothing:
+            print(nothing, file=sys.stderr)
         return
     widths = [max(width_of(row[index]) for row in shown) for index in range(len(headings) - 1)]
     fixed = sum(widths) + len(_GAP) * len(widths)

@@ -42,10 +42,46 @@ def follow(
     stay: bool = False,
     children: bool = False,
     patience_seconds: float,
+    cancel_on_interrupt: bool = False,
 ) -> Exit:
     """Shows a run until its end, with `children` also what the runs below it do. A person at the terminal is
     asked what any of them asks; where there is none, a run that waits for somebody ends this too, unless it
-    is to `stay`."""
+    is to `stay`. An interrupt leaves the run, which goes on unless it is to be cancelled then."""
+    try:
+        return _shown_to_its_end(
+            client,
+            run_id,
+            after_seq=after_seq,
+            as_json=as_json,
+            quiet=quiet,
+            stay=stay,
+            children=children,
+            patience_seconds=patience_seconds,
+        )
+    except KeyboardInterrupt:
+        if cancel_on_interrupt:
+            client.cancel_run(run_id, "interrupted")
+            print("\nCancelled.", file=sys.stderr)
+            return Exit.CANCELLED
+        print(
+            f"\nThe run goes on.\n  watch it again:  aeonctl watch {run_id}\n"
+            f"  stop it:         aeonctl cancel {run_id}",
+            file=sys.stderr,
+        )
+        return Exit.INTERRUPTED
+
+
+def _shown_to_its_end(
+    client: "Client",
+    run_id: str,
+    *,
+    after_seq: int,
+    as_json: bool,
+    quiet: bool,
+    stay: bool,
+    children: bool,
+    patience_seconds: float,
+) -> Exit:
     view = choose_view(silent=as_json or quiet)
     writer = AnswerWriter(sys.stdout, look_at(sys.stdout))
     shown = Checklist()
@@ -85,7 +121,11 @@ def follow(
         if shown.answer is not None:
             writer.finish(shown.answer.text)
         _say_how_it_ended(run_id, shown, held_up, quiet=quiet)
-    return Exit.WAITING if held_up else _EXITS.get(shown.state, Exit.FAILED)
+    if held_up:
+        return Exit.WAITING
+    # A watch that began behind the end was told nothing of it.
+    ended = shown.state if shown.state.ended else client.get_run(run_id).state
+    return _EXITS.get(ended, Exit.FAILED)
 
 
 def _held_up(client: "Client", event: Event, view: View, *, asks: bool) -> "Run | None":

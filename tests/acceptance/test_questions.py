@@ -162,6 +162,9 @@ async def test_without_a_terminal_ask_says_how_to_answer(stage: Any, plan_file: 
     assert left.returncode == 6
     assert b"aeonctl answer" in left.stderr
     assert b"1) red" in left.stderr
+    listed = await anyio.run_process(command("answer", "last", "--json"), env=told, check=False)
+    assert listed.returncode == 6
+    assert json.loads(listed.stdout)["prompt"] == "Which colour?"
     wrong = await anyio.run_process(command("answer", "last", "green"), env=told, check=False)
     assert wrong.returncode == 2
     assert b"'red', 'blue'" in wrong.stderr

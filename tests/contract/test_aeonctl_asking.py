@@ -117,6 +117,13 @@ async def test_the_end_of_a_run_is_an_exit_code(
     assert words in printed.err
 
 
+async def test_a_watch_behind_the_end_tells_it_too(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+    """Who goes on after the last event of a run is not kept waiting, and has its end as the exit code."""
+    script(daemon, wire_events.created(), wire_events.ended(parts_pb2.RUN_STATE_FAILED, message="It broke."))
+    await aeonctl("ask", "--detach", "What?")
+    assert await aeonctl("watch", "last", "--after", "2") == Printed(1, "", "")
+
+
 async def test_a_run_that_needs_a_person_is_left_and_told(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     """A suspended run ends the watch with a code of its own and with the commands to go on with."""
     suspended = events_pb2.RunSuspended(

@@ -88,6 +88,7 @@ async def test_memory_is_kept_by_hand(aeonctl: Run, daemon: ScriptedDaemon) -> N
     for words in (("bonus", "420"), ("name", "Ada"), ("zip", "007"), ("code", "420", "--text")):
         assert (await aeonctl("memory", "set", *words)).code == 0
     assert daemon.memory.values == {"bonus": "420", "name": '"Ada"', "zip": '"007"', "code": '"420"'}
+    assert (await aeonctl("memory", "list", "x")).err == "Nothing is remembered under such a key.\n"
     assert (await aeonctl("memory", "get", "name")).out == "Ada\n"
     assert (await aeonctl("memory", "get", "name", "--json")).out == '"Ada"\n'
     assert (await aeonctl("memory", "list", "n", "--json")).json_lines == [{"key": "name", "value": "Ada"}]

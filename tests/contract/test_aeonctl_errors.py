@@ -24,6 +24,7 @@ from tests.support.scripted_daemon import ScriptedDaemon
         ("show",),
         ("decide", "run", "perhaps"),
         ("call", "echo", "what"),
+        ("fork", "run", "--after", "2", "--step", "s1"),
         ("nothing",),
         ("--nothing",),
         ("completion", "tcsh"),
@@ -67,6 +68,13 @@ async def test_each_kind_of_refusal_has_its_exit_code(
     daemon.runs.refusals = [(status, "SOME_REASON")]
     printed = await aeonctl("ask", "What?")
     assert (printed.code, printed.out, printed.err) == (code, "", "aeonctl: Refused: SOME_REASON.\n")
+
+
+async def test_a_value_that_is_no_text_is_refused(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+    """Binary standard input is remembered under no key, and that is said in plain words."""
+    printed = await aeonctl("memory", "set", "key", "-", stdin=b"\xff\xfe")
+    assert (printed.code, "The value on standard input is no UTF-8" in printed.err) == (2, True)
+    assert daemon.memory.values == {}
 
 
 async def test_without_a_daemon_it_says_how_to_start_one(aeonctl: Run, tmp_path: Path) -> None:

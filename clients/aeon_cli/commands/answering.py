@@ -1,7 +1,6 @@
 """`answer`: what a run asks a person."""
 
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import click
@@ -25,7 +24,7 @@ def answer(context: click.Context, /, run_id: str, words: tuple[str, ...], as_js
 
     RUN is a run's id, or last for the newest one. With one word that is the answer to its only open
     question; with two the first is the question's id. Without an answer the open questions are asked at
-    the terminal. An option is chosen by its words or its number; where something else than text is
+    the terminal; with --json they are printed, one a line. An option is chosen by its words or its number; where something else than text is
     wanted, the answer is JSON. The first answer counts.
 
     \b
@@ -43,6 +42,10 @@ def answer(context: click.Context, /, run_id: str, words: tuple[str, ...], as_js
         named = [question for question in run.questions if words[:-1] in ((), (question.question_id,))]
         if len(words) == 1 and not run.questions:
             raise WrongStateError(f"Run {run.run_id} asks nothing.", reason="QUESTION_NOT_OPEN")
+        if not words and as_json:
+            for question in run.questions:
+                print_json(question)
+            return Exit.WAITING if run.questions else Exit.ANSWERED
         if not words:
             return _ask_all(client, run)
         if len(named) > 1:
@@ -63,15 +66,14 @@ def answer(context: click.Context, /, run_id: str, words: tuple[str, ...], as_js
 def _ask_all(client: "Client", run: "Run") -> "Exit":
     """Asks each open question at the terminal, or says how to answer where there is none."""
     from aeon_cli.exits import Exit
-    from aeon_cli.questions import ask_person, can_ask, how_to_answer, lines_of
+    from aeon_cli.questions import ask_person, can_ask, lines_to_answer
 
     if not run.questions:
         print("The run asks nothing.", file=sys.stderr)
         return Exit.ANSWERED
     for question in run.questions:
         if not can_ask():
-            for line in (*lines_of(question, time.time()), f"  {how_to_answer(run.run_id, question)}"):
-                print(line, file=sys.stderr)
+            print("\n".join(lines_to_answer(run.run_id, question)), file=sys.stderr)
         elif not ask_person(client, run.run_id, question):
             return Exit.WAITING
     return Exit.ANSWERED if can_ask() else Exit.WAITING

@@ -13,9 +13,6 @@ from aeon_cli.connecting import connect, json_option, print_json, run_named, ses
 if TYPE_CHECKING:
     from aeond_client.client import Client
 
-# More than the daemon takes, so that it is the one to say what is too much.
-_MAX_TEXT_BYTES = 2 << 20
-
 _patience = click.option(
     "--patience",
     "patience_seconds",
@@ -144,25 +141,17 @@ def ask(
             else:
                 print(run.run_id)
             return 0
-        from aeon_cli.exits import Exit
         from aeon_cli.watching import follow
 
-        try:
-            return follow(
-                client,
-                run.run_id,
-                as_json=as_json,
-                quiet=quiet,
-                stay=stay,
-                patience_seconds=patience_seconds,
-            )
-        except KeyboardInterrupt:
-            if cancel_on_interrupt:
-                client.cancel_run(run.run_id, "interrupted")
-                print("\nCancelled.", file=sys.stderr)
-                return Exit.CANCELLED
-            _say_that_it_goes_on(run.run_id)
-            return Exit.INTERRUPTED
+        return follow(
+            client,
+            run.run_id,
+            as_json=as_json,
+            quiet=quiet,
+            stay=stay,
+            patience_seconds=patience_seconds,
+            cancel_on_interrupt=cancel_on_interrupt,
+        )
 
 
 @click.command()
@@ -197,25 +186,19 @@ def watch(
     RUN is a run's id, or last for the newest one. Ends with the run, or where it needs a person. Survives restarts of the daemon. Ctrl-C leaves the
     run alone.
     """
-    from aeon_cli.exits import Exit
     from aeon_cli.watching import follow
 
     with connect(context) as client:
-        run_id = run_named(client, run_id)
-        try:
-            return follow(
-                client,
-                run_id,
-                after_seq=after_seq,
-                children=children,
-                as_json=as_json,
-                quiet=quiet,
-                stay=stay,
-                patience_seconds=patience_seconds,
-            )
-        except KeyboardInterrupt:
-            _say_that_it_goes_on(run_id)
-            return Exit.INTERRUPTED
+        return follow(
+            client,
+            run_named(client, run_id),
+            after_seq=after_seq,
+            children=children,
+            as_json=as_json,
+            quiet=quiet,
+            stay=stay,
+            patience_seconds=patience_seconds,
+        )
 
 
 def _begun_session(client: "Client") -> str:
@@ -225,33 +208,15 @@ def _begun_session(client: "Client") -> str:
     return session_id
 
 
-def _say_that_it_goes_on(run_id: str) -> None:
-    print(
-        f"\nThe run goes on.\n  watch it again:  aeonctl watch {run_id}\n"
-        f"  stop it:         aeonctl cancel {run_id}",
-        file=sys.stderr,
-    )
-
-
 def _request_of(words: tuple[str, ...], *, needed: bool) -> str:
     """The request from the words of the command line, with standard input in place of a `-`."""
+    from aeon_cli.standard_input import read_text
+
     if not words and needed:
         if sys.stdin.isatty():
             raise click.UsageError("What is to be done? Give the request as words, or on standard input.")
         words = ("-",)
-    request = " ".join(_from_stdin() if word == "-" else word for word in words).strip()
+    request = " ".join(read_text("The request") if word == "-" else word for word in words).strip()
     if needed and not request:
         raise click.UsageError("The request is empty.")
     return request
-
-
-def _from_stdin() -> str:
-    data = sys.stdin.buffer.read(_MAX_TEXT_BYTES + 1)
-    if len(data) > _MAX_TEXT_BYTES:
-        raise click.UsageError("The request on standard input is too long: at most 100,000 characters.")
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise click.UsageError(
-            f"The request on standard input is no UTF-8: see byte {error.start + 1}."
-        ) from error

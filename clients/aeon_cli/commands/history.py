@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aeon_cli.completing import complete_run
+from aeon_cli.completing import complete_model, complete_run
 from aeon_cli.connecting import connect, json_option, print_json, run_named
 
 if TYPE_CHECKING:
@@ -30,7 +30,13 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Another plan from there on (see ask --plan).",
 )
-@click.option("--model", default="", metavar="NAME", help="Another model from there on.")
+@click.option(
+    "--model",
+    default="",
+    metavar="NAME",
+    shell_complete=complete_model,
+    help="Another model from there on.",
+)
 @click.option("--detach", is_flag=True, help="Print the fork's id and leave it alone.")
 @json_option
 @click.pass_context
@@ -59,6 +65,9 @@ def fork(
     from aeond_client.following import PATIENCE_SECONDS
     from aeond_client.run_calls import ForkOptions
 
+    placed = context.get_parameter_source("after_seq") is click.core.ParameterSource.COMMANDLINE
+    if step_id and placed:
+        raise click.UsageError("A fork has one place: give --after or --step.")
     with connect(context) as client:
         run_id = run_named(client, run_id)
         if step_id:

@@ -37,7 +37,8 @@ def list_keys(context: click.Context, /, prefix: str, limit: int, as_json: bool)
         for key, value in found:
             print_json({"key": key, "value": value})
     else:
-        print_table(("KEY", "VALUE"), [(key, shown_value(value)) for key, value in found])
+        rows = [(key, shown_value(value)) for key, value in found]
+        print_table(("KEY", "VALUE"), rows, nothing="Nothing is remembered under such a key.")
 
 
 @memory.command("get")
@@ -61,9 +62,10 @@ def get(context: click.Context, /, key: str, as_json: bool) -> None:
 def set_value(context: click.Context, /, key: str, value: str, text: bool) -> None:
     """Set KEY to VALUE: JSON where it is JSON, else the text. A VALUE of - is read from standard input."""
     from aeon_cli.plans import json_value
+    from aeon_cli.standard_input import read_text
 
     if value == "-":
-        value = sys.stdin.read()
+        value = read_text("The value")
     with connect(context) as client:
         client.write_memory(key, value if text else json_value(value))
 

@@ -11,6 +11,7 @@ from aeon_cli.connecting import connect, json_option, print_json
 from aeon_cli.grouping import InOrder
 
 if TYPE_CHECKING:
+    from aeon_cli.exits import Exit
     from aeond_client.client import Client
     from aeond_client.models import Engine, EngineMetrics, ModelInfo
 
@@ -62,14 +63,8 @@ def load(context: click.Context, /, name: str, wait: bool, as_json: bool) -> int
 
     A model that is not on this machine is fetched first.
     """
-    from aeon_cli.exits import Exit
-
     with connect(context) as client:
-        engine = client.load_model(name)
-        if wait:
-            engine = _wait_for(client, engine)
-    _tell(engine, as_json=as_json)
-    return Exit.ANSWERED if engine.state in {"starting", "ready"} else Exit.FAILED
+        return _begun(client, client.load_model(name), wait=wait, as_json=as_json)
 
 
 @models.command("unload")
@@ -102,12 +97,16 @@ def sleep(context: click.Context, /, as_json: bool) -> None:
 @click.pass_context
 def wake(context: click.Context, /, wait: bool, as_json: bool) -> int:
     """Wake the model before somebody asks it, whether it sleeps or is unloaded."""
+    with connect(context) as client:
+        return _begun(client, client.wake_model(), wait=wait, as_json=as_json)
+
+
+def _begun(client: "Client", engine: "Engine", *, wait: bool, as_json: bool) -> "Exit":
+    """Tells of an engine that was told to start; fails when it will not."""
     from aeon_cli.exits import Exit
 
-    with connect(context) as client:
-        engine = client.wake_model()
-        if wait:
-            engine = _wait_for(client, engine)
+    if wait:
+        engine = _wait_for(client, engine)
     _tell(engine, as_json=as_json)
     return Exit.ANSWERED if engine.state in {"starting", "ready"} else Exit.FAILED
 

@@ -85,9 +85,8 @@ def runs(
             )
             for run in found
         ],
+        nothing="There are no such runs.",
     )
-    if not found:
-        print("There are no such runs.", file=sys.stderr)
 
 
 @click.command()
@@ -165,4 +164,5 @@ def decide(context: click.Context, /, run_id: str, resolution: str, step_id: str
     if as_json:
         print_json(run)
     else:
-        print(f"Decided: {resolution}{f' for step {step_id}' if step_id else ''}. The run is {run.state}.")
+        subject = f" for step {step_id}" if step_id else ""
+        print(f"Decided: {resolution}{subject}. The run is {run.state.replace('_', ' ')}.")

@@ -45,7 +45,7 @@ def list_sessions(context: click.Context, /, limit: int, as_json: bool) -> None:
             print_json(session)
         return
     rows = [(s.session_id, how_long_ago(s.changed_time), str(s.run_count), s.title) for s in found]
-    print_table(("SESSION", "CHANGED", "RUNS", "TITLE"), rows)
+    print_table(("SESSION", "CHANGED", "RUNS", "TITLE"), rows, nothing="There are no sessions.")
 
 
 @sessions.command("new")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aeon_cli.questions import how_to_answer, lines_of, value_of
+from aeon_cli.questions import how_to_answer, lines_of, lines_to_answer, value_of
 from aeond_client.judgements import Question
 
 TEXT = Question("s1.1", "s1", "Which colour?", {"type": "string"})
@@ -51,3 +51,4 @@ def test_the_command_that_answers_names_run_and_question() -> None:
     """It can be copied to another terminal."""
     assert how_to_answer("run1", CHOICE) == "aeonctl answer run1 s1.1 CHOICE"
     assert how_to_answer("run1", TEXT) == "aeonctl answer run1 s1.1 ANSWER"
+    assert lines_to_answer("run1", TEXT) == ["? Which colour?", "  aeonctl answer run1 s1.1 ANSWER"]

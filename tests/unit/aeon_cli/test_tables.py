@@ -11,10 +11,12 @@ def test_a_pipe_gets_whole_cells_in_columns(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == f"a     日本  {'x' * 200}\nlong  b     y z\n"
 
 
-def test_an_empty_list_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """A heading over nothing is not printed."""
+def test_an_empty_list_is_said_to_be_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """A heading over nothing is not printed; a person is told, and a program reads nothing."""
     print_table(("A", "B"), [])
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr() == ("", "")
+    print_table(("A", "B"), [], nothing="There is none.")
+    assert capsys.readouterr() == ("", "There is none.\n")
 
 
 def test_a_cell_cannot_break_its_line(capsys: pytest.CaptureFixture[str]) -> None:

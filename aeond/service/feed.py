@@ -82,12 +82,14 @@ class Watcher:
         return self._hot
 
     def go_hot(self, cursor: int) -> bool:
-        """Goes on from the queue, with the text so far, unless it lacks events after `cursor`."""
+        """Goes on from the queue, with the text so far, unless it lacks events after `cursor`; does nothing
+        when the watcher is hot already."""
         if self._overflowed:  # from now on the queue has everything again
             self._overflowed, self._lost_until = False, self._newest_seq
         if cursor < self._lost_until:
             return False
-        self._queue.extend(self._feed.texts_so_far(self._run_id))
+        if not self._hot:
+            self._queue.extend(self._feed.texts_so_far(self._run_id))
         self._hot = True
         return True
 

@@ -13,12 +13,10 @@ from dataclasses import dataclass, field
 import anyio
 
 from aeond.domain.events import ChildRunEnded, ChildRunStarted, Event, LiveUpdate, RunEnded
-from aeond.errors import InvalidInputError, UnavailableError
+from aeond.errors import UnavailableError
 from aeond.ports import Journal
 from aeond.service.feed import HotFeed, Watcher
-from aeond.service.folding import run_not_found
-
-Batch = Sequence[Event | LiveUpdate]
+from aeond.service.watching import Batch, summary_at
 
 
 @dataclass(eq=False, slots=True)
@@ -88,15 +86,7 @@ class _Tree:
     async def enter(self, run_id: str, after_seq: int, field: str) -> None:
         """Adds a run to the stream, and those below it that were begun and not all shown by then."""
         place = self._place(run_id, after_seq)
-        summary = await self._journal.summary(run_id)
-        if summary is None:
-            raise run_not_found(run_id)
-        if not 0 <= after_seq <= summary.last_seq:
-            raise InvalidInputError(
-                f"run {run_id!r} has reached event {summary.last_seq}: watch after that one or an earlier one",
-                reason="SEQ_AHEAD",
-                field=field,
-            )
+        summary = await summary_at(self._journal, run_id, after_seq, field)
         place.ended = summary.state.ended and after_seq == summary.last_seq
         for child_run_id in await self._begun(run_id, after_seq):
             await self._enter_child(place, child_run_id)

@@ -31,7 +31,7 @@ class RunWatching:
         with self._feed.watch(run_id) as watcher:
             head = self._feed.head(run_id)
             if head == 0 or not 0 <= cursor <= head:
-                summary = await self._summary(run_id, cursor)
+                summary = await summary_at(self._journal, run_id, cursor, "after_seq")
                 if summary.state.ended and cursor == summary.last_seq:
                     return
                 head = summary.last_seq
@@ -48,19 +48,6 @@ class RunWatching:
             reason="DRAINING",
         )
 
-    async def _summary(self, run_id: str, cursor: int) -> RunSummary:
-        """How far the run has come, if a watcher can be at this cursor."""
-        summary = await self._journal.summary(run_id)
-        if summary is None:
-            raise run_not_found(run_id)
-        if not 0 <= cursor <= summary.last_seq:
-            raise InvalidInputError(
-                f"run {run_id!r} has reached event {summary.last_seq}: watch after that one or an earlier one",
-                reason="SEQ_AHEAD",
-                field="after_seq",
-            )
-        return summary
-
     async def _next(self, watcher: Watcher, run_id: str, cursor: int, head: int) -> Batch:
         """What comes after the cursor: a page while there is one, then what happens.
 
@@ -75,6 +62,20 @@ class RunWatching:
         if not page or reached >= head:
             watcher.go_hot(reached)
         return page
+
+
+async def summary_at(journal: Journal, run_id: str, cursor: int, field: str) -> RunSummary:
+    """How far the run has come; InvalidInputError for that field if no watcher can be at this cursor."""
+    summary = await journal.summary(run_id)
+    if summary is None:
+        raise run_not_found(run_id)
+    if not 0 <= cursor <= summary.last_seq:
+        raise InvalidInputError(
+            f"run {run_id!r} has reached event {summary.last_seq}: watch after that one or an earlier one",
+            reason="SEQ_AHEAD",
+            field=field,
+        )
+    return summary
 
 
 def _after(cursor: int, batch: Batch) -> Batch:

@@ -41,7 +41,7 @@ class Workspaces:
         real = await anyio.to_thread.run_sync(_real_folder, path)
         if real is None:
             raise InvalidInputError(
-                f"{folder} is no folder that the daemon can write to: make it, or choose another workspace",
+                f"{folder} is no folder that the daemon can read and enter: make it, or choose another workspace",
                 reason="WORKSPACE_UNUSABLE",
                 field="workspace",
             )

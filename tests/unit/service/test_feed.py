@@ -114,6 +114,17 @@ async def test_a_late_watcher_gets_the_text_so_far_first() -> None:
         assert await watcher.take() == (TextDelta("r", "s1", "it is ", 0), TextDelta("r", "s1", "so", 6))
 
 
+async def test_the_text_so_far_is_given_once() -> None:
+    """Whoever goes hot again and again, after each look at the journal, has nothing to take but news."""
+    feed = HotFeed()
+    feed.update(TextDelta("r", "s1", "it is", 0))
+    with feed.watch("r") as watcher:
+        assert watcher.go_hot(0)
+        assert watcher.take_now() == (TextDelta("r", "s1", "it is", 0),)
+        assert watcher.go_hot(0)
+        assert watcher.take_now() == ()
+
+
 async def test_text_that_starts_anew_replaces_what_was_there() -> None:
     """A step that is asked again shows a late watcher its new text only."""
     feed = HotFeed()

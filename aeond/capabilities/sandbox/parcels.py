@@ -36,15 +36,18 @@ def pack(folder: Path, known: Mapping[str, Fingerprint] | None = None) -> bytes:
     total = 0
     for path, facts in _walk(folder):
         name = str(path.relative_to(folder))
-        executable = bool(facts.st_mode & stat.S_IXUSR)
-        if stat.S_ISDIR(facts.st_mode):
+        is_file = stat.S_ISREG(facts.st_mode)
+        if is_file and known is not None and known.get(name) == _fingerprint(facts):
+            continue
+        total += facts.st_size if is_file else 0
+        if total > MAX_PARCEL_BYTES or len(entries) >= MAX_FILES:
+            raise ParcelError(
+                f"it holds more than {MAX_PARCEL_BYTES >> 20} MiB or {MAX_FILES} files and folders"
+            )
+        if not is_file:
             entries.append((f"{name}/", 0, True))
             continue
-        if known is not None and known.get(name) == _fingerprint(facts):
-            continue
-        total += facts.st_size
-        if total > MAX_PARCEL_BYTES or len(entries) >= MAX_FILES:
-            raise ParcelError(f"it holds more than {MAX_PARCEL_BYTES >> 20} MiB or {MAX_FILES} files")
+        executable = bool(facts.st_mode & stat.S_IXUSR)
         content = _content(path)
         total += len(content) - facts.st_size
         entries.append((name, len(content), executable))
@@ -99,15 +102,17 @@ def remove(names: Sequence[str], folder: Path) -> None:
 
 
 def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """The folders and regular files below a folder, folders before what is in them."""
-    for entry in sorted(os.scandir(folder), key=lambda one: one.name):
-        facts = entry.stat(follow_symlinks=False)
-        path = Path(entry.path)
-        if stat.S_ISDIR(facts.st_mode):
-            yield path, facts
-            yield from _walk(path)
-        elif stat.S_ISREG(facts.st_mode):
-            yield path, facts
+    """The folders and regular files below a folder, folders before what is in them, however deep."""
+    waiting = [folder]
+    while waiting:
+        for entry in sorted(os.scandir(waiting.pop()), key=lambda one: one.name):
+            facts = entry.stat(follow_symlinks=False)
+            path = Path(entry.path)
+            if stat.S_ISDIR(facts.st_mode):
+                waiting.append(path)
+                yield path, facts
+            elif stat.S_ISREG(facts.st_mode):
+                yield path, facts
 
 
 def _content(path: Path) -> bytes:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+import anyio
 from pydantic import TypeAdapter, ValidationError
 
 from aeond.capabilities.sandbox.conversing import Sandbox
@@ -95,10 +96,14 @@ async def sandboxed_file(file: Path, sandbox: Sandbox, memory_bytes: int) -> Seq
     source = read_source(file)
     request = Request(Errand.DESCRIBE, str(file), source, Limits(DESCRIBE_SECONDS, memory_bytes))
     try:
-        described = await sandbox.perform(request, DESCRIBE_BYTES)
+        with anyio.fail_after(DESCRIBE_SECONDS):
+            described = await sandbox.perform(request, DESCRIBE_BYTES)
         specs = TypeAdapter(tuple[ToolSpec, ...]).validate_python(described)
     except ToolError as error:
         raise _broken(file, error.message, error.reason) from error
+    except TimeoutError as error:
+        why = f"it did not say within {DESCRIBE_SECONDS:g} seconds what its tools are"
+        raise _broken(file, why, "TOOL_FILE_BROKEN") from error
     except ValidationError as error:
         raise _broken(
             file, f"what it says of its tools cannot be read: {error}", "TOOL_FILE_BROKEN"

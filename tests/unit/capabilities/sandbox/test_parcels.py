@@ -3,12 +3,13 @@
 import contextlib
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from aeond.capabilities.sandbox.messages import MAX_PARCEL_BYTES
-from aeond.capabilities.sandbox.parcels import ParcelError, fingerprints, pack, remove, unpack
+from aeond.capabilities.sandbox.parcels import MAX_FILES, ParcelError, fingerprints, pack, remove, unpack
 
 FOREIGN = (
     "/etc/passwd", "../out", "a/../../out", "a//b", "./a", "a/.", "", "/", "//", "..", "../", "a/../b/",
@@ -69,6 +70,25 @@ def test_too_much_is_refused(tmp_path: Path) -> None:
         file.truncate(MAX_PARCEL_BYTES + 1)
     with pytest.raises(ParcelError):
         pack(tmp_path)
+
+
+def test_too_many_folders_are_refused(tmp_path: Path) -> None:
+    """Folders count like files: what is packed can be unpacked."""
+    for number in range(MAX_FILES + 1):
+        (tmp_path / str(number)).mkdir()
+    with pytest.raises(ParcelError):
+        pack(tmp_path)
+
+
+def test_a_deep_workspace_travels(tmp_path: Path) -> None:
+    """Folders in folders, far deeper than functions may nest, are packed like others."""
+    name = "/".join("d" * 1_200)
+    try:
+        unpack(parcel(name), tmp_path)
+        line = pack(tmp_path).partition(b"\n")[0]
+    finally:
+        subprocess.run(["rm", "-r", str(tmp_path / "d")], check=True, timeout=30)
+    assert [name, 1, False] in json.loads(line)
 
 
 @pytest.mark.parametrize("name", FOREIGN)

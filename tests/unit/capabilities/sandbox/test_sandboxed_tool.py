@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import anyio
 import pytest
 
 from aeond.capabilities.sandbox.bubblewrap import Bubblewrap
@@ -19,6 +20,7 @@ from aeond.errors import InvalidInputError, ToolError
 from aeond.ports import ToolAnswer
 from tests.support.tool_sockets import tool_socket
 from tests.support.tools import CONTEXT, FreeTool
+from tests.support.virtual_time import in_virtual_time
 
 SPEC: dict[str, JsonValue] = {
     "name": "count",
@@ -85,6 +87,25 @@ async def test_what_is_no_description_is_refused(file: Path, said: JsonValue) ->
     with pytest.raises(InvalidInputError) as caught:
         await sandboxed_file(file, SaidSandbox(said), 1 << 30)
     assert (caught.value.reason, caught.value.field) == ("TOOL_FILE_BROKEN", "tools.folders")
+
+
+class SilentSandbox:
+    """A sandbox that never answers."""
+
+    async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+
+def test_a_file_that_hangs_ends_the_start(file: Path) -> None:
+    """A file whose code never comes to an end is named, whatever bounds of its own it has taken off."""
+
+    async def scene() -> None:
+        with pytest.raises(InvalidInputError, match=r"count\.py: it did not say within") as caught:
+            await sandboxed_file(file, SilentSandbox(), 1 << 30)
+        assert caught.value.reason == "TOOL_FILE_BROKEN"
+
+    in_virtual_time(scene)
 
 
 async def test_a_file_that_breaks_is_named(file: Path, unit: ToolUnit) -> None:

@@ -8,11 +8,11 @@ from pydantic import BaseModel, ValidationError
 
 from aeond.capabilities.tools.measuring import pointer_token
 from aeond.capabilities.tools.model_schemas import model_schema
+from aeond.capabilities.tools.schemas import arguments_invalid
 from aeond.capabilities.tools.threads import WorkerThreads
 from aeond.domain.outcome import Problem
 from aeond.domain.tools import Effect, ToolContext, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
-from aeond.errors import InvalidInputError
 
 Arguments = TypeVar("Arguments", bound=BaseModel)
 Result = TypeVar("Result", bound=BaseModel)
@@ -61,15 +61,11 @@ class FunctionTool:
         try:
             return self._arguments.model_validate(arguments)
         except ValidationError as error:
-            problems = [
+            problems = tuple(
                 Problem(part["type"], part["msg"], "".join(pointer_token(step) for step in part["loc"]))
                 for part in error.errors(include_url=False, include_context=False, include_input=False)
-            ]
-            raise InvalidInputError(
-                f"the arguments of {self._spec.name} are not valid: " + "; ".join(map(str, problems)),
-                reason="ARGUMENTS_INVALID",
-                field=f"arguments{problems[0].path}",
-            ) from error
+            )
+            raise arguments_invalid(self._spec.name, problems) from error
 
 
 class _Decorator(Protocol):

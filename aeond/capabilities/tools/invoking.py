@@ -18,6 +18,7 @@ import anyio
 from aeond.capabilities.tools.measuring import json_size
 from aeond.capabilities.tools.registry import RegisteredTool, Registry
 from aeond.capabilities.tools.request_checks import check_request
+from aeond.capabilities.tools.schemas import arguments_invalid
 from aeond.domain.outcome import Problem
 from aeond.domain.questions import InputRequest
 from aeond.domain.subtasks import SubtaskRequest
@@ -175,17 +176,9 @@ def _check_arguments(registered: RegisteredTool, arguments: JsonObject) -> None:
         json_size(arguments, MAX_ARGUMENT_BYTES)
     except InvalidInputError as error:
         problem = Problem(error.reason, error.message, error.field)
-        raise _arguments_invalid(registered, (problem,)) from error
+        raise arguments_invalid(registered.spec.name, (problem,)) from error
     if problems := registered.arguments.problems(arguments):
-        raise _arguments_invalid(registered, problems)
-
-
-def _arguments_invalid(registered: RegisteredTool, problems: tuple[Problem, ...]) -> InvalidInputError:
-    return InvalidInputError(
-        f"the arguments of {registered.spec.name} are not valid: " + "; ".join(map(str, problems)),
-        reason="ARGUMENTS_INVALID",
-        field=f"arguments{problems[0].path}",
-    )
+        raise arguments_invalid(registered.spec.name, problems)
 
 
 def _check_output(registered: RegisteredTool, output: object) -> int:

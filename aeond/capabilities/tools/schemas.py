@@ -51,6 +51,15 @@ class CompiledSchema:
         return tuple(found)
 
 
+def arguments_invalid(tool: str, problems: Sequence[Problem]) -> InvalidInputError:
+    """What is raised for arguments that a tool's schema or model does not allow; there is a problem at least."""
+    return InvalidInputError(
+        f"the arguments of {tool} are not valid: " + "; ".join(map(str, problems)),
+        reason="ARGUMENTS_INVALID",
+        field=f"arguments{problems[0].path}",
+    )
+
+
 def with_subschemas(schema: Schema, change: Callable[[Schema], Schema]) -> dict[str, Any]:
     """A copy of a schema in which each schema directly below it has been changed."""
     changed = dict(schema)

@@ -1,16 +1,16 @@
 """A daemon from its start to its stop, with runs in it."""
 
-from typing import Any
-
 import pytest
 
 from aeond_client.client import Client
 from aeond_client.errors import UnavailableError
-from aeond_client.events import RunCreated, RunEnded, RunParked, StepEnded, StepStarted
+from aeond_client.events import RunCreated, RunEnded, RunParked, RunSuspended, StepEnded, StepStarted
+from aeond_client.retries import Retries
 from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Plan, PlanStep, Resolution, RunState, StepState
 from tests.support.collecting import Collector
 from tests.support.ledgers import chain, deed
+from tests.support.stages import Stage
 
 SUM = Plan(
     "add and remember",
@@ -28,7 +28,7 @@ def started(collector: Collector, step_id: str) -> bool:
     return any(isinstance(e.kind, StepStarted) and e.kind.step.step_id == step_id for e in collector.events)
 
 
-def test_a_run_by_plan_from_start_to_stop(stage: Any) -> None:
+def test_a_run_by_plan_from_start_to_stop(stage: Stage) -> None:
     """A daemon starts, runs a plan, streams it, answers, remembers, and stops in order with 0."""
     with Client(stage.socket) as client:
         run = client.create_run("add and remember", RunOptions(plan=SUM, workspace=str(stage.workspace)))
@@ -46,7 +46,7 @@ def test_a_run_by_plan_from_start_to_stop(stage: Any) -> None:
     assert "Traceback" not in stage.daemon.log
 
 
-def test_what_was_done_is_there_after_a_restart(stage: Any) -> None:
+def test_what_was_done_is_there_after_a_restart(stage: Stage) -> None:
     """Runs, their events and the memory outlive the daemon."""
     with Client(stage.socket) as client:
         answer = client.run("add and remember", RunOptions(plan=SUM))
@@ -58,7 +58,7 @@ def test_what_was_done_is_there_after_a_restart(stage: Any) -> None:
         assert client.read_memory("bonus") == 420
 
 
-def test_a_killed_daemon_goes_on_where_it_was(stage: Any) -> None:
+def test_a_killed_daemon_goes_on_where_it_was(stage: Stage) -> None:
     """After SIGKILL in a run: finished steps are not run again, the cut one is, and nobody who watches notices."""
     gate = stage.gate()
     plan = chain(deed("s1", "run"), deed("s2", "pure", gate=gate), deed("s3", "run"))
@@ -84,7 +84,7 @@ def test_a_killed_daemon_goes_on_where_it_was(stage: Any) -> None:
     ],
 )
 def test_a_cut_step_with_effects_waits_for_a_person(
-    stage: Any, resolution: Resolution, state: RunState, begun: dict[str, int]
+    stage: Stage, resolution: Resolution, state: RunState, begun: dict[str, int]
 ) -> None:
     """A step that may have changed the world is never repeated by itself: it is UNKNOWN until somebody decides."""
     gate = stage.gate()
@@ -94,7 +94,7 @@ def test_a_cut_step_with_effects_waits_for_a_person(
         with Collector(stage.socket, run.run_id) as seen:
             gate.held()
             stage.daemon.restart()
-            assert seen.wait(lambda s: any(type(e.kind).__name__ == "RunSuspended" for e in s.events))
+            seen.wait_for(RunSuspended)
             (step,) = [s for s in client.get_run(run.run_id).steps if s.plan_step.step_id == "s1"]
             assert step.state is StepState.UNKNOWN
             client.decide_run(run.run_id, resolution, "s1")
@@ -106,7 +106,7 @@ def test_a_cut_step_with_effects_waits_for_a_person(
     assert seen.seqs == list(range(1, len(seen.seqs) + 1))
 
 
-def test_an_idempotent_step_is_asked_before_it_is_repeated(stage: Any) -> None:
+def test_an_idempotent_step_is_asked_before_it_is_repeated(stage: Stage) -> None:
     """A cut step that can tell whether it did its work is not run a second time when it did."""
     gate = stage.gate()
     plan = chain(deed("s1", "put", gate=gate))
@@ -122,7 +122,7 @@ def test_an_idempotent_step_is_asked_before_it_is_repeated(stage: Any) -> None:
     assert stage.ledger.begun(run.run_id) == {"s1": 1}
 
 
-def test_a_stop_waits_for_a_step_with_effects(stage: Any) -> None:
+def test_a_stop_waits_for_a_step_with_effects(stage: Stage) -> None:
     """SIGTERM lets a step with effects end, parks the run, exits 0, and the next daemon goes on."""
     gate = stage.gate()
     plan = chain(deed("s1", "run", gate=gate), deed("s2", "run"))
@@ -146,14 +146,12 @@ def test_a_stop_waits_for_a_step_with_effects(stage: Any) -> None:
 
 def _until_refused(socket: str) -> None:
     """Writes to the memory until the daemon takes no more."""
-    from aeond_client.retries import Retries
-
     with Client(socket, retries=Retries(attempts=1)) as client:
         for number in range(100_000):
             client.write_memory("n", number)
 
 
-def test_a_second_signal_does_not_wait(stage: Any) -> None:
+def test_a_second_signal_does_not_wait(stage: Stage) -> None:
     """Told twice to stop, the daemon does not wait for steps, and says of a cut one that it is UNKNOWN."""
     gate = stage.gate()
     with Client(stage.socket) as client:
@@ -165,12 +163,12 @@ def test_a_second_signal_does_not_wait(stage: Any) -> None:
         assert stage.daemon.wait() == 0
         stage.daemon.start()
         with Collector(stage.socket, run.run_id) as seen:
-            assert seen.wait(lambda s: any(type(e.kind).__name__ == "RunSuspended" for e in s.events))
+            seen.wait_for(RunSuspended)
         assert client.get_run(run.run_id).steps[0].state is StepState.UNKNOWN
     assert stage.ledger.begun(run.run_id) == {"s1": 1}
 
 
-def test_a_run_that_crashes_the_daemon_again_and_again_is_suspended(stage: Any) -> None:
+def test_a_run_that_crashes_the_daemon_again_and_again_is_suspended(stage: Stage) -> None:
     """A run that was live in three crashes waits for a person instead of a fourth."""
     gate = stage.gate()
     with Client(stage.socket) as client:
@@ -179,7 +177,7 @@ def test_a_run_that_crashes_the_daemon_again_and_again_is_suspended(stage: Any) 
             for _ in range(3):
                 gate.held()
                 stage.daemon.restart()
-            assert seen.wait(lambda s: any(type(e.kind).__name__ == "RunSuspended" for e in s.events))
+            seen.wait_for(RunSuspended)
             assert client.get_run(run.run_id).state is RunState.SUSPENDED
             client.decide_run(run.run_id, Resolution.RETRY)
             gate.open()
@@ -188,7 +186,7 @@ def test_a_run_that_crashes_the_daemon_again_and_again_is_suspended(stage: Any) 
     assert stage.ledger.begun(run.run_id) == {"s1": 4}
 
 
-def test_a_running_run_is_cancelled(stage: Any) -> None:
+def test_a_running_run_is_cancelled(stage: Stage) -> None:
     """Cancelling a run cuts its harmless step at once and ends it."""
     gate = stage.gate()
     with Client(stage.socket) as client:

@@ -3,20 +3,14 @@
 import hashlib
 import sqlite3
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from aeond.daemon.exits import Exit
 from aeond_client.client import Client
-from tests.support.daemon_process import COMMAND, DaemonProcess, Overrides, daemon_folder, running_daemon
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with daemon_folder() as folder:
-        yield folder
+from tests.support.daemon_process import COMMAND, DaemonProcess, Overrides, running_daemon
 
 
 @pytest.fixture

@@ -1,9 +1,7 @@
 """A disk that fills up or fails under a running daemon."""
 
 import resource
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,53 +13,46 @@ from aeond_client.retries import Retries
 from aeond_client.run_calls import RunOptions
 from aeond_client.runs import RunState
 from tests.support.collecting import Collector
-from tests.support.daemon_process import DaemonProcess, daemon_folder
-from tests.support.ledgers import TOOL_FILE, Gate, Ledger, chain, deed
+from tests.support.ledgers import chain, deed
 from tests.support.small_disk import fill, small_disk
+from tests.support.stages import Stage, staged
 
 DISK_BYTES = 24 << 20
 FIRST_BYTES = 16 << 10
 
 
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with daemon_folder() as folder:
-        yield folder
-
-
 def test_runs_wait_for_room_and_go_on(folder: Path) -> None:
     """On a full disk runs are suspended and say so, everything can be read, and room lets all of them end."""
-    ledger, gate = Ledger(folder / "ledger"), Gate(folder / "gate")
-    with small_disk(folder / "disk", DISK_BYTES) as disk:
-        daemon = DaemonProcess(
-            folder, {"daemon": {"state_dir": str(disk)}, "tools": {"files": [str(TOOL_FILE)]}}
+    with (
+        small_disk(folder / "disk", DISK_BYTES) as disk,
+        staged(folder, {"daemon": {"state_dir": str(disk)}}) as stage,
+        Client(stage.socket, retries=Retries(attempts=1)) as client,
+    ):
+        gate = stage.gate()
+        run = client.create_run(
+            "deeds", RunOptions(plan=chain(deed("s1", "pure", gate=gate), deed("s2", "run")))
         )
-        daemon.environment["AEOND_LEDGER"] = str(ledger.path)
-        with daemon, Client(daemon.socket, retries=Retries(attempts=1)) as client:
-            run = client.create_run(
-                "deeds", RunOptions(plan=chain(deed("s1", "pure", gate=gate), deed("s2", "run")))
-            )
-            with Collector(str(daemon.socket), run.run_id) as seen:
-                gate.held()
-                ballast = fill(disk)
-                gate.open()
-                assert seen.wait(lambda s: any(isinstance(e.kind, RunSuspended) for e in s.events))
-                assert client.get_run(run.run_id).state is RunState.SUSPENDED
-                assert client.list_runs()[0].state is RunState.SUSPENDED
-                with pytest.raises(AeondError) as refused:
-                    client.create_run("one more", RunOptions(plan=chain(deed("s1", "pure"))))
-                assert refused.value.reason == "DISK_FULL"
-                assert any("disk is full" in message for message in client.get_status().messages)
-                ballast.unlink()
-                gate.open()
-                seen.wait_for_end()
-            assert client.get_run(run.run_id).state is RunState.SUCCEEDED
-            assert seen.seqs == list(range(1, len(seen.seqs) + 1))
-            assert daemon.stop() == 0
-    assert ledger.begun(run.run_id)["s2"] == 1
+        with Collector(stage.socket, run.run_id) as seen:
+            gate.held()
+            ballast = fill(disk)
+            gate.open()
+            seen.wait_for(RunSuspended)
+            assert client.get_run(run.run_id).state is RunState.SUSPENDED
+            assert client.list_runs()[0].state is RunState.SUSPENDED
+            with pytest.raises(AeondError) as refused:
+                client.create_run("one more", RunOptions(plan=chain(deed("s1", "pure"))))
+            assert refused.value.reason == "DISK_FULL"
+            assert any("disk is full" in message for message in client.get_status().messages)
+            ballast.unlink()
+            gate.open()
+            seen.wait_for_end()
+        assert client.get_run(run.run_id).state is RunState.SUCCEEDED
+        assert seen.seqs == list(range(1, len(seen.seqs) + 1))
+        assert stage.daemon.stop() == 0
+    assert stage.ledger.begun(run.run_id)["s2"] == 1
 
 
-def test_a_disk_that_fails_ends_the_daemon(stage: Any) -> None:
+def test_a_disk_that_fails_ends_the_daemon(stage: Stage) -> None:
     """When nothing can be recorded any more the daemon ends with 7 by itself; on a sound disk all goes on."""
     gate = stage.gate()
     with Client(stage.socket) as client:

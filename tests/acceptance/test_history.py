@@ -1,31 +1,27 @@
 """Forks and replays of runs, by the real daemon and from the command line."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import anyio
 
 from aeond_client import AsyncClient, RunOptions
 from aeond_client.events import StepStarted
-from aeond_client.runs import RunState
-from tests.acceptance.test_aeonctl import plan_file, printed
+from aeond_client.runs import PlanStep, RunState
+from tests.support.collecting import ended
 from tests.support.ledgers import chain, deed
+from tests.support.stages import Stage
 
 THREE = (deed("s1", "pure"), deed("s2", "run"), deed("s3", "pure"))
 
 
-async def done(client: AsyncClient, workspace: Path, *steps: Any) -> str:
+async def done(client: AsyncClient, workspace: Path, *steps: PlanStep) -> str:
     """A run of these steps, once it has ended."""
     options = RunOptions(plan=chain(*steps), workspace=str(workspace))
     run = await client.create_run("deeds", options)
-    async with client.watch(run.run_id) as events:
-        async for _ in events:
-            pass
-    return run.run_id
+    return (await ended(client, run.run_id)).run_id
 
 
-async def test_a_run_replays_to_the_events_that_its_watchers_got(stage: Any) -> None:
+async def test_a_run_replays_to_the_events_that_its_watchers_got(stage: Stage) -> None:
     """A replay needs neither tools nor model and gives the run's own events, whole or up to one of them."""
     with anyio.fail_after(60):
         async with AsyncClient(stage.socket) as client:
@@ -39,7 +35,7 @@ async def test_a_run_replays_to_the_events_that_its_watchers_got(stage: Any) -> 
             assert stage.ledger.lines == deeds
 
 
-async def test_a_fork_does_only_what_comes_after_its_point(stage: Any) -> None:
+async def test_a_fork_does_only_what_comes_after_its_point(stage: Stage) -> None:
     """A fork from the third step runs that step alone; the run that it came from stays as it was."""
     with anyio.fail_after(60):
         async with AsyncClient(stage.socket) as client:
@@ -52,49 +48,43 @@ async def test_a_fork_does_only_what_comes_after_its_point(stage: Any) -> None:
                 if isinstance(event.kind, StepStarted) and event.kind.step.step_id == "s3"
             )
             forked = await client.fork_run(run_id, before)
-            async with client.watch(forked.run_id) as events:
-                async for _ in events:
-                    pass
-            fork = await client.get_run(forked.run_id)
+            fork = await ended(client, forked.run_id)
             assert fork.state is RunState.SUCCEEDED
             first = await client.get_run(run_id)
             assert [step.output for step in fork.steps][:2] == [step.output for step in first.steps][:2]
             assert stage.ledger.begun(forked.run_id) == {"s3": 1}
 
 
-async def test_a_fork_may_go_on_with_another_plan(stage: Any) -> None:
+async def test_a_fork_may_go_on_with_another_plan(stage: Stage) -> None:
     """From the command line: what was executed stays, the rest is the new plan's, and both can be replayed."""
-    steps = [{"step_id": "s1", "tool": "calculator", "arguments": {"expression": "2 + 3"}}]
-    path = stage.workspace / "plan.json"
-    path.write_text(json.dumps({"goal": "a sum", "steps": steps}), encoding="utf-8")
-    code, out, err = await printed(stage, "ask", "-q", "--plan", str(path))
-    assert (code, "5" in out) == (0, True), err
-    more = {"step_id": "s2", "tool": "calculator", "arguments": {"expression": "$s1.result * 10"}}
-    path.write_text(json.dumps({"goal": "more", "steps": [*steps, more]}), encoding="utf-8")
-    code, out, err = await printed(stage, "fork", "last", "--step", "s1", "--plan", str(path))
-    assert (code, "50" in out) == (0, True), err
-    code, out, err = await printed(stage, "replay", "last", "--json")
-    assert code == 0
-    kinds = [json.loads(line)["kind"] for line in out.splitlines()]
+    first = PlanStep("s1", "", "calculator", {"expression": "2 + 3"})
+    printed = await stage.aeonctl("ask", "-q", "--plan", stage.plan_file(chain(first)))
+    assert (printed.code, "5" in printed.out) == (0, True), printed.err
+    more = stage.plan_file(chain(first, PlanStep("s2", "", "calculator", {"expression": "$s1.result * 10"})))
+    printed = await stage.aeonctl("fork", "last", "--step", "s1", "--plan", more)
+    assert (printed.code, "50" in printed.out) == (0, True), printed.err
+    printed = await stage.aeonctl("replay", "last", "--json")
+    assert printed.code == 0
+    kinds = [line["kind"] for line in printed.json_lines]
     assert kinds[0] == "run_created"
     assert kinds[-1] == "run_ended"
     assert "plan_adopted" in kinds
-    assert err == f"{len(kinds)} events came out as recorded.\n"
+    assert printed.err == f"{len(kinds)} events came out as recorded.\n"
 
 
-async def test_a_fork_where_a_step_never_began_is_refused(stage: Any) -> None:
+async def test_a_fork_where_a_step_never_began_is_refused(stage: Stage) -> None:
     """A step that the run never began is no place to fork, and that is said."""
-    path = plan_file(stage.workspace, deed("s1", "pure"))
-    assert (await printed(stage, "ask", "-q", "--plan", path))[0] == 0
-    code, _, err = await printed(stage, "fork", "last", "--step", "s9")
-    assert code == 2
-    assert "has begun no step s9" in err
+    path = stage.plan_file(chain(deed("s1", "pure")))
+    assert (await stage.aeonctl("ask", "-q", "--plan", path)).code == 0
+    printed = await stage.aeonctl("fork", "last", "--step", "s9")
+    assert printed.code == 2
+    assert "has begun no step s9" in printed.err
 
 
-async def test_a_fork_with_an_unknown_model_is_refused(stage: Any) -> None:
+async def test_a_fork_with_an_unknown_model_is_refused(stage: Stage) -> None:
     """A fork with a model that the catalogue lacks is refused with how to find one that it has."""
     async with AsyncClient(stage.socket) as client:
         run_id = await done(client, stage.workspace, deed("s1", "pure"))
-    code, _, err = await printed(stage, "fork", run_id, "--model", "another")
-    assert code != 0
-    assert "there is no model 'another': list the models" in err
+    printed = await stage.aeonctl("fork", run_id, "--model", "another")
+    assert printed.code != 0
+    assert "there is no model 'another': list the models" in printed.err

@@ -11,7 +11,9 @@ import pytest
 
 from aeond_client import AsyncClient, RunOptions
 from aeond_client.errors import AeondError, NotFoundError
+from aeond_client.run_calls import ForkOptions
 from aeond_client.runs import Plan, PlanStep, Run, RunState
+from tests.support.collecting import ended
 from tests.support.daemon_process import DaemonProcess, daemon_folder
 
 THINKING = Plan(
@@ -44,13 +46,6 @@ async def thought(client: AsyncClient, workspace: Path, model: str = "") -> Run:
     """A run of three thoughts of this model, once it has ended."""
     run = await client.create_run("think", RunOptions(plan=THINKING, workspace=str(workspace), model=model))
     return await ended(client, run.run_id)
-
-
-async def ended(client: AsyncClient, run_id: str) -> Run:
-    async with client.watch(run_id) as events:
-        async for _ in events:
-            pass
-    return await client.get_run(run_id)
 
 
 def thinkers(run: Run) -> set[str]:
@@ -118,8 +113,6 @@ async def test_a_fork_goes_on_with_another_model(tmp_path: Path) -> None:
     """A run forked with another model is done by that one from there on, whichever is resident."""
     with anyio.fail_after(120):
         async with daemon_with() as client:
-            from aeond_client.run_calls import ForkOptions
-
             first = await thought(client, tmp_path)
             forked = await client.fork_run(first.run_id, 1, ForkOptions(model="two"))
             assert thinkers(await ended(client, forked.run_id)) == {"two"}

@@ -1,20 +1,19 @@
 """What a run asks a person, with the real daemon: asked, left, answered from anywhere, over a SIGKILL."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import anyio
 import pytest
 
 from aeond_client.client import Client
 from aeond_client.errors import InvalidInputError, NoAnswerError, WrongStateError
 from aeond_client.events import InputAnswered, InputRequested, RunEnded
 from aeond_client.run_calls import RunOptions
-from aeond_client.runs import Budget, Plan, PlanStep, RunState, StepState
+from aeond_client.runs import Budget, Plan, PlanStep, Run, RunState, StepState
 from tests.support.aeonctl import command, environment
 from tests.support.collecting import Collector
 from tests.support.screens import terminal
+from tests.support.stages import Stage
 
 
 def asking(**arguments: Any) -> Plan:
@@ -32,17 +31,17 @@ def asked(client: Client, socket: str, plan: Plan, **bounds: Any) -> str:
     """A run of this plan, once it asks."""
     run = client.create_run("ask me", RunOptions(plan=plan, budget=Budget(**bounds)))
     with Collector(socket, run.run_id) as seen:
-        assert seen.wait(lambda s: any(isinstance(e.kind, InputRequested) for e in s.events))
+        seen.wait_for(InputRequested)
     return run.run_id
 
 
-def ended(client: Client, run_id: str) -> Any:
+def ended(client: Client, run_id: str) -> Run:
     with client.watch(run_id) as events:
         assert any(isinstance(event.kind, RunEnded) for event in events)
     return client.get_run(run_id)
 
 
-def test_an_answer_is_the_steps_result(stage: Any) -> None:
+def test_an_answer_is_the_steps_result(stage: Stage) -> None:
     """A run asks and waits; one client's answer lets it go on, and the second answer comes too late."""
     with Client(stage.socket) as client, Client(stage.socket) as other:
         run_id = asked(client, stage.socket, asking(options=["red", "blue"]))
@@ -61,7 +60,7 @@ def test_an_answer_is_the_steps_result(stage: Any) -> None:
         assert client.read_memory("colour") == "blue"
 
 
-def test_of_many_answers_at_once_one_counts(stage: Any) -> None:
+def test_of_many_answers_at_once_one_counts(stage: Stage) -> None:
     """Eight clients that answer in the same moment, the same or another thing: exactly one is told yes."""
     with Client(stage.socket) as client:
         run_id = asked(client, stage.socket, asking(options=["red", "blue"]))
@@ -80,7 +79,7 @@ def test_of_many_answers_at_once_one_counts(stage: Any) -> None:
         assert ended(client, run_id).state is RunState.SUCCEEDED
 
 
-def test_a_question_survives_a_killed_daemon(stage: Any) -> None:
+def test_a_question_survives_a_killed_daemon(stage: Stage) -> None:
     """After SIGKILL while a run waits the question is still open, and the answer is taken by the next daemon."""
     with Client(stage.socket) as client:
         run_id = asked(client, stage.socket, asking())
@@ -98,7 +97,7 @@ def test_a_question_survives_a_killed_daemon(stage: Any) -> None:
     assert answered.answer == "green"
 
 
-def test_a_question_lapses_with_its_default_or_without(stage: Any) -> None:
+def test_a_question_lapses_with_its_default_or_without(stage: Stage) -> None:
     """When the deadline has passed the default answers; without one the step fails and says so."""
     with Client(stage.socket) as client:
         by_default = asked(client, stage.socket, asking(default="grey", deadline_seconds=0.2))
@@ -108,7 +107,7 @@ def test_a_question_lapses_with_its_default_or_without(stage: Any) -> None:
         assert lapsed.state is RunState.FAILED
 
 
-def test_a_deadline_that_passed_while_no_daemon_ran_counts(stage: Any) -> None:
+def test_a_deadline_that_passed_while_no_daemon_ran_counts(stage: Stage) -> None:
     """A question whose time ran out between two daemons lapses as soon as the next one is there."""
     with Client(stage.socket) as client:
         run_id = asked(client, stage.socket, asking(default="grey", deadline_seconds=1.0))
@@ -116,7 +115,7 @@ def test_a_deadline_that_passed_while_no_daemon_ran_counts(stage: Any) -> None:
         assert ended(client, run_id).steps[0].output == "grey"
 
 
-def test_waiting_takes_no_place_and_no_time(stage: Any) -> None:
+def test_waiting_takes_no_place_and_no_time(stage: Stage) -> None:
     """More runs than there are places may wait for people, and others work meanwhile."""
     with Client(stage.socket) as client:
         limit = client.get_status().max_running_runs
@@ -133,17 +132,18 @@ def test_waiting_takes_no_place_and_no_time(stage: Any) -> None:
 
 
 @pytest.fixture
-def plan_file(stage: Any) -> str:
-    path = stage.workspace / "plan.json"
-    steps = [
-        {"step_id": "s1", "tool": "request_user_input", "arguments": {"prompt": "Which colour?", "options": ["red", "blue"]}},
-        {"step_id": "s2", "tool": "echo", "arguments": {"text": "You said $s1."}, "depends_on": ["s1"]},
-    ]  # fmt: skip
-    path.write_text(json.dumps({"goal": "ask", "steps": steps}))
-    return str(path)
+def plan_file(stage: Stage) -> str:
+    """A plan that asks for a colour and says which one it was."""
+    question = {"prompt": "Which colour?", "options": ["red", "blue"]}
+    told = {"text": "You said $s1."}
+    steps = (
+        PlanStep("s1", "", "request_user_input", question),
+        PlanStep("s2", "", "echo", told, depends_on=("s1",)),
+    )
+    return stage.plan_file(Plan("ask", steps))
 
 
-async def test_ask_asks_at_the_terminal(stage: Any, plan_file: str) -> None:
+async def test_ask_asks_at_the_terminal(stage: Stage, plan_file: str) -> None:
     """`aeonctl ask` shows the question with its options, takes one by its number, and goes on."""
     told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
     async with terminal(command("ask", "--plan", plan_file), environment=told, columns=80, lines=24) as shown:
@@ -155,23 +155,17 @@ async def test_ask_asks_at_the_terminal(stage: Any, plan_file: str) -> None:
     assert "You said blue." in shown.screen.text
 
 
-async def test_without_a_terminal_ask_says_how_to_answer(stage: Any, plan_file: str) -> None:
+async def test_without_a_terminal_ask_says_how_to_answer(stage: Stage, plan_file: str) -> None:
     """Where nobody can be asked the run is left waiting with exit 6, and `aeonctl answer` answers it."""
-    told = environment(AEOND_SOCKET=stage.socket)
-    left = await anyio.run_process(command("ask", "--plan", plan_file), env=told, check=False, input=b"")
-    assert left.returncode == 6
-    assert b"aeonctl answer" in left.stderr
-    assert b"1) red" in left.stderr
-    listed = await anyio.run_process(command("answer", "last", "--json"), env=told, check=False)
-    assert listed.returncode == 6
-    assert json.loads(listed.stdout)["prompt"] == "Which colour?"
-    wrong = await anyio.run_process(command("answer", "last", "green"), env=told, check=False)
-    assert wrong.returncode == 2
-    assert b"'red', 'blue'" in wrong.stderr
-    answered = await anyio.run_process(command("answer", "last", "s1.1", "1"), env=told, check=False)
-    assert answered.returncode == 0
-    watched = await anyio.run_process(command("watch", "last", "--quiet"), env=told, check=False)
-    assert watched.returncode == 0
-    assert b"You said red." in watched.stdout
-    late = await anyio.run_process(command("answer", "last", "red"), env=told, check=False)
-    assert late.returncode == 1
+    left = await stage.aeonctl("ask", "--plan", plan_file)
+    assert left.code == 6
+    assert "aeonctl answer" in left.err
+    assert "1) red" in left.err
+    listed = await stage.aeonctl("answer", "last", "--json")
+    assert (listed.code, [line["prompt"] for line in listed.json_lines]) == (6, ["Which colour?"])
+    wrong = await stage.aeonctl("answer", "last", "green")
+    assert (wrong.code, "'red', 'blue'" in wrong.err) == (2, True)
+    assert (await stage.aeonctl("answer", "last", "s1.1", "1")).code == 0
+    watched = await stage.aeonctl("watch", "last", "--quiet")
+    assert (watched.code, "You said red." in watched.out) == (0, True)
+    assert (await stage.aeonctl("answer", "last", "red")).code == 1

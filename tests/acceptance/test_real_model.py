@@ -58,13 +58,8 @@ def test_an_agent_step_streams_its_text(daemon: DaemonProcess) -> None:
         with Collector(str(daemon.socket), run.run_id) as seen:
             seen.wait_for_end(PATIENCE_SECONDS)
         (step,) = client.get_run(run.run_id).steps
-    shown = "".join(
-        event.kind.text
-        for event in seen.events
-        if isinstance(event.kind, TextDelta) and event.kind.step_id == "s1"
-    )
-    assert shown.strip()
-    assert shown.strip() in str(step.output) or str(step.output) in shown
+    assert step.output
+    assert seen.text_of("s1") == step.output
 
 
 def test_a_killed_daemon_takes_its_engine_with_it_and_goes_on(daemon: DaemonProcess) -> None:
@@ -76,7 +71,7 @@ def test_a_killed_daemon_takes_its_engine_with_it_and_goes_on(daemon: DaemonProc
     with Client(daemon.socket) as client:
         run = client.create_run("count", RunOptions(plan=plan))
         with Collector(str(daemon.socket), run.run_id) as seen:
-            assert seen.wait(lambda s: any(isinstance(e.kind, TextDelta) for e in s.events), PATIENCE_SECONDS)
+            seen.wait_for(TextDelta, PATIENCE_SECONDS)
             daemon.restart()
             seen.wait_for_end(PATIENCE_SECONDS)
         assert client.get_run(run.run_id).answer is not None

@@ -1,7 +1,7 @@
 """Sessions of the real daemon: what was said before is known after it, also after a kill."""
 
-import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -11,10 +11,9 @@ from aeond_client import AsyncClient, RunOptions
 from aeond_client.errors import NotFoundError, WrongStateError
 from aeond_client.events import ReferencesResolved
 from aeond_client.runs import RunState
-from tests.acceptance.conftest import Stage
-from tests.acceptance.test_aeonctl import printed
-from tests.support.daemon_process import DaemonProcess, daemon_folder
-from tests.support.ledgers import TOOL_FILE, Ledger, chain, deed
+from tests.support.collecting import ended
+from tests.support.ledgers import chain, deed
+from tests.support.stages import Stage, staged
 
 
 def calls_calculator(expression: str) -> dict[str, Any]:
@@ -36,17 +35,10 @@ SCRIPT = {
 
 
 @pytest.fixture
-def stage() -> Iterator[Stage]:
+def stage(folder: Path) -> Iterator[Stage]:
     """A daemon with a model that knows these requests, and tools whose deeds are written down."""
-    with daemon_folder() as folder:
-        workspace = folder / "workspace"
-        workspace.mkdir()
-        ledger = Ledger(folder / "ledger")
-        daemon = DaemonProcess(folder, {"tools": {"files": [str(TOOL_FILE)]}})
-        daemon.environment["AEOND_LEDGER"] = str(ledger.path)
-        daemon.script.write_text(json.dumps(SCRIPT), encoding="utf-8")
-        with daemon:
-            yield Stage(daemon, ledger, workspace)
+    with staged(folder, script=SCRIPT) as stage:
+        yield stage
 
 
 async def asked(client: AsyncClient, text: str, session_id: str) -> tuple[str, list[ReferencesResolved]]:
@@ -57,10 +49,10 @@ async def asked(client: AsyncClient, text: str, session_id: str) -> tuple[str, l
         async for event in events:
             if isinstance(event.kind, ReferencesResolved):
                 resolved.append(event.kind)
-    ended = await client.get_run(run.run_id)
-    assert ended.state is RunState.SUCCEEDED, ended
-    assert ended.answer is not None
-    return ended.answer.text, resolved
+    done = await client.get_run(run.run_id)
+    assert done.state is RunState.SUCCEEDED, done
+    assert done.answer is not None
+    return done.answer.text, resolved
 
 
 async def test_a_follow_up_knows_what_was_answered(stage: Stage) -> None:
@@ -115,11 +107,8 @@ async def test_each_message_is_there_once_over_kills(stage: Stage) -> None:
                     session_id=session_id,
                 )
                 run = await client.create_run(f"deed {number}", options)
-                stage.daemon.kill()
-                stage.daemon.start()
-                async with client.watch(run.run_id) as events:
-                    async for _ in events:
-                        pass
+                stage.daemon.restart()
+                await ended(client, run.run_id)
             said = await client.list_messages(session_id)
         assert [message.text for message in said if message.role == "user"] == ["deed 0", "deed 1", "deed 2"]
         assert [message.role for message in said] == ["user", "agent"] * 3
@@ -142,9 +131,7 @@ async def test_a_session_is_deleted_when_nothing_goes_on_in_it(stage: Stage) -> 
                 await client.delete_session(session_id)
             assert busy.value.reason == "SESSION_BUSY"
             await client.cancel_run(run.run_id)
-            async with client.watch(run.run_id) as events:
-                async for _ in events:
-                    pass
+            await ended(client, run.run_id)
             await client.delete_session(session_id)
             with pytest.raises(NotFoundError):
                 await client.list_messages(session_id)
@@ -156,28 +143,23 @@ async def test_a_session_is_deleted_when_nothing_goes_on_in_it(stage: Stage) -> 
 
 async def test_a_conversation_at_the_command_line(stage: Stage) -> None:
     """A session is begun with a request, gone on in by its last one, shown, listed and deleted."""
-    code, out, err = await printed(stage, "ask", "-q", "--new-session", "What is 17 times 23?")
-    assert (code, out) == (0, "391\n"), err
-    session_id = err.split()[1].rstrip(":")
-    code, out, err = await printed(stage, "ask", "-q", "--session", "last", "and how much is half of that?")
-    assert (code, out) == (0, "195.5\n"), err
-    code, out, _ = await printed(stage, "sessions", "show", "last")
-    assert code == 0
-    assert (
-        out.index("What is 17 times 23?") < out.index("391") < out.index("half of that?") < out.index("195.5")
-    )
-    code, out, err = await printed(stage, "sessions", "show", session_id, "--context")
-    assert out.startswith("User: What is 17 times 23?\nAssistant: 391\n")
-    assert "2 exchanges word for word" in err
-    code, out, _ = await printed(stage, "sessions", "--help")
-    assert code == 0
-    code, out, _ = await printed(stage, "sessions", "list", "--json")
-    assert json.loads(out)["session_id"] == session_id
-    code, out, _ = await printed(stage, "runs", "--session", session_id)
-    assert len(out.splitlines()) == 2
-    code, _, err = await printed(stage, "sessions", "rm", session_id)
-    assert (code, "Its runs stay" in err) == (0, True)
-    code, out, _ = await printed(stage, "sessions")
-    assert (code, out) == (0, "")
-    code, _, err = await printed(stage, "ask", "--session", "last", "hello")
-    assert "There is no last session" in err
+    printed = await stage.aeonctl("ask", "-q", "--new-session", "What is 17 times 23?")
+    assert (printed.code, printed.out) == (0, "391\n"), printed.err
+    session_id = printed.err.split()[1].rstrip(":")
+    printed = await stage.aeonctl("ask", "-q", "--session", "last", "and how much is half of that?")
+    assert (printed.code, printed.out) == (0, "195.5\n"), printed.err
+    printed = await stage.aeonctl("sessions", "show", "last")
+    assert printed.code == 0
+    said = [printed.out.index(words) for words in ("What is 17 times 23?", "391", "half of that?", "195.5")]
+    assert said == sorted(said)
+    printed = await stage.aeonctl("sessions", "show", session_id, "--context")
+    assert printed.out.startswith("User: What is 17 times 23?\nAssistant: 391\n")
+    assert "2 exchanges word for word" in printed.err
+    (listed,) = (await stage.aeonctl("sessions", "list", "--json")).json_lines
+    assert listed["session_id"] == session_id
+    assert len((await stage.aeonctl("runs", "--session", session_id)).out.splitlines()) == 2
+    printed = await stage.aeonctl("sessions", "rm", session_id)
+    assert (printed.code, "Its runs stay" in printed.err) == (0, True)
+    printed = await stage.aeonctl("sessions")
+    assert (printed.code, printed.out) == (0, "")
+    assert "There is no last session" in (await stage.aeonctl("ask", "--session", "last", "hello")).err

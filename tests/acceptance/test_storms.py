@@ -1,7 +1,6 @@
 """Killed or stopped again and again: nothing acknowledged is lost, nothing is done twice."""
 
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -9,10 +8,11 @@ from aeond_client.client import Client
 from aeond_client.events import RunParked, RunSuspended
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess
+from tests.support.stages import Stage
 from tests.support.storms import Storm, judge
 
 
-def faults_of(storm: Storm, stage: Any) -> list[str]:
+def faults_of(storm: Storm, stage: Stage) -> list[str]:
     """What the oracle says about every run of a storm."""
     faults = []
     with Client(stage.socket) as client:
@@ -31,7 +31,7 @@ def faults_of(storm: Storm, stage: Any) -> list[str]:
         *(pytest.param(50, seed, marks=pytest.mark.nightly) for seed in range(2, 12)),
     ],
 )
-def test_no_kill_loses_or_repeats_anything(stage: Any, kills: int, seed: int) -> None:
+def test_no_kill_loses_or_repeats_anything(stage: Stage, kills: int, seed: int) -> None:
     """However often the daemon is killed: no acknowledged event is lost, no finished step runs again, and
     no effect happens twice without a person's word."""
     storm = Storm(stage.daemon, Random(seed))
@@ -50,7 +50,7 @@ def _stop_in_order(daemon: DaemonProcess) -> None:
     ("stops", "seed"),
     [pytest.param(4, 1, marks=pytest.mark.slow), pytest.param(20, 2, marks=pytest.mark.nightly)],
 )
-def test_no_orderly_stop_cuts_an_effect(stage: Any, stops: int, seed: int) -> None:
+def test_no_orderly_stop_cuts_an_effect(stage: Stage, stops: int, seed: int) -> None:
     """However often the daemon is stopped among twenty runs: it ends with 0 each time, no step with effects is
     cut, all runs go on, and their watchers miss nothing."""
     storm = Storm(stage.daemon, Random(seed), live_runs=20, strike=_stop_in_order)

@@ -4,15 +4,14 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import anyio
 import pytest
 
 from aeond_client.client import Client
 from aeond_client.events import ChildRunEnded, ChildRunStarted, InputRequested, RunEnded
 from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Plan, PlanStep, RunState
-from tests.support.aeonctl import command, environment
-from tests.support.daemon_process import DaemonProcess, daemon_folder
+from tests.support.aeonctl import command, environment, finished
+from tests.support.daemon_process import DaemonProcess
 
 POEM = """
 description = "Asks for a mood and writes a poem."
@@ -37,16 +36,15 @@ RULES = [
 
 
 @pytest.fixture
-def daemon() -> Iterator[DaemonProcess]:
+def daemon(folder: Path) -> Iterator[DaemonProcess]:
     """A daemon with a template of the user's that is offered as a tool."""
-    with daemon_folder() as folder:
-        (folder / "templates").mkdir()
-        (folder / "templates" / "poem.toml").write_text(POEM)
-        tools = {"templates": [str(folder / "templates")], "subtasks": ["poem"]}
-        daemon = DaemonProcess(folder, {"tools": tools})
-        daemon.script.write_text(json.dumps({"rules": RULES}))
-        with daemon:
-            yield daemon
+    (folder / "templates").mkdir()
+    (folder / "templates" / "poem.toml").write_text(POEM)
+    tools = {"templates": [str(folder / "templates")], "subtasks": ["poem"]}
+    daemon = DaemonProcess(folder, {"tools": tools})
+    daemon.script.write_text(json.dumps({"rules": RULES}))
+    with daemon:
+        yield daemon
 
 
 def poem(subject: str) -> RunOptions:
@@ -117,8 +115,9 @@ async def test_the_command_line_shows_the_tree(daemon: DaemonProcess) -> None:
     told = environment(AEOND_SOCKET=str(daemon.socket))
 
     async def said(*words: str) -> str:
-        done = await anyio.run_process(command(*words), env=told, check=True)
-        return (done.stdout + done.stderr).decode()
+        done = await finished(command(*words), told)
+        assert done.code == 0, done.err
+        return done.out + done.err
 
     with Client(str(daemon.socket)) as client:
         run = client.create_run("a poem on rain", poem("rain"))
@@ -134,13 +133,12 @@ async def test_the_command_line_shows_the_tree(daemon: DaemonProcess) -> None:
     assert run.run_id not in listed
 
 
-def test_a_wrong_template_keeps_the_daemon_from_starting(tmp_path: Path) -> None:
+def test_a_wrong_template_keeps_the_daemon_from_starting(folder: Path) -> None:
     """The start fails with the file and the key that is wrong."""
-    with daemon_folder() as folder:
-        (folder / "templates").mkdir()
-        (folder / "templates" / "poem.toml").write_text(POEM.replace("hints", "hint"))
-        daemon = DaemonProcess(folder, {"tools": {"templates": [str(folder / "templates")]}})
-        daemon.write_config()
-        daemon.spawn()
-        assert daemon.wait() != 0
-        assert "poem.toml: hint" in daemon.log
+    (folder / "templates").mkdir()
+    (folder / "templates" / "poem.toml").write_text(POEM.replace("hints", "hint"))
+    daemon = DaemonProcess(folder, {"tools": {"templates": [str(folder / "templates")]}})
+    daemon.write_config()
+    daemon.spawn()
+    assert daemon.wait() != 0
+    assert "poem.toml: hint" in daemon.log

@@ -10,7 +10,7 @@ import grpc
 import pytest
 
 from tests.support import wire_events
-from tests.support.aeonctl import Printed, Run, environment, script
+from tests.support.aeonctl import Printed, Run, environment, finished, script
 from tests.support.scripted_daemon import ScriptedDaemon
 
 
@@ -100,13 +100,10 @@ async def test_a_socket_of_others_is_told_apart(tmp_path: Path) -> None:
                 "import os, sys, aeond_client.client, aeon_cli.flowing; from aeon_cli.main import main; "
                 "os.setgroups([]); os.setgid(65534); os.setuid(65534); sys.exit(main(['status']))"
             )
-            finished = await anyio.run_process(
-                [sys.executable, "-c", program], check=False, env=environment(AEOND_SOCKET=str(path))
-            )
+            printed = await finished([sys.executable, "-c", program], environment(AEOND_SOCKET=str(path)))
         finally:
             path.unlink()
-    assert finished.returncode == 7, finished.stderr.decode()
-    assert "permission denied" in finished.stderr.decode()
+    assert (printed.code, "permission denied" in printed.err) == (7, True), printed.err
 
 
 async def test_a_lost_daemon_ends_the_watch_once_patience_does(aeonctl: Run, daemon: ScriptedDaemon) -> None:

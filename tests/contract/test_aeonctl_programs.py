@@ -1,6 +1,5 @@
 """aeonctl as a program of its own: in pipelines, interrupted, completed by shells; and the examples."""
 
-import json
 import re
 import shutil
 import signal
@@ -12,7 +11,7 @@ import pytest
 
 from aeond.api.v1 import events_pb2
 from tests.support import wire_events
-from tests.support.aeonctl import Run, command, environment, script
+from tests.support.aeonctl import Run, command, environment, finished, script
 from tests.support.repository import ROOT
 from tests.support.scripted_daemon import ScriptedDaemon
 
@@ -22,13 +21,11 @@ async def test_a_reader_that_goes_away_is_no_error(daemon: ScriptedDaemon) -> No
     kinds = [events_pb2.PassStarted(pass_index=n) for n in range(5_000)]
     script(daemon, wire_events.created(), *kinds, wire_events.ended())
     pipeline = f"{' '.join(command('ask', '--json', 'What?'))} | head -1"
-    finished = await anyio.run_process(
-        ["bash", "-o", "pipefail", "-c", pipeline],
-        check=False,
-        env=environment(AEOND_SOCKET=str(daemon.path)),
+    printed = await finished(
+        ["bash", "-o", "pipefail", "-c", pipeline], environment(AEOND_SOCKET=str(daemon.path))
     )
-    assert json.loads(finished.stdout)["kind"] == "run_created"
-    assert (finished.returncode, finished.stderr) == (141, b"")
+    assert [line["kind"] for line in printed.json_lines] == ["run_created"]
+    assert (printed.code, printed.err) == (141, "")
 
 
 async def test_interrupting_a_pipe_leaves_the_run(daemon: ScriptedDaemon) -> None:
@@ -58,11 +55,9 @@ async def test_interrupting_a_pipe_leaves_the_run(daemon: ScriptedDaemon) -> Non
 @pytest.mark.parametrize("example", ["ask.py", "watch_async.py"])
 async def test_the_examples_run(daemon: ScriptedDaemon, example: str) -> None:
     """Each example program runs as it stands and prints the answer."""
-    finished = await anyio.run_process(
-        [sys.executable, str(ROOT / "docs" / "examples" / example), "What", "is", "it?"],
-        env=environment(AEOND_SOCKET=str(daemon.path)),
-    )
-    assert "It is 420." in finished.stdout.decode()
+    program = [sys.executable, str(ROOT / "docs" / "examples" / example), "What", "is", "it?"]
+    printed = await finished(program, environment(AEOND_SOCKET=str(daemon.path)))
+    assert (printed.code, "It is 420." in printed.out) == (0, True), printed.err
     assert daemon.runs.runs["01RUN0001"].request.request.text == "What is it?"
 
 
@@ -70,10 +65,8 @@ async def test_the_page_on_clients_tells_the_truth(daemon: ScriptedDaemon) -> No
     """The program on the page of clients runs as it stands there and prints the answer."""
     page = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    finished = await anyio.run_process(
-        [sys.executable, "-c", program], env=environment(AEOND_SOCKET=str(daemon.path))
-    )
-    assert finished.stdout == b"It is 420.\n"
+    printed = await finished([sys.executable, "-c", program], environment(AEOND_SOCKET=str(daemon.path)))
+    assert (printed.code, printed.out) == (0, "It is 420.\n"), printed.err
 
 
 COMPLETE = {
@@ -95,10 +88,8 @@ async def test_the_shell_completes(daemon: ScriptedDaemon, tmp_path: Path, shell
     (tmp_path / "aeonctl").chmod(0o755)
     settings = environment(AEOND_SOCKET=str(daemon.path), HOME=str(tmp_path))
     settings["PATH"] = f"{tmp_path}:{settings['PATH']}"
-    finished = await anyio.run_process(
-        [shell, "-c", COMPLETE[shell].replace("@@", "stat")], env=settings, check=False
-    )
-    assert "status" in finished.stdout.decode(), finished.stderr.decode()
+    printed = await finished([shell, "-c", COMPLETE[shell].replace("@@", "stat")], settings)
+    assert "status" in printed.out, printed.err
 
 
 @pytest.mark.parametrize(
@@ -118,17 +109,14 @@ async def test_names_that_the_daemon_knows_are_offered(
     daemon.memory.values = {"bonus": "420"}
     await aeonctl("ask", "--detach", "What?")
     typed = f"aeonctl {words}"
-    settings = {
-        "_AEONCTL_COMPLETE": "bash_complete",
-        "COMP_WORDS": typed,
-        "COMP_CWORD": str(len(typed.split(" ")) - 1),
-    }
-    found = await anyio.run_process(
-        command(), env=environment(AEOND_SOCKET=str(daemon.path), **settings), check=False
+    told = environment(
+        AEOND_SOCKET=str(daemon.path),
+        _AEONCTL_COMPLETE="bash_complete",
+        COMP_WORDS=typed,
+        COMP_CWORD=str(len(typed.split(" ")) - 1),
     )
-    assert [line.partition(",")[2] for line in found.stdout.decode().splitlines()] == offered
+    found = await finished(command(), told)
+    assert [line.partition(",")[2] for line in found.out.splitlines()] == offered
     await daemon.stop()
-    without = await anyio.run_process(
-        command(), env=environment(AEOND_SOCKET=str(daemon.path), **settings), check=False
-    )
-    assert without.stderr == b""
+    without = await finished(command(), told)
+    assert without.err == ""

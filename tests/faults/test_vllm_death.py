@@ -99,22 +99,13 @@ def answers(daemon: DaemonProcess, victim: str = "") -> list[str]:
             [(step.reason, step.error) for step in ended.steps],
         )
         for step in ended.steps:
-            assert shown(seen, step.step_id) == step.output
+            assert seen.text_of(step.step_id) == step.output
     return [str(step.output) for step in ended.steps]
 
 
 def is_amid(seen: Collector) -> bool:
     """Whether a text has gone on, not only begun."""
     return any(isinstance(event.kind, TextDelta) and event.kind.offset > 20 for event in seen.events)
-
-
-def shown(seen: Collector, step_id: str) -> str:
-    """What a client shows of a step that follows the offsets."""
-    text = ""
-    for event in seen.events:
-        if isinstance(event.kind, TextDelta) and event.kind.step_id == step_id:
-            text = text[: event.kind.offset] + event.kind.text
-    return text
 
 
 @pytest.mark.parametrize(

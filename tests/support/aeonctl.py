@@ -4,9 +4,10 @@ import io
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import anyio
 import anyio.to_thread
@@ -14,6 +15,8 @@ import pytest
 
 from aeon_cli.main import main
 from tests.support.scripted_daemon import ScriptedDaemon
+
+PROGRAM_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ def captured_aeonctl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
         data = stdin.encode() if isinstance(stdin, str) else stdin
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
         with anyio.fail_after(30):
-            code = await anyio.to_thread.run_sync(main, list(words))
+            code = await anyio.to_thread.run_sync(main, list(words), abandon_on_cancel=True)
         return Printed(code, *capsys.readouterr())
 
     return run
@@ -53,6 +56,13 @@ def command(*words: str) -> list[str]:
 def environment(**settings: str) -> dict[str, str]:
     """What such a process is told, and nothing that this one happens to know."""
     return {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **settings}
+
+
+async def finished(program: Sequence[str], told: Mapping[str, str], *, cwd: Path | None = None) -> Printed:
+    """What a process without standard input leaves behind in such an environment."""
+    with anyio.fail_after(PROGRAM_SECONDS):
+        done = await anyio.run_process(program, check=False, cwd=cwd, env=told)
+    return Printed(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def script(daemon: ScriptedDaemon, *kinds: Any) -> None:

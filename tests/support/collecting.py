@@ -1,11 +1,13 @@
-"""A client that watches a run in a thread of its own, over every restart of the daemon."""
+"""Runs watched to their end: by a client in a thread of its own, over every restart, or by asyncio."""
 
 import threading
 from collections.abc import Callable
 from typing import Self
 
+from aeond_client import AsyncClient
 from aeond_client.client import Client
-from aeond_client.events import Event, Progress, RunEnded, TextDelta
+from aeond_client.events import Event, EventKind, Progress, RunEnded, TextDelta
+from aeond_client.runs import Run
 
 DEADLINE_SECONDS = 60.0
 
@@ -55,7 +57,19 @@ class Collector:
 
     @property
     def has_ended(self) -> bool:
-        return any(isinstance(event.kind, RunEnded) for event in self.events)
+        return self.has(RunEnded)
+
+    def has(self, kind: type[EventKind]) -> bool:
+        """Whether the watcher was told of something of this kind."""
+        return any(isinstance(event.kind, kind) for event in self.events)
+
+    def text_of(self, step_id: str) -> str:
+        """What a client shows of a step that follows the offsets."""
+        text = ""
+        for event in self.events:
+            if isinstance(event.kind, TextDelta) and event.kind.step_id == step_id:
+                text = text[: event.kind.offset] + event.kind.text
+        return text
 
     def wait(self, reached: Callable[[Self], bool], deadline_seconds: float = DEADLINE_SECONDS) -> bool:
         """Whether it came true within the deadline; fails when the watcher failed."""
@@ -64,5 +78,17 @@ class Collector:
         assert self.error is None, f"the watcher failed: {self.error!r}"
         return came
 
+    def wait_for(self, kind: type[EventKind], deadline_seconds: float = DEADLINE_SECONDS) -> None:
+        """Returns once the watcher was told of something of this kind."""
+        came = self.wait(lambda seen: seen.has(kind), deadline_seconds)
+        assert came, f"no {kind.__name__}: {self.events[-3:]}"
+
     def wait_for_end(self, deadline_seconds: float = DEADLINE_SECONDS) -> None:
-        assert self.wait(lambda seen: seen.has_ended, deadline_seconds), f"no end: {self.events[-3:]}"
+        self.wait_for(RunEnded, deadline_seconds)
+
+
+async def ended(client: AsyncClient, run_id: str) -> Run:
+    """The run, once it has ended."""
+    async with client.watch(run_id) as events:
+        assert [event async for event in events if isinstance(event.kind, RunEnded)]
+    return await client.get_run(run_id)

@@ -106,7 +106,7 @@ class Terminal:
         with anyio.fail_after(seconds):
             while await self.read_once():
                 pass
-            return await anyio.to_thread.run_sync(self.process.wait)
+            return await anyio.to_thread.run_sync(self.process.wait, abandon_on_cancel=True)
 
     def press(self, keys: str) -> None:
         os.write(self._descriptor, keys.encode())

@@ -1,0 +1,58 @@
+"""A stage for whole programs: the real daemon with the ledger's tools, a workspace, and aeonctl."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aeond_client.runs import Plan
+from tests.support.aeonctl import Printed, command, environment, finished
+from tests.support.daemon_process import DaemonProcess, Overrides
+from tests.support.ledgers import TOOL_FILE, Gate, Ledger
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A daemon with the ledger's tools, its ledger, and a workspace."""
+
+    daemon: DaemonProcess
+    ledger: Ledger
+    workspace: Path
+
+    @property
+    def socket(self) -> str:
+        return str(self.daemon.socket)
+
+    def gate(self, name: str = "gate") -> Gate:
+        return Gate(self.daemon.folder / name)
+
+    def plan_file(self, plan: Plan) -> str:
+        """The plan as a person would write it down."""
+        steps = [
+            {"step_id": s.step_id, "tool": s.tool, "arguments": s.arguments, "depends_on": list(s.depends_on)}
+            for s in plan.steps
+        ]
+        path = self.workspace / "plan.json"
+        path.write_text(json.dumps({"goal": plan.goal, "steps": steps}), encoding="utf-8")
+        return str(path)
+
+    async def aeonctl(self, *words: str) -> Printed:
+        """What a command in the workspace leaves behind."""
+        return await finished(command(*words), environment(AEOND_SOCKET=self.socket), cwd=self.workspace)
+
+
+@contextmanager
+def staged(
+    folder: Path, overrides: Overrides | None = None, script: Mapping[str, Any] | None = None
+) -> Iterator[Stage]:
+    """A daemon that is READY, with a scripted model that has nothing to say but what the script tells it."""
+    workspace = folder / "workspace"
+    workspace.mkdir()
+    ledger = Ledger(folder / "ledger")
+    daemon = DaemonProcess(folder, {"tools": {"files": [str(TOOL_FILE)]}, **(overrides or {})})
+    daemon.environment["AEOND_LEDGER"] = str(ledger.path)
+    daemon.script.write_text(json.dumps(script or {}), encoding="utf-8")
+    with daemon:
+        yield Stage(daemon, ledger, workspace)

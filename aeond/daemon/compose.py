@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+import anyio
+
 from aeond import __version__
 from aeond.capabilities.journal.schema import JOURNAL
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
@@ -99,9 +101,12 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
     async with AsyncExitStack() as stack:
         clock = SystemClock()
         ids = TimeSortedIds(clock)
-        journal = await stack.enter_async_context(SqliteJournal(paths.journal))
-        memory = await stack.enter_async_context(SqliteMemory(paths.memory))
-        sessions = await stack.enter_async_context(SqliteSessions(paths.sessions))
+        journal = SqliteJournal(paths.journal)
+        memory = SqliteMemory(paths.memory)
+        sessions = SqliteSessions(paths.sessions)
+        async with anyio.create_task_group() as opening:  # together: it is the disk that they wait for
+            for store in (journal, memory, sessions):
+                opening.start_soon(stack.enter_async_context, store)
 
         registry = Registry()
         resolve = keep_out(

@@ -14,7 +14,8 @@ from aeond.domain.runs import RunSnapshot
 from aeond.kernel.fold import fold
 from aeond.service.runs import Bounds
 from tests.support.service_world import World, asking
-from tests.support.trees import PlanByTopic, call, next_daemon, tree_world
+from tests.support.strategy import calls
+from tests.support.trees import PlanByTopic, next_daemon, tree_world
 
 LARGE = Budget(ttl=100, llm_calls=100, tokens=10**6, tool_calls=100, passes=100, depth=5)
 AMPLE = Bounds(LARGE, LARGE)
@@ -31,7 +32,7 @@ def plans(draw: st.DrawFn) -> Plan:
         earlier = [f"s{n}" for n in range(number)]
         needs = draw(st.lists(st.sampled_from(earlier), unique=True, max_size=2)) if earlier else []
         tool = (
-            call(f"s{number}", "start", *needs, name=topic) if topic else call(f"s{number}", "work", *needs)
+            calls(f"s{number}", "start", *needs, name=topic) if topic else calls(f"s{number}", "work", *needs)
         )
         steps.append(tool)
     return Plan("a goal", tuple(steps))
@@ -79,10 +80,10 @@ async def happened(world: World, run_id: str) -> Counter[type]:
     return kinds
 
 
-WORK = Plan("a goal", tuple(call(f"s{n}", "work", *([f"s{n - 1}"] if n else [])) for n in range(4)))
+WORK = Plan("a goal", tuple(calls(f"s{n}", "work", *([f"s{n - 1}"] if n else [])) for n in range(4)))
 GREEDY = Plan(
     "a goal",
-    tuple(call(f"s{n}", "start", *([f"s{n - 1}"] if n else []), name=TOPICS[n % 4]) for n in range(5)),
+    tuple(calls(f"s{n}", "start", *([f"s{n - 1}"] if n else []), name=TOPICS[n % 4]) for n in range(5)),
 )
 TIGHT = BudgetRequest(ttl=18, llm_calls=90, tokens=10**6, tool_calls=18, passes=60, depth=2)
 

@@ -40,6 +40,7 @@ from aeond.ports import ToolAnswer
 from aeond.service.replaying import Replay
 from tests.support.adversary import Adversary
 from tests.support.doubles import ManualClock, RecordingFeed, ToldTool
+from tests.support.journals import all_events
 
 PHASED = 2
 DEADLINE_SECONDS = 30.0
@@ -55,13 +56,6 @@ class AnyTemplate:
         )
 
 
-@dataclass
-class Counted:
-    """What really happened, told by those to whom it happened."""
-
-    tool_calls: int = 0
-
-
 class World:
     """Everything around one tree of runs."""
 
@@ -70,7 +64,7 @@ class World:
         self.clock = ManualClock()
         self.adversary = Adversary(seed, self.clock)
         self.journal = InMemoryJournal()
-        self.counted = Counted()
+        self.tool_calls = 0
         self.runs: list[str] = []
         self.names = count(1)
         registry = Registry()
@@ -120,7 +114,7 @@ class World:
         self.runs.append(run_id)
         created = e.RunCreated(request, budget, None, PHASED, ancestry)
         await self.journal.append([e.Event(run_id, 1, self.clock.time(), 0.0, created)])
-        run = fold_all(RunSnapshot(run_id), await self.events(run_id))
+        run = fold_all(RunSnapshot(run_id), await all_events(self.journal, run_id))
         for _ in range(ANSWERS_AT_MOST):
             loop = Orchestrator(run, self.ports)
             for question in run.questions:
@@ -134,18 +128,12 @@ class World:
                 break
         return run
 
-    async def events(self, run_id: str) -> list[e.Event]:
-        events: list[e.Event] = []
-        while page := await self.journal.read(run_id, len(events)):
-            events.extend(page)
-        return events
-
     def _tools(self) -> list[ToldTool]:
         def counting(
             work: Callable[[], Awaitable[ToolAnswer]],
         ) -> Callable[[JsonObject, ToolContext], Awaitable[ToolAnswer]]:
             async def called(_arguments: JsonObject, _context: ToolContext) -> ToolAnswer:
-                self.counted.tool_calls += 1
+                self.tool_calls += 1
                 return await work()
 
             return called
@@ -207,10 +195,8 @@ async def adversarial_run(seed: int) -> Ended:
             run = await world.work("run-0", request, budget, Ancestry())
             passing.cancel_scope.cancel()
     adversary = world.adversary
-    events = await world.events("run-0")
-    return Ended(
-        run, budget, events, adversary.calls, adversary.tokens, world.counted.tool_calls, len(world.runs)
-    )
+    events = await all_events(world.journal, "run-0")
+    return Ended(run, budget, events, adversary.calls, adversary.tokens, world.tool_calls, len(world.runs))
 
 
 def check(ended: Ended) -> None:

@@ -1,12 +1,11 @@
 """The real API on a real Unix socket, with calls in memory behind it and a real gRPC client before it."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import anyio
 import grpc
 import pytest
 
@@ -84,12 +83,6 @@ async def ask_raw(channel: grpc.aio.Channel, path: str, request: bytes) -> list[
     """Calls any method with these bytes as its one message, and gives the bytes of its answers."""
     method: grpc.aio.UnaryStreamMultiCallable[bytes, bytes] = channel.unary_stream(path)
     return [answer async for answer in method(request)]
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Returns once the condition holds. To be called under a deadline."""
-    while not condition():  # noqa: ASYNC110 (what is waited for has no event of its own)
-        await anyio.sleep(0.001)
 
 
 async def alone(client: Stubs, connections: int = 1) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, SETTINGS, PING, WINDOW_UPDATE, CONTINUATION = 0, 1, 4, 6, 8, 9
-ACK = END_STREAM = 1
+END_STREAM = 1
 END_HEADERS = 4
 
 

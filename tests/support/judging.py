@@ -1,7 +1,6 @@
 """What tests of the phases' parts share: passes that went one way or another, and a model to judge them."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from aeond.domain.plans import Clarity, PlanStep, StepState
@@ -13,7 +12,7 @@ from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.preamble import Preamble
 from aeond.orchestration.repair import ModelSupervisor
 from aeond.ports import LLMAdapter
-from tests.support.strategy import registry, run_of, validator
+from tests.support.strategy import registry, run_with, validator
 
 
 def ran(
@@ -40,8 +39,7 @@ def ran(
 
 def after_pass(pass_index: int, *steps: StepSnapshot, **more: Any) -> RunSnapshot:
     """A planned run whose last pass is over; steps that did not run are as they are given."""
-    run = run_of(*(step.step for step in steps), route=Route.PLAN, pass_index=pass_index, **more)
-    return replace(run, steps={step.step_id: step for step in steps})
+    return run_with(*steps, route=Route.PLAN, pass_index=pass_index, **more)
 
 
 def model_of(llm: LLMAdapter) -> ConstrainedModel:

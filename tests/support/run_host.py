@@ -31,6 +31,7 @@ from tests.support.doubles import (
     ToldTool,
     phases,
 )
+from tests.support.journals import all_events
 
 DEADLINE_SECONDS = 10.0
 
@@ -88,10 +89,7 @@ class Host:
         )
 
     async def events(self) -> list[e.Event]:
-        events: list[e.Event] = []
-        while page := await self.journal.read("run", len(events)):
-            events.extend(page)
-        return events
+        return await all_events(self.journal, "run")
 
     async def loop(self) -> Orchestrator:
         """A loop as a daemon that has only the journal would make it."""

@@ -15,8 +15,6 @@ from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.validation import PlanValidator
 from tests.support.doubles import ToldTool
 
-ENOUGH = Amounts(llm_calls=10, tokens=100_000)
-
 
 def spec(
     name: str,

@@ -7,16 +7,17 @@ from pathlib import Path
 from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
 from aeond.domain.budgets import Amounts, BudgetRequest, Grant
 from aeond.domain.outcome import Outcome, Problem, failure, success
-from aeond.domain.plans import Plan, PlanStep
+from aeond.domain.plans import Plan
 from aeond.domain.questions import InputRequest
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.subtasks import SubtaskRequest, Template
-from aeond.domain.tools import ToolCall, ToolContext
+from aeond.domain.tools import ToolContext
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.contracts import PlanDraft
 from aeond.ports import Journal, ProgressSink
 from tests.support.doubles import ToldTool, give_arguments_back
 from tests.support.service_world import World
+from tests.support.strategy import calls
 
 TOPIC = Template("topic", "Works on a topic.", ("topic",), ("name",))
 
@@ -38,19 +39,15 @@ class PlanByTopic:
         return success(PlanDraft(planned))
 
 
-def call(step_id: str, tool: str, *depends_on: str, **arguments: JsonValue) -> PlanStep:
-    return PlanStep(step_id, f"{tool} something", ToolCall(tool, arguments), depends_on=depends_on)
-
-
 def plan(*tools: str, **arguments: JsonValue) -> Plan:
     """One step for each tool, side by side."""
-    return Plan("a goal", tuple(call(f"s{n}", tool, **arguments) for n, tool in enumerate(tools, start=1)))
+    return Plan("a goal", tuple(calls(f"s{n}", tool, **arguments) for n, tool in enumerate(tools, start=1)))
 
 
 def starting(*topics: str) -> Plan:
     """One child run for each topic, side by side; of several a last step waits, for else they ran in order."""
-    steps = tuple(call(f"s{n}", "start", name=t) for n, t in enumerate(topics, start=1))
-    last = (call("last", "work", *(step.step_id for step in steps)),) if len(steps) > 1 else ()
+    steps = tuple(calls(f"s{n}", "start", name=t) for n, t in enumerate(topics, start=1))
+    last = (calls("last", "work", *(step.step_id for step in steps)),) if len(steps) > 1 else ()
     return Plan("a goal", (*steps, *last))
 
 

@@ -15,8 +15,9 @@ from aeond.errors import AeondError, RefusedError
 from aeond.server.door import Door
 from aeond.server.entry import EntryRule, Peer
 from aeond.server.listening import bound_socket
-from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, refused, until
-from tests.support.http2_frames import conversation
+from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, refused
+from tests.support.http2_frames import PREFACE, conversation
+from tests.support.surfaces import wait_until
 
 pytestmark = pytest.mark.anyio
 
@@ -78,16 +79,15 @@ async def test_the_upstream_name_tells_user_and_process_and_cannot_be_taken(tmp_
         with socket.socket(socket.AF_UNIX) as client, socket.socket(socket.AF_UNIX) as thief:
             client.setblocking(False)
             await loop.sock_connect(client, str(tmp_path / "a.sock"))
-            preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-            await loop.sock_sendall(client, preface)
-            assert await loop.sock_recv(client, 100) == preface
+            await loop.sock_sendall(client, PREFACE)
+            assert await loop.sock_recv(client, 100) == PREFACE
             (name,) = echo.names
             assert name.startswith("aeond/")
             assert name.endswith(f"/{os.getuid()}/{os.getpid()}")
             assert door.owner_of(f"unix-abstract:{name}").pid == os.getpid()
             with pytest.raises(OSError, match="in use"):
                 thief.bind(f"\0{name}")
-        await until(lambda: door.connections == 0)
+        await wait_until(lambda: door.connections == 0)
         with pytest.raises(RefusedError):
             door.owner_of(f"unix-abstract:{name}")
 

@@ -12,7 +12,8 @@ from aeond.domain.runs import RunSnapshot, RunState
 from aeond.domain.values import JsonValue
 from aeond.errors import InvalidInputError, NotFoundError, WrongStateError
 from tests.support.service_world import USER, World, asking
-from tests.support.trees import call, next_daemon, plan, tree_world
+from tests.support.strategy import calls
+from tests.support.trees import next_daemon, plan, tree_world
 
 PATIENCE = 10.0
 
@@ -24,7 +25,7 @@ async def waiting(world: World, planned: Plan | None = None) -> RunSnapshot:
         return await world.reached(created.run_id, RunState.AWAITING_INPUT)
 
 
-BOTH = Plan("a goal", (call("s1", "ask"), call("s2", "count"), call("s3", "work", "s1", "s2")))
+BOTH = Plan("a goal", (calls("s1", "ask"), calls("s2", "count"), calls("s3", "work", "s1", "s2")))
 
 
 async def test_the_answer_is_the_result_of_the_step(tmp_path: Path) -> None:
@@ -128,7 +129,7 @@ async def test_a_question_outlives_its_daemon_with_work_beside_it(tmp_path: Path
 
     world = tree_world(tmp_path)
     world.tools["work"].run = wait
-    side_by_side = Plan("a goal", (call("s1", "ask"), call("s2", "work"), call("s3", "count", "s1", "s2")))
+    side_by_side = Plan("a goal", (calls("s1", "ask"), calls("s2", "work"), calls("s3", "count", "s1", "s2")))
     async with world.working():
         run = await waiting(world, side_by_side)
     gate.set()

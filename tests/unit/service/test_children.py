@@ -22,7 +22,8 @@ from aeond.domain.values import JsonObject, JsonValue
 from aeond.service.scheduling import RunLimits
 from tests.support.doubles import ToldTool
 from tests.support.service_world import USER, World, asking
-from tests.support.trees import call, next_daemon, plan, starting, tree_world
+from tests.support.strategy import calls
+from tests.support.trees import next_daemon, plan, starting, tree_world
 
 NO_BOUNDS = BudgetRequest()
 PATIENCE = 10.0
@@ -261,7 +262,7 @@ async def test_a_subtask_too_long_for_any_prompt_fails_its_step(tmp_path: Path) 
 
 async def test_a_child_out_of_budget_gives_what_it_has(tmp_path: Path) -> None:
     """A child that runs out of steps after some succeeded gives a partly clear result with a note."""
-    plans = {"1": Plan("a goal", (call("a", "work", n=1), call("b", "work", "a"), call("c", "work", "b")))}
+    plans = {"1": Plan("a goal", (calls("a", "work", n=1), calls("b", "work", "a"), calls("c", "work", "b")))}
     async with tree_world(tmp_path, plans, budget=BudgetRequest(ttl=2)).working() as world:
         with anyio.fail_after(PATIENCE):
             run = await world.ended(await begun(world, starting("1")))

@@ -24,8 +24,6 @@ from tests.support.api_calls import InMemoryKeys, InMemoryRuns, InMemoryTools
 from tests.support.doubles import PlainInvoker, ToldTool
 from tests.support.service_world import NumberedIds, ToldRegistry, World
 
-pytestmark = pytest.mark.anyio
-
 USER = Owner(uid=1000, pid=1)
 ALL: frozenset[RunState] = frozenset()
 

@@ -1,3 +1,5 @@
+"""Clients that send nonsense, die, idle or leave: what they held is free again, and others are answered."""
+
 import asyncio
 import socket
 import subprocess
@@ -12,8 +14,6 @@ import pytest
 from aeond.api.v1 import daemon_pb2, parts_pb2, runs_pb2
 from tests.support.api_world import DEADLINE_SECONDS, Stubs, alone, api_world, ask_raw, refused
 from tests.support.repository import ROOT
-
-pytestmark = pytest.mark.anyio
 
 STATUS = daemon_pb2.GetStatusRequest()
 HELLO = runs_pb2.RunAndWatchRequest(request=parts_pb2.RunRequest(text="hello"))

@@ -1,3 +1,5 @@
+"""Messages and frames that nobody should send: each is refused or dropped, and the API goes on answering."""
+
 import asyncio
 import logging
 import socket
@@ -12,8 +14,6 @@ import pytest
 from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, parts_pb2, runs_pb2, sessions_pb2, tools_pb2
 from tests.support.api_world import ApiWorld, Stubs, alone, api_world, ask_raw
 from tests.support.http2_frames import Mutator, conversation
-
-pytestmark = pytest.mark.anyio
 
 MANY = [pytest.param(500), pytest.param(20_000, marks=pytest.mark.nightly)]
 AT_ONCE = 32

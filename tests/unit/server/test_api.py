@@ -9,8 +9,6 @@ from aeond.domain.events import Event, RunStarted, RunSuspended
 from aeond.domain.runs import SuspendReason
 from tests.support.api_world import DEADLINE_SECONDS, ApiWorld, Stubs, api_world, status_of
 
-pytestmark = pytest.mark.anyio
-
 SUSPENDED = RunSuspended(SuspendReason.DISK_FULL, "x" * 10_000)
 HELLO = runs_pb2.RunAndWatchRequest(request=parts_pb2.RunRequest(text="hello"))
 

@@ -11,8 +11,6 @@ from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, runs_pb2, sessions_
 from aeond.server.binding import snake_case
 from tests.support.api_world import DEADLINE_SECONDS, ApiWorld, api_world, ask_raw, refused
 
-pytestmark = pytest.mark.anyio
-
 FILES = (runs_pb2, sessions_pb2, tools_pb2, memory_pb2, models_pb2, daemon_pb2)
 METHODS = [
     method

@@ -6,8 +6,6 @@ from aeond.domain.daemons import ConfigChanges, DaemonLoad, DaemonSnapshot, Daem
 from aeond.domain.llm import EngineSnapshot, EngineState
 from tests.support.api_world import ApiWorld, Stubs, status_of
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_the_status_tells_everything(world: ApiWorld, client: Stubs) -> None:
     """Version, state, engine and load arrive, and beside them the connections and streams of the API."""

@@ -19,8 +19,6 @@ from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, refused
 from tests.support.http2_frames import PREFACE, conversation
 from tests.support.surfaces import wait_until
 
-pytestmark = pytest.mark.anyio
-
 STATUS = daemon_pb2.GetStatusRequest()
 
 

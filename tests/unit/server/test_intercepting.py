@@ -12,8 +12,6 @@ from aeond.errors import ToolError
 from aeond.server.intercepting import MAX_REQUEST_BYTES
 from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, ask_raw, refused, status_of
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_bug_becomes_an_error_id_that_the_log_knows(
     tmp_path: Path, caplog: pytest.LogCaptureFixture

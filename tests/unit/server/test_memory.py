@@ -6,8 +6,6 @@ import pytest
 from aeond.api.v1 import memory_pb2
 from tests.support.api_world import ApiWorld, Stubs, refused
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_what_is_written_is_read(client: Stubs) -> None:
     """A value comes back as it was written; deleting says whether it was there."""

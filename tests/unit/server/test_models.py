@@ -9,8 +9,6 @@ from aeond.domain.llm import Priority
 from aeond.domain.messages import Role
 from tests.support.api_world import ApiWorld, Stubs, refused
 
-pytestmark = pytest.mark.anyio
-
 USER = sessions_pb2.Message(role=sessions_pb2.ROLE_USER, content_json='"hello"')
 
 

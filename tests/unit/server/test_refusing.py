@@ -12,8 +12,6 @@ from aeond.server.listening import bound_socket
 from aeond.server.refusing import PREFACE, receive_exactly, refuse
 from tests.support.api_world import ask_raw
 
-pytestmark = pytest.mark.anyio
-
 MESSAGE = "no " * 100
 METADATA = [("grpc-status", "7"), ("grpc-message", MESSAGE), ("reason", "USER_REFUSED")]
 SETTINGS = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))

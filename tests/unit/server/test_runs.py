@@ -20,8 +20,6 @@ from aeond.domain.steps import StepMode
 from aeond.domain.tools import Recovery
 from tests.support.api_world import ApiWorld, Stubs, refused
 
-pytestmark = pytest.mark.anyio
-
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 HELLO = parts_pb2.RunRequest(text="hello")
 

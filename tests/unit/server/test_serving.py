@@ -11,8 +11,6 @@ from aeond.errors import InvalidInputError, RefusedError
 from aeond.server.serving import MAX_TRANSPORT_BYTES
 from tests.support.api_world import ApiWorld, Stubs, api_world, ask_raw
 
-pytestmark = pytest.mark.anyio
-
 STATUS = daemon_pb2.GetStatusRequest()
 
 

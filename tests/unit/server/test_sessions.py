@@ -7,8 +7,6 @@ from aeond.api.v1 import sessions_pb2 as pb
 from aeond.domain.sessions import Session, SessionContext
 from tests.support.api_world import ApiWorld, Stubs, refused
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_session_is_made_and_looked_at(client: Stubs) -> None:
     """A session has its id, title, labels, times and the user who made it; a repeat gives the same one."""

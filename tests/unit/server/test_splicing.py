@@ -9,8 +9,6 @@ import pytest
 from aeond.server.refusing import receive_exactly
 from aeond.server.splicing import Scratch, _Half, splice
 
-pytestmark = pytest.mark.anyio
-
 MUCH = bytes(range(256)) * 40_000  # 10 MB
 
 

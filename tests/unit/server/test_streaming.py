@@ -6,8 +6,6 @@ import pytest
 from aeond.errors import OverloadedError, UnavailableError
 from aeond.server.streaming import Part, StreamCutError, Streams, closing
 
-pytestmark = pytest.mark.anyio
-
 
 class Source:
     """Parts one by one, then waiting for ever unless it has an end; remembers that it was closed."""

@@ -7,8 +7,6 @@ import pytest
 from aeond.api.v1 import tools_pb2
 from tests.support.api_world import ApiWorld, Stubs, refused
 
-pytestmark = pytest.mark.anyio
-
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 
 

@@ -1,8 +1,5 @@
 """Questions, answers and trees of runs on the wire."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import grpc
 import pytest
 
@@ -25,25 +22,11 @@ from aeond.domain.runs import Ancestry, PlanSource, RunRequest, RunSnapshot, Run
 from aeond.domain.steps import StepMode
 from aeond.domain.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.tools import Recovery, ToolCall
-from tests.support.api_world import ApiWorld, Stubs, api_world, refused
-
-pytestmark = pytest.mark.anyio
+from tests.support.api_world import ApiWorld, Stubs, refused
 
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 STEP = PlanStep("s1", "ask", ToolCall("request_user_input", {"prompt": "Which?"}))
 QUESTION = Question("s1.1", "s1", InputRequest("Which?", options=("red", "blue"), deadline_seconds=60), 1.0)
-
-
-@pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[ApiWorld]:
-    async with api_world(tmp_path) as world:
-        yield world
-
-
-@pytest.fixture
-async def client(world: ApiWorld) -> AsyncIterator[Stubs]:
-    async with world.channel() as channel:
-        yield Stubs(channel)
 
 
 async def asking(world: ApiWorld, client: Stubs) -> str:

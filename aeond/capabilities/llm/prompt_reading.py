@@ -24,7 +24,9 @@ from aeond.ports import Clock
 FIRST_PIECE = 4  # tokens: nothing is known of the machine yet
 LEAST_PIECE = 1
 # After so many single tokens that were read in time two are tried again: they take less than twice as long.
+# Each try that took too long doubles it, as far as that.
 PATIENT_PIECES = 8
+MOST_PATIENT_PIECES = 64
 # How long a piece lasts of what prompts usually begin with: it is read once and kept, also when the request
 # that brought it is cancelled, and longer pieces are read at more than twice the speed.
 AHEAD_SECONDS = 1.0
@@ -55,12 +57,16 @@ class Pace:
     most: int
     size: int
     singles: int = 0
+    patience: int = PATIENT_PIECES
 
     def adapt(self, size: int, seconds: float) -> None:
         """The next piece should last as long as it may, going by the last one, but grow with care."""
         fitting = int(size * self.seconds / max(seconds, 1e-6) + 0.2)  # rounded down, but for a little
         self.singles = self.singles + 1 if size == fitting == LEAST_PIECE else 0
-        if self.singles == PATIENT_PIECES:
+        if size > LEAST_PIECE:
+            failed = fitting <= LEAST_PIECE
+            self.patience = min(2 * self.patience, MOST_PATIENT_PIECES) if failed else PATIENT_PIECES
+        if self.singles == self.patience:
             self.singles, fitting = 0, LEAST_PIECE + 1
         self.size = max(LEAST_PIECE, min(fitting, 2 * size, self.most))
 

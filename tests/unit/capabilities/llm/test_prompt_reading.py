@@ -1,5 +1,6 @@
 """How prompts are cut into pieces, and who gets which slot."""
 
+import itertools
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -77,6 +78,17 @@ async def test_two_tokens_are_tried_again_where_one_is_read_in_time(world: World
     world.engine.tokens_per_second = 50  # one token takes 80 ms, two take 100
     await world.read(OTHER)
     assert [size for _, size in world.engine.pieces[-20:]] == [2] * 20
+
+
+async def test_two_tokens_that_took_too_long_are_tried_less_often(world: World) -> None:
+    """Each try that took too long doubles the single tokens before the next, up to sixty-four."""
+    world.engine.call_seconds, world.engine.tokens_per_second = (
+        0.04,
+        20,
+    )  # one token takes 90 ms, two take 140
+    await world.read(LONG)
+    tries = [place for place, (_, size) in enumerate(world.engine.pieces) if size > 1]
+    assert [b - a - 1 for a, b in itertools.pairwise(tries)] == [16, 32, 64, 64, 64, 64, 64]
 
 
 async def test_a_piece_has_a_bound(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 from contextlib import AbstractAsyncContextManager
 
+import anyio
 import pytest
 
 from aeond.api.v1 import events_pb2, parts_pb2
@@ -65,10 +66,11 @@ async def test_a_step_at_work_moves(daemon: ScriptedDaemon) -> None:
     async with aeonctl(daemon, "ask", "What?") as shown:
         await shown.read_until("· echo later")
         signs: set[str] = set()
-        while len(signs) < 3:
-            await shown.read_until("now")
-            signs.add(shown.screen.text[0])
-            await shown.read_once()
+        with anyio.fail_after(20):
+            while len(signs) < 3:
+                await shown.read_until("now")
+                signs.add(shown.screen.text[0])
+                await shown.read_once()
         (run,) = daemon.runs.runs.values()
         run.append(events_pb2.TextDelta(step_id="s1", text="some words"))
         await shown.read_until("now → some words")

@@ -1,4 +1,7 @@
-"""The real API on a real Unix socket, with calls in memory behind it and a real gRPC client before it."""
+"""The real API on a real Unix socket, with calls in memory behind it and a real gRPC client before it.
+
+Import the fixtures `world` and `client` for an API of each test's own.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -77,6 +80,18 @@ async def api_world(
         async with api.opened():
             await api.announce(serving=True)
             yield ApiWorld(path, api, behind)
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[ApiWorld]:
+    async with api_world(tmp_path) as world:
+        yield world
+
+
+@pytest.fixture
+async def client(world: ApiWorld) -> AsyncIterator[Stubs]:
+    async with world.channel() as channel:
+        yield Stubs(channel)
 
 
 async def ask_raw(channel: grpc.aio.Channel, path: str, request: bytes) -> list[bytes]:

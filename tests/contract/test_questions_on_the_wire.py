@@ -22,7 +22,9 @@ from aeond.domain.runs import Ancestry, PlanSource, RunRequest, RunSnapshot, Run
 from aeond.domain.steps import StepMode
 from aeond.domain.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.tools import Recovery, ToolCall
-from tests.support.api_world import ApiWorld, Stubs, refused
+from tests.support.api_world import ApiWorld, Stubs, client, refused, world
+
+__all__ = ["client", "world"]
 
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 STEP = PlanStep("s1", "ask", ToolCall("request_user_input", {"prompt": "Which?"}))

@@ -18,8 +18,8 @@ from aeond.domain.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.kernel.fold import fold
 from aeond.ports import Journal
-from tests.spec.test_properties import hosts
 from tests.support.journals import beginning, ending, event, journal, journal_in
+from tests.support.simulated_runs import hosts
 from tests.support.simulation import SimulatedHost
 
 __all__ = ["journal"]

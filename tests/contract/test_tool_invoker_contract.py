@@ -2,6 +2,7 @@
 
 import gc
 import math
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -229,8 +230,6 @@ async def test_hanging_tool_is_stopped(make: Any) -> None:
 
 async def test_hanging_thread_is_left_behind(make: Any) -> None:
     """A tool that hangs in a thread fails as TOOL_TIMEOUT while the thread goes on."""
-    import threading
-
     release = threading.Event()
 
     async def block(_arguments: Mapping[str, Any], _context: ToolContext) -> Any:

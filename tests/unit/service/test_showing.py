@@ -5,40 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from aeond.domain.events import Event, LiveUpdate, Progress
-from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
+from aeond.domain.llm import EngineSnapshot, EngineState
 from aeond.service.feed import HotFeed, Watcher
 from aeond.service.showing import EngineShowing
-
-
-class StartingEngine:
-    """An engine whose state the test sets."""
-
-    def __init__(self) -> None:
-        self.state = EngineSnapshot(EngineState.STARTING, "tiny", "downloading", 0.25)
-
-    def snapshot(self) -> EngineSnapshot:
-        return self.state
-
-    async def ready(self) -> None:
-        """Not asked for here."""
-
-    async def load(self, model: str) -> None:
-        """Not asked for here."""
-
-    async def unload(self) -> None:
-        """Not asked for here."""
-
-    async def sleep(self) -> None:
-        """Not asked for here."""
-
-    async def wake(self) -> None:
-        """Not asked for here."""
-
-    async def metrics(self) -> EngineMetrics | None:
-        return None
-
-    async def list_models(self) -> Sequence[ModelInfo]:
-        return ()
+from tests.support.told_engine import ToldEngine
 
 
 async def shown_to(watcher: Watcher) -> Sequence[Event | LiveUpdate]:
@@ -48,7 +18,7 @@ async def shown_to(watcher: Watcher) -> Sequence[Event | LiveUpdate]:
 
 async def test_a_starting_engine_is_shown_to_every_watched_run() -> None:
     """Whoever watches a run sees what the model is doing and how far it is."""
-    engine, feed = StartingEngine(), HotFeed()
+    engine, feed = ToldEngine(), HotFeed()
     with feed.watch("a") as first, feed.watch("b") as second:
         first.go_hot(0)
         second.go_hot(0)
@@ -59,7 +29,7 @@ async def test_a_starting_engine_is_shown_to_every_watched_run() -> None:
 
 async def test_how_far_an_engine_is_need_not_be_known() -> None:
     """A start that tells no progress is shown without a figure, and not as nothing done."""
-    engine, feed = StartingEngine(), HotFeed()
+    engine, feed = ToldEngine(), HotFeed()
     engine.state = EngineSnapshot(EngineState.STARTING, "tiny", "loading")
     with feed.watch("a") as watcher:
         watcher.go_hot(0)
@@ -69,7 +39,7 @@ async def test_how_far_an_engine_is_need_not_be_known() -> None:
 
 async def test_the_end_of_a_start_is_shown_once() -> None:
     """When the engine answers, watchers are told once that nothing is waited for, and then left alone."""
-    engine, feed = StartingEngine(), HotFeed()
+    engine, feed = ToldEngine(), HotFeed()
     showing = EngineShowing(engine, feed)
     showing.look()
     engine.state = EngineSnapshot(EngineState.READY, "tiny")
@@ -83,7 +53,7 @@ async def test_the_end_of_a_start_is_shown_once() -> None:
 @pytest.mark.parametrize("state", [state for state in EngineState if state is not EngineState.STARTING])
 async def test_an_engine_at_rest_is_not_shown(state: EngineState) -> None:
     """No watcher hears of an engine that is ready, cold, asleep or dead."""
-    engine, feed = StartingEngine(), HotFeed()
+    engine, feed = ToldEngine(), HotFeed()
     engine.state = EngineSnapshot(state)
     with feed.watch("a") as watcher:
         watcher.go_hot(0)

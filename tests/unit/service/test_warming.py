@@ -13,7 +13,7 @@ from aeond.domain.tools import Effect, ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.service.warming import PromptWarming
 from tests.support.doubles import ManualClock
-from tests.unit.service.test_showing import StartingEngine
+from tests.support.told_engine import ToldEngine
 
 OPENING = (Message(Role.SYSTEM, "You plan."),)
 SCHEMA: JsonObject = {"type": "object"}
@@ -24,7 +24,7 @@ class World:
     """A warming over an engine whose state the test sets, and a scripted model."""
 
     def __init__(self, *rules: Rule) -> None:
-        self.engine = StartingEngine()
+        self.engine = ToldEngine()
         self.llm = ScriptedLLM(Script(model="tiny", rules=rules or (Rule(text="x"),)))
         self.clock = ManualClock()
         self.openings = [lambda: OPENING]

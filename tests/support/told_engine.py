@@ -1,0 +1,17 @@
+"""An engine whose state a test sets."""
+
+from aeond.capabilities.llm.scripted import Script, ScriptedLLM
+from aeond.capabilities.llm.scripted_engine import ScriptedEngine
+from aeond.domain.llm import EngineSnapshot, EngineState
+from tests.support.doubles import ManualClock
+
+
+class ToldEngine(ScriptedEngine):
+    """Says of itself what `state` says; at first that it downloads its model."""
+
+    def __init__(self) -> None:
+        super().__init__(ScriptedLLM(Script()), ManualClock())
+        self.state = EngineSnapshot(EngineState.STARTING, "tiny", "downloading", 0.25)
+
+    def snapshot(self) -> EngineSnapshot:
+        return self.state

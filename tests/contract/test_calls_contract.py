@@ -17,12 +17,11 @@ from aeond.domain.sessions import Session
 from aeond.domain.tools import ToolCall
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
 from aeond.server.calls import MemoryCalls, RunCalls, ToolCalls
-from aeond.service.admission import Admission
 from aeond.service.memory import MemoryKeys
 from aeond.service.tools import Tools
 from tests.support.api_calls import InMemoryKeys, InMemoryRuns, InMemoryTools
 from tests.support.doubles import PlainInvoker, ToldTool
-from tests.support.service_world import NumberedIds, ToldRegistry, World
+from tests.support.service_world import NumberedIds, ToldRegistry, World, open_admission
 
 USER = Owner(uid=1000, pid=1)
 ALL: frozenset[RunState] = frozenset()
@@ -139,9 +138,7 @@ async def test_an_ended_run_stays_as_it_is(runs: RunSide) -> None:
 def memory(request: pytest.FixtureRequest) -> MemoryCalls:
     if request.param == "double":
         return InMemoryKeys()
-    admission = Admission()
-    admission.open()
-    return MemoryKeys(InMemoryMemory(), admission)
+    return MemoryKeys(InMemoryMemory(), open_admission())
 
 
 async def test_memory_tells_nothing_from_null(memory: MemoryCalls) -> None:
@@ -168,13 +165,11 @@ def tools(request: pytest.FixtureRequest, tmp_path: Path) -> ToolCalls:
     if request.param == "double":
         return InMemoryTools(names)
     told = {name: ToldTool(name) for name in names}
-    admission = Admission()
-    admission.open()
     return Tools(
         registry=ToldRegistry(*told.values()),
         invoker=PlainInvoker(told),
         workspaces=World(tmp_path).workspaces,
-        admission=admission,
+        admission=open_admission(),
         ids=NumberedIds(),
     )
 

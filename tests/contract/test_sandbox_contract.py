@@ -1,7 +1,6 @@
 """What every sandbox keeps: an answer or a plain reason, the tool's own words, bounds, and a workspace."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from aeond.errors import ToolError
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.repository import ROOT
 from tests.support.tool_sockets import tool_socket
-from tests.support.tools import CONTEXT
+from tests.support.tools import CONTEXT, called
 
 TOOL_FILE = ROOT / "tests" / "support" / "sandbox_tools.py"
 MEMORY_BYTES = 1 << 30
@@ -36,11 +35,6 @@ def sandbox(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sandbox]
 @pytest.fixture
 async def tools(sandbox: Sandbox) -> dict[str, SandboxedTool]:
     return {tool.spec.name: tool for tool in await sandboxed_file(TOOL_FILE, sandbox, MEMORY_BYTES)}
-
-
-async def called(tool: SandboxedTool, workspace: Path | str = "", **arguments: Any) -> Any:
-    value: Any = await tool.execute(arguments, replace(CONTEXT, workspace=str(workspace)))
-    return value["value"]
 
 
 async def refused(tool: SandboxedTool, **arguments: Any) -> ToolError:

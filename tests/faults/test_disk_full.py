@@ -8,19 +8,17 @@ import apsw
 import pytest
 
 from aeond.capabilities.journal import committing
-from aeond.capabilities.journal.changes import Append, Probe
+from aeond.capabilities.journal.changes import Probe
 from aeond.capabilities.journal.committing import Committer
-from aeond.capabilities.journal.encoding import encode
-from aeond.capabilities.journal.projection import parts_of
 from aeond.capabilities.journal.reserve import Reserve
 from aeond.capabilities.memory.sqlite_memory import SqliteMemory
-from aeond.domain.events import Event, RunEnded, RunParked, RunSuspended
+from aeond.domain.events import RunEnded, RunParked, RunSuspended
 from aeond.domain.runs import RunState, SuspendReason
 from aeond.errors import StoreError
 from aeond.ports import Journal, Memory
 from tests.support.counting_vfs import settled
 from tests.support.failing_vfs import failing_vfs
-from tests.support.journals import all_events, beginning, event, journal_in, step_turn
+from tests.support.journals import all_events, append_of, beginning, event, journal_in, step_turn
 from tests.support.small_disk import fill, small_disk
 
 RUNS = ("a", "b", "c")
@@ -118,11 +116,6 @@ class ToldReserve(Reserve):
     def free(self) -> None:
         self.freed += 1
         super().free()
-
-
-def append_of(*events: Event) -> Append:
-    rows = [encode(each) for each in events]
-    return Append(parts_of(events), rows, sum(len(row.body) for row in rows))
 
 
 def test_only_last_words_are_written_on_the_reserve(tmp_path: Path) -> None:

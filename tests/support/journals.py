@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from aeond.capabilities.journal.changes import Append
+from aeond.capabilities.journal.encoding import encode
 from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
+from aeond.capabilities.journal.projection import parts_of
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.domain.budgets import Amounts, Budget
 from aeond.domain.events import Event, EventKind, RunCreated, RunEnded, RunStarted, StepEnded, StepStarted
@@ -74,6 +77,12 @@ def step_turn(run_id: str, seq: int, output: JsonValue = None) -> list[Event]:
 
 def ending(run_id: str, seq: int, state: RunState = RunState.SUCCEEDED, time: float | None = None) -> Event:
     return event(run_id, seq, RunEnded(state), time)
+
+
+def append_of(*events: Event) -> Append:
+    """The change that appends these events."""
+    rows = [encode(each) for each in events]
+    return Append(parts_of(events), rows, sum(len(row.body) for row in rows))
 
 
 async def all_events(journal: Journal, run_id: str) -> list[Event]:

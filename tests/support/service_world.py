@@ -112,6 +112,13 @@ class ToldRegistry:
         return [self.tools[name].spec for name in self.list_names()]
 
 
+def open_admission() -> Admission:
+    """One that takes whatever comes."""
+    admission = Admission()
+    admission.open()
+    return admission
+
+
 class WorldIntents(PlainIntents):
     """Steps run as planned; what child runs get is settled as the daemon does it."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -30,6 +31,12 @@ async def give_back(arguments: Mapping[str, Any], _context: ToolContext) -> Any:
 
 async def nothing(_arguments: Mapping[str, Any], _context: ToolContext) -> Any:
     return None
+
+
+async def called(tool: Tool, workspace: Path | str = "", **arguments: Any) -> Any:
+    """The `value` that a tool of tests/support/sandbox_tools.py returns when it works in this folder."""
+    output: Any = await tool.execute(arguments, replace(CONTEXT, workspace=str(workspace)))
+    return output["value"]
 
 
 @dataclass

@@ -2,22 +2,10 @@
 
 import os
 import socket
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import pytest
-
 from aeond.daemon.journald import MAX_VALUE_BYTES, JournaldSocket, encoded
-
-
-@pytest.fixture
-def journald(tmp_path: Path) -> Iterator[socket.socket]:
-    """A socket that listens where journald does."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
-        receiver.bind(str(tmp_path / "socket"))
-        receiver.settimeout(5)
-        yield receiver
 
 
 def fields_of(datagram: bytes) -> dict[str, str]:

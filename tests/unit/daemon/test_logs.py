@@ -61,15 +61,6 @@ def test_text_lines_are_for_people() -> None:
     assert said(LogFormat.TEXT).endswith("Z info    aeond.test: it happened run_id=r1 step_id=s1\n")
 
 
-@pytest.fixture
-def journald(tmp_path: Path) -> Iterator[socket.socket]:
-    """A socket that listens where journald does."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
-        receiver.bind(str(tmp_path / "socket"))
-        receiver.settimeout(5)
-        yield receiver
-
-
 @pytest.mark.usefixtures("root")
 def test_records_of_journald_carry_their_fields(journald: socket.socket) -> None:
     """Words, priority, message id and every field of a record arrive under their own names."""

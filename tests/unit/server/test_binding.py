@@ -1,6 +1,3 @@
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import anyio
 import grpc
 import pytest
@@ -9,7 +6,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, runs_pb2, sessions_pb2, tools_pb2
 from aeond.server.binding import snake_case
-from tests.support.api_world import DEADLINE_SECONDS, ApiWorld, api_world, ask_raw, refused
+from tests.support.api_world import DEADLINE_SECONDS, ApiWorld, ask_raw, refused
 
 FILES = (runs_pb2, sessions_pb2, tools_pb2, memory_pb2, models_pb2, daemon_pb2)
 METHODS = [
@@ -19,12 +16,6 @@ METHODS = [
     for method in service.methods
 ]
 NOT_ANSWERED = {"ToolService.ServeTools"}
-
-
-@pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[ApiWorld]:
-    async with api_world(tmp_path) as world:
-        yield world
 
 
 def name_of(method: MethodDescriptor) -> str:

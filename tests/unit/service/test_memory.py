@@ -9,13 +9,6 @@ from aeond.service.memory import MemoryKeys
 
 
 @pytest.fixture
-def admission() -> Admission:
-    admission = Admission()
-    admission.open()
-    return admission
-
-
-@pytest.fixture
 def keys(admission: Admission) -> MemoryKeys:
     return MemoryKeys(InMemoryMemory(), admission)
 

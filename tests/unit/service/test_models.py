@@ -27,13 +27,6 @@ class Catalogue(ScriptedEngine):
 
 
 @pytest.fixture
-def admission() -> Admission:
-    admission = Admission()
-    admission.open()
-    return admission
-
-
-@pytest.fixture
 def adapter() -> ScriptedLLM:
     rules = (Rule(contains="never", stall=True), Rule(text="hello there"))
     return ScriptedLLM(Script(model="resident", models=("another",), sleeps=True, rules=rules))

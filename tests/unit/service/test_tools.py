@@ -19,13 +19,6 @@ def registry() -> ToldRegistry:
 
 
 @pytest.fixture
-def admission() -> Admission:
-    admission = Admission()
-    admission.open()
-    return admission
-
-
-@pytest.fixture
 def tools(registry: ToldRegistry, admission: Admission, tmp_path: Path) -> Tools:
     return Tools(
         registry=registry,

@@ -131,10 +131,11 @@ async def test_text_of_runs_below_is_shown_live(tmp_path: Path) -> None:
                 await anyio.lowlevel.checkpoint()
             child = await world.reached(below[0].run_id, RunState.AWAITING_INPUT)
             async for batch in TreeWatching(world.journal, world.feed).watch(run_id, 0, {}):
-                if any(isinstance(item, TextDelta) for item in batch):
+                if texts := [item for item in batch if isinstance(item, TextDelta)]:
                     break
                 if any(isinstance(item, Event) and item.seq == child.seq for item in batch):
                     world.feed.update(TextDelta(child.run_id, "s1", "Once", 0))
+    assert texts == [TextDelta(child.run_id, "s1", "Once", 0)]
 
 
 async def test_a_place_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -3,21 +3,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from aeond.capabilities.journal.changes import Append, Probe, Prune
+from aeond.capabilities.journal.changes import Probe, Prune
 from aeond.capabilities.journal.committing import Answer, Committer
-from aeond.capabilities.journal.encoding import encode
-from aeond.capabilities.journal.projection import parts_of
 from aeond.capabilities.journal.reserve import Reserve
-from aeond.domain.events import Event
 from aeond.errors import AeondError, StoreError
 from tests.support.failing_vfs import DiskError, failing_vfs
-from tests.support.journals import beginning, ending, step_turn
+from tests.support.journals import append_of, beginning, ending, step_turn
 from tests.support.watched_vfs import Watcher, watched_vfs
-
-
-def append_of(*events: Event) -> Append:
-    rows = [encode(each) for each in events]
-    return Append(parts_of(events), rows, sum(len(row.body) for row in rows))
 
 
 def opened(folder: Path, vfs: str | None = None) -> Committer:

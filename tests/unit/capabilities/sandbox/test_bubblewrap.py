@@ -1,9 +1,7 @@
 """A sandbox of bubblewrap."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import anyio
 import psutil
@@ -14,7 +12,7 @@ from aeond.capabilities.sandbox.sandboxed_tool import SandboxedTool, sandboxed_f
 from aeond.errors import InvalidInputError, ToolError
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.repository import ROOT
-from tests.support.tools import CONTEXT
+from tests.support.tools import called
 
 pytestmark = needs_bubblewrap
 TOOL_FILE = ROOT / "tests" / "support" / "sandbox_tools.py"
@@ -23,11 +21,6 @@ TOOL_FILE = ROOT / "tests" / "support" / "sandbox_tools.py"
 async def tool_named(name: str, sandbox: Bubblewrap) -> SandboxedTool:
     tools = await sandboxed_file(TOOL_FILE, sandbox, 1 << 30)
     return next(tool for tool in tools if tool.spec.name == name)
-
-
-async def called(tool: SandboxedTool, workspace: Path | str = "", **arguments: Any) -> Any:
-    value: Any = await tool.execute(arguments, replace(CONTEXT, workspace=str(workspace)))
-    return value["value"]
 
 
 def sleepers(seconds: str) -> list[psutil.Process]:

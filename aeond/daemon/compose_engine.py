@@ -80,6 +80,7 @@ async def _vllm(config: Config, paths: Paths, clock: Clock) -> AsyncIterator[tup
         slots=model.parallel_requests,
         context_length=model.context_tokens,
         threads=model.threads,
+        busy_seconds=model.busy_seconds,
         load_seconds=vllm.start_seconds,
         **vllm.model_dump(include=PASSED_TO_VLLM),
     )

@@ -71,7 +71,12 @@ class ModelSection(Section):
     parallel_requests: int = Field(
         4, ge=1, le=64, description="How many requests the engine answers at once; each has its own context."
     )
-    threads: int = Field(0, ge=0, le=1024, description="Threads of the engine. 0: one per core.")
+    threads: int = Field(
+        0,
+        ge=0,
+        le=1024,
+        description="Threads of the engine. 0: one per core; for vLLM without a GPU one per core but one.",
+    )
     busy_seconds: float = Field(
         0.1,
         ge=0.02,

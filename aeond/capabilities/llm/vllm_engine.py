@@ -25,9 +25,9 @@ LAUNCHER = Path(vllm_launcher.__file__)
 # vLLM's processes talk over sockets in the folder of temporary files, each with a name of 36 characters.
 MAX_TEMPORARY_PATH = 107 - 37
 CPU_BLOCK = 32  # tokens: twice the usual, for less is computed again of a prompt that is known
-# Tokens that are read in one step. A cancel waits for the end of a step, and so does everybody else; the usual 2048 take
-# a CPU seconds. Prompts are read a twentieth more slowly for it.
-CPU_STEP = 256
+# The part of the time for which a cancel may keep a CPU busy that a step is meant to last: no two of the same size take
+# quite the same time, and the word of a cancel has a way to go.
+STEP_SHARE = 0.6
 # What the machine says of its GPUs and its network, where several are to work together.
 PASSED_ON = ("CUDA_", "NVIDIA_", "NCCL_", "GLOO_", "RAY_", "VLLM_HOST_IP", "LD_LIBRARY_PATH", "PATH")
 CONSTRAINED = {"backend": "guidance", "disable_any_whitespace": True}
@@ -38,8 +38,9 @@ class VllmSettings(Supervision):
     """How the engine runs. `load_seconds` is how long it may start without a sign of progress.
 
     `slots` requests are worked on at once; `kv_cache_gib` is the room for what they and earlier prompts have read
-    (0: on a GPU what `gpu_memory_utilization` leaves, else 1). `threads` 0 is one per core. `arguments` are
-    added to the command line of `vllm serve` as they are.
+    (0: on a GPU what `gpu_memory_utilization` leaves, else 1). `threads` 0 is, on a CPU, one per core but one: the server
+    has work too, and threads that wait for one that must wait for its core are slower than fewer. `busy_seconds` is how
+    long a cancel may keep a CPU at work. `arguments` are added to the command line of `vllm serve` as they are.
     """
 
     load_seconds: float = 600.0
@@ -47,6 +48,7 @@ class VllmSettings(Supervision):
     gpu: bool = False
     slots: int = 16
     threads: int = 0
+    busy_seconds: float = 0.1
     dtype: str = "auto"
     tensor_parallel: int = 1
     pipeline_parallel: int = 1
@@ -79,13 +81,11 @@ class VllmProgram:
     @property
     def environment(self) -> Mapping[str, str]:
         settings = self._settings
-        threads = str(settings.threads or len(os.sched_getaffinity(0)))
         passed = {name: value for name, value in os.environ.items() if name.startswith(PASSED_ON)}
         environment = passed | clean_environment()
         environment |= {
             "HF_HUB_OFFLINE": "1",
             "HF_HOME": str(self._cache / "hub"),
-            "OMP_NUM_THREADS": threads,
             "TOKENIZERS_PARALLELISM": "false",
             "VLLM_CACHE_ROOT": str(self._cache),
             "VLLM_DO_NOT_TRACK": "1",
@@ -99,17 +99,32 @@ class VllmProgram:
             environment.setdefault("GLOO_SOCKET_IFNAME", "lo")
         if settings.lora_rank:
             environment["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "1"
+        if self._threads:
+            environment["OMP_NUM_THREADS"] = str(self._threads)
         if not settings.gpu:
             environment["VLLM_CPU_OMP_THREADS_BIND"] = "nobind"  # the cores are shared
+            # What it compiled it keeps in a form that it cannot load on a CPU: it would compile at each start.
+            environment["VLLM_USE_AOT_COMPILE"] = "0"
             if not self._is_spread:
                 # Else a single worker is put into a process of its own on a CPU, which doubles the imports.
                 environment["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
         return environment
 
     @property
-    def _is_spread(self) -> bool:
+    def _threads(self) -> int:
+        """Of each worker; 0: as many as it likes."""
+        if self._settings.threads or self._settings.gpu:
+            return self._settings.threads
+        return max(1, (len(os.sched_getaffinity(0)) - 1) // self._workers)
+
+    @property
+    def _workers(self) -> int:
         settings = self._settings
-        return settings.tensor_parallel * settings.pipeline_parallel * settings.data_parallel > 1
+        return settings.tensor_parallel * settings.pipeline_parallel * settings.data_parallel
+
+    @property
+    def _is_spread(self) -> bool:
+        return self._workers > 1
 
     def command(self, entry: CatalogueEntry, path: Path, socket: Path, context_length: int) -> Sequence[str]:
         """Raises LLMError (reason PATH_TOO_LONG) when its processes could not talk to each other."""
@@ -152,7 +167,8 @@ class VllmProgram:
             options["--gpu-memory-utilization"] = settings.gpu_memory_utilization
         else:
             options["--block-size"] = CPU_BLOCK
-            options["--max-num-batched-tokens"] = max(CPU_STEP, settings.slots)
+            options["--scheduler-cls"] = "vllm_pacing.PacedScheduler"
+            options["--additional-config"] = json.dumps({"step_seconds": STEP_SHARE * settings.busy_seconds})
         flags = ["--enable-prefix-caching", "--enable-prompt-tokens-details", "--disable-uvicorn-access-log"]
         if settings.enforce_eager:
             flags.append("--enforce-eager")

@@ -16,7 +16,7 @@ from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.requests import closing
 from aeond.capabilities.llm.retrying import Retries
 from aeond.capabilities.llm.vllm import VllmAdapter
-from aeond.capabilities.llm.vllm_engine import CPU_STEP, VllmResident
+from aeond.capabilities.llm.vllm_engine import VllmResident
 from aeond.capabilities.llm.watching import Watch
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import Priority
@@ -73,7 +73,8 @@ async def test_a_seed_repeats_the_dice_of_a_prompt_read_in_steps(vllm_engine: Re
     before = vllm_engine.engine.snapshot().restarts
     words = " ".join(f"{number} ships," for number in range(150))
     request = ask(f"{words} and then?", max_tokens=12, temperature=1.0, seed=11)
-    assert await vllm_engine.llm.count_tokens(request.messages) > 2 * CPU_STEP
+    # More than a step has on any CPU; its numbers tell nothing of steps in which nobody writes.
+    assert await vllm_engine.llm.count_tokens(request.messages) > 500
     await vllm_engine.llm.generate(request)  # read in steps: the next two find it in the cache
     first = await vllm_engine.llm.generate(request)
     assert (await vllm_engine.llm.generate(request)).text == first.text

@@ -1,5 +1,7 @@
 """How vLLM is started: its command line and all that it knows of the environment."""
 
+import json
+import os
 from pathlib import Path
 
 import pytest
@@ -33,18 +35,18 @@ def test_the_guard_comes_first_and_the_server_behind_it(tmp_path: Path) -> None:
 
 
 def test_a_cpu_and_a_gpu_are_asked_for_different_things(tmp_path: Path) -> None:
-    """A CPU gets larger blocks, shorter steps and a gibibyte for prompts; a GPU its share of memory and the means to
-    sleep."""
+    """A CPU gets larger blocks, steps that keep to their time and a gibibyte for prompts; a GPU its share of memory and the
+    means to sleep."""
     cpu, gpu = command(tmp_path), command(tmp_path, gpu=True, gpu_memory_utilization=0.5)
     assert after(cpu, "--block-size") == "32"
     assert after(cpu, "--kv-cache-memory-bytes") == str(1 << 30)
-    assert after(cpu, "--max-num-batched-tokens") == "256"
-    assert after(command(tmp_path, slots=300), "--max-num-batched-tokens") == "300"
+    assert after(cpu, "--scheduler-cls") == "vllm_pacing.PacedScheduler"
+    assert json.loads(after(cpu, "--additional-config"))["step_seconds"] < VllmSettings().busy_seconds
     assert "--enable-sleep-mode" not in cpu
     assert after(gpu, "--gpu-memory-utilization") == "0.5"
     assert "--enable-sleep-mode" in gpu
     assert "--block-size" not in gpu
-    assert "--max-num-batched-tokens" not in gpu
+    assert "--scheduler-cls" not in gpu
     assert "--kv-cache-memory-bytes" not in gpu
 
 
@@ -69,6 +71,22 @@ def test_the_environment_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert known["OMP_NUM_THREADS"] == "3"
     assert known["HF_HUB_OFFLINE"] == "1"
     assert not {"SECRET_TOKEN", "PYTHONPATH", "HOME"} & set(known)
+
+
+def test_one_core_is_left_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless threads are asked for, an engine without a GPU computes on all cores but one, which its workers share out; one
+    with a GPU has what it likes."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: set(range(9)))
+
+    def threads(**settings: object) -> str | None:
+        return program(tmp_path, **settings).environment.get("OMP_NUM_THREADS")
+
+    assert threads() == "8"
+    assert threads(pipeline_parallel=2) == "4"
+    assert threads(threads=2) == "2"
+    assert threads(gpu=True) is None
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0})
+    assert threads() == "1"
 
 
 def test_its_parts_talk_on_this_machine_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,17 +1,19 @@
 """What the guard makes of vLLM's log, and how it ends what it started; no vLLM is needed for that."""
 
+import importlib
 import json
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import psutil
 import pytest
 
 from aeond.capabilities.llm import vllm_launcher
-from aeond.capabilities.llm.vllm_launcher import cause_in, plain, stage_of
+from aeond.capabilities.llm.vllm_launcher import cause_in, offer, plain, stage_of
 
 # In place of vLLM's package: a server that has a child, shared memory of both kinds, and answers or fails as it is told.
 FAKE = """
@@ -225,3 +227,11 @@ def test_names_of_processes_and_files_are_left_out() -> None:
         plain("(EngineCore pid=7) ERROR 11-22 05:13:17 [core.py:1] ValueError: so it is")
         == "ValueError: so it is"
     )
+
+
+def test_vllm_finds_what_it_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module beside the launcher is found by its name, though its folder is none that modules are looked for in."""
+    monkeypatch.setitem(sys.modules, "vllm_pacing", ModuleType("nothing"))  # and put back afterwards
+    offer("vllm_pacing")
+    assert importlib.import_module("vllm_pacing").Pace(0.06, 64).tokens <= 64
+    assert str(Path(vllm_launcher.__file__).parent) not in sys.path

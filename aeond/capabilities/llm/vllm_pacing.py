@@ -1,0 +1,71 @@
+"""How much of a prompt vLLM reads in one step where there is no GPU.
+
+Like the launcher this file is a program of the engine's environment, loaded in its core, and knows nothing of aeond.
+
+vLLM looks at its clients only between two steps, so a cancel, and everybody else, waits for the end of one. How long a
+step lasts depends on the model, on the machine, and on what else that is doing; so it is measured, and each step is given
+as many tokens as should keep it within its time.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+# One step reads all weights whatever it computes, and with about so many tokens the computing takes as long as that: with
+# fewer a step is hardly shorter, and a prompt takes ever so many of them.
+LEAST_TOKENS = 16
+GROWTH = 1.25  # from one step to the next, for a quick one may be chance; a slow one is believed at once
+
+
+class Pace:
+    """How many tokens of prompts a step may have so that it lasts about `seconds`; at most `most`."""
+
+    def __init__(self, seconds: float, most: int) -> None:
+        self._seconds = seconds
+        self._least = min(LEAST_TOKENS, most)
+        self._most = most
+        self.tokens = self._least
+
+    def adapt(self, seconds: float, *, is_full: bool) -> None:
+        """Goes by the step that just ended. One that had less to read than it might have proves that it lasts too long
+        if it does, and nothing else."""
+        fitting = int(self.tokens * self._seconds / max(seconds, 1e-6))
+        if is_full or fitting < self.tokens:
+            self.tokens = max(self._least, min(fitting, int(GROWTH * self.tokens), self._most))
+
+
+def paced(scheduler: type[Any], clock: Callable[[], float]) -> type[Any]:
+    """vLLM's scheduler, with steps that keep to the `step_seconds` of its additional configuration by that clock."""
+
+    class PacedScheduler(scheduler):  # type: ignore[misc]  # known only in the engine's environment
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            seconds = float(self.vllm_config.additional_config["step_seconds"])
+            self._most_tokens: int = self.vllm_config.scheduler_config.max_num_batched_tokens
+            self._pace = Pace(seconds, self._most_tokens)
+            self._began = 0.0
+
+        def schedule(self, *arguments: Any, **options: Any) -> Any:
+            self._began = clock()
+            # Who writes has a token in each step, whatever others read in it.
+            self.max_num_scheduled_tokens = min(self._pace.tokens + len(self.running), self._most_tokens)
+            return super().schedule(*arguments, **options)
+
+        def update_from_output(self, scheduled: Any, computed: Any) -> Any:
+            seconds = clock() - self._began
+            # Beyond the one token of each that writes.
+            read = scheduled.total_num_scheduled_tokens - len(scheduled.num_scheduled_tokens)
+            if read > 0:
+                self._pace.adapt(seconds, is_full=read >= self._pace.tokens - 1)
+            return super().update_from_output(scheduled, computed)
+
+    return PacedScheduler
+
+
+def __getattr__(name: str) -> type[Any]:
+    """vLLM's core asks for its scheduler by name; nobody else has what that is made of."""
+    if name != "PacedScheduler":
+        raise AttributeError(name)
+    from vllm.v1.core.sched.scheduler import Scheduler
+
+    return paced(Scheduler, time.perf_counter)  # noqa: TID251  # in vLLM's own process there is no port

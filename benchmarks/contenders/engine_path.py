@@ -24,7 +24,7 @@ from aeond.ports import LLMAdapter
 from benchmarks.contenders.opening import opened
 
 AT_ONCE = (1, 8, 16)
-FIRSTS = 12
+FIRSTS = 60
 # Whom a story is told: prompts are as long for all, and nobody finds what another had read.
 READERS = {"ours": "Ann", "direct": "Bob", "off": "Tom", "on": "Tim"}
 RULES = "You tell stories of the sea, plainly and at length, and never stop before you are told to. " * 8
@@ -98,10 +98,11 @@ async def rate(ask: Ask, reader: str, at_once: int, tokens: int, number: int) ->
 
 
 async def first_words(ways: Mapping[str, Ask], count: int, number: int) -> dict[str, list[float]]:
-    """How long so many requests of each way, one after another and in turns, wait for their first words."""
+    """How long so many requests of each way, one after another, wait for their first words. The ways take turns, and turns
+    in who is the first."""
     firsts: dict[str, list[float]] = {name: [] for name in ways}
     for page in range(count):
-        for name, ask in ways.items():
+        for name, ask in list(ways.items())[:: 1 if page % 2 else -1]:
             answer = await ask(f"Tell {READERS[name]} page {page} of volume {number}.", 2)
             firsts[name].append(answer.first_seconds)
     return firsts
@@ -130,12 +131,13 @@ async def measured(llm: LLMAdapter, socket: Path, rounds: int, tokens: int) -> d
             for name, seconds in (await first_words(ways, FIRSTS, number)).items():
                 firsts[name] += seconds
             for at_once in AT_ONCE:
-                for name, ask in ways.items():
+                for name, ask in list(ways.items())[:: 1 if number % 2 else -1]:
                     rates[name][at_once].append(await rate(ask, READERS[name], at_once, tokens, number))
             for name, ask in (("off", ways["ours"]), ("on", constrained)):
                 plans[name].append(await rate(ask, READERS[name], AT_ONCE[1], tokens, number))
     return {
         "first": {name: statistics.median(seconds) for name, seconds in firsts.items()},
+        "added": statistics.median(m - t for m, t in zip(firsts["ours"], firsts["direct"], strict=True)),
         "rates": {name: [statistics.median(found[n]) for n in AT_ONCE] for name, found in rates.items()},
         "ratios": [_ratio(rates["ours"][n], rates["direct"][n]) for n in AT_ONCE],
         "plans": {name: statistics.median(found) for name, found in plans.items()},

@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import anyio
+
 from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
 from aeond.capabilities.llm.scripted import Script, ScriptedLLM
 from aeond.capabilities.llm.scripted_engine import ScriptedEngine
@@ -56,6 +58,7 @@ from tests.support.doubles import (
     phases,
 )
 
+DEADLINE_SECONDS = 20.0
 USER = Owner(uid=1000, pid=1)
 ONE_STEP = Plan("one step", (PlanStep("s1", "do it", ToolCall("work", {"n": 1})),))
 
@@ -252,7 +255,8 @@ class World:
 
     async def items(self, run_id: str, after_seq: int = 0) -> list[Event | LiveUpdate]:
         """Everything that a watcher of the run gets until its end."""
-        return [item async for batch in self.watching.watch(run_id, after_seq) for item in batch]
+        with anyio.fail_after(DEADLINE_SECONDS):
+            return [item async for batch in self.watching.watch(run_id, after_seq) for item in batch]
 
     async def ended(self, run_id: str) -> RunSnapshot:
         """The run, once it has ended."""
@@ -261,7 +265,7 @@ class World:
 
     async def reached(self, run_id: str, *states: RunState) -> RunSnapshot:
         """The run, once an event has brought it into one of these states."""
-        with self.feed.watch(run_id) as watcher:
+        with self.feed.watch(run_id) as watcher, anyio.fail_after(DEADLINE_SECONDS):
             while (run := await self.runs.get(run_id)).state not in states:
                 if watcher.go_hot(run.seq):
                     await watcher.take()

@@ -97,10 +97,12 @@ async def test_nobody_asked(tmp_path: Path) -> None:
     async with tree_world(tmp_path).working() as world:
         with pytest.raises(NotFoundError):
             await world.runs.answer("none", "", "red", USER)
-        run = await waiting(world)
-        with pytest.raises(WrongStateError) as never:
-            await world.runs.answer(run.run_id, "s9.1", "red", USER)
-        assert never.value.reason == "QUESTION_NOT_OPEN"
+        silent = await world.runs.create(asking(), plan("work"), BudgetRequest())
+        asks = await waiting(world)
+        for run_id, question_id in ((silent.run_id, ""), (silent.run_id, "s1.1"), (asks.run_id, "s9.1")):
+            with pytest.raises(WrongStateError) as never:
+                await world.runs.answer(run_id, question_id, "red", USER)
+            assert never.value.reason == "QUESTION_NOT_OPEN"
 
 
 async def test_a_run_that_waits_holds_no_place_and_burns_no_time(tmp_path: Path) -> None:

@@ -19,35 +19,22 @@ from aeond.domain.events import (
 )
 from aeond.domain.plans import Plan, PlanStep, StepState
 from aeond.domain.runs import Resolution, RunState, SuspendReason
-from aeond.domain.tools import Effect, ToolCall, ToolContext
-from aeond.domain.values import JsonObject, JsonValue
+from aeond.domain.tools import Effect, ToolCall
 from aeond.errors import NotFoundError, OverloadedError, StoreError, UnavailableError, WrongStateError
 from aeond.service.room import PROBE_SECONDS
 from aeond.service.scheduling import RunLimits
 from tests.support.doubles import ToldTool
 from tests.support.full_journal import FullDisk
+from tests.support.run_host import Gate
 from tests.support.service_world import ONE_STEP, USER, World, asking
 
 NO_BOUNDS = BudgetRequest()
 
 
-class Gate:
-    """A tool's work that begins, and ends when a test says so."""
-
-    def __init__(self) -> None:
-        self.begun = anyio.Event()
-        self.opened = anyio.Event()
-
-    async def __call__(self, arguments: JsonObject, context: ToolContext) -> JsonValue:
-        self.begun.set()
-        await self.opened.wait()
-        return {"ok": True}
-
-
 def gated(world: World, effect: Effect = Effect.PURE) -> Gate:
     """Makes the world's tool wait."""
     gate = Gate()
-    world.tools["work"] = ToldTool("work", gate, effect)
+    world.tools["work"] = ToldTool("work", gate.pass_through, effect)
     return gate
 
 
@@ -67,10 +54,10 @@ async def test_only_so_many_runs_are_worked_on_at_once(tmp_path: Path) -> None:
     async with world.working():
         runs = [await world.runs.create(asking(), ONE_STEP, NO_BOUNDS) for _ in range(3)]
         with anyio.fail_after(10):
-            await gate.begun.wait()
+            await gate.entered.wait()
             assert (world.scheduler.running_count, world.scheduler.waiting_count) == (1, 2)
             assert (await world.runs.get(runs[1].run_id)).state is RunState.PENDING
-            gate.opened.set()
+            gate.open.set()
             for run in runs:
                 assert (await world.ended(run.run_id)).state is RunState.SUCCEEDED
     assert [call.run_id for call in world.tools["work"].calls] == [run.run_id for run in runs]
@@ -83,12 +70,12 @@ async def test_higher_limits_let_waiting_runs_begin(tmp_path: Path) -> None:
     async with world.working():
         runs = [await world.runs.create(asking(), ONE_STEP, NO_BOUNDS) for _ in range(2)]
         with anyio.fail_after(10):
-            await gate.begun.wait()
+            await gate.entered.wait()
             assert world.scheduler.idle
             world.scheduler.adopt(RunLimits(running=2, waiting=8))
             await anyio.wait_all_tasks_blocked()
             assert (world.scheduler.running_count, world.scheduler.taken_up) == (len(runs), 2)
-            gate.opened.set()
+            gate.open.set()
 
 
 async def test_too_many_waiting_runs_are_refused(tmp_path: Path) -> None:
@@ -98,7 +85,7 @@ async def test_too_many_waiting_runs_are_refused(tmp_path: Path) -> None:
     async with world.working():
         await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
         with anyio.fail_after(10):
-            await gate.begun.wait()
+            await gate.entered.wait()
         await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
         with pytest.raises(OverloadedError) as raised:
             await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
@@ -135,7 +122,7 @@ async def test_a_running_run_is_cancelled(tmp_path: Path) -> None:
     async with world.working():
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
         with anyio.fail_after(10):
-            await gate.begun.wait()
+            await gate.entered.wait()
             assert (await world.runs.cancel(created.run_id, USER, "enough")).cancel_requested
             assert (await world.ended(created.run_id)).state is RunState.CANCELLED
 
@@ -147,7 +134,7 @@ async def test_a_waiting_run_is_cancelled_at_once(tmp_path: Path) -> None:
     async with world.working():
         await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
         with anyio.fail_after(10):
-            await gate.begun.wait()
+            await gate.entered.wait()
             waiting = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
             await world.runs.cancel(waiting.run_id, USER, "")
             assert (await world.ended(waiting.run_id)).state is RunState.CANCELLED
@@ -177,13 +164,13 @@ async def test_a_drain_parks_runs_and_the_next_daemon_goes_on(tmp_path: Path) ->
     async with world.working():
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
         with anyio.fail_after(10):
-            await gate.begun.wait()
+            await gate.entered.wait()
             assert await world.scheduler.drain(5) == 0
         with pytest.raises(UnavailableError, match="stopping"):
             await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
     kinds = [type(event.kind) for event in await world.journal.read(created.run_id)]
     assert kinds[-1] is RunParked
-    gate.opened.set()
+    gate.open.set()
     async with world.reborn().working() as reborn:
         with anyio.fail_after(10):
             run = await reborn.ended(created.run_id)
@@ -197,12 +184,12 @@ async def test_a_drain_waits_for_a_step_with_effects(tmp_path: Path) -> None:
     async with world.working():
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
         with anyio.fail_after(10):
-            await gate.begun.wait()
+            await gate.entered.wait()
             async with anyio.create_task_group() as group:
                 group.start_soon(world.scheduler.drain, 60)
                 await anyio.wait_all_tasks_blocked()
                 assert world.scheduler.running_count == 1
-                gate.opened.set()
+                gate.open.set()
     run = await world.folding.snapshot(created.run_id)
     assert run.parked
     assert run.steps["s1"].state is StepState.SUCCEEDED
@@ -215,7 +202,7 @@ async def test_a_drain_does_not_wait_for_ever(tmp_path: Path) -> None:
     async with world.working():
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
         with anyio.fail_after(10):
-            await gate.begun.wait()
+            await gate.entered.wait()
             assert await world.scheduler.drain(0) == 1
     async with world.reborn().working() as reborn:
         with anyio.fail_after(10):
@@ -241,9 +228,9 @@ async def test_a_person_decides_about_an_unknown_step(
     async with world.working():
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
         with anyio.fail_after(10):
-            await gate.begun.wait()
+            await gate.entered.wait()
             await world.scheduler.drain(0)
-    gate.opened.set()
+    gate.open.set()
     async with world.reborn().working() as reborn:
         with anyio.fail_after(10):
             await reborn.reached(created.run_id, RunState.SUSPENDED)
@@ -263,7 +250,7 @@ async def test_a_run_that_waits_for_a_person_is_left_alone_at_start(tmp_path: Pa
     async with world.working():
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
         with anyio.fail_after(10):
-            await gate.begun.wait()
+            await gate.entered.wait()
             await world.scheduler.drain(0)
     async with world.reborn().working() as second:
         with anyio.fail_after(10):
@@ -302,9 +289,9 @@ async def test_a_disk_too_full_to_say_so_is_waited_for_too(tmp_path: Path) -> No
     async with world.working():
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
         with anyio.fail_after(10):
-            await gate.begun.wait()
+            await gate.entered.wait()
             journal.room = -1
-            gate.opened.set()
+            gate.open.set()
             await anyio.wait_all_tasks_blocked()
             assert world.scheduler.out_of_room
             journal.room = 1_000
@@ -355,7 +342,7 @@ async def test_a_crash_is_resumed_from_the_journal(tmp_path: Path) -> None:
     world = World(tmp_path)
     gate = Gate()
     world.tools["first"] = ToldTool("first")
-    world.tools["work"] = ToldTool("work", gate)
+    world.tools["work"] = ToldTool("work", gate.pass_through)
     plan = Plan(
         "two steps",
         (
@@ -366,8 +353,8 @@ async def test_a_crash_is_resumed_from_the_journal(tmp_path: Path) -> None:
     async with world.working():
         created = await world.runs.create(asking(), plan, NO_BOUNDS)
         with anyio.fail_after(10):
-            await gate.begun.wait()
-    gate.opened.set()
+            await gate.entered.wait()
+    gate.open.set()
     async with world.reborn().working() as reborn:
         with anyio.fail_after(10):
             run = await reborn.ended(created.run_id)

@@ -71,7 +71,6 @@ async def test_a_session_at_work_is_kept(tmp_path: Path) -> None:
     async with World(tmp_path).working() as world:
         sessions = service(world)
         session_id = (await sessions.create("", {}, "", USER)).session_id
-        world.planner.gate = world.planner.started  # opens by itself once planning has begun
         await world.sessions.begin_run(session_id, "elsewhere", "x", 1.0)
         world.records._unsure.add("elsewhere")
         with pytest.raises(WrongStateError) as busy:

@@ -1,6 +1,7 @@
 """Answers of people to what runs ask."""
 
 from typing import Final
+from weakref import WeakValueDictionary
 
 import anyio
 
@@ -24,7 +25,7 @@ class Answers:
         self._scheduler = scheduler
         self._validator = validator
         # Two equal answers are equal events: only one after the other can it be told which one counted.
-        self._one_by_one = anyio.Lock()
+        self._one_by_one: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()  # by run
 
     async def answer(self, run_id: str, question_id: str, answer: JsonValue, owner: Owner) -> RunSnapshot:
         """The run once the answer is durable; with no question id the only open question is meant.
@@ -33,7 +34,7 @@ class Answers:
         said which question is meant (QUESTION_AMBIGUOUS, field `question_id`). WrongStateError
         (QUESTION_NOT_OPEN): nobody asks that, or it was answered already.
         """
-        async with self._one_by_one:
+        async with self._one_by_one.setdefault(run_id, anyio.Lock()):
             question = _asked(await self._folding.snapshot(run_id), question_id)
             self._check(question, answer)
             try:

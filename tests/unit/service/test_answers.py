@@ -1,12 +1,14 @@
 """Answers of people, through the real kernel and scheduler."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
 import pytest
 
+from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
 from aeond.domain.budgets import BudgetRequest
-from aeond.domain.events import InputAnswered
+from aeond.domain.events import Event, InputAnswered
 from aeond.domain.plans import Plan, StepState
 from aeond.domain.runs import RunSnapshot, RunState
 from aeond.domain.values import JsonValue
@@ -90,6 +92,38 @@ async def test_the_first_answer_wins_also_among_equals(tmp_path: Path) -> None:
             ended = await world.ended(run.run_id)
     assert len(taken) == 1
     assert ended.steps["s1"].output == taken[0]
+
+
+class HeldJournal(InMemoryJournal):
+    """Records nothing more of one run until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = ""
+        self.let_go = anyio.Event()
+
+    async def append(self, events: Sequence[Event]) -> None:
+        if events[0].run_id == self.held:
+            await self.let_go.wait()
+        await super().append(events)
+
+
+async def test_runs_are_answered_apart(tmp_path: Path) -> None:
+    """An answer that takes long to be recorded keeps no other run from being answered."""
+    journal = HeldJournal()
+    async with tree_world(tmp_path, journal=journal).working() as world:
+        slow, quick = await waiting(world), await waiting(world)
+        journal.held = slow.run_id
+        with anyio.fail_after(PATIENCE):
+            async with anyio.create_task_group() as group:
+                group.start_soon(world.runs.answer, slow.run_id, "", "red", USER)
+                await anyio.wait_all_tasks_blocked()
+                with anyio.move_on_after(PATIENCE / 5):
+                    await world.runs.answer(quick.run_id, "", "blue", USER)
+                answered = await world.runs.get(quick.run_id)
+                journal.let_go.set()
+            assert (await world.ended(slow.run_id)).steps["s1"].output == "red"
+    assert answered.steps["s1"].output == "blue"
 
 
 async def test_nobody_asked(tmp_path: Path) -> None:

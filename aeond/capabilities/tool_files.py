@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
+from aeond.capabilities.plain_files import read_plain
 from aeond.domain.tools import ToolSpec
 from aeond.errors import AeondError, InvalidInputError
 
@@ -78,20 +79,16 @@ def read_source(path: Path) -> bytes:
 
     Raises InvalidInputError as `load_tool_files` does."""
     try:
-        with path.open("rb") as file:
-            facts = os.fstat(file.fileno())
-            if not stat.S_ISREG(facts.st_mode):
-                raise _refused(path, "it is no regular file", "TOOL_FILE_MISSING")
-            if facts.st_mode & stat.S_IWOTH:
-                raise _refused(path, "everybody may change it: chmod o-w it", "TOOL_FILE_UNSAFE")
-            if facts.st_uid not in (0, os.geteuid()):
-                raise _refused(path, "it belongs to another user: chown it", "TOOL_FILE_UNSAFE")
-            folder = path.resolve().parent.stat().st_mode
-            if folder & stat.S_IWOTH and not folder & stat.S_ISVTX:
-                raise _refused(path, "everybody may replace it: chmod o-w its folder", "TOOL_FILE_UNSAFE")
-            source = file.read(MAX_FILE_BYTES + 1)
+        facts, source = read_plain(path, MAX_FILE_BYTES)
+        folder = path.resolve().parent.stat().st_mode
     except OSError as error:
         raise _refused(path, f"it cannot be read: {error.strerror}", "TOOL_FILE_MISSING") from error
+    if facts.st_mode & stat.S_IWOTH:
+        raise _refused(path, "everybody may change it: chmod o-w it", "TOOL_FILE_UNSAFE")
+    if facts.st_uid not in (0, os.geteuid()):
+        raise _refused(path, "it belongs to another user: chown it", "TOOL_FILE_UNSAFE")
+    if folder & stat.S_IWOTH and not folder & stat.S_ISVTX:
+        raise _refused(path, "everybody may replace it: chmod o-w its folder", "TOOL_FILE_UNSAFE")
     if len(source) > MAX_FILE_BYTES:
         raise _refused(path, "it is larger than 1 MiB", "TOOL_FILE_BROKEN")
     return source

@@ -4,7 +4,6 @@ A file is named for its template. It says how a kind of subtask is done and, at 
 tool is like that begins one: the inputs are the tool's arguments.
 """
 
-import os
 import re
 import stat
 import tomllib
@@ -14,6 +13,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from aeond.capabilities.plain_files import read_plain
 from aeond.domain.budgets import BudgetRequest
 from aeond.domain.subtasks import Template
 from aeond.errors import InvalidInputError
@@ -141,16 +141,12 @@ def check_tools(files: Iterable[TemplateFile], names: Iterable[str]) -> None:
 
 def _content(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            facts = os.fstat(file.fileno())
-            if not stat.S_ISREG(facts.st_mode):
-                raise _refused(path, "it is no regular file", "TEMPLATE_BROKEN")
-            # Whoever writes here tells the model what to do with the user's files.
-            if facts.st_mode & stat.S_IWOTH:
-                raise _refused(path, "everybody may change it: chmod o-w it", "TEMPLATE_UNSAFE")
-            content = file.read(MAX_FILE_BYTES + 1)
+        facts, content = read_plain(path, MAX_FILE_BYTES)
     except OSError as error:
         raise _refused(path, f"it cannot be read: {error.strerror}", "TEMPLATE_BROKEN") from error
+    # Whoever writes here tells the model what to do with the user's files.
+    if facts.st_mode & stat.S_IWOTH:
+        raise _refused(path, "everybody may change it: chmod o-w it", "TEMPLATE_UNSAFE")
     if len(content) > MAX_FILE_BYTES:
         raise _refused(path, "it is larger than 64 KiB", "TEMPLATE_BROKEN")
     return content

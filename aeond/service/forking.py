@@ -6,7 +6,7 @@ from dataclasses import replace
 from aeond.domain.events import AnswerComposed, Event, EventKind, PlanAdopted, RunCreated, RunParked
 from aeond.domain.forks import ForkRequest
 from aeond.domain.plans import Plan
-from aeond.domain.runs import Ancestry, PlanSource, RunSnapshot
+from aeond.domain.runs import Ancestry, Owner, PlanSource, RunSnapshot
 from aeond.domain.transitions import admits
 from aeond.errors import AlreadyExistsError, InvalidInputError, ReplayError, WrongStateError
 from aeond.ports import Clock, Engine, Ids, Journal, Validator
@@ -43,19 +43,21 @@ class Forks:
     async def fork(self, asked: ForkRequest) -> RunSnapshot:
         """The new run, durable; or the one that this owner forked under this request id before.
 
-        What was in flight at the fork's event is begun again, by its recovery rule: a step with effects
+        AlreadyExistsError (reason REQUEST_ID_REUSED) when the id stands for something else. What was in flight at the fork's event is begun again, by its recovery rule: a step with effects
         that may have been cut waits for a person. The past shares its costs too.
         """
-        if (earlier := await self._earlier(asked)) is not None:
-            return earlier
-        await check_model(self._engine, asked.model)
         past = await self._past(asked.run_id, max(1, asked.after_seq))
         events = self._forked(asked, past)
+        if (earlier := await self._earlier(asked, events)) is not None:
+            return earlier
+        await check_model(self._engine, asked.model)
+        if asked.plan is not None:
+            check_plan(self._validator, self._in_order(asked.plan))
         try:
             return await self._scheduler.admit(*events)
         except AlreadyExistsError:
             # Two forks with one request id raced, and the other one won.
-            if (earlier := await self._earlier(asked)) is not None:
+            if (earlier := await self._earlier(asked, events)) is not None:
                 return earlier
             raise
 
@@ -63,8 +65,6 @@ class Forks:
         run_id, first = self._ids.new_id(), past[0].kind
         assert isinstance(first, RunCreated), "a run begins with its creation"
         plan = None if asked.plan is None else self._in_order(asked.plan)
-        if plan is not None:
-            check_plan(self._validator, plan)
         created = replace(
             first,
             request=replace(
@@ -106,11 +106,7 @@ class Forks:
             ) from error
 
     async def _past(self, run_id: str, until_seq: int) -> Sequence[Event]:
-        past: list[Event] = []
-        while len(past) < until_seq and (
-            page := await self._journal.read(run_id, len(past), min(256, until_seq - len(past)))
-        ):
-            past.extend(page)
+        past = await self._first(run_id, until_seq)
         if not past:
             raise run_not_found(run_id)
         if len(past) < until_seq:
@@ -125,18 +121,35 @@ class Forks:
             )
         return past
 
-    async def _earlier(self, asked: ForkRequest) -> RunSnapshot | None:
+    async def _first(self, run_id: str, count: int) -> Sequence[Event]:
+        """The first events of a run, so many if there are."""
+        first: list[Event] = []
+        while len(first) < count and (
+            page := await self._journal.read(run_id, len(first), min(256, count - len(first)))
+        ):
+            first.extend(page)
+        return first
+
+    async def _earlier(self, asked: ForkRequest, events: Sequence[Event]) -> RunSnapshot | None:
+        """The run of this request id, if there is one that began with these events."""
         if not asked.request_id:
             return None
         run_id = await self._journal.find_request(asked.owner.uid, asked.request_id)
         if run_id is None:
             return None
-        earlier = await self._folding.snapshot(run_id)
-        if earlier.ancestry.forked_run_id != asked.run_id:
+        if list(map(_said, await self._first(run_id, len(events)))) != list(map(_said, events)):
             raise AlreadyExistsError(
                 f"request id {asked.request_id!r} stands for another request (run {run_id}): "
                 "use a new id for a new request",
                 reason="REQUEST_ID_REUSED",
                 field="request_id",
             )
-        return earlier
+        return await self._folding.snapshot(run_id)
+
+
+def _said(event: Event) -> EventKind:
+    """What happened, whenever that was and whichever process of its user asked for it."""
+    if not isinstance(event.kind, RunCreated):
+        return event.kind
+    request = event.kind.request
+    return replace(event.kind, request=replace(request, owner=Owner(request.owner.uid)))

@@ -201,6 +201,21 @@ async def test_a_fork_shares_the_past_and_is_a_run_of_its_own(runs: RunSide) -> 
     assert again.run_id == forked.run_id
 
 
+async def test_a_request_id_does_not_stand_for_two_forks(runs: RunSide) -> None:
+    """An id that stands for a run, or for a fork of another run or at another event, is refused."""
+    run_id, other = await runs.create(request_id="first"), await runs.create()
+    await runs.finish(run_id)
+    await runs.calls.fork(ForkRequest(run_id, USER, request_id="fork"))
+    for asked in (
+        ForkRequest(other, USER, request_id="fork"),
+        ForkRequest(run_id, USER, after_seq=2, request_id="fork"),
+        ForkRequest(run_id, USER, request_id="first"),
+    ):
+        with pytest.raises(AlreadyExistsError) as raised:
+            await runs.calls.fork(asked)
+        assert raised.value.reason == "REQUEST_ID_REUSED"
+
+
 async def test_a_run_is_not_forked_where_it_has_not_been(runs: RunSide) -> None:
     """A fork from an event that the run has not reached, or of a run that is not there, is refused."""
     run_id = await runs.create()

@@ -52,6 +52,7 @@ class InMemoryRuns:
 
     journals: dict[str, list[Event | LiveUpdate]] = field(default_factory=dict)
     snapshots: dict[str, RunSnapshot] = field(default_factory=dict)
+    forks: dict[str, ForkRequest] = field(default_factory=dict)
     watchers: Count = field(default_factory=Count)
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
@@ -117,10 +118,13 @@ class InMemoryRuns:
             raise InvalidInputError("The run is not that far.", reason="SEQ_AHEAD", field="after_seq")
         for run in self.snapshots.values():
             if asked.request_id and _key(run.request) == (asked.owner.uid, asked.request_id):
+                if replace(asked, owner=run.request.owner) != self.forks.get(run.run_id):
+                    raise AlreadyExistsError("Another request has this id.", reason="REQUEST_ID_REUSED")
                 return run
         request = replace(past.request, owner=asked.owner, request_id=asked.request_id)
         run_id = f"run-{len(self.snapshots) + 1:04}"
         self.snapshots[run_id], self.journals[run_id] = RunSnapshot(run_id), []
+        self.forks[run_id] = asked
         ancestry = Ancestry(forked_run_id=asked.run_id)
         budget = asked.budget.within(past.bound, past.bound)
         return self.happen(run_id, RunCreated(request, budget, asked.plan, ancestry=ancestry))

@@ -274,6 +274,18 @@ async def test_a_child_out_of_budget_gives_what_it_has(tmp_path: Path) -> None:
     assert all(getattr(child.ledger.used, d) <= getattr(child.bound.amounts, d) for d in DIMENSIONS)
 
 
+async def test_a_child_that_expired_without_a_result_fails_its_step(tmp_path: Path) -> None:
+    """A child whose budget ended before any of its steps did says so in the step that waited for it."""
+    plans = {"1": plan("work")}
+    async with tree_world(tmp_path, plans, budget=BudgetRequest(ttl=0)).working() as world:
+        run = await world.ended(await begun(world, starting("1")))
+        child = await child_of(world, run.run_id)
+    assert child.state is RunState.EXPIRED
+    step = run.steps["s1"]
+    assert (step.state, step.reason) == (StepState.FAILED, "SUBTASK_EXPIRED")
+    assert child.run_id in step.error
+
+
 @pytest.mark.parametrize("topics", [1, 3])
 async def test_a_run_rests_while_its_children_wait_for_people(tmp_path: Path, topics: int) -> None:
     """While all that a run waits for are children that ask people, none holds a place or burns time."""

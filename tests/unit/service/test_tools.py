@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from aeond.domain.tools import ToolCall
+from aeond.domain.questions import InputRequest
+from aeond.domain.tools import ToolCall, ToolContext
+from aeond.domain.values import JsonObject
 from aeond.errors import InvalidInputError, NotFoundError, UnavailableError
 from aeond.service.admission import Admission
 from aeond.service.tools import Tools
@@ -60,6 +62,18 @@ async def test_a_call_without_a_workspace_has_one_of_the_daemon_s(
     """A call that names no folder gets none of the caller's."""
     await tools.invoke(ToolCall("a"), "", USER)
     assert registry.tools["a"].calls[0].workspace == str(tmp_path / "own" / "calls")
+
+
+async def test_a_tool_that_asks_is_for_runs(tools: Tools, registry: ToldRegistry) -> None:
+    """What a tool asks of a person, or of another run, has nobody to go to outside of a run, which is said."""
+
+    async def ask(_arguments: JsonObject, _context: ToolContext) -> InputRequest:
+        return InputRequest("which?")
+
+    registry.tools["a"].run = ask
+    result = await tools.invoke(ToolCall("a"), "", USER)
+    assert (result.success, result.reason, result.request) == (False, "TOOL_NEEDS_RUN", None)
+    assert result.error.startswith("a works only as a step of a run")
 
 
 async def test_a_workspace_that_cannot_be_used_stops_the_call(tools: Tools, registry: ToldRegistry) -> None:

@@ -19,7 +19,7 @@ from aeond.domain.values import JsonValue
 from aeond.errors import InvalidInputError, ToolError
 from aeond.ports import ToolAnswer
 from tests.support.tool_sockets import tool_socket
-from tests.support.tools import CONTEXT, FreeTool
+from tests.support.tools import CONTEXT, FreeTool, within
 from tests.support.virtual_time import in_virtual_time
 
 SPEC: dict[str, JsonValue] = {
@@ -167,11 +167,9 @@ async def test_a_socket_without_systemd_is_told(tmp_path: Path, file: Path) -> N
 async def test_a_workspace_with_the_daemon_s_files_does_not_travel(tmp_path: Path, unit: ToolUnit) -> None:
     """A unit is not given a workspace that the daemon's own files lie in."""
     guarded = ToolUnit(tmp_path / "tool.sock", hidden=[tmp_path / "state"])
-    tools = await sandboxed_tools([], guarded, 1)
-    assert tools == []
-    (tool,) = await sandboxed_file(await good_file(tmp_path), guarded, 1 << 30)
+    (tool,) = await sandboxed_file(good_file(tmp_path), guarded, 1 << 30)
     with pytest.raises(ToolError) as caught:
-        await tool.execute({}, type(CONTEXT)("r", "s", "c", str(tmp_path)))
+        await tool.execute({}, within(CONTEXT, tmp_path))
     assert caught.value.reason == "WORKSPACE_REFUSED"
 
 
@@ -181,19 +179,36 @@ async def test_a_workspace_that_is_too_large_does_not_travel(tmp_path: Path, uni
     workspace.mkdir()
     with (workspace / "film").open("wb") as film:
         film.truncate(MAX_PARCEL_BYTES + 1)
-    (tool,) = await sandboxed_file(await good_file(tmp_path), unit, 1 << 30)
+    (tool,) = await sandboxed_file(good_file(tmp_path), unit, 1 << 30)
     with pytest.raises(ToolError, match=r"more than 64 MiB.*name a smaller workspace") as caught:
-        await tool.execute({}, replace(CONTEXT, workspace=str(workspace)))
+        await tool.execute({}, within(CONTEXT, workspace))
     assert caught.value.reason == "WORKSPACE_TOO_LARGE"
 
 
-async def good_file(folder: Path) -> Path:
+async def test_what_would_leave_the_workspace_does_not_come_back(tmp_path: Path, unit: ToolUnit) -> None:
+    """A file below what is a link in the workspace is brought back to nowhere, and the call says so."""
+    workspace, outside = tmp_path / "workspace", tmp_path / "outside"
+    for folder in (workspace, outside):
+        folder.mkdir()
+    (workspace / "sub").symlink_to(outside)
+    path = good_file(tmp_path, "os.mkdir('sub'); open('sub/file', 'w').close()")
+    (tool,) = await sandboxed_file(path, unit, 1 << 30)
+    with pytest.raises(ToolError, match="could not be brought back") as caught:
+        await tool.execute({}, within(CONTEXT, workspace))
+    assert caught.value.reason == "WORKSPACE_NOT_UPDATED"
+    assert list(outside.iterdir()) == []
+
+
+def good_file(folder: Path, work: str = "pass") -> Path:
+    """A tool file whose tool does this work in its workspace."""
     path = folder / "good.py"
     path.write_text(
+        "import os\n"
         "from aeond.domain.tools import Effect, ToolSpec\n"
         "class Good:\n"
         "    spec = ToolSpec('good', 'Is good.', {'type': 'object'}, {}, Effect.PURE)\n"
         "    async def execute(self, arguments, context):\n"
+        f"        {work}\n"
         "        return 1\n"
         "TOOLS = [Good()]\n",
         encoding="utf-8",

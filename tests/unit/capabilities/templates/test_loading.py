@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aeond.capabilities.templates.loading import check_tools, load_templates, read_template
+from aeond.capabilities.templates.loading import MAX_TEMPLATES, check_tools, load_templates, read_template
 from aeond.capabilities.templates.subtask_tools import SubtaskTool
 from aeond.capabilities.tools.registry import check
 from aeond.errors import InvalidInputError
@@ -105,6 +105,15 @@ def test_unusable_places_are_told(tmp_path: Path) -> None:
     large.write_text(GOOD + "#" * (64 * 1024))
     with pytest.raises(InvalidInputError, match="64 KiB"):
         read_template(large)
+
+
+def test_too_many_templates_are_refused(tmp_path: Path) -> None:
+    """A folder of more templates than anybody can choose from ends the start with their bound."""
+    for number in range(MAX_TEMPLATES):
+        (tmp_path / f"poem{number}.toml").write_text(GOOD)
+    with pytest.raises(InvalidInputError, match=f"more than {MAX_TEMPLATES} templates") as raised:
+        load_templates([tmp_path])
+    assert raised.value.reason == "TEMPLATE_TOO_MANY"
 
 
 def test_a_template_may_only_name_tools_that_there_are(tmp_path: Path) -> None:

@@ -127,9 +127,10 @@ def skip_waiting(steps: Steps, reason: str) -> Steps:
 
 
 def refined(steps: Steps, plan: Plan) -> Steps:
-    """The steps of a changed plan: what was executed stays as it is, the rest stands as newly planned.
+    """The steps of a changed plan: what was executed stays as it was, whatever the plan says of it, and the rest
+    stands as newly planned.
 
-    ValueError when the plan lacks or changes an executed step.
+    ValueError when the plan lacks an executed step.
     """
     changed: dict[str, StepSnapshot] = {}
     for step in plan:

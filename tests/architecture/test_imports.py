@@ -31,8 +31,8 @@ def distributions_of(module: str) -> set[str]:
     return {canonical_name(name) for name in packages_distributions().get(module.partition(".")[0], [module])}
 
 
-# Programs that the daemon starts with the Python of vLLM's environment, which has what they import.
-ELSEWHERE = frozenset({"gguf_converter.py", "vllm_launcher.py"})
+# What runs in processes that the daemon starts with the Python of vLLM's environment, which has what they import.
+ELSEWHERE = frozenset({"gguf_converter.py", "vllm_launcher.py", "vllm_pacing.py"})
 
 
 def undeclared(folder: str, *extras: str) -> list[str]:

@@ -154,11 +154,6 @@ class HotFeed:
         return self._closed
 
     @property
-    def watched_runs(self) -> int:
-        """How many runs are watched by anybody."""
-        return len(self._watchers)
-
-    @property
     def watched_run_ids(self) -> tuple[str, ...]:
         """The runs that are watched by anybody."""
         return tuple(self._watchers)

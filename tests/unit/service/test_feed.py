@@ -180,8 +180,8 @@ def test_a_run_that_nobody_watches_costs_nothing() -> None:
     """The last watcher to leave takes the run's place in the feed with it."""
     feed = HotFeed()
     with feed.watch("r"), feed.watch("r"):
-        assert feed.watched_runs == 1
-    assert feed.watched_runs == 0
+        assert feed.watched_run_ids == ("r",)
+    assert feed.watched_run_ids == ()
 
 
 def test_a_listener_hears_everything_that_is_published() -> None:

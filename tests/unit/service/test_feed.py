@@ -181,7 +181,7 @@ def test_a_run_that_nobody_watches_costs_nothing() -> None:
     feed = HotFeed()
     with feed.watch("r"), feed.watch("r"):
         assert feed.watched_run_ids == ("r",)
-    assert feed.watched_run_ids == ()
+    assert not feed.watched_run_ids
 
 
 def test_a_listener_hears_everything_that_is_published() -> None:

@@ -178,7 +178,7 @@ async def test_leaving_a_stream_leaves_nothing_behind(run: Recorded) -> None:
     async with aclosing(run.watching.watch("r")) as batches:
         await anext(batches)
         assert run.feed.watched_run_ids == ("r",)
-    assert run.feed.watched_run_ids == ()
+    assert not run.feed.watched_run_ids
 
 
 async def test_a_run_that_goes_on_is_not_looked_up_first(run: Recorded) -> None:

@@ -43,15 +43,6 @@ def read_lines(lines: Iterable[str], upcasts: Mapping[int, Upcast] = UPCASTS) ->
             yield decode(_stored(number, line), upcasts)
 
 
-async def export_run(journal: Journal, run_id: str) -> AsyncIterator[str]:
-    """The lines of a run, read page by page."""
-    seq = 0
-    while page := await journal.read(run_id, seq):
-        for line in write_lines(page):
-            yield line
-        seq = page[-1].seq
-
-
 async def export_stored(journal: SqliteJournal, run_id: str) -> AsyncIterator[str]:
     """The lines of a run as it lies there, also where this version cannot read it."""
     seq = 0

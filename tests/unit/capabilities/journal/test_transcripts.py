@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
-from aeond.capabilities.journal.transcripts import export_run, import_run, read_lines, write_lines
+from aeond.capabilities.journal.transcripts import import_run, read_lines, write_lines
 from aeond.errors import AlreadyExistsError, InvalidInputError, ReplayError
 from aeond.ports import Journal
 from tests.support.journals import all_events, beginning, ending, journal, step_turn
@@ -13,14 +13,14 @@ __all__ = ["journal"]
 
 
 async def test_a_run_goes_from_one_journal_into_another(journal: Journal, tmp_path: Path) -> None:
-    """What is exported from one journal and imported into another is the same run, summary and all."""
+    """What is written down of one journal and imported into another is the same run, summary and all."""
     first = InMemoryJournal()
     await first.append(beginning("r", "grüße"))
     for seq in range(3, 603, 2):
         await first.append(step_turn("r", seq, {"a": [1, 2.5, None, "☃"]}))
     await first.append([ending("r", 603)])
 
-    lines = [line async for line in export_run(first, "r")]
+    lines = write_lines(await all_events(first, "r"))
     (tmp_path / "run.jsonl").write_text("\n".join(lines) + "\n\n", encoding="utf-8")
     with (tmp_path / "run.jsonl").open(encoding="utf-8") as file:
         assert await import_run(journal, file) == 603

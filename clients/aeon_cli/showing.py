@@ -48,6 +48,7 @@ def print_run(run: Run, below: Sequence[RunSummary] = ()) -> None:
     _field("used", _used(run))
     _field("workspace", run.workspace)
     _field("session", run.session_id)
+    _field("model", run.model)
     _field("parent", run.parent_run_id)
     for step in run.steps:
         _print_step(step, unicode=unicode)

@@ -18,6 +18,10 @@ class RunCreated:
     workspace: str = ""
     limit: Budget = field(default_factory=Budget)
     plan: Plan | None = None
+    labels: dict[str, str] = field(default_factory=dict)
+    model: str = ""
+    parent_run_id: str = ""
+    forked_run_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

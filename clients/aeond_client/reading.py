@@ -155,6 +155,7 @@ def run(wire: runs_pb2.Run) -> Run:
         questions=tuple(map(question, wire.questions)),
         parent_run_id=wire.parent_run_id,
         depth=wire.depth,
+        model=wire.request.model,
     )
 
 

@@ -65,6 +65,10 @@ def _run_created(wire: events_pb2.RunCreated) -> RunCreated:
         workspace=wire.request.workspace,
         limit=reading.budget(wire.budget),
         plan=reading.plan(wire.plan) if wire.HasField("plan") else None,
+        labels=dict(wire.request.labels),
+        model=wire.request.model,
+        parent_run_id=wire.parent_run_id,
+        forked_run_id=wire.forked_run_id,
     )
 
 

@@ -166,7 +166,8 @@ class Run:
     `limit` has every bound set; `exhausted` names the one that was reached, `suspend_reason` says why a
     suspended run waits ("" where it does not apply). Times are Unix times in seconds, `elapsed_seconds`
     is time spent working. `route` and `profile` are what was thought of the request, `questions` what
-    people are being asked; `parent_run_id` names the run that started this one, `depth` levels up.
+    people are being asked; `parent_run_id` names the run that started this one, `depth` levels up;
+    `model` is the one that was asked for, "" where any may do the work.
     """
 
     run_id: str
@@ -196,6 +197,7 @@ class Run:
     questions: tuple[Question, ...] = ()
     parent_run_id: str = ""
     depth: int = 0
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,13 @@ async def test_a_run_is_shown_with_its_steps(aeonctl: Run, daemon: ScriptedDaemo
     assert [(event["seq"], event["kind"]) for event in as_json] == journal_of(daemon.runs.runs["01RUN0001"])
 
 
+async def test_the_model_that_was_asked_for_is_shown(aeonctl: Run) -> None:
+    """Whoever chose the model of a run finds it there, in words and as JSON."""
+    await aeonctl("ask", "--detach", "--model", "tiny", "What?")
+    assert "\nmodel     tiny\n" in (await aeonctl("show", "last")).out
+    assert (await aeonctl("show", "last", "--json")).json_lines[0]["model"] == "tiny"
+
+
 async def test_events_of_a_run_that_goes_on_are_those_so_far(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     """Looking at a run's events does not wait for its end."""
     script(daemon, wire_events.created(), events_pb2.RunStarted())

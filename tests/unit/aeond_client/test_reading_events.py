@@ -2,9 +2,9 @@
 
 import pytest
 
-from aeond.api.v1 import events_pb2
+from aeond.api.v1 import events_pb2, parts_pb2
 from aeond_client import events
-from aeond_client.events import UnknownKind
+from aeond_client.events import RunCreated, UnknownKind
 from aeond_client.reading_events import event
 
 KINDS = [field.name for field in events_pb2.Event.DESCRIPTOR.oneofs_by_name["kind"].fields]
@@ -28,6 +28,16 @@ def test_what_happens_to_a_run_today_has_its_records() -> None:
     """Only kinds that no daemon of this version sends have no record of their own."""
     assert {"run_created", "step_ended", "answer_composed", "text_delta", "progress"} <= KNOWN
     assert all(events_pb2.Event.DESCRIPTOR.fields_by_name[name].number >= 40 for name in set(KINDS) - KNOWN)
+
+
+def test_a_creation_keeps_what_was_asked() -> None:
+    """The first event of a run has the words, labels and model of its request, and the run that it comes from."""
+    request = parts_pb2.RunRequest(text="What?", labels={"from": "popup"}, model="tiny")
+    wire = events_pb2.RunCreated(request=request, parent_run_id="above", forked_run_id="before")
+    kind = event(events_pb2.Event(run_id="run", seq=1, run_created=wire)).kind
+    assert isinstance(kind, RunCreated)
+    assert (kind.text, kind.labels, kind.model) == ("What?", {"from": "popup"}, "tiny")
+    assert (kind.parent_run_id, kind.forked_run_id) == ("above", "before")
 
 
 def test_a_kind_that_the_contract_does_not_know_is_kept_as_unknown() -> None:

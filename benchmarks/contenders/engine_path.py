@@ -24,7 +24,7 @@ from aeond.ports import LLMAdapter
 from benchmarks.contenders.opening import opened
 
 AT_ONCE = (1, 8, 16)
-FIRSTS = 60
+FIRSTS = 40
 # Whom a story is told: prompts are as long for all, and nobody finds what another had read.
 READERS = {"ours": "Ann", "direct": "Bob", "off": "Tom", "on": "Tim"}
 RULES = "You tell stories of the sea, plainly and at length, and never stop before you are told to. " * 8

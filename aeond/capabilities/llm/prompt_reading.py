@@ -109,6 +109,7 @@ class PromptReading:
         self._places = anyio.Semaphore(slots)
         self._turn = anyio.Lock()  # pieces of two prompts at once would last twice as long
         self._ahead_turn = anyio.Lock()  # held by what reads ahead for as long as it holds a slot
+        self._writing = 0  # requests whose prompt is read
         self._interactive = 0
         self._calm = anyio.Event()
 
@@ -139,7 +140,11 @@ class PromptReading:
                     await self._restore(slot, tokens)
                     known = slot.known(tokens)
                     if await self._read(slot, tokens, background=background, ahead=ahead):
-                        yield ReadPrompt(slot.number, known)
+                        self._writing += 1
+                        try:
+                            yield ReadPrompt(slot.number, known)
+                        finally:
+                            self._writing -= 1
                         slot.tokens = tokens
                         if ahead:
                             slot.opening = tokens
@@ -203,9 +208,12 @@ class PromptReading:
                 self._show(read / len(tokens))
             async with self._turn:
                 size = min(pace.size, len(tokens) - read)
-                began = self._clock.monotonic()
+                began, alone = self._clock.monotonic(), not self._writing
                 await self._client.post("/completion", piece_body(slot.number, tokens[: read + size]))
-                pace.adapt(size, self._clock.monotonic() - began)
+                seconds = self._clock.monotonic() - began
+                # Beside others that write a piece lasts as long as their words: that it is slow says nothing of reading.
+                if (alone and not self._writing) or seconds <= pace.seconds:
+                    pace.adapt(size, seconds)
             read += size
             slot.tokens = tokens[:read]
         return True

@@ -91,6 +91,17 @@ async def test_two_tokens_that_took_too_long_are_tried_less_often(world: World) 
     assert [b - a - 1 for a, b in itertools.pairwise(tries)] == [16, 32, 64, 64, 64, 64, 64]
 
 
+async def test_the_words_of_others_do_not_make_pieces_smaller(world: World) -> None:
+    """Beside a request that writes a piece takes longer, and stays as large as the engine reads alone in time."""
+    async with world.reading.read(LONG, ask("x")):
+        world.engine.call_seconds = 0.5
+        await world.read(OTHER[:100])
+    assert [size for slot, size in world.engine.pieces if slot == 1] == [10] * 9
+    world.engine.call_seconds = 0.05  # which is the engine's own now: it takes that for itself alone
+    await world.read([*OTHER[:100], *LONG])
+    assert world.engine.pieces[-2][1] in (4, 5)
+
+
 async def test_a_piece_has_a_bound(tmp_path: Path) -> None:
     """However fast the machine, a piece is no larger than one batch of the engine."""
     world = World(tmp_path, tokens_per_second=1e9)

@@ -25,8 +25,8 @@ FIRST_PIECE = 4  # tokens: nothing is known of the machine yet
 LEAST_PIECE = 1
 # After so many single tokens that were read in time two are tried again: they take less than twice as long.
 # Each try that took too long doubles it, as far as that.
-PATIENT_PIECES = 8
-MOST_PATIENT_PIECES = 64
+PATIENT_PIECES = 64
+MOST_PATIENT_PIECES = 512
 # How long a piece lasts of what prompts usually begin with: it is read once and kept, also when the request
 # that brought it is cancelled, and longer pieces are read at more than twice the speed.
 AHEAD_SECONDS = 1.0

@@ -9,10 +9,12 @@ import errno
 import hashlib
 import os
 import stat
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import Final
+from weakref import WeakValueDictionary
 
 from aeond.capabilities.tools.beneath import Resolver
 from aeond.capabilities.tools.threads import Stopped
@@ -54,6 +56,8 @@ class ContainedFiles:
         self._resolve = resolve
         self._writable = tuple(writable_roots)
         self._readable = (*writable_roots, *readable_roots)
+        self._drafts: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
+        self._drafts_guard = threading.Lock()
 
     @contextmanager
     def open_file(self, path: str, workspace: str) -> Iterator[int]:
@@ -83,18 +87,19 @@ class ContainedFiles:
 
         Missing folders are made. An existing file keeps its permissions; a link is not written through.
         `mark` tells writers of one file apart and is the same when a call is repeated, so that what a
-        crash left behind is replaced. A writer that was `stopped` meanwhile leaves the old content.
+        crash left behind is replaced; it waits for one of the same mark that was let go of and still writes. A
+        writer that was `stopped` meanwhile leaves the old content.
         """
         name = path.rpartition("/")[2]
         if name in ("", ".", ".."):
             raise ToolError(f"{_shown(path)} names no file", reason="PATH_INVALID")
         with _failures(path), self._root(path, workspace, self._writable) as (root, below):
             folder = self._made_folder(root, os.path.split(below)[0] or ".", MAX_NEW_FOLDERS)
-            with _closing(folder):
+            draft = f".{hashlib.sha256(os.fsencode(f'{mark}/{path}')).hexdigest()[:24]}.part"
+            with _closing(folder), self._alone_with(draft):
                 mode = _replaceable_mode(path, name, folder)
                 if mode is not None:  # the file itself may be one that the resolver keeps out of
                     os.close(self._resolve(root, below))
-                draft = f".{hashlib.sha256(os.fsencode(f'{mark}/{path}')).hexdigest()[:24]}.part"
                 with suppress(FileNotFoundError):
                     os.unlink(draft, dir_fd=folder)
                 try:
@@ -106,6 +111,11 @@ class ContainedFiles:
                 finally:
                     with suppress(OSError):  # gone already, unless something failed
                         os.unlink(draft, dir_fd=folder)
+
+    def _alone_with(self, draft: str) -> threading.Lock:
+        """Held by whoever writes this draft."""
+        with self._drafts_guard:
+            return self._drafts.setdefault(draft, threading.Lock())
 
     def _made_folder(self, root: int, path: str, may_make: int) -> int:
         """A descriptor of the folder; missing ones are made on the way."""

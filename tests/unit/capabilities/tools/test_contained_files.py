@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -336,3 +337,29 @@ def test_no_descriptor_is_left_open(files: ContainedFiles, grounds: Grounds) -> 
             except ToolError:
                 continue
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_repeated_write_waits_for_the_one_that_was_let_go_of(
+    files: ContainedFiles, grounds: Grounds
+) -> None:
+    """A writer that was stopped does not take away what a repetition of its call writes at the same time."""
+    writes, begun = threading.Event(), threading.Event()
+
+    def stopped() -> bool:
+        writes.set()
+        return begun.wait(10)
+
+    def let_go_of() -> None:
+        with pytest.raises(ToolError, match="stopped"):
+            files.write_file("note.txt", str(grounds.workspace), b"old", "mark", stopped)
+
+    def first_is_over() -> bool:
+        first.join(10)
+        return first.is_alive()
+
+    first = threading.Thread(target=let_go_of)
+    first.start()
+    assert writes.wait(10)
+    begun.set()
+    files.write_file("note.txt", str(grounds.workspace), b"new", "mark", first_is_over)
+    assert (grounds.workspace / "note.txt").read_bytes() == b"new"

@@ -5,7 +5,7 @@ from functools import reduce
 
 from aeond.domain.events import Event
 from aeond.domain.runs import RunSnapshot
-from aeond.errors import NotFoundError
+from aeond.errors import AlreadyExistsError, NotFoundError
 from aeond.ports import Journal
 
 Fold = Callable[[RunSnapshot, Event], RunSnapshot]
@@ -36,6 +36,15 @@ class RunFolding:
     def folded(self, events: Sequence[Event]) -> RunSnapshot:
         """The run as its first events leave it; ReplayError when they do not fit together."""
         return reduce(self._fold, events, RunSnapshot(events[0].run_id))
+
+
+def request_id_reused(request_id: str, run_id: str) -> AlreadyExistsError:
+    """What is raised for a request id under which this user asked for something else before."""
+    return AlreadyExistsError(
+        f"request id {request_id!r} stands for another request (run {run_id}): use a new id for a new request",
+        reason="REQUEST_ID_REUSED",
+        field="request_id",
+    )
 
 
 def run_not_found(run_id: str) -> NotFoundError:

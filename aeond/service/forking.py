@@ -10,7 +10,7 @@ from aeond.domain.runs import Ancestry, Owner, PlanSource, RunSnapshot
 from aeond.domain.transitions import admits
 from aeond.errors import AlreadyExistsError, InvalidInputError, ReplayError, WrongStateError
 from aeond.ports import Clock, Engine, Ids, Journal, Validator
-from aeond.service.folding import RunFolding, run_not_found
+from aeond.service.folding import RunFolding, request_id_reused, run_not_found
 from aeond.service.model_checks import check_model
 from aeond.service.plan_checks import check_plan
 from aeond.service.scheduling import RunScheduler
@@ -43,8 +43,9 @@ class Forks:
     async def fork(self, asked: ForkRequest) -> RunSnapshot:
         """The new run, durable; or the one that this owner forked under this request id before.
 
-        AlreadyExistsError (reason REQUEST_ID_REUSED) when the id stands for something else. What was in flight at the fork's event is begun again, by its recovery rule: a step with effects
-        that may have been cut waits for a person. The past shares its costs too.
+        AlreadyExistsError (reason REQUEST_ID_REUSED) when the id stands for something else. What was in flight at
+        the fork's event is begun again, by its recovery rule: a step with effects that may have been cut waits for
+        a person. The past shares its costs too.
         """
         past = await self._past(asked.run_id, max(1, asked.after_seq))
         events = self._forked(asked, past)
@@ -138,12 +139,7 @@ class Forks:
         if run_id is None:
             return None
         if list(map(_said, await self._first(run_id, len(events)))) != list(map(_said, events)):
-            raise AlreadyExistsError(
-                f"request id {asked.request_id!r} stands for another request (run {run_id}): "
-                "use a new id for a new request",
-                reason="REQUEST_ID_REUSED",
-                field="request_id",
-            )
+            raise request_id_reused(asked.request_id, run_id)
         return await self._folding.snapshot(run_id)
 
 

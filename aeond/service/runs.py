@@ -13,7 +13,7 @@ from aeond.errors import AlreadyExistsError, InvalidInputError, WrongStateError
 from aeond.frozen import frozen
 from aeond.ports import Clock, Engine, Ids, Journal, RunSummary, Validator
 from aeond.service.answers import Answers
-from aeond.service.folding import RunFolding
+from aeond.service.folding import RunFolding, request_id_reused
 from aeond.service.forking import Forks
 from aeond.service.model_checks import check_model
 from aeond.service.plan_checks import check_plan
@@ -178,12 +178,7 @@ class Runs:
         if not isinstance(created, RunCreated) or _asked(created.request, created.plan) != _asked(
             asked, plan
         ):
-            raise AlreadyExistsError(
-                f"request id {request.request_id!r} stands for another request (run {run_id}): "
-                "use a new id for a new request",
-                reason="REQUEST_ID_REUSED",
-                field="request_id",
-            )
+            raise request_id_reused(request.request_id, run_id)
         return await self._folding.snapshot(run_id)
 
     def _check_text(self, request: RunRequest) -> None:

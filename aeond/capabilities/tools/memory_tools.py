@@ -93,8 +93,11 @@ def memory_tools(memory: Memory) -> Sequence[FunctionTool]:
     @tool(effect=Effect.READ, example={"key": "birthday_of_anna"})
     async def memory_read(arguments: MemoryReadArguments, _context: ToolContext) -> MemoryReadResult:
         """Recalls one remembered fact by its exact name."""
-        value = await memory.read(arguments.key)
-        return MemoryReadResult(key=arguments.key, found=value is not None, value=value)
+        # asked as a prefix, for a null that a client remembered is found too; the shortest name comes first
+        facts = dict(await memory.search(arguments.key, limit=1))
+        return MemoryReadResult(
+            key=arguments.key, found=arguments.key in facts, value=facts.get(arguments.key)
+        )
 
     @tool(effect=Effect.READ, example={})
     async def memory_search(arguments: MemorySearchArguments, _context: ToolContext) -> MemorySearchResult:

@@ -38,6 +38,14 @@ async def test_what_was_never_written_is_not_found(memory: InMemoryMemory) -> No
     assert (result.success, result.data) == (True, {"key": "fact", "found": False, "value": None})
 
 
+async def test_a_null_is_found(memory: InMemoryMemory) -> None:
+    """A null that a client remembered is told from a name that nobody wrote."""
+    await memory.write("fact", None)
+    await memory.write("fact_of_another_name", "green")
+    result = await use(memory, "memory_read", key="fact")
+    assert result.data == {"key": "fact", "found": True, "value": None}
+
+
 @pytest.mark.parametrize("value", [None, [1], {"a": 1}, "x" * 5_000])
 async def test_other_values_are_refused(memory: InMemoryMemory, value: object) -> None:
     """Lists, objects, null and long texts cannot be written by this tool."""

@@ -22,6 +22,7 @@ any live                  cancelled, nothing in flight           Record RunEnded
 PENDING                                                          Record RunStarted
 RUNNING                   live in three crashes                  Record RunSuspended
 RUNNING                   budget exhausted, work in flight       wait (out of wall time: Interrupt)
+AWAITING_INPUT            budget exhausted before it asked       Record BudgetExhausted, which asks nobody
 RUNNING                   budget exhausted                       Operate ANSWER without a model
 RUNNING                   budget exhausted, answered             Record RunEnded EXPIRED
 RUNNING         PROFILE   in a session, not resolved             Operate RESOLVE
@@ -100,6 +101,8 @@ def _cancel(run: RunSnapshot) -> tuple[Command, ...]:
 def _expire(run: RunSnapshot) -> tuple[Command, ...]:
     if _in_flight(run):
         return (_interrupt(run),) if run.exhausted == "wall_seconds" else ()
+    if run.questions:  # asked by a step that ended after the budget had: nobody is asked any more
+        return (Record(e.BudgetExhausted(run.exhausted)),)
     if any(s.state is StepState.UNKNOWN for s in run.steps.values()):
         return _suspend_for_unknown(run)
     if run.answer is None:

@@ -136,7 +136,7 @@ class StepExecutor:
             return replace(_failed(started, "ARGUMENTS_INVALID", errors), mode=StepMode.TOOL)
         if not ok:
             mended = replace(step, tool_call=None, agent=None)  # the errors stay: the fallback answers
-        return StepRepaired(mended, Problem("STEP_MENDED" if ok else problem.reason, errors), grant.used)
+        return StepRepaired(mended, Problem("STEP_MENDED" if ok else problem.reason, errors))
 
 
 def _failed(started: StepStarted, reason: str, error: str) -> StepEnded:

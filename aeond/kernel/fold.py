@@ -146,7 +146,10 @@ def _settle_operation(run: RunSnapshot, used: Amounts) -> RunSnapshot:
 
 
 def _resume(run: RunSnapshot) -> RunSnapshot:
-    crashed = run.state is RunState.RUNNING and not run.parked
+    # One that only waited for a person was doing nothing that can have crashed the daemon.
+    cut = any(s.state is StepState.RUNNING and s.question is None for s in run.steps.values())
+    working = run.state is RunState.RUNNING or (run.state is RunState.AWAITING_INPUT and cut)
+    crashed = working and not run.parked
     steps = after_crash(run.steps)
     if run.exhausted or run.cancel_requested:
         steps = skip_waiting(steps, "BUDGET_EXHAUSTED" if run.exhausted else "CANCELLED")

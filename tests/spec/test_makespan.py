@@ -136,7 +136,7 @@ async def worked(work: Work, parallel_steps: int) -> tuple[RunSnapshot, float]:
     async def execute() -> None:
         ended.append(await loop.execute())
 
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(execute)
             await clock.run(host, until=AMPLE.wall_seconds)

@@ -110,7 +110,7 @@ class Daemon:
         created = e.RunCreated(RunRequest("What grows in the garden?"), budget or Budget(), logic_version=2)
         await self.journal.append([e.Event(RUN_ID, 1, 0.0, 0.0, created)])
         loop = Orchestrator(fold_all(RunSnapshot(RUN_ID), await self.journal.read(RUN_ID)), ports)
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             return await loop.execute()
 
     async def kinds(self, *types: type) -> list[Any]:

@@ -6,7 +6,7 @@ from aeond.domain import events as e
 from aeond.domain.budgets import Amounts, Budget
 from aeond.domain.commands import ExecuteStep, Interrupt, Operate, Record
 from aeond.domain.outcome import Problem
-from aeond.domain.plans import Plan, PlanStep, StepState
+from aeond.domain.plans import PlanStep, StepState
 from aeond.domain.reservations import AGENT_STEP, ANSWERING, NOTHING, PLANNING, TOOL_STEP
 from aeond.domain.runs import (
     Answer,
@@ -17,47 +17,23 @@ from aeond.domain.runs import (
     Resolution,
     RunRequest,
     RunState,
-    SuspendReason,
 )
 from aeond.domain.steps import StepMode
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.errors import ReplayError
 from aeond.kernel.fold import fold
-from tests.support.playbook import WAIT, Playbook
-
-ONE_STEP = Amounts(ttl=1, tool_calls=1)
-
-
-def tool_step(step_id: str, *depends_on: str) -> PlanStep:
-    return PlanStep(step_id, f"do {step_id}", tool_call=ToolCall("echo"), depends_on=depends_on)
-
-
-def plan(*steps: PlanStep) -> Plan:
-    return Plan("a goal", steps)
-
-
-CHAIN = plan(tool_step("s1"), tool_step("s2", "s1"))
-
-
-def created(given: Plan | None = None, budget: Budget | None = None, parallel_steps: int = 4) -> e.RunCreated:
-    """As the first version of the logic began runs: they are neither routed nor judged."""
-    request = RunRequest("a request", parallel_steps=parallel_steps)
-    return e.RunCreated(request, budget or Budget(), given, logic_version=1)
-
-
-def started(
-    step: PlanStep, recovery: Recovery = Recovery.RERUN, attempt: int = 1, reservation: Amounts = TOOL_STEP
-) -> e.StepStarted:
-    return e.StepStarted(step, attempt, StepMode.TOOL, recovery, reservation)
-
-
-def ended(step_id: str, state: StepState = StepState.SUCCEEDED) -> e.StepEnded:
-    return e.StepEnded(step_id, state, StepMode.TOOL, output="x", used=ONE_STEP)
-
-
-def executing(given: Plan, parallel_steps: int = 4) -> Playbook:
-    """A run whose given plan is being executed and whose first pass is open."""
-    return Playbook() >> created(given, None, parallel_steps) >> e.RunStarted() >> e.PassStarted(1)
+from tests.support.playbook import (
+    CHAIN,
+    WAIT,
+    Playbook,
+    asked,
+    created,
+    ended,
+    executing,
+    plan,
+    started,
+    tool_step,
+)
 
 
 def test_a_request_is_planned_executed_and_answered() -> None:
@@ -259,91 +235,17 @@ def test_out_of_time_cuts_reasoning_and_answers() -> None:
     )
 
 
-def test_a_crash_runs_harmless_steps_again() -> None:
-    """A step without effects that a crash cut is ready again and all that it had reserved counts as used."""
-    book = executing(CHAIN) >> started(tool_step("s1")) >> e.RunResumed() << ExecuteStep("s1", TOOL_STEP)
-    assert book.run.ledger.used == TOOL_STEP + Amounts(passes=1)
-    assert book.run.crashes == 1
-
-
-def test_a_crash_inside_an_effect_asks_a_person() -> None:
-    """A step with effects that a crash cut is UNKNOWN, the run is suspended, and a person's word moves it on."""
+def test_out_of_time_nobody_is_asked_any_more() -> None:
+    """A step that asks a person after the wall time was over leaves no open question: the run goes to its answer."""
     (
-        executing(plan(tool_step("s1")))
-        >> started(tool_step("s1"), Recovery.ASK)
-        >> e.RunResumed()
-        << Record(
-            e.RunSuspended(
-                SuspendReason.UNKNOWN_STEP, "it is not known whether these steps did their work: s1"
-            )
-        )
-        >> e.RunSuspended(SuspendReason.UNKNOWN_STEP)
-        << WAIT
-        >> e.StepResolved(Resolution.RETRY, Owner(), "s1")
-        << ExecuteStep("s1", TOOL_STEP)
-    )
-
-
-@pytest.mark.parametrize(
-    ("resolution", "state"), [(Resolution.DONE, StepState.SUCCEEDED), (Resolution.ABORT, StepState.FAILED)]
-)
-def test_an_unknown_step_ends_as_a_person_says(resolution: Resolution, state: StepState) -> None:
-    """An UNKNOWN step that is marked done counts as succeeded, one that is given up as failed."""
-    book = (
-        executing(plan(tool_step("s1")))
-        >> started(tool_step("s1"), Recovery.ASK)
-        >> e.RunResumed()
-        >> e.RunSuspended(SuspendReason.UNKNOWN_STEP)
-        >> e.StepResolved(resolution, Owner(), "s1")
-        << Record(e.PassEnded(1))
-    )
-    assert book.run.steps["s1"].state is state
-
-
-def test_an_orderly_stop_is_no_crash() -> None:
-    """A parked run that is resumed has no crash counted."""
-    book = executing(CHAIN) >> started(tool_step("s1")) >> e.RunParked() >> e.RunResumed()
-    assert book.run.crashes == 0
-    book << ExecuteStep("s1", TOOL_STEP)
-
-
-def test_a_run_that_was_live_in_three_crashes_is_not_resumed_by_itself() -> None:
-    """The third crash suspends the run, and a person may let it go on."""
-    book = executing(CHAIN) >> e.RunResumed() >> e.RunResumed() << ExecuteStep("s1", TOOL_STEP)
-    message = "the daemon crashed 3 times while this run was live"
-    (
-        book
-        >> e.RunResumed()
-        << Record(e.RunSuspended(SuspendReason.REPEATED_CRASHES, message))
-        >> e.RunSuspended(SuspendReason.REPEATED_CRASHES, message)
-        << WAIT
-        >> e.StepResolved(Resolution.RETRY, Owner())
-        << ExecuteStep("s1", TOOL_STEP)
-    )
-
-
-def test_a_run_stopped_by_a_full_disk_goes_on_once_there_is_room() -> None:
-    """A run suspended for the disk is taken up again without a crash counted or a person asked."""
-    book = (
         executing(CHAIN)
-        >> started(tool_step("s1"))
-        >> e.RunSuspended(SuspendReason.DISK_FULL)
-        << WAIT
-        >> e.RunResumed()
-        << ExecuteStep("s1", TOOL_STEP)
-    )
-    assert book.run.crashes == 0
-
-
-def test_a_suspended_run_can_be_cancelled() -> None:
-    """A run that waits for a person ends when it is cancelled instead."""
-    (
-        executing(plan(tool_step("s1")))
         >> started(tool_step("s1"), Recovery.ASK)
-        >> e.RunResumed()
-        >> e.RunSuspended(SuspendReason.UNKNOWN_STEP)
-        >> e.CancelRequested(Owner())
-        << Record(e.RunEnded(RunState.CANCELLED))
+        >> e.BudgetExhausted("wall_seconds")
+        << Interrupt((), operation=False)
+        >> asked("s1")
+        << Record(e.BudgetExhausted("wall_seconds"))
+        >> e.BudgetExhausted("wall_seconds")
+        << Operate(Operation.ANSWER, NOTHING)
     )
 
 

@@ -1,8 +1,15 @@
 """Kernel transcripts: `Playbook() >> what happened << what is asked for`, one line of a story after another."""
 
+from aeond.domain import events as e
+from aeond.domain.budgets import Amounts, Budget
 from aeond.domain.commands import Command
 from aeond.domain.events import Event, EventKind
-from aeond.domain.runs import RunSnapshot
+from aeond.domain.plans import Plan, PlanStep, StepState
+from aeond.domain.questions import InputRequest, Question
+from aeond.domain.reservations import TOOL_STEP
+from aeond.domain.runs import RunRequest, RunSnapshot
+from aeond.domain.steps import StepMode
+from aeond.domain.tools import Recovery, ToolCall
 from aeond.kernel.decide import decide
 from aeond.kernel.fold import fold
 
@@ -27,3 +34,41 @@ class Playbook:
 
 
 WAIT: tuple[Command, ...] = ()
+
+ONE_STEP = Amounts(ttl=1, tool_calls=1)
+
+
+def tool_step(step_id: str, *depends_on: str) -> PlanStep:
+    return PlanStep(step_id, f"do {step_id}", tool_call=ToolCall("echo"), depends_on=depends_on)
+
+
+def plan(*steps: PlanStep) -> Plan:
+    return Plan("a goal", steps)
+
+
+CHAIN = plan(tool_step("s1"), tool_step("s2", "s1"))
+
+
+def created(given: Plan | None = None, budget: Budget | None = None, parallel_steps: int = 4) -> e.RunCreated:
+    """As the first version of the logic began runs: they are neither routed nor judged."""
+    request = RunRequest("a request", parallel_steps=parallel_steps)
+    return e.RunCreated(request, budget or Budget(), given, logic_version=1)
+
+
+def started(
+    step: PlanStep, recovery: Recovery = Recovery.RERUN, attempt: int = 1, reservation: Amounts = TOOL_STEP
+) -> e.StepStarted:
+    return e.StepStarted(step, attempt, StepMode.TOOL, recovery, reservation)
+
+
+def ended(step_id: str, state: StepState = StepState.SUCCEEDED) -> e.StepEnded:
+    return e.StepEnded(step_id, state, StepMode.TOOL, output="x", used=ONE_STEP)
+
+
+def executing(given: Plan, parallel_steps: int = 4) -> Playbook:
+    """A run whose given plan is being executed and whose first pass is open."""
+    return Playbook() >> created(given, None, parallel_steps) >> e.RunStarted() >> e.PassStarted(1)
+
+
+def asked(step_id: str) -> e.InputRequested:
+    return e.InputRequested(Question(f"{step_id}.1", step_id, InputRequest("Which one?"), 0.0), ONE_STEP)

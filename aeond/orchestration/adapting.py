@@ -55,7 +55,8 @@ def adapt(run: RunSnapshot, profile: TaskProfile) -> tuple[TaskProfile, Budget, 
     committed = run.ledger.used + run.ledger.reserved
     now, wanted = run.ledger.limit, budget_for(changed, run.bound)
     moved = at_least(wanted, now.amounts, run.bound) if getting_on else at_most(now, wanted.amounts)
-    budget = at_least(moved, committed + GOING_ON, run.bound)
+    needed = committed + GOING_ON
+    budget = at_least(moved, needed if getting_on else needed.at_most(now.amounts), run.bound)
     if changed == profile and budget == now:
         return None
     return changed, budget, (*signals, DEEPER if getting_on else SHALLOWER)

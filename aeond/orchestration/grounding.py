@@ -159,7 +159,7 @@ def _numbers(arguments: JsonObject) -> Iterator[str]:
         if isinstance(value, str) and len(value.split()) <= MAX_NUMBER_WORDS:
             yield from _NUMBER.findall(value)
         elif _is_number(value):
-            yield str(value)
+            yield str(value).removeprefix("-")  # a sign is not part of the numbers that are found in texts
 
 
 def _is_strange(number: float, known: Collection[float]) -> bool:

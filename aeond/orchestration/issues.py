@@ -86,6 +86,8 @@ def pass_facts(run: RunSnapshot) -> PassFacts:
         missing += len(run.steps_in(StepState.SKIPPED))
     succeeded = len(run.steps_in(StepState.SUCCEEDED))
     share = succeeded / (succeeded + missing) if succeeded else 0.0
+    if len(issues) > MAX_ISSUES:  # what is lacking first: a cut must not hide it
+        issues.sort(key=lambda issue: issue.severity is not Severity.HIGH)
     return PassFacts(tuple(issues[:MAX_ISSUES]), share)
 
 

@@ -107,4 +107,4 @@ def _issue(said: JsonObject) -> Issue:
 
 
 def _whole(value: JsonValue) -> int:
-    return value if isinstance(value, int) else 0
+    return int(value) if isinstance(value, int | float) else 0  # 3.0 is a whole number to JSON Schema

@@ -35,6 +35,7 @@ _WISH: Final = re.compile(
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|no|vs|etc|approx|fig|sr|jr|e\.g|i\.e|z\.b|\w)|\d)\.$", re.IGNORECASE
 )
+_ABBREVIATION_CHARS: Final = 10  # the longest of them, and what stands before it
 _BREAK: Final = re.compile(r"(?<=[.!?…])[\"'\u201d\u2019)\]]*\s+|\n+")
 
 
@@ -43,7 +44,8 @@ def sentences(text: str) -> tuple[str, ...]:
     found: list[str] = []
     begin = 0
     for gap in _BREAK.finditer(text):
-        if "\n" not in gap.group() and _ABBREVIATION.search(text[begin : gap.start()]):
+        last_word = text[max(begin, gap.start() - _ABBREVIATION_CHARS) : gap.start()]
+        if "\n" not in gap.group() and _ABBREVIATION.search(last_word):
             continue
         found.append(text[begin : gap.end()])
         begin = gap.end()

@@ -84,7 +84,9 @@ def _too_coarse(run: RunSnapshot) -> PlanStep | None:
         current = run.steps.get(issue.step_id)
         if issue.reason != TOO_COARSE or issue.severity is Severity.LOW or current is None:
             continue
-        if not current.executed and can_be_nested(current.step) and nesting_of(issue.step_id) < MAX_NESTING:
+        nested_before = any(step_id.startswith(f"{issue.step_id}_") for step_id in run.steps)
+        deep = nesting_of(issue.step_id) >= MAX_NESTING
+        if not (current.executed or nested_before or deep) and can_be_nested(current.step):
             return current.step
     return None
 

@@ -80,7 +80,8 @@ class ModelSupervisor:
             return failure(unreadable, None)
         material = Material(source)
         given = as_object(mend_step_shape(mend_json(source).value)).get("arguments")
-        kept = Material(source) if given is None else given
+        if isinstance(given, dict):  # compared in the types that the tool wants
+            given = mend_arguments(given, spec, self._checker)
 
         def read(written: str) -> _Reading[ToolCall | None]:
             mended = mend_json(written)
@@ -95,7 +96,7 @@ class ModelSupervisor:
                 *self._validator.validate_tool_call(result, spec),
                 *_inventions(material.invented([tool, typed])),
             ]
-            if not isinstance(kept, Material) and not _keeps(typed, kept):
+            if given is not None and not _keeps(typed, given):
                 problems.append(Problem("MEANING_LOST", "an argument value was dropped"))
             changed = shaped != mended.value or typed != arguments
             return _reading(

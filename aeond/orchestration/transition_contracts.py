@@ -126,8 +126,8 @@ def _budget_within_bounds(run: RunSnapshot, events: Sequence[e.EventKind]) -> bo
     return all(
         not x.budget.amounts.exceeding(bound.amounts)
         and not needed.exceeding(x.budget.amounts)
-        and x.budget.wall_seconds <= bound.wall_seconds
-        and x.budget.depth <= bound.depth
+        and x.budget.wall_seconds == bound.wall_seconds
+        and x.budget.depth == bound.depth
         for x in events
         if isinstance(x, e.BudgetAdjusted)
     )

@@ -76,6 +76,15 @@ def test_a_run_that_gave_nothing_new_goes_shallower() -> None:
     assert budget.amounts.exceeding((budget_for(DEFAULT_PROFILE, BOUND)).amounts) == ""
 
 
+def test_going_shallower_never_raises_a_budget() -> None:
+    """A run that gave nothing new and has spent much is given no more than it had."""
+    ledger = BudgetLedger(budget_for(DEFAULT_PROFILE, BOUND), Amounts(2, 4, 40_000, 1, 1))
+    adapted = adapt(judged(STUCK, ledger=ledger), DEFAULT_PROFILE)
+    assert adapted is not None
+    assert adapted[2][-1] == "SHALLOWER"
+    assert adapted[1].amounts.exceeding(ledger.limit.amounts) == ""
+
+
 def test_a_budget_does_not_move_below_what_is_spent() -> None:
     """What is used and reserved stays covered, and one more pass has what it needs."""
     spent = BudgetLedger(Budget(), Amounts(49, 39, 99_000, 49, 7), Amounts(tokens=500))

@@ -48,6 +48,7 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
         (call("look", path="one two three four five six seven"), "Write something", ()),
         (call("look", path="In 1871 " + "they went on and on " * 4), "Write something", ()),
         (call("look", path=""), "Look", ()),
+        (call("look", depth=-1871), "It lies at -1871 metres.", ()),
         (call("nothing", path="london"), "Who mentions Lisbon?", ()),
         ({"done": True}, "Show it.", ()),
     ],

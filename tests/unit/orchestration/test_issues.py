@@ -62,6 +62,17 @@ def test_a_pass_without_flaws() -> None:
     assert (facts.flawless, facts.issues, facts.completeness) == (True, (), 1.0)
 
 
+def test_what_is_lacking_is_told_first() -> None:
+    """However much else is flagged, a missing result is among what is told."""
+    unclear = (
+        ran(thinks(f"s{n}", "Sing."), clarity=Clarity.PARTIALLY_CLEAR) for n in range(1, MAX_ISSUES + 9)
+    )
+    lost = ran(calls("s99", "look", path="garden"), error="no garden")
+    facts = pass_facts(after_pass(1, *unclear, lost))
+    assert len(facts.issues) == MAX_ISSUES
+    assert facts.lacking
+
+
 def test_what_failed_and_what_it_took_along_is_missing() -> None:
     """A failed step is a HIGH issue in its own words, what was skipped for it a LOW one; both lack."""
     skipped = StepSnapshot(TELL, StepState.SKIPPED, error="it needs s1, which gave no result")

@@ -21,12 +21,19 @@ from aeond.orchestration.keeping import (
         ("Dr. Weber pays 3.50 euros. Done.", ("Dr. Weber pays 3.50 euros.", "Done.")),
         ("a list:\n- one\n- two", ("a list:", "- one", "- two")),
         ('He said "Stop." Then he left.', ('He said "Stop."', "Then he left.")),
+        ("It takes approx. 3 hours. Done.", ("It takes approx. 3 hours.", "Done.")),
         ("  \n ", ()),
     ],
 )
 def test_a_text_is_read_by_sentences(text: str, parts: tuple[str, ...]) -> None:
     """Sentences and lines are told apart as they stand, and abbreviations and numbers are not torn."""
     assert sentences(text) == parts
+
+
+def test_a_long_text_is_read_in_one_go() -> None:
+    """A hundred thousand characters of nothing but abbreviations are one sentence, read in a moment."""
+    text = "1. " * 33_000
+    assert sentences(text) == (text.strip(),)
 
 
 @pytest.mark.parametrize(

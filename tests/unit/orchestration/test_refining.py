@@ -33,12 +33,13 @@ def failed(**more: Any) -> RunSnapshot:
     )
 
 
-def vague(step: PlanStep, severity: Severity = Severity.MEDIUM) -> RunSnapshot:
+def vague(step: PlanStep, severity: Severity = Severity.MEDIUM, *beside: PlanStep) -> RunSnapshot:
     """A plan that has not run, with a step that was found to say too little."""
     issue = Issue(TOO_COARSE, severity, step.step_id, "how?")
     return run_of(
         calls("s1", "look", path="garden"),
         step,
+        *beside,
         route=Route.PLAN,
         evaluation=Evaluation(0, False, issues=(issue,)),
     )
@@ -127,11 +128,12 @@ async def test_a_vague_step_gets_a_plan_of_its_own() -> None:
         vague(thinks("s2", "Look after $s1.", "s1")),
         vague(thinks("s2", "Look."), Severity.LOW),
         vague(calls("s2", "look", path="pond")),
+        vague(thinks("s2", "Look."), Severity.MEDIUM, thinks("s2_1", "Look there.")),
         vague(thinks("s2" + "_1" * MAX_NESTING, "Look.")),
     ],
 )
 async def test_what_cannot_be_nested_is_changed(run: RunSnapshot) -> None:
-    """A call, a task that speaks of another step, one nested deep enough and a slight doubt are no plans."""
+    """A call, a task that speaks of another step, one nested before or deep enough and a slight doubt are no plans."""
     desk = Desk({"changes": []})
     outcome = await desk.refine(run)
     assert outcome.value.applied == ()

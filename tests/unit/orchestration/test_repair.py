@@ -8,7 +8,7 @@ from aeond.domain.plans import PlanStep
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.repair import ModelSupervisor
-from tests.support.strategy import ADD, LOOK, SPECS, STORE, calls, grant, says, validator
+from tests.support.strategy import ADD, LOOK, SPECS, STORE, calls, grant, says, spec, validator
 
 PERSON: JsonObject = {
     "type": "object",
@@ -136,6 +136,19 @@ async def test_calls_in_another_form_are_set_right_by_rule(call: Any) -> None:
     assert outcome.value == ToolCall("add", {"a": 1, "b": 2})
     assert changes(outcome)
     assert not llm.requests
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [({"on": "True"}, {"on": True}), ({"items": '["a", "b"]'}, {"items": ["a", "b"]})],
+)
+async def test_values_in_another_type_are_set_right_by_rule(given: JsonObject, meant: JsonObject) -> None:
+    """A truth value and a list that were written as texts are the same values, and lose no meaning."""
+    switch = spec("t", {"on": {"type": "boolean"}, "items": {"type": "array", "items": {"type": "string"}}})
+    mender = ModelSupervisor(says(), validator(switch))
+    outcome = await mender.repair_tool_call({"tool": "t", "arguments": given}, switch, grant())
+    assert outcome.value == ToolCall("t", meant)
+    assert changes(outcome)
 
 
 async def test_a_misnamed_argument_is_mended_by_the_model() -> None:

@@ -101,6 +101,7 @@ def refined(plan: Plan) -> e.PlanRefined:
         ),
         (Operation.PROFILE, [e.BudgetAdjusted(Budget(ttl=51))], "a budget within the run's bound"),
         (Operation.PROFILE, [e.BudgetAdjusted(Budget(wall_seconds=9e9))], "a budget within the run's bound"),
+        (Operation.PROFILE, [e.BudgetAdjusted(Budget(wall_seconds=1.0))], "a budget within the run's bound"),
         (Operation.PROFILE, [e.BudgetAdjusted(Budget(tokens=899))], "a budget within the run's bound"),
         (Operation.ROUTE, [e.RouteChosen(Route.DIRECT)], "a tool call for DIRECT, and only for it"),
         (

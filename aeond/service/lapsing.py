@@ -12,10 +12,20 @@ from typing import Final
 
 import anyio
 
-from aeond.domain.events import Event, EventKind, InputAnswered, InputRequested, StepEnded
+from aeond.domain.events import (
+    Event,
+    EventKind,
+    InputAnswered,
+    InputRequested,
+    RunEnded,
+    RunResumed,
+    RunSuspended,
+    StepEnded,
+    StepResolved,
+)
 from aeond.domain.plans import StepState
 from aeond.domain.questions import Question
-from aeond.domain.runs import Owner, RunSnapshot
+from aeond.domain.runs import Owner, RunSnapshot, RunState
 from aeond.domain.steps import StepMode
 from aeond.errors import AeondError, NotFoundError, OverloadedError, UnavailableError, WrongStateError
 from aeond.ports import Clock
@@ -34,6 +44,7 @@ class QuestionLapsing:
         self._clock = clock
         self._due: list[tuple[float, str, str]] = []  # by the monotonic clock: when, run id, question id
         self._questions: dict[tuple[str, str], Question] = {}
+        self._suspended: dict[str, list[Question]] = {}  # by run: what ran out of time meanwhile
         self._earlier = anyio.Event()
 
     @property
@@ -42,18 +53,27 @@ class QuestionLapsing:
         return len(self._questions)
 
     def hear(self, events: Sequence[Event]) -> None:
-        """Notes questions as they are asked and answered."""
+        """Notes questions as they are asked and answered, and which runs are suspended: those end none."""
         for event in events:
             match event.kind:
                 case InputRequested(question=question):
                     self._note(event.run_id, question, question.request.deadline_seconds)
                 case InputAnswered(question_id=question_id):
                     self._questions.pop((event.run_id, question_id), None)
+                case RunSuspended():
+                    self._suspended.setdefault(event.run_id, [])
+                case RunResumed() | StepResolved():
+                    for question in self._suspended.pop(event.run_id, ()):
+                        self._note(event.run_id, question, 0.0, lasts=True)
+                case RunEnded():
+                    self._suspended.pop(event.run_id, None)
                 case _:
                     pass
 
     def restore(self, run: RunSnapshot) -> None:
         """Notes the open questions of a run that an earlier daemon left."""
+        if run.state is RunState.SUSPENDED:
+            self._suspended.setdefault(run.run_id, [])
         for question in run.questions:
             whole = question.request.deadline_seconds
             left = question.deadline_time - self._clock.time()
@@ -68,7 +88,9 @@ class QuestionLapsing:
                 while self._due and self._due[0][0] <= self._clock.monotonic():
                     _, run_id, question_id = heapq.heappop(self._due)
                     question = self._questions.pop((run_id, question_id), None)
-                    if question is not None:
+                    if question is not None and run_id in self._suspended:
+                        self._suspended[run_id].append(question)
+                    elif question is not None:
                         endings.start_soon(self._end, deliver, run_id, question)
                 async with anyio.create_task_group() as either:
                     if self._due:

@@ -6,10 +6,20 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from aeond.domain.events import Event, EventKind, InputAnswered, InputRequested, StepEnded
+from aeond.domain.events import (
+    Event,
+    EventKind,
+    InputAnswered,
+    InputRequested,
+    RunEnded,
+    RunResumed,
+    RunSuspended,
+    StepEnded,
+    StepResolved,
+)
 from aeond.domain.plans import PlanStep, StepState
 from aeond.domain.questions import InputRequest, Question
-from aeond.domain.runs import Owner, RunSnapshot, RunState
+from aeond.domain.runs import Owner, Resolution, RunSnapshot, RunState, SuspendReason
 from aeond.domain.steps import StepSnapshot
 from aeond.errors import AeondError, OverloadedError, UnavailableError, WrongStateError
 from aeond.service.lapsing import RETRY_SECONDS, QuestionLapsing
@@ -37,6 +47,9 @@ class Lapsing:
         question = Question(question_id, "s1", request, self.clock.time())
         self.lapsing.hear([Event("run", 1, 0.0, 0.0, InputRequested(question))])
 
+    def happens(self, kind: EventKind) -> None:
+        self.lapsing.hear([Event("run", 2, 0.0, 0.0, kind)])
+
     async def settled(self) -> None:
         """Everything that is due has been done."""
         for _ in range(20):
@@ -55,6 +68,31 @@ async def lapsing(*refusals: AeondError) -> AsyncIterator[Lapsing]:
         group.start_soon(one.lapsing.run, one.deliver)
         yield one
         group.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("goes_on", [StepResolved(Resolution.DONE, Owner(), "s2"), RunResumed()])
+async def test_a_suspended_run_answers_when_it_goes_on(goes_on: EventKind) -> None:
+    """A deadline that passes while the run is suspended is not lost: the question ends once the run goes on."""
+    async with lapsing() as one:
+        one.ask(WITH_DEFAULT)
+        one.happens(RunSuspended(SuspendReason.UNKNOWN_STEP))
+        await one.pass_by(61)
+        assert one.delivered == []
+        one.happens(goes_on)
+        await one.settled()
+        assert one.delivered == [("run", InputAnswered("s1.1", "red", Owner()))]
+
+
+async def test_a_suspended_run_that_ends_is_asked_nothing() -> None:
+    """What ran out of time in a suspended run that was cancelled is forgotten with it."""
+    async with lapsing() as one:
+        one.ask(WITH_DEFAULT)
+        one.happens(RunSuspended(SuspendReason.UNKNOWN_STEP))
+        await one.pass_by(61)
+        one.happens(RunEnded(RunState.CANCELLED))
+        one.happens(RunResumed())
+        await one.settled()
+        assert one.delivered == []
 
 
 async def test_the_default_answers_when_the_time_is_up() -> None:

@@ -22,7 +22,7 @@ from aeond.capabilities.llm.engine_process import cannot_load, engine_process, p
 from aeond.errors import LLMGoneError
 
 CONNECT_SECONDS: Final = 30.0
-GO_SECONDS: Final = 2.0
+GO_SECONDS: Final = 5.0
 END_SECONDS: Final = 10.0
 UNIT: Final = "aeond-engine.service"
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from aeond.capabilities.llm.catalogue import Catalogue, CatalogueEntry
-from aeond.capabilities.llm.downloading import ShowProgress
+from aeond.capabilities.llm.downloading import ShowProgress, version_of
 from aeond.capabilities.llm.engine_process import clean_environment, mapped_bytes
 from aeond.capabilities.llm.engine_program import ModelFiles
 from aeond.capabilities.llm.engine_unit import Start, as_child
@@ -87,7 +87,7 @@ class LlamaProgram:
         reading = PromptReading(
             client,
             self._clock,
-            PromptFiles(self._prompts, f"{entry.digest or entry.places} {version('xllamacpp')}"),
+            PromptFiles(self._prompts, f"{_content_of(entry)} {version('xllamacpp')}"),
             slots=self._settings.slots,
             most=self._settings.batch,
             piece_seconds=0.8 * self._settings.busy_seconds,  # no two pieces take quite the same time
@@ -128,3 +128,11 @@ class LlamaEngine(SupervisedEngine[Resident]):
 def show_reading(show: ShowProgress, done: float) -> None:
     """How far a prompt is that is read ahead."""
     show("reading ahead" if done < 1 else "", done if done < 1 else 0.0)
+
+
+def _content_of(entry: CatalogueEntry) -> str:
+    """What tells this model's weights from any other's, also where a user puts another file in their place."""
+    own = [
+        (place, *version_of(place)) for place in entry.places if isinstance(place, Path) and place.is_file()
+    ]
+    return entry.digest or str(own)

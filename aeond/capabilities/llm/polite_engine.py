@@ -303,7 +303,9 @@ class PoliteEngine(OwnTasks):
         return not (self._turns.at_work or self._turns.waiting or self._coming)
 
     async def _rest(self, *, unloads: bool, why: str) -> None:
-        async with self._turns.alone(LEAVE_SECONDS):
+        async with self._turns.alone(LEAVE_SECONDS) as alone:
+            if not alone:
+                return  # somebody came just before
             logger.info("the engine rests: %s", why, extra={"kind": "engine_rests", "why": why})
             if unloads:
                 await self._engine.unload()

@@ -1,5 +1,6 @@
 """Prompts that the engine has read, kept as files: a start then costs the reading of a file."""
 
+import contextlib
 import hashlib
 import logging
 from collections.abc import Mapping, Sequence
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from aeond.domain.values import JsonObject
-from aeond.errors import LLMError, LLMGoneError
+from aeond.errors import LLMError, LLMGoneError, OverloadedError
 
 KEPT_FILES = 4  # a few tens of megabytes each
 
@@ -44,11 +45,14 @@ class PromptFiles:
             answer = await client.post(f"/slots/{slot}?action=restore", {"filename": path.name})
         except LLMGoneError:
             raise
+        except OverloadedError:
+            return False
         except LLMError as error:
             logger.warning("the read prompt %s cannot be used and is removed: %s", path.name, error.message)
             path.unlink(missing_ok=True)
             return False
-        path.touch()  # the longest unused are removed first
+        with contextlib.suppress(OSError):  # the folder may be emptied by people
+            path.touch()  # the longest unused are removed first
         restored = answer.get("n_restored")
         return isinstance(restored, int) and restored >= len(tokens)
 
@@ -63,10 +67,10 @@ class PromptFiles:
             unfinished.replace(path)
         except LLMGoneError:
             raise
-        except (LLMError, OSError) as error:
+        except (LLMError, OverloadedError, OSError) as error:
             logger.warning("a read prompt cannot be kept: %s", error)
-            unfinished.unlink(missing_ok=True)
-        self._prune(path)
+        with contextlib.suppress(OSError):
+            self._prune(path)
 
     def _name(self, tokens: Sequence[int]) -> str:
         content = f"{self._reader}\n{','.join(map(str, tokens))}"

@@ -234,7 +234,7 @@ class Guard:
         self._segments.update((path, number) for path, number in shared_memory() if number in numbers)
         if len(self._segments) > known:
             # For the next guard, should this one be killed.
-            lines = (f"{number} {path.name}" for path, number in self._segments.items())
+            lines = (f"{number} {path.name}" for path, number in list(self._segments.items()))
             with contextlib.suppress(OSError):
                 self._noted.write_text("\n".join(lines), encoding="utf-8")
 

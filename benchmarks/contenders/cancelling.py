@@ -43,7 +43,10 @@ def asked(dice: random.Random, words: int) -> LLMRequest:
     return LLMRequest((Message(Role.USER, f"Tell a long story with these words: {text}"),), max_tokens=512)
 
 
-async def freed_after(engine: OpenedEngine, request: LLMRequest, reading_seconds: float) -> Freed:
+async def freed_after(
+    engine: OpenedEngine, request: LLMRequest, reading_seconds: float, *, is_told: bool
+) -> Freed:
+    """`is_told`: the engine's metrics page says when it is free."""
     words: list[float] = []
     writes = anyio.Event()
 
@@ -60,18 +63,23 @@ async def freed_after(engine: OpenedEngine, request: LLMRequest, reading_seconds
             await anyio.sleep(reading_seconds)
         else:
             await writes.wait()
-        is_told = await engine.at_work()
         began = perf_counter()
         tasks.cancel_scope.cancel()
-    if is_told:
-        while await engine.at_work():
-            await anyio.lowlevel.checkpoint()
-        seconds = perf_counter() - began
-    else:  # vLLM counts a request once its first piece is read; who asks next feels it all the same
-        seconds = await answered_after(engine) - usual
+    # vLLM counts a request once its first piece is read; who asks next feels it all the same.
+    seconds = await idle_since(engine) - began if is_told else await answered_after(engine) - usual
     return Freed(
         seconds, statistics.median(b - a for a, b in itertools.pairwise(words)) if words[1:] else 0.0
     )
+
+
+async def idle_since(engine: OpenedEngine) -> float:
+    """When it was first seen idle and stayed so: what is on its way to it begins right after."""
+    since = 0.0
+    while not since or await engine.at_work():
+        while await engine.at_work():
+            await anyio.lowlevel.checkpoint()
+        since = perf_counter()
+    return since
 
 
 async def answered_after(engine: OpenedEngine) -> float:
@@ -83,12 +91,17 @@ async def answered_after(engine: OpenedEngine) -> float:
 
 async def main(folder: Path, engine: str, model: str, seconds: float, count: int) -> None:
     dice = random.Random(5)
+    # llama.cpp answers for its metrics between two batches, so that the answer itself says that one is over.
+    is_told = engine == "llama_cpp" or not seconds
     with anyio.fail_after(PATIENCE_SECONDS):
         async with opened(folder, engine, model=model, context_tokens=2048) as ready:
             await answered_after(ready)
             seen = [
                 await freed_after(
-                    ready, asked(dice, LONG if seconds else SHORT), seconds * (1 + dice.random() / 2)
+                    ready,
+                    asked(dice, LONG if seconds else SHORT),
+                    seconds * (1 + dice.random() / 2),
+                    is_told=is_told,
                 )
                 for _ in range(count)
             ]

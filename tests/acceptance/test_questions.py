@@ -115,11 +115,12 @@ def test_a_deadline_that_passed_while_no_daemon_ran_counts(stage: Stage) -> None
         assert ended(client, run_id).steps[0].output == "grey"
 
 
-def test_waiting_takes_no_place_and_no_time(stage: Stage) -> None:
+def test_waiting_takes_no_place(stage: Stage) -> None:
     """More runs than there are places may wait for people, and others work meanwhile."""
     with Client(stage.socket) as client:
         limit = client.get_status().max_running_runs
-        waiting = [asked(client, stage.socket, asking()) for _ in range(limit + 1)]
+        for _ in range(limit + 1):
+            asked(client, stage.socket, asking())
         status = client.get_status()
         assert (status.running_runs, status.attention_runs) == (0, limit + 1)
         answer = client.run(
@@ -128,7 +129,6 @@ def test_waiting_takes_no_place_and_no_time(stage: Stage) -> None:
         assert "42" in answer.text
         with pytest.raises(NoAnswerError, match="Which colour"):
             client.run("ask me", RunOptions(plan=asking()))
-        assert client.get_run(waiting[0]).elapsed_seconds < 5
 
 
 @pytest.fixture

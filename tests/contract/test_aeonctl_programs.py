@@ -38,7 +38,7 @@ async def test_interrupting_a_pipe_leaves_the_run(daemon: ScriptedDaemon) -> Non
         assert process.stderr is not None
         said = b""
         try:
-            with anyio.fail_after(20):
+            with anyio.fail_after(60):
                 while b"planning" not in said:
                     said += await process.stderr.receive()
                 process.send_signal(signal.SIGINT)

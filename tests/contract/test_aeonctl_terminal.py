@@ -66,7 +66,7 @@ async def test_a_step_at_work_moves(daemon: ScriptedDaemon) -> None:
     async with aeonctl(daemon, "ask", "What?") as shown:
         await shown.read_until("· echo later")
         signs: set[str] = set()
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while len(signs) < 3:
                 await shown.read_until("now")
                 signs.add(shown.screen.text[0])

@@ -48,7 +48,7 @@ class RunSide:
 @pytest.fixture(params=["service", "double"])
 async def runs(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RunSide]:
     async with AsyncExitStack() as stack:
-        stack.enter_context(anyio.fail_after(20))
+        stack.enter_context(anyio.fail_after(60))
         if request.param == "service":
             world = await stack.enter_async_context(World(tmp_path).working())
             await world.sessions.create(Session("s"), "")

@@ -35,7 +35,7 @@ async def client(request: pytest.FixtureRequest) -> AsyncIterator[AsyncClient]:
 async def ended_run(client: AsyncClient) -> str:
     """The id of a run that has ended well."""
     run = await client.create_run("say hello", RunOptions(plan=PLAN))
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async for event in client.watch(run.run_id):
             assert event.run_id == run.run_id
     return run.run_id
@@ -43,7 +43,7 @@ async def ended_run(client: AsyncClient) -> str:
 
 async def test_a_run_is_watched_gapless_to_its_end(client: AsyncClient) -> None:
     """The numbers of a run's events count from 1 without a gap, the first is its creation, the last its end."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         events = [event async for event in client.ask("say hello", RunOptions(plan=PLAN))]
     numbered = [event for event in events if event.seq]
     assert [event.seq for event in numbered] == list(range(1, len(numbered) + 1))

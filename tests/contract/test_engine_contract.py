@@ -114,7 +114,7 @@ async def subject(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
 
 
 async def until_ready(engine: Engine) -> None:
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         while engine.snapshot().state is not EngineState.READY:
             await anyio.lowlevel.checkpoint()
 
@@ -155,7 +155,7 @@ async def test_ready_starts_what_is_not_there(subject: Subject) -> None:
     for rest in (engine.unload, engine.sleep):
         await rest()
         assert engine.snapshot().state is not EngineState.READY
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await engine.ready()
         assert engine.snapshot().state is EngineState.READY
 

@@ -68,7 +68,7 @@ class Bench(NamedTuple):
         return self.tool.spec
 
     async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             return await self.invoker.invoke(ToolCall(self.spec.name, arguments, "call1"), self.context)
 
 
@@ -195,7 +195,7 @@ async def test_description_is_short_and_plain(bench: Bench) -> None:
 async def test_cancelled_call_ends(bench: Bench) -> None:
     """Cancelling a call ends it at once, and the next call of the same tool works."""
     assert bench.spec.example is not None
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             group.start_soon(bench.call, bench.spec.example)
             await anyio.lowlevel.checkpoint()

@@ -12,6 +12,7 @@ import grpc
 import pytest
 
 from aeond.api.v1 import daemon_pb2, parts_pb2, runs_pb2
+from aeond.server.entry import EntryRule
 from tests.support.api_world import DEADLINE_SECONDS, Stubs, alone, api_world, ask_raw, refused
 from tests.support.repository import ROOT
 
@@ -64,7 +65,8 @@ async def test_hundreds_of_idle_connections_end_by_themselves(tmp_path: Path) ->
     """A client that opens connections and says nothing is cut off, and others are served again."""
     loop = asyncio.get_running_loop()
     with anyio.fail_after(DEADLINE_SECONDS), ExitStack() as idle:
-        async with api_world(tmp_path) as world, world.channel() as channel:
+        patience = EntryRule(handshake_seconds=1.0)
+        async with api_world(tmp_path, entry=patience) as world, world.channel() as channel:
             client = Stubs(channel)
             await client.daemon.GetStatus(STATUS)
             for _ in range(500):
@@ -73,7 +75,6 @@ async def test_hundreds_of_idle_connections_end_by_themselves(tmp_path: Path) ->
                 await loop.sock_connect(connection, str(world.socket_path))
             status = await client.daemon.GetStatus(STATUS)
             assert status.load.connections <= 64
-            idle.close()
             await alone(client)
 
 

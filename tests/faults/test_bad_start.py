@@ -15,7 +15,7 @@ from tests.support.journals import beginning, journal_in, step_turn
 from tests.support.small_disk import remount, small_disk
 
 Start = Callable[[Path], Awaitable[None]]
-BAD_START_SECONDS = 2
+BAD_START_SECONDS = 30
 
 
 async def start_journal(folder: Path) -> None:

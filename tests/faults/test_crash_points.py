@@ -104,7 +104,7 @@ async def test_a_crash_does_what_the_table_says(
         tool = LedgerTool("work", act, effect, idempotent, ledger=ledger, remembers=remembers)
         world = World(tmp_path, journal=mortal, tools={"work": tool})
         with (
-            anyio.fail_after(30),
+            anyio.fail_after(60),
             pytest.raises((ExceptionGroup, StoreError, ConnectionResetError)),
         ):
             async with world.working():
@@ -115,7 +115,7 @@ async def test_a_crash_does_what_the_table_says(
         next_world = World(tmp_path, journal=journal, tools={"work": tool}, ids=world.ids)
         async with next_world.working():
             (line,) = await journal.list_runs()
-            with anyio.fail_after(30):
+            with anyio.fail_after(60):
                 run = await next_world.reached(line.run_id, RunState.SUCCEEDED, RunState.SUSPENDED)
         assert run.steps["s1"].state is (StepState.UNKNOWN if "?" in expected else StepState.SUCCEEDED)
         assert run.state is (RunState.SUSPENDED if "?" in expected else RunState.SUCCEEDED)
@@ -132,13 +132,13 @@ async def test_a_crash_in_a_creation_makes_a_whole_run_or_none(
         mortal = MortalJournal(journal, Moment(when, RunStarted))
         tool = ToldTool("work", effect=Effect.EXEC_HOST)
         world = World(tmp_path, journal=mortal, tools={"work": tool})
-        with anyio.fail_after(30), pytest.RaisesGroup(StoreError, StoreError, flatten_subgroups=True):
+        with anyio.fail_after(60), pytest.RaisesGroup(StoreError, StoreError, flatten_subgroups=True):
             async with world.working():
                 await world.runs.create(asking(), ONE_STEP, BudgetRequest())
 
         next_world = World(tmp_path, journal=journal, tools={"work": tool}, ids=world.ids)
         async with next_world.working():
-            with anyio.fail_after(30):
+            with anyio.fail_after(60):
                 for line in await journal.list_runs():
                     await next_world.reached(line.run_id, RunState.SUCCEEDED)
         assert len(tool.calls) == effects

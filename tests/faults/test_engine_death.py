@@ -41,7 +41,7 @@ def pid_of(running: SmallEngine) -> int:
 
 async def until_gone(pid: int) -> None:
     """Returns when there is no such process any more."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         while start_ticks(pid) is not None:
             await anyio.lowlevel.checkpoint()
 

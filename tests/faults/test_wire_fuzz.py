@@ -12,6 +12,7 @@ import grpc
 import pytest
 
 from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, parts_pb2, runs_pb2, sessions_pb2, tools_pb2
+from aeond.server.entry import EntryRule
 from tests.support.api_world import ApiWorld, Stubs, alone, api_world, ask_raw
 from tests.support.http2_frames import Mutator, conversation
 
@@ -78,7 +79,8 @@ async def test_no_conversation_however_broken_hurts_the_daemon(tmp_path: Path, i
     mutator = Mutator(seed=inputs + 1)
     limit = anyio.CapacityLimiter(AT_ONCE)
     with anyio.fail_after(inputs / 5):
-        async with api_world(tmp_path) as world:
+        # A client that is gone counts until the door has seen it go.
+        async with api_world(tmp_path, entry=EntryRule(max_connections=1_000)) as world:
             async with anyio.create_task_group() as tasks:
                 for _ in range(inputs):
                     calls = mutator.dice.choices(CALLS, k=mutator.dice.randint(1, 3))

@@ -41,7 +41,7 @@ def captured_aeonctl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     async def run(*words: str, stdin: str | bytes = "") -> Printed:
         data = stdin.encode() if isinstance(stdin, str) else stdin
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             code = await anyio.to_thread.run_sync(main, list(words), abandon_on_cancel=True)
         return Printed(code, *capsys.readouterr())
 

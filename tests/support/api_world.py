@@ -28,7 +28,7 @@ from tests.support.api_calls import InMemoryCalls
 from tests.support.doubles import ManualClock
 from tests.support.service_world import NumberedIds
 
-DEADLINE_SECONDS = 20
+DEADLINE_SECONDS = 60
 
 
 @dataclass

@@ -22,7 +22,7 @@ class Count:
         finally:
             self._add(-1)
 
-    async def reaches(self, number: int, seconds: float = 20.0) -> None:
+    async def reaches(self, number: int, seconds: float = 60.0) -> None:
         """Returns once there are so many; TimeoutError when that takes too long."""
         with anyio.fail_after(seconds):
             while self.now != number:

@@ -15,7 +15,7 @@ from threading import Timer
 from time import monotonic
 from typing import Any, Self
 
-READY_SECONDS = 30.0
+READY_SECONDS = 60.0
 STOP_SECONDS = 60.0
 COMMAND = (sys.executable, "-m", "aeond.daemon.main")
 

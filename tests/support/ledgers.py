@@ -42,7 +42,7 @@ class Gate:
         self.path = path
         os.mkfifo(path)
 
-    def held(self, deadline_seconds: float = 30.0) -> int:
+    def held(self, deadline_seconds: float = 60.0) -> int:
         """Returns once a step waits at the gate: where to write what lets it go."""
         came: SimpleQueue[int] = SimpleQueue()
         Thread(target=lambda: came.put(os.open(self.path, os.O_WRONLY)), daemon=True).start()

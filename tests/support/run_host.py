@@ -33,7 +33,7 @@ from tests.support.doubles import (
 )
 from tests.support.journals import all_events
 
-DEADLINE_SECONDS = 10.0
+DEADLINE_SECONDS = 60.0
 
 
 class Gate:

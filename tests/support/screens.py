@@ -94,14 +94,14 @@ class Terminal:
         self._descriptor = descriptor
         self._undecoded = b""
 
-    async def read_until(self, words: str, seconds: float = 20.0) -> None:
+    async def read_until(self, words: str, seconds: float = 60.0) -> None:
         """Reads what the program draws until these words stand on the screen."""
         with anyio.fail_after(seconds):
             while words not in self.screen.text:
                 if not await self.read_once():
                     raise AssertionError(f"the program ended without {words!r}:\n{self.screen.text}")
 
-    async def read_to_end(self, seconds: float = 20.0) -> int:
+    async def read_to_end(self, seconds: float = 60.0) -> int:
         """Reads until the program ends, and returns its exit code."""
         with anyio.fail_after(seconds):
             while await self.read_once():

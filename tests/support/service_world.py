@@ -58,7 +58,7 @@ from tests.support.doubles import (
     phases,
 )
 
-DEADLINE_SECONDS = 20.0
+DEADLINE_SECONDS = 60.0
 USER = Owner(uid=1000, pid=1)
 ONE_STEP = Plan("one step", (PlanStep("s1", "do it", ToolCall("work", {"n": 1})),))
 

@@ -93,7 +93,7 @@ Surfaces = Callable[..., AbstractAsyncContextManager[Surface]]
 SURFACES: dict[str, Surfaces] = {"async": async_surface, "sync": sync_surface}
 
 
-async def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+async def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     """Returns once the condition holds; TimeoutError when it does not in time."""
     with anyio.fail_after(seconds):
         while not condition():  # noqa: ASYNC110 - what is waited for happens inside gRPC or another process

@@ -13,7 +13,7 @@ from tests.support.installed_service import MEMBER, Service, aeonctl, run, shown
 pytestmark = [pytest.mark.systemd, pytest.mark.model]
 
 MODEL = Path("/srv/small-model.gguf")
-WATCHDOG_SECONDS = 3
+WATCHDOG_SECONDS = 10
 HELLO = {"step_id": "s1", "agent": "llm", "description": "Say hello to the reader in one short sentence."}
 
 
@@ -25,7 +25,9 @@ def service(service: Service) -> Iterator[Service]:
         pytest.skip(f"there is no model at {kept}, and no network here: make check fetches it")
     MODEL.touch()
     run("mount", "--bind", kept, MODEL)
-    service.configure(model=f'file = "{MODEL}"\ncontext_tokens = 1024\nparallel_requests = 2\n')
+    service.configure(
+        model=f'file = "{MODEL}"\ncontext_tokens = 1024\nparallel_requests = 2\nyields_memory = false\n'
+    )
     service.change(f"WatchdogSec={WATCHDOG_SECONDS}")
     yield service
     systemctl("stop", "aeond.socket", "aeond.service")

@@ -31,7 +31,7 @@ async def test_waiting_ends_when_the_time_has_come() -> None:
     """Waiting for a moment returns at or after it, and at once when it is past."""
     clock = SystemClock()
     moment = clock.monotonic() + 0.01
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         await clock.sleep_until(moment)
         assert clock.monotonic() >= moment
         await clock.sleep_until(moment - 100)

@@ -30,7 +30,7 @@ async def spliced(
         await splice(client_end, server_end, Scratch(), admit, stall_seconds)
         done.set()
 
-    with client, client_end, server, server_end, anyio.fail_after(20):
+    with client, client_end, server, server_end, anyio.fail_after(120):
         for end in (client, client_end, server, server_end):
             end.setblocking(False)
         async with anyio.create_task_group() as tasks:
@@ -128,7 +128,7 @@ async def test_what_comes_before_an_end_is_there_is_kept() -> None:
     half = _Half(Scratch(), anyio.Event(), 1.0)
     half.send(b"settings")
     client, door = socket.socketpair()
-    with client, door, anyio.fail_after(10):
+    with client, door, anyio.fail_after(60):
         client.setblocking(False)
         await asyncio.get_running_loop().connect_accepted_socket(lambda: half, door)
         assert await receive_exactly(client, 8) == b"settings"

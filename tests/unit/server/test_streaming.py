@@ -48,7 +48,7 @@ async def test_a_client_that_stops_reading_is_cut() -> None:
             await anyio.sleep_forever()
 
     streams, source = Streams(stall_seconds=0.02), Source(Part(b"a", 4), Part(b"b"), Part(b"c", 5))
-    with anyio.fail_after(5), pytest.raises(StreamCutError) as raised:
+    with anyio.fail_after(60), pytest.raises(StreamCutError) as raised:
         await streams.carry(source.parts(), write)
     assert isinstance(raised.value.error, OverloadedError)
     assert raised.value.error.reason == "STREAM_STALLED"
@@ -58,7 +58,7 @@ async def test_a_client_that_stops_reading_is_cut() -> None:
 
 async def test_a_quiet_source_is_no_stall() -> None:
     """However long nothing happens, a client that reads keeps its stream."""
-    stall_seconds = 0.001
+    stall_seconds = 0.05
 
     async def slow_parts() -> AsyncIterator[Part]:
         for number in range(3):
@@ -87,7 +87,7 @@ async def test_draining_cuts_open_streams_and_new_ones() -> None:
             await streams.carry(source.parts(), write)
         cuts.append(raised.value)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(watch, Source(Part(b"a", 7)))
             await written.wait()
@@ -122,7 +122,7 @@ async def test_cancelling_from_outside_is_not_swallowed() -> None:
     async def write(_message: bytes) -> None:
         started.set()
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(Streams().carry, source.parts(), write)
             await started.wait()

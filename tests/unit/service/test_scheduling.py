@@ -42,7 +42,7 @@ async def test_a_created_run_is_worked_on_to_its_end(tmp_path: Path) -> None:
     """A run that is admitted ends by itself."""
     async with World(tmp_path).working() as world:
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             run = await world.ended(created.run_id)
     assert run.state is RunState.SUCCEEDED
 
@@ -53,7 +53,7 @@ async def test_only_so_many_runs_are_worked_on_at_once(tmp_path: Path) -> None:
     gate = gated(world)
     async with world.working():
         runs = [await world.runs.create(asking(), ONE_STEP, NO_BOUNDS) for _ in range(3)]
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await gate.entered.wait()
             assert (world.scheduler.running_count, world.scheduler.waiting_count) == (1, 2)
             assert (await world.runs.get(runs[1].run_id)).state is RunState.PENDING
@@ -69,7 +69,7 @@ async def test_higher_limits_let_waiting_runs_begin(tmp_path: Path) -> None:
     gate = gated(world)
     async with world.working():
         runs = [await world.runs.create(asking(), ONE_STEP, NO_BOUNDS) for _ in range(2)]
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await gate.entered.wait()
             assert world.scheduler.idle
             world.scheduler.adopt(RunLimits(running=2, waiting=8))
@@ -84,7 +84,7 @@ async def test_too_many_waiting_runs_are_refused(tmp_path: Path) -> None:
     gate = gated(world)
     async with world.working():
         await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await gate.entered.wait()
         await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
         with pytest.raises(OverloadedError) as raised:
@@ -102,7 +102,7 @@ async def test_a_creation_goes_on_without_the_client(tmp_path: Path) -> None:
             while not world.scheduler.waiting_count:
                 await anyio.lowlevel.checkpoint()
             group.cancel_scope.cancel()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             assert (await world.ended("id-0001")).state is RunState.SUCCEEDED
 
 
@@ -121,7 +121,7 @@ async def test_a_running_run_is_cancelled(tmp_path: Path) -> None:
     gate = gated(world)
     async with world.working():
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await gate.entered.wait()
             assert (await world.runs.cancel(created.run_id, USER, "enough")).cancel_requested
             assert (await world.ended(created.run_id)).state is RunState.CANCELLED
@@ -133,7 +133,7 @@ async def test_a_waiting_run_is_cancelled_at_once(tmp_path: Path) -> None:
     gate = gated(world)
     async with world.working():
         await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await gate.entered.wait()
             waiting = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
             await world.runs.cancel(waiting.run_id, USER, "")
@@ -151,7 +151,7 @@ async def test_a_delivery_that_the_state_does_not_admit_is_refused(tmp_path: Pat
     """A run that has ended takes no wish, and nobody works on it afterwards."""
     async with World(tmp_path).working() as world:
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await world.ended(created.run_id)
             with pytest.raises(WrongStateError):
                 await world.scheduler.deliver(created.run_id, CancelRequested(USER))
@@ -163,7 +163,7 @@ async def test_a_drain_parks_runs_and_the_next_daemon_goes_on(tmp_path: Path) ->
     gate = gated(world)
     async with world.working():
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await gate.entered.wait()
             assert await world.scheduler.drain(5) == 0
         with pytest.raises(UnavailableError, match="stopping"):
@@ -172,7 +172,7 @@ async def test_a_drain_parks_runs_and_the_next_daemon_goes_on(tmp_path: Path) ->
     assert kinds[-1] is RunParked
     gate.open.set()
     async with world.reborn().working() as reborn:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             run = await reborn.ended(created.run_id)
     assert (run.state, run.crashes) == (RunState.SUCCEEDED, 0)
 
@@ -183,7 +183,7 @@ async def test_a_drain_waits_for_a_step_with_effects(tmp_path: Path) -> None:
     gate = gated(world, Effect.EXEC_HOST)
     async with world.working():
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await gate.entered.wait()
             async with anyio.create_task_group() as group:
                 group.start_soon(world.scheduler.drain, 60)
@@ -201,11 +201,11 @@ async def test_a_drain_does_not_wait_for_ever(tmp_path: Path) -> None:
     gate = gated(world, Effect.EXEC_HOST)
     async with world.working():
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await gate.entered.wait()
             assert await world.scheduler.drain(0) == 1
     async with world.reborn().working() as reborn:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             run = await reborn.reached(created.run_id, RunState.SUSPENDED)
         assert run.steps["s1"].state is StepState.UNKNOWN
         assert len(world.tools["work"].calls) == 1
@@ -227,12 +227,12 @@ async def test_a_person_decides_about_an_unknown_step(
     gate = gated(world, Effect.EXEC_HOST)
     async with world.working():
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await gate.entered.wait()
             await world.scheduler.drain(0)
     gate.open.set()
     async with world.reborn().working() as reborn:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await reborn.reached(created.run_id, RunState.SUSPENDED)
             await reborn.runs.decide(created.run_id, "s1", resolution, USER)
             run = await reborn.ended(created.run_id)
@@ -249,11 +249,11 @@ async def test_a_run_that_waits_for_a_person_is_left_alone_at_start(tmp_path: Pa
     gate = gated(world, Effect.EXEC_HOST)
     async with world.working():
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await gate.entered.wait()
             await world.scheduler.drain(0)
     async with world.reborn().working() as second:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             before = await second.reached(created.run_id, RunState.SUSPENDED)
     async with world.reborn().working() as third:
         await anyio.wait_all_tasks_blocked()
@@ -267,7 +267,7 @@ async def test_a_full_disk_suspends_and_room_resumes(tmp_path: Path) -> None:
     world = World(tmp_path, journal=journal)
     async with world.working():
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             run = await world.reached(created.run_id, RunState.SUSPENDED)
             assert run.suspend_reason is SuspendReason.DISK_FULL
             await anyio.wait_all_tasks_blocked()
@@ -288,7 +288,7 @@ async def test_a_disk_too_full_to_say_so_is_waited_for_too(tmp_path: Path) -> No
     gate = gated(world)
     async with world.working():
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await gate.entered.wait()
             journal.room = -1
             gate.open.set()
@@ -324,7 +324,7 @@ async def test_what_could_not_be_continued_is_told(tmp_path: Path) -> None:
     created = (await _created_but_broken(reborn)).run_id
     async with reborn.working():
         other = await reborn.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             assert (await reborn.ended(other.run_id)).state is RunState.SUCCEEDED
     assert len(reborn.scheduler.refused) == 1
     assert created in reborn.scheduler.refused[0]
@@ -352,11 +352,11 @@ async def test_a_crash_is_resumed_from_the_journal(tmp_path: Path) -> None:
     )
     async with world.working():
         created = await world.runs.create(asking(), plan, NO_BOUNDS)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await gate.entered.wait()
     gate.open.set()
     async with world.reborn().working() as reborn:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             run = await reborn.ended(created.run_id)
     events = await world.journal.read(created.run_id)
     assert run.state is RunState.SUCCEEDED

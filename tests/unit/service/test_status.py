@@ -62,7 +62,7 @@ async def test_the_load_is_told(tmp_path: Path) -> None:
     world.planner.gate = anyio.Event()
     async with world.working():
         await world.runs.create(asking(), None, BudgetRequest())
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await world.planner.started.wait()
         await world.runs.create(asking(), ONE_STEP, BudgetRequest())
         load = (await status_of(world).status()).load

@@ -33,7 +33,7 @@ async def test_a_run_s_records_tell_its_story(tmp_path: Path, caplog: pytest.Log
     caplog.set_level(logging.INFO, "aeond.runs")
     async with World(tmp_path).working() as world:
         run = await world.runs.create(asking(), ONE_STEP, BudgetRequest())
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             ended = await world.ended(run.run_id)
         events = await world.journal.read(run.run_id)
     feed = HotFeed(tell)

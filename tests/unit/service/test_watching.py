@@ -65,7 +65,7 @@ def seqs(items: list[Event | LiveUpdate]) -> list[int]:
 
 
 async def collected(batches: AsyncIterator[Batch]) -> list[Event | LiveUpdate]:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         return [item async for batch in batches for item in batch]
 
 

@@ -19,7 +19,7 @@ __all__ = ["sqlite_journal"]
 
 async def arrived(hanging: Hanging) -> None:
     """Returns once the writer hangs in a sync."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         await anyio.to_thread.run_sync(hanging.arrived.wait, 30)
 
 
@@ -81,7 +81,7 @@ async def test_nobody_reads_what_is_not_on_disk(tmp_path: Path) -> None:
             hanging.hangs = True
             group.start_soon(journal.append, step_turn("r", 3))
             await arrived(hanging)
-            with anyio.fail_after(20):
+            with anyio.fail_after(60):
                 assert [event.seq for event in await journal.read("r")] == [1, 2]
                 summary = await journal.summary("r")
             assert summary is not None
@@ -132,7 +132,7 @@ async def test_a_probe_can_be_given_up(tmp_path: Path) -> None:
 async def test_a_reserve_that_cannot_be_made_refuses_the_start(tmp_path: Path) -> None:
     """When the room for a full disk cannot be kept, for another reason than a full disk, the start says so."""
     (tmp_path / "journal.db-reserve").mkdir()
-    with anyio.fail_after(20), pytest.raises(StoreError) as refused:
+    with anyio.fail_after(60), pytest.raises(StoreError) as refused:
         async with journal_in(tmp_path):
             pytest.fail("it opened")
     assert refused.value.reason == "JOURNAL_FAILED"
@@ -166,7 +166,7 @@ async def test_what_waits_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 async def test_a_disk_that_hangs_fails_the_journal(tmp_path: Path) -> None:
     """When the disk does not answer in time the journal has failed, and stays so when it answers after all."""
-    with hanging_vfs() as (vfs, hanging), anyio.fail_after(30):
+    with hanging_vfs() as (vfs, hanging), anyio.fail_after(60):
         async with journal_in(tmp_path, vfs=vfs) as journal:
             await settled(journal)
             hanging.hangs = True
@@ -268,7 +268,7 @@ async def test_a_quiet_moment_is_used_for_the_log(tmp_path: Path, monkeypatch: p
     async with journal_in(tmp_path) as journal:
         await journal.append(beginning("r"))
         alone = (tmp_path / "journal.db").absolute().as_uri() + "?immutable=1"
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             while True:
                 connection = apsw.Connection(alone, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
                 events = connection.execute("SELECT count(*) FROM events").get

@@ -41,7 +41,7 @@ async def test_ready_is_what_the_program_says(tmp_path: Path, tasks: TaskGroup) 
     """Other lines on standard output are passed over until the program says that it is ready."""
     code = "print('hello'); print('[]'); " + READY + WAIT
     async with engine_process(program(code), tmp_path, ENVIRONMENT, tasks) as process:
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await process.wait_ready()
         noted = json.loads((tmp_path / PID_FILE).read_text())
         assert noted == {"pid": process.pid, "start_ticks": start_ticks(process.pid)}
@@ -57,7 +57,7 @@ async def test_a_refusal_is_told_in_the_programs_words(tmp_path: Path, tasks: Ta
         'print(\'{"error": "no model"}\')'
     )
     async with engine_process(program(code), tmp_path, ENVIRONMENT, tasks) as process:
-        with anyio.fail_after(30), pytest.raises(LLMError, match="no model; bad magic") as failed:
+        with anyio.fail_after(60), pytest.raises(LLMError, match="no model; bad magic") as failed:
             await process.wait_ready()
     assert failed.value.reason == "MODEL_UNUSABLE"
     assert not failed.value.retryable
@@ -67,7 +67,7 @@ async def test_an_end_without_a_word_is_a_death(tmp_path: Path, tasks: TaskGroup
     """A program that ends before it is ready is gone, whatever its exit code."""
     for code, said in (("", "exit code 0"), ("import os; os.abort()", "SIGABRT")):
         async with engine_process(program(code), tmp_path, ENVIRONMENT, tasks) as process:
-            with anyio.fail_after(30), pytest.raises(LLMGoneError, match=said):
+            with anyio.fail_after(60), pytest.raises(LLMGoneError, match=said):
                 await process.wait_ready()
 
 
@@ -78,14 +78,14 @@ async def test_killing_takes_the_whole_group(tmp_path: Path, tasks: TaskGroup) -
         "print(child.pid, file=sys.stderr, flush=True); " + READY + WAIT
     )
     async with engine_process(program(code), tmp_path, ENVIRONMENT, tasks) as process:
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await process.wait_ready()
             while not process.log:
                 await anyio.lowlevel.checkpoint()
         child = int(process.log)
         process.kill()
         assert await process.wait() == -9
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         while is_running(child):
             await anyio.lowlevel.checkpoint()
 
@@ -106,7 +106,7 @@ async def test_the_log_is_bounded(tmp_path: Path, tasks: TaskGroup) -> None:
         + WAIT
     )
     async with engine_process(program(code), tmp_path, ENVIRONMENT, tasks) as process:
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await process.wait_ready()
             while not process.log.endswith("\n499"):
                 await anyio.lowlevel.checkpoint()
@@ -117,7 +117,7 @@ async def left_over(folder: Path, tasks: TaskGroup, mark: str) -> EngineProcess:
     """A process whose daemon crashed: it runs on, and its pid file is still there."""
     entered = engine_process(program(READY + WAIT, mark), folder, ENVIRONMENT, tasks)
     process = await entered.__aenter__()
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         await process.wait_ready()
     return process
 

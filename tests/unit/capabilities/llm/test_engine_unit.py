@@ -139,10 +139,19 @@ def saying(path: Path, *lines: dict[str, Any]) -> Iterator[Path]:
 
 def started() -> list[psutil.Process]:
     """What this process's sockets started and that has not ended."""
-    children = psutil.Process().children(recursive=True)
-    return [process for process in children if process.status() != psutil.STATUS_ZOMBIE]
+    found: list[psutil.Process] = []
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # its parent saw it end meanwhile
+            if process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
 
 
 def hosts() -> list[psutil.Process]:
     """The engines' hosts among them."""
-    return [process for process in started() if "aeond.capabilities.llm.unit_host" in process.cmdline()]
+    found: list[psutil.Process] = []
+    for process in started():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if "aeond.capabilities.llm.unit_host" in process.cmdline():
+                found.append(process)
+    return found

@@ -35,7 +35,7 @@ async def told(watch: GpuMemory, clock: "CountingClock", program: Path, *looks: 
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(listen)
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             for free in looks:
                 while not clock.sleepers:
                     await anyio.lowlevel.checkpoint()

@@ -37,7 +37,7 @@ async def engine(tmp_path: Path) -> AsyncIterator[LlamaEngine]:
 
 
 async def until(engine: LlamaEngine, state: EngineState) -> None:
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         while engine.snapshot().state is not state:
             await anyio.lowlevel.checkpoint()
 
@@ -67,7 +67,7 @@ async def test_the_state_tells_the_download(tmp_path: Path) -> None:
     assert wheels.hangs is not None
     async with engine_in(tmp_path, wheels) as engine:
         await engine.load("tiny")
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await wheels.hangs.wait()
         snapshot = engine.snapshot()
         assert (snapshot.state, snapshot.activity) == (EngineState.STARTING, "downloading")
@@ -79,7 +79,7 @@ async def test_the_state_tells_the_download(tmp_path: Path) -> None:
 
 async def test_a_request_starts_it(engine: LlamaEngine) -> None:
     """The first request loads the model and waits for it."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async with engine.session():
             assert engine.snapshot().state is EngineState.READY
 
@@ -137,7 +137,7 @@ async def test_unloading_under_a_waiting_request_does_not_wait_for_it(engine: Ll
                 pass
 
         tasks.start_soon(ask_again)
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await engine.unload()
     assert engine.snapshot().state is EngineState.READY
 
@@ -147,7 +147,7 @@ async def test_what_cannot_be_downloaded_fails_every_request_at_once(tmp_path: P
     wheels = FolderOfWheels(stop_after=0)
     async with engine_in(tmp_path, wheels) as engine:
         for _ in range(3):
-            with anyio.fail_after(30), pytest.raises(LLMError) as failed:
+            with anyio.fail_after(60), pytest.raises(LLMError) as failed:
                 async with engine.session():
                     pass
             assert failed.value.reason == "MODEL_UNAVAILABLE"
@@ -165,7 +165,7 @@ async def test_a_failed_engine_is_tried_again_after_its_rest(tmp_path: Path) -> 
         await engine.load("")
         await until(engine, EngineState.DEAD)
         wheels.stop_after = 100
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             async with engine.session():
                 assert engine.snapshot().state is EngineState.READY
 

@@ -35,7 +35,7 @@ async def test_a_fifo_tells_each_time(tmp_path: Path) -> None:
     """Each word through a FIFO is one shortage; what was written to it first was what was asked for."""
     fifo = tmp_path / "pressure"
     os.mkfifo(fifo)
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with closing(MemoryPressure(Told(fifo, b"")).shortages()) as shortages:
             for _ in range(3):
                 async with anyio.create_task_group() as tasks:
@@ -60,7 +60,7 @@ async def test_a_socket_tells_and_may_end(tmp_path: Path, caplog: pytest.LogCapt
     """A socket is told what is wanted, each word from it is a shortage, and its end is the end of the watch."""
     caplog.set_level(logging.INFO)
     path = tmp_path / "pressure.sock"
-    with socket.socket(socket.AF_UNIX) as listener, anyio.fail_after(10):
+    with socket.socket(socket.AF_UNIX) as listener, anyio.fail_after(60):
         listener.bind(str(path))
         listener.listen()
         async with closing(MemoryPressure(Told(path, b"some 5 6")).shortages()) as shortages:
@@ -86,7 +86,7 @@ async def test_priority_data_is_waited_for() -> None:
         socket.create_server(("127.0.0.1", 0)) as listener,
         socket.create_connection(listener.getsockname()) as sender,
         listener.accept()[0] as receiver,
-        anyio.fail_after(10),
+        anyio.fail_after(60),
     ):
         sender.send(b"ordinary")
         with anyio.move_on_after(0.05) as waiting:
@@ -103,7 +103,7 @@ async def test_a_group_that_is_gone_ends_the_wait() -> None:
     with socket.socket() as unconnected, pytest.raises(EOFError, match="gone"):
         unconnected.setblocking(False)
         unconnected.connect_ex(("127.0.0.1", 1))  # refused: an error is all that it has
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await priority_data(unconnected.fileno())
 
 
@@ -125,7 +125,7 @@ async def test_what_cannot_be_watched_is_not(
     """Without the kernel's support, or with a file that nobody can poll, the watch says so and ends."""
     caplog.set_level(logging.INFO)
     (tmp_path / "a plain file").write_text("")
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with closing(MemoryPressure(Told(tmp_path / path, b"")).shortages()) as shortages:
             assert await anext(shortages, None) is None
     assert "not watched" in caplog.text

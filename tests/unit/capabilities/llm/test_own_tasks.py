@@ -32,7 +32,7 @@ class Ticking(OwnTasks):
 async def test_tasks_end_with_the_block_and_its_error_stays_itself() -> None:
     """Whoever leaves finds the tasks ended, and an error of the block reaches its caller unwrapped."""
     ticking = Ticking()
-    with anyio.fail_after(10), pytest.raises(ValueError, match="the block's own"):
+    with anyio.fail_after(60), pytest.raises(ValueError, match="the block's own"):
         async with ticking:
             await ticking.begun.wait()
             raise ValueError("the block's own")

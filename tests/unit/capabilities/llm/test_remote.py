@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -197,8 +198,8 @@ async def test_silence_ends_at_the_deadline(tmp_path: Path) -> None:
     async with served(tmp_path, [MODELS, GOOD, None]) as (llm, _, server, _):
         await llm.generate(ask("Hi"))
         with pytest.raises(LLMError) as late:
-            await llm.generate(ask("Hi", deadline_seconds=0.05))
-        with anyio.fail_after(10):
+            await llm.generate(ask("Hi", deadline_seconds=1.0))
+        with anyio.fail_after(60):
             await server.left.wait()
     assert late.value.reason == "DEADLINE_EXCEEDED"
 
@@ -316,8 +317,13 @@ async def test_nobody_there_is_tried_three_times_and_told(tmp_path: Path) -> Non
     assert (refused.value.reason, len(patience.waits)) == ("ENDPOINT_UNREACHABLE", 2)
 
 
-async def test_a_name_that_nobody_has_is_told() -> None:
+async def test_a_name_that_nobody_has_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """A host that cannot be looked up is an error of its own."""
+
+    def unknown(*_where: object, **_how: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)  # not every network's servers say so in time
     async with remote("https://aeond.invalid", clock=ManualClock(), patience=HurriedClock()) as (llm, _):
         with pytest.raises(LLMError) as refused:
             await llm.generate(ask("Hi"))
@@ -332,7 +338,7 @@ async def test_the_engine_comes_back_by_itself(tmp_path: Path) -> None:
         remote(f"unix:{tmp_path / 's.sock'}", clock=clock) as (_, engine),
     ):
         await engine.load("")
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while engine.snapshot().state is not EngineState.DEAD:
                 await anyio.lowlevel.checkpoint()
             while engine.snapshot().state is not EngineState.READY:
@@ -359,7 +365,7 @@ async def test_too_many_requests_are_refused_at_the_door(tmp_path: Path) -> None
         anyio.create_task_group() as tasks,
     ):
         tasks.start_soon(llm.generate, ask("Hi"))
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while len(server.asked) < 2:
                 await anyio.lowlevel.checkpoint()
         with pytest.raises(OverloadedError):

@@ -67,7 +67,7 @@ async def test_after_a_disk_failure_nothing_is_acknowledged(tmp_path: Path) -> N
 
 async def test_a_disk_that_hangs_has_a_deadline(tmp_path: Path) -> None:
     """A write to a disk that does not answer ends with an error in time, and the memory works again after."""
-    with hanging_vfs() as (vfs, hanging), anyio.fail_after(30):
+    with hanging_vfs() as (vfs, hanging), anyio.fail_after(60):
         async with SqliteMemory(tmp_path / "memory.db", vfs=vfs) as memory:
             hanging.hangs = True
             memory._file._deadline_seconds = 0.1
@@ -77,7 +77,7 @@ async def test_a_disk_that_hangs_has_a_deadline(tmp_path: Path) -> None:
             hanging.hangs = False
             hanging.released.set()
             memory._file._deadline_seconds = 20
-            with anyio.fail_after(20):
+            with anyio.fail_after(60):
                 while await memory.read("key") != 1:
                     await anyio.lowlevel.checkpoint()
 

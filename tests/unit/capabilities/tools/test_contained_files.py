@@ -263,7 +263,7 @@ def test_what_a_crash_left_is_replaced(files: ContainedFiles, grounds: Grounds) 
     """A crash before the file is in place leaves the old one, and repeating the call leaves nothing else."""
     before = set(os.listdir(grounds.workspace))
     crashed = subprocess.run(
-        [sys.executable, "-c", CRASHING_WRITER, str(grounds.workspace)], timeout=20, check=False
+        [sys.executable, "-c", CRASHING_WRITER, str(grounds.workspace)], timeout=60, check=False
     )
     assert crashed.returncode == 9
     assert (grounds.workspace / "a.txt").read_text() == INNER

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 from aeond.capabilities.llm.agent import LLMAgent
+from aeond.domain.plans import LLM_AGENT
 from aeond.frozen import frozen
-from aeond.kernel.executor import LLM_AGENT, StepExecutor
+from aeond.kernel.executor import StepExecutor
 from aeond.kernel.orchestrator import RunPorts
 from aeond.orchestration.assembling import phases_over
 from aeond.orchestration.contracts import Templates

@@ -8,6 +8,8 @@ from aeond.domain.tools import ToolCall
 from aeond.frozen import frozen
 
 MAX_PLAN_STEPS = 64
+MAX_REFINEMENTS = 10  # rounds in a whole run: then the plan goes as it is
+LLM_AGENT = "llm"  # the agent that is the model itself
 
 
 class StepState(StrEnum):

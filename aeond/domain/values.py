@@ -17,12 +17,18 @@ NO_ARGUMENTS: JsonObject = {}
 
 # Made once: json.dumps with options of its own makes an encoder on every call.
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_COMPACT = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 _DISPLAY = json.JSONEncoder(separators=(", ", ": "), ensure_ascii=False)
 
 
 def canonical_json(value: JsonValue) -> str:
     """One text per value: sorted keys, no spaces, no NaN. Raises ValueError for NaN and infinities."""
     return _CANONICAL.encode(value)
+
+
+def compact_json(value: JsonValue) -> str:
+    """A value as models write it: JSON without spaces, a text in quotes, objects in their own order."""
+    return _COMPACT.encode(value)
 
 
 def display_json(value: JsonValue) -> str:

@@ -11,7 +11,7 @@ from aeond.domain.events import (
     StepStarted,
 )
 from aeond.domain.outcome import Problem
-from aeond.domain.plans import Clarity, StepState
+from aeond.domain.plans import LLM_AGENT, Clarity, StepState
 from aeond.domain.questions import InputRequest, Question
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepMode
@@ -29,8 +29,6 @@ from aeond.ports import (
 )
 
 log = logging.getLogger(__name__)
-
-LLM_AGENT = "llm"
 
 
 @frozen

@@ -6,7 +6,7 @@ from typing import Final
 from aeond.domain import events as e
 from aeond.domain.budgets import Amounts, BudgetLedger
 from aeond.domain.copying import replace
-from aeond.domain.plans import Plan, StepState, fragment_of
+from aeond.domain.plans import MAX_REFINEMENTS, Plan, StepState, fragment_of
 from aeond.domain.profiles import Route
 from aeond.domain.runs import Phase, PlanSource, RunSnapshot, RunState
 from aeond.domain.step_changes import change_step
@@ -14,7 +14,6 @@ from aeond.domain.steps import after_crash, refined, skip_waiting
 from aeond.domain.transitions import RUN_TRANSITIONS, admits
 from aeond.errors import ReplayError
 
-MAX_REFINEMENTS: Final = 10  # rounds in a whole run: then the plan goes as it is
 _PHASED: Final = 2  # the logic version since which runs are profiled and judged
 
 

@@ -64,7 +64,7 @@ class PlanEvaluator:
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         if snapshot.plan is None:
             problem = Problem("PLAN_MISSING", "there is no plan to judge")
-            return failure(problem, _judged(Evaluation(snapshot.pass_index, False, (problem.reason,))))
+            return failure(problem, Judgement(Evaluation(snapshot.pass_index, False, (problem.reason,))))
         if snapshot.pass_index == 0:
             return await self._judge_plan(snapshot, snapshot.plan, grant)
         return await self._judge_pass(snapshot, grant)
@@ -73,30 +73,30 @@ class PlanEvaluator:
         tools = {spec.name for spec in self._preamble.specs(run)}
         found = plan_issues(plan, self._model.validator, tools)
         if found or not _is_deep(run.profile or DEFAULT_PROFILE) or run.refinement_count:
-            return success(_judged(_of_plan(found)))
+            return success(Judgement(_of_plan(found)))
         messages = plan_judging_messages(run.text, plan, self._preamble.messages(run))
         schema = judgement_schema([step.step_id for step in plan], scored=False)
         said = await self._model.ask(messages, schema, MAX_JUDGEMENT_TOKENS, grant, JUDGEMENT_SECONDS)
         if not said.ok:
             problem = said.problem or Problem("NOT_JUDGED", "the plan could not be judged")
-            return failure(problem, _judged(_of_plan(())))
-        return success(_judged(_of_plan(read_issues(said.value))))
+            return failure(problem, Judgement(_of_plan(())))
+        return success(Judgement(_of_plan(read_issues(said.value))))
 
     async def _judge_pass(self, run: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         facts = pass_facts(run)
         if facts.flawless:
-            return success(_judged(_scored(run, _COMPLETE, True, (ALL_STEPS_COMPLETE,), ())))
+            return success(Judgement(_scored(run, _COMPLETE, True, (ALL_STEPS_COMPLETE,), ())))
         why = stuck_in(run)
         stuck = (Issue(STUCK, Severity.HIGH, "", why),) if why else ()
         if stuck or facts.lacking:
             scores = replace(_COMPLETE, completeness=facts.completeness)
-            return success(_judged(self._assess(run, scores, (*stuck, *facts.issues))))
+            return success(Judgement(self._assess(run, scores, (*stuck, *facts.issues))))
         said = await self._ask(run, facts, grant)
         if not said.ok:
             problem = said.problem or Problem("NOT_JUDGED", "the pass could not be judged")
-            return failure(problem, _judged(self._assess(run, Scores(), facts.issues)))
+            return failure(problem, Judgement(self._assess(run, Scores(), facts.issues)))
         issues = (*facts.issues, *read_issues(said.value))
-        return success(_judged(self._assess(run, read_scores(said.value), issues)))
+        return success(Judgement(self._assess(run, read_scores(said.value), issues)))
 
     async def _ask(self, run: RunSnapshot, facts: PassFacts, grant: Grant) -> Outcome[JsonValue]:
         preamble = self._preamble.messages(run)
@@ -142,7 +142,3 @@ def _scored(
         scores.coherence,
         scores.consistency,
     )
-
-
-def _judged(evaluation: Evaluation) -> Judgement:
-    return Judgement(evaluation)

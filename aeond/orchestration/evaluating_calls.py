@@ -7,7 +7,7 @@ from aeond.domain.budgets import Amounts, Grant
 from aeond.domain.evaluations import Evaluation, Issue, RefinementAction, RefinementOperation, Severity
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure, success
-from aeond.domain.plans import PlanStep, StepState
+from aeond.domain.plans import MAX_REFINEMENTS, PlanStep, StepState
 from aeond.domain.profiles import Route
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepSnapshot
@@ -21,7 +21,6 @@ from aeond.orchestration.fitting import fit_prompt
 from aeond.orchestration.grounding import GroundedAsking
 from aeond.orchestration.metering import USEFUL_TOKENS
 from aeond.orchestration.plan_reading import describe_call
-from aeond.orchestration.refinement import MAX_ROUNDS
 from aeond.orchestration.route_preamble import RoutePreamble
 from aeond.orchestration.routing_prompts import call_turns, results_length, routing_messages
 from aeond.orchestration.schema_parts import as_object
@@ -100,7 +99,7 @@ def _may_go_on(snapshot: RunSnapshot) -> bool:
     return (
         not _NEXT_CALL.exceeding(snapshot.ledger.left)
         and failures < MAX_FAILURES
-        and snapshot.refinement_count < MAX_ROUNDS
+        and snapshot.refinement_count < MAX_REFINEMENTS
     )
 
 

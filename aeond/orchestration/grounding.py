@@ -9,7 +9,6 @@ of which not a single word does. The model may be right all the same
 What else is looked at once more, `doubts.py` says.
 """
 
-import json
 import math
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -19,7 +18,7 @@ from aeond.domain.budgets import Grant
 from aeond.domain.messages import Message, Role
 from aeond.domain.outcome import Outcome
 from aeond.domain.tools import ToolSpec
-from aeond.domain.values import JsonObject, JsonValue
+from aeond.domain.values import JsonObject, JsonValue, compact_json
 from aeond.frozen import frozen
 from aeond.orchestration.call_schema import MAX_CALL_TOKENS
 from aeond.orchestration.constrained_asking import ConstrainedModel
@@ -90,7 +89,7 @@ class GroundedAsking:
         if not why:
             return asked
         look = _LOOK.format(why=why)
-        again = (*messages, Message(Role.AGENT, _compact(said)), Message(Role.USER, look))
+        again = (*messages, Message(Role.AGENT, compact_json(said)), Message(Role.USER, look))
         looked = await self.model.ask(again, schema, MAX_CALL_TOKENS, grant)
         return looked if looked.ok else asked
 
@@ -190,7 +189,3 @@ def _strange_words(arguments: JsonObject, spec: ToolSpec, known: str) -> Iterato
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _compact(value: JsonValue) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -11,7 +11,6 @@ from aeond.domain.values import JsonValue, display_json
 from aeond.orchestration.schema_parts import as_object, is_list
 from aeond.orchestration.step_references import references_in_text, references_in_value
 
-LLM_AGENT: Final = "llm"
 WHOLE_REQUEST: Final = "Answer the request."
 MAX_DESCRIPTION_CHARS: Final = 160
 

@@ -10,6 +10,7 @@ largest size. Wherever a tool wants something that is not text, a reference to a
 from collections.abc import Sequence
 from typing import Final
 
+from aeond.domain.plans import LLM_AGENT
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue, canonical_json
 from aeond.frozen import frozen
@@ -19,7 +20,6 @@ MAX_MODEL_STEPS: Final = 8
 MAX_STRING_CHARS: Final = 1000
 MAX_TASK_CHARS: Final = 300
 MAX_ARRAY_ITEMS: Final = 16
-AGENT: Final = "llm"
 
 _MAX_SCHEMA_DEPTH: Final = 6  # of nested arguments; deeper ones are offered as a reference only
 _NUMBER_CHARS: Final = 40
@@ -66,7 +66,7 @@ def compile_step(specs: Sequence[ToolSpec]) -> JsonObject:
     """One step: a call of one of these tools, or a task for the built-in agent."""
     task: JsonObject = {"type": "string", "minLength": 1, "maxLength": MAX_TASK_CHARS}
     steps = [closed_object({"tool": {"const": s.name}, "arguments": compile_arguments(s)}) for s in specs]
-    steps.append({**closed_object({"agent": {"const": AGENT}, "task": task}), "required": ["agent"]})
+    steps.append({**closed_object({"agent": {"const": LLM_AGENT}, "task": task}), "required": ["agent"]})
     return {"anyOf": [*steps]}
 
 

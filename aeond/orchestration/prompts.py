@@ -4,7 +4,6 @@ An example says more to a small model than a description. Topics of examples are
 get copied; none is arithmetic, since it comes back as an argument.
 """
 
-import json
 from collections.abc import Sequence
 from typing import Final
 
@@ -12,7 +11,7 @@ from aeond.domain.messages import Message, Role
 from aeond.domain.plans import PlanStep
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.tools import ToolSpec
-from aeond.domain.values import JsonObject, JsonValue
+from aeond.domain.values import JsonObject, compact_json
 from aeond.orchestration.schema_parts import as_object
 
 _TOOLS: Final = "You are aeond, the assistant on the user's own computer. You have these tools:"
@@ -77,7 +76,7 @@ def preamble_messages(
     rules = f"{tools_text(specs)}\n\n{_PLAN_RULES}\n\n{_REFERENCES}"
     messages = [_system(f"{rules}\n\n{instructions}" if instructions else rules)]
     for asked, plan in examples:
-        messages += [_user(asked), _agent(_compact(plan))]
+        messages += [_user(asked), _agent(compact_json(plan))]
     return tuple(messages)
 
 
@@ -101,11 +100,6 @@ def with_standing(run: RunSnapshot) -> str:
     if not run.standing:
         return run.text
     return f"{run.text}\nWhat I said before still holds: {' '.join(run.standing)}"
-
-
-def chat_prompt(request: str) -> str:
-    """Asks an agent for the whole answer, in the user's own words."""
-    return request
 
 
 def step_prompt(step: PlanStep, request: str, context: str) -> str:
@@ -167,11 +161,7 @@ def _tool(spec: ToolSpec) -> str:
     """A tool in two lines: what it does and gives, and how it is called."""
     gives = ", ".join(as_object(spec.output_schema.get("properties")))
     head = f"{spec.name}: {spec.description}" + (f" Result: {gives}." if gives else "")
-    return f"{head}\n{_compact({'tool': spec.name, 'arguments': spec.example or {}})}"
-
-
-def _compact(value: JsonValue) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return f"{head}\n{compact_json({'tool': spec.name, 'arguments': spec.example or {}})}"
 
 
 def _system(text: str) -> Message:

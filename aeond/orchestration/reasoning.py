@@ -8,19 +8,17 @@ from aeond.domain.budgets import Amounts, Grant, ModelUse
 from aeond.domain.llm import FinishReason
 from aeond.domain.messages import Message, Role
 from aeond.domain.outcome import Outcome, Problem, failure, success
-from aeond.domain.plans import Clarity, PlanStep
+from aeond.domain.plans import LLM_AGENT, Clarity, PlanStep
 from aeond.domain.runs import PlanSource, RunSnapshot
 from aeond.domain.values import JsonObject, JsonValue, display_json
 from aeond.errors import AeondError, LLMGoneError
 from aeond.frozen import frozen
 from aeond.orchestration.fitting import FittedPrompt, fit_prompt
 from aeond.orchestration.metering import MAX_ASKS, USEFUL_TOKENS, problem_of
-from aeond.orchestration.plan_reading import LLM_AGENT
 from aeond.orchestration.prompts import (
     ANSWER_RULES,
     BLOCKED_RULE,
     STEP_RULES,
-    chat_prompt,
     final_step_prompt,
     step_prompt,
     with_standing,
@@ -54,7 +52,7 @@ class _Task:
 
     def text(self, context_chars: int) -> str:
         if self.alone:
-            return chat_prompt(self.request)
+            return self.request  # in the user's own words
         context = context_of(self.step.depends_on, self.snapshot, context_chars)
         prompt = final_step_prompt if self.last else step_prompt
         told = replace(self.step, description=with_values(self.step.description, self.snapshot))

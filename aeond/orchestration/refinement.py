@@ -6,11 +6,10 @@ from typing import Final
 
 from aeond.domain.evaluations import RefinementAction, RefinementOperation
 from aeond.domain.outcome import Problem
-from aeond.domain.plans import MAX_PLAN_STEPS, Plan, PlanStep, fragment_of, nesting_of
+from aeond.domain.plans import MAX_PLAN_STEPS, MAX_REFINEMENTS, Plan, PlanStep, fragment_of, nesting_of
 from aeond.domain.runs import RunSnapshot
 from aeond.orchestration.contracts import Refinement
 
-MAX_ROUNDS: Final = 10  # of refinement in a run
 MAX_FRAGMENT_ROUNDS: Final = 3  # in which one fragment is changed
 MAX_NESTING: Final = 5
 MAX_ACTIONS: Final = 16  # in one round
@@ -30,8 +29,8 @@ def apply_actions(
     """
     if run.plan is None:
         return Refinement(Plan(""), skipped=(Problem("PLAN_MISSING", "there is no plan to refine"),))
-    if run.refinement_count >= MAX_ROUNDS:
-        message = f"the plan was refined {MAX_ROUNDS} times: it goes as it is"
+    if run.refinement_count >= MAX_REFINEMENTS:
+        message = f"the plan was refined {MAX_REFINEMENTS} times: it goes as it is"
         return Refinement(run.plan, skipped=(Problem("REFINEMENT_LIMIT", message),) if actions else ())
     plan = run.plan
     waiting = list(actions[:MAX_ACTIONS])

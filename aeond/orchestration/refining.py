@@ -7,7 +7,7 @@ from typing import Final
 from aeond.domain.budgets import Grant
 from aeond.domain.evaluations import RefinementAction, Severity
 from aeond.domain.outcome import Outcome, Problem, failure, success
-from aeond.domain.plans import Plan, PlanStep, nesting_of
+from aeond.domain.plans import MAX_REFINEMENTS, Plan, PlanStep, nesting_of
 from aeond.domain.profiles import Route
 from aeond.domain.runs import RunSnapshot
 from aeond.orchestration.changes import actions_from_model, changes_schema
@@ -15,7 +15,7 @@ from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.contracts import Planner, Refinement
 from aeond.orchestration.nesting import can_be_nested, nested_steps
 from aeond.orchestration.preamble import Preamble
-from aeond.orchestration.refinement import MAX_NESTING, MAX_ROUNDS, apply_actions
+from aeond.orchestration.refinement import MAX_NESTING, apply_actions
 from aeond.orchestration.refining_prompts import refining_messages
 
 MAX_CHANGE_TOKENS: Final = 500
@@ -40,9 +40,9 @@ class ModelRefiner:
         unchanged = Refinement(snapshot.plan or Plan(""))
         if snapshot.plan is None or snapshot.route is Route.DIRECT:
             return success(unchanged)
-        if snapshot.refinement_count >= MAX_ROUNDS:
+        if snapshot.refinement_count >= MAX_REFINEMENTS:
             problem = Problem(
-                "REFINEMENT_LIMIT", f"the plan was refined {MAX_ROUNDS} times: it goes as it is"
+                "REFINEMENT_LIMIT", f"the plan was refined {MAX_REFINEMENTS} times: it goes as it is"
             )
             return failure(problem, replace(unchanged, skipped=(problem,)))
         coarse = _too_coarse(snapshot)

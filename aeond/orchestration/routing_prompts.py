@@ -4,7 +4,6 @@ It begins with what is the same for every request (tools, rules, examples), so t
 it in its prefix cache; each further question only adds a turn.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -13,7 +12,7 @@ from aeond.domain.plans import StepState
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepSnapshot
 from aeond.domain.tools import ToolCall, ToolSpec
-from aeond.domain.values import JsonObject, JsonValue
+from aeond.domain.values import JsonObject, JsonValue, compact_json
 from aeond.orchestration.prompts import in_session, tools_text
 from aeond.orchestration.route_examples import NoResult, RouteExample
 from aeond.orchestration.schema_parts import is_list
@@ -44,7 +43,7 @@ def routing_opening(
     for example in examples:
         messages.append(Message(Role.USER, example.request))
         for index, turn in enumerate(example.turns):
-            messages.append(Message(Role.AGENT, _compact(turn)))
+            messages.append(Message(Role.AGENT, compact_json(turn)))
             if index < len(example.results):
                 messages.append(Message(Role.USER, _told(_shown(example.results[index]))))
     return tuple(messages)
@@ -64,7 +63,7 @@ def call_turns(run: RunSnapshot, result_chars: int) -> Iterator[Message]:
     ):
         call = step.step.tool_call or ToolCall("")
         said: JsonObject = {"route": "direct", "tool": call.tool, "arguments": call.arguments}
-        yield Message(Role.AGENT, _compact(said))
+        yield Message(Role.AGENT, compact_json(said))
         yield Message(Role.USER, _told(shorten(result, room)))
 
 
@@ -75,14 +74,14 @@ def results_length(run: RunSnapshot) -> int:
 
 def _result_of(step: StepSnapshot) -> str:
     if step.state is StepState.SUCCEEDED:
-        return _compact(_telling(step.output))
+        return compact_json(_telling(step.output))
     return _no_result(step.state, step.error or step.reason)
 
 
 def _shown(result: JsonValue | NoResult) -> str:
     if isinstance(result, NoResult):
         return _no_result(StepState.FAILED, result.error)
-    return _compact(_telling(result))
+    return compact_json(_telling(result))
 
 
 def _telling(output: JsonValue) -> JsonValue:
@@ -109,7 +108,3 @@ def _no_result(state: StepState, why: str) -> str:
 
 def _told(result: str) -> str:
     return f"Result: {result}"
-
-
-def _compact(value: JsonValue) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -14,9 +14,10 @@ import jsonschema_rs
 
 from aeond.domain.llm import FinishReason, LLMRequest
 from aeond.domain.messages import Message, Role
+from aeond.domain.plans import LLM_AGENT
 from aeond.domain.tools import Effect, ToolSpec
 from aeond.orchestration.plan_reading import plan_from_model
-from aeond.orchestration.plan_schema import AGENT, compile_plan_schema
+from aeond.orchestration.plan_schema import compile_plan_schema
 from aeond.ports import LLMAdapter
 
 TEXT = {"type": "string", "maxLength": 40}
@@ -117,7 +118,7 @@ def problem_with(
     if not whole.is_valid(plan):
         return "not what the schema says"
     for step in plan["steps"]:
-        if step.get("agent") == AGENT:
+        if step.get("agent") == LLM_AGENT:
             continue
         if step["tool"] not in validators:
             return f"unknown tool {step['tool']}"

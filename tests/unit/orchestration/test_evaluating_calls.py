@@ -6,14 +6,13 @@ import pytest
 from aeond.domain.budgets import Budget, BudgetLedger, Grant
 from aeond.domain.evaluations import RefinementOperation
 from aeond.domain.outcome import Outcome
-from aeond.domain.plans import StepState
+from aeond.domain.plans import MAX_REFINEMENTS, StepState
 from aeond.domain.profiles import Route
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.steps import StepSnapshot
 from aeond.domain.tools import ToolCall
 from aeond.orchestration.contracts import Judgement
 from aeond.orchestration.evaluating_calls import MAX_FAILURES, CallEvaluator
-from aeond.orchestration.refinement import MAX_ROUNDS
 from aeond.orchestration.repair import ModelSupervisor
 from tests.support.strategy import calls, ended, grant, registry, run_with, says, validator
 
@@ -135,7 +134,7 @@ async def test_calls_that_fail_again_and_again_are_not_followed_by_others() -> N
     failed = [
         ended(calls(f"s{n}", "look", path=f"p{n}"), state=StepState.FAILED) for n in range(MAX_FAILURES)
     ]
-    for run in (direct(*failed), direct(LOOKED, refinement_count=MAX_ROUNDS)):
+    for run in (direct(*failed), direct(LOOKED, refinement_count=MAX_REFINEMENTS)):
         assert (await Desk(NEXT).judge(run)).value.actions == ()
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from aeond.domain.evaluations import RefinementAction, RefinementOperation
 from aeond.domain.events import Event, PlanRefined
-from aeond.domain.plans import MAX_PLAN_STEPS, Plan, PlanStep, StepState
+from aeond.domain.plans import MAX_PLAN_STEPS, MAX_REFINEMENTS, Plan, PlanStep, StepState
 from aeond.domain.runs import Phase, RunSnapshot
 from aeond.kernel.fold import fold
 from aeond.orchestration.contracts import Refinement
@@ -15,7 +15,6 @@ from aeond.orchestration.refinement import (
     MAX_ACTIONS,
     MAX_FRAGMENT_ROUNDS,
     MAX_NESTING,
-    MAX_ROUNDS,
     apply_actions,
 )
 from tests.support.strategy import SPECS, calls, ended, run_of, run_with, thinks, validator
@@ -178,7 +177,7 @@ def test_a_fragment_is_refined_three_times_at_most() -> None:
 
 def test_a_plan_is_refined_ten_times_at_most() -> None:
     """After the last round the best plan so far goes as it is."""
-    run = run_of(*PLAN, refinement_count=MAX_ROUNDS)
+    run = run_of(*PLAN, refinement_count=MAX_REFINEMENTS)
     refined = refine(run, change(REMOVE, "s2"))
     assert (refined.plan, refined.applied, reasons(refined)) == (run.plan, (), ["REFINEMENT_LIMIT"])
 

@@ -7,14 +7,14 @@ import pytest
 from aeond.domain.budgets import Grant
 from aeond.domain.evaluations import Evaluation, Issue, RefinementAction, RefinementOperation, Severity
 from aeond.domain.outcome import Outcome
-from aeond.domain.plans import PlanStep, StepState
+from aeond.domain.plans import MAX_REFINEMENTS, PlanStep, StepState
 from aeond.domain.profiles import Route
 from aeond.domain.runs import RunSnapshot
 from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.contracts import Refinement
 from aeond.orchestration.planning import ModelPlanner
 from aeond.orchestration.preamble import Preamble
-from aeond.orchestration.refinement import MAX_NESTING, MAX_ROUNDS
+from aeond.orchestration.refinement import MAX_NESTING
 from aeond.orchestration.refining import TOO_COARSE, ModelRefiner
 from aeond.orchestration.repair import ModelSupervisor
 from tests.support.strategy import calls, ended, grant, registry, run_of, run_with, says, thinks, validator
@@ -103,7 +103,9 @@ async def test_without_budget_nothing_is_changed() -> None:
     assert (outcome.ok, outcome.value.applied, len(desk.llm.requests)) == (False, (), 0)
 
 
-@pytest.mark.parametrize("more", [{"route": Route.DIRECT}, {"refinement_count": MAX_ROUNDS}, {"plan": None}])
+@pytest.mark.parametrize(
+    "more", [{"route": Route.DIRECT}, {"refinement_count": MAX_REFINEMENTS}, {"plan": None}]
+)
 async def test_some_runs_are_not_refined(more: dict[str, Any]) -> None:
     """A DIRECT run, one without a plan and one that was refined often enough cost no question."""
     desk = Desk(ELSEWHERE)

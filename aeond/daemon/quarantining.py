@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
@@ -19,7 +20,7 @@ async def quarantine(paths: Paths, run_id: str) -> Path:
     """
     with single_instance(paths.lock):
         async with SqliteJournal(paths.journal) as journal:
-            lines = [line async for line in export_stored(journal, run_id)]
+            lines = [line async for line in export_stored(partial(journal.read_stored, run_id))]
             if not lines:
                 raise NotFoundError(f"there is no run {run_id!r} in {paths.journal}", reason="RUN_NOT_FOUND")
             transcript = paths.quarantine_dir / f"{run_id.replace('/', '_')}.jsonl"

@@ -7,16 +7,17 @@ One event a line, in order; what is written by one version is read by every late
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
 from aeond.capabilities.journal.encoding import UPCASTS, StoredEvent, Upcast, decode, encode
-from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.domain.events import Event
 from aeond.errors import InvalidInputError
 from aeond.ports import Journal
 
 # An import appends so many events at once.
 _BATCH = 256
+
+ReadPage = Callable[[int], Awaitable[Sequence[StoredEvent]]]  # the events of a run after that number, not all
 
 
 def write_lines(events: Iterable[Event]) -> Iterator[str]:
@@ -43,10 +44,10 @@ def read_lines(lines: Iterable[str], upcasts: Mapping[int, Upcast] = UPCASTS) ->
             yield decode(_stored(number, line), upcasts)
 
 
-async def export_stored(journal: SqliteJournal, run_id: str) -> AsyncIterator[str]:
+async def export_stored(read_page: ReadPage) -> AsyncIterator[str]:
     """The lines of a run as it lies there, also where this version cannot read it."""
     seq = 0
-    while page := await journal.read_stored(run_id, seq):
+    while page := await read_page(seq):
         for stored in page:
             yield line_of(stored)
         seq = page[-1].seq

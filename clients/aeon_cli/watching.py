@@ -2,6 +2,7 @@
 
 import sys
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aeon_cli.answers import AnswerWriter
@@ -32,34 +33,30 @@ _EXITS = {
 }
 
 
-def follow(
-    client: "Client",
-    run_id: str,
-    *,
-    after_seq: int = 0,
-    as_json: bool = False,
-    quiet: bool = False,
-    stay: bool = False,
-    children: bool = False,
-    patience_seconds: float,
-    cancel_on_interrupt: bool = False,
-) -> Exit:
-    """Shows a run until its end, with `children` also what the runs below it do. A person at the terminal is
-    asked what any of them asks; where there is none, a run that waits for somebody ends this too, unless it
-    is to `stay`. An interrupt leaves the run, which goes on unless it is to be cancelled then."""
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """How a run is followed: the events after `after_seq`, with `children` also what the runs below it do.
+
+    It ends where the run waits for somebody and no person is here to be asked, unless it is to `stay`. A daemon
+    that is away is waited for `patience_seconds`.
+    """
+
+    patience_seconds: float
+    after_seq: int = 0
+    as_json: bool = False
+    quiet: bool = False
+    stay: bool = False
+    children: bool = False
+    cancel_on_interrupt: bool = False
+
+
+def follow(client: "Client", run_id: str, how: Showing) -> Exit:
+    """Shows a run until its end. A person at the terminal is asked what it or a run below it asks. An interrupt
+    leaves the run, which goes on unless it is to be cancelled then."""
     try:
-        return _shown_to_its_end(
-            client,
-            run_id,
-            after_seq=after_seq,
-            as_json=as_json,
-            quiet=quiet,
-            stay=stay,
-            children=children,
-            patience_seconds=patience_seconds,
-        )
+        return _shown_to_its_end(client, run_id, how)
     except KeyboardInterrupt:
-        if cancel_on_interrupt:
+        if how.cancel_on_interrupt:
             client.cancel_run(run_id, "interrupted")
             print("\nCancelled.", file=sys.stderr)
             return Exit.CANCELLED
@@ -71,18 +68,9 @@ def follow(
         return Exit.INTERRUPTED
 
 
-def _shown_to_its_end(
-    client: "Client",
-    run_id: str,
-    *,
-    after_seq: int,
-    as_json: bool,
-    quiet: bool,
-    stay: bool,
-    children: bool,
-    patience_seconds: float,
-) -> Exit:
-    view = choose_view(silent=as_json or quiet)
+def _shown_to_its_end(client: "Client", run_id: str, how: Showing) -> Exit:
+    silent = how.as_json or how.quiet
+    view = choose_view(silent=silent)
     writer = AnswerWriter(sys.stdout, look_at(sys.stdout))
     shown = Checklist()
 
@@ -93,34 +81,36 @@ def _shown_to_its_end(
         else:
             view.note(*_outage_in_words(outage))
 
-    asks = can_ask() and not (as_json or quiet)
+    asks = can_ask() and not silent
     held_up: Run | None = None
-    watch = client.watch(run_id, after_seq, children=True, patience_seconds=patience_seconds, on_outage=tell)
+    watch = client.watch(
+        run_id, how.after_seq, children=True, patience_seconds=how.patience_seconds, on_outage=tell
+    )
     try:
         for event in watch:
             own = event.run_id == run_id
             shown = shown.after(event, time.time()) if own else shown
-            if as_json:
-                if own or children:
+            if how.as_json:
+                if own or how.children:
                     print(json_line(plain(event)), flush=True)
             elif own:
                 view.show(shown, event)
                 if shown.answer_text and writer.streams:
                     view.end()
                     writer.stream(shown.answer_text)
-            elif children and (words := in_words(event)):
+            elif how.children and (words := in_words(event)):
                 view.note(f"  {event.run_id}: {words}")
-            if may_need_a_person(event) and not stay:
+            if may_need_a_person(event) and not how.stay:
                 held_up = _held_up(client, event, view, asks=asks)
                 if held_up is not None:
                     break
     finally:
         watch.close()
         view.end()
-    if not as_json:
+    if not how.as_json:
         if shown.answer is not None:
             writer.finish(shown.answer.text)
-        _say_how_it_ended(run_id, shown, held_up, quiet=quiet)
+        _say_how_it_ended(run_id, shown, held_up, quiet=how.quiet)
     if held_up:
         return Exit.WAITING
     # A watch that began behind the end was told nothing of it.

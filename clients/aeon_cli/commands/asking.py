@@ -141,17 +141,16 @@ def ask(
             else:
                 print(run.run_id)
             return 0
-        from aeon_cli.watching import follow
+        from aeon_cli.watching import Showing, follow
 
-        return follow(
-            client,
-            run.run_id,
+        how = Showing(
+            patience_seconds,
             as_json=as_json,
             quiet=quiet,
             stay=stay,
-            patience_seconds=patience_seconds,
             cancel_on_interrupt=cancel_on_interrupt,
         )
+        return follow(client, run.run_id, how)
 
 
 @click.command()
@@ -186,19 +185,18 @@ def watch(
     RUN is a run's id, or last for the newest one. Ends with the run, or where it needs a person. Survives restarts of the daemon. Ctrl-C leaves the
     run alone.
     """
-    from aeon_cli.watching import follow
+    from aeon_cli.watching import Showing, follow
 
     with connect(context) as client:
-        return follow(
-            client,
-            run_named(client, run_id),
+        how = Showing(
+            patience_seconds,
             after_seq=after_seq,
             children=children,
             as_json=as_json,
             quiet=quiet,
             stay=stay,
-            patience_seconds=patience_seconds,
         )
+        return follow(client, run_named(client, run_id), how)
 
 
 def _begun_session(client: "Client") -> str:

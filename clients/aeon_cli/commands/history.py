@@ -61,7 +61,7 @@ def fork(
     aeonctl fork last --plan better.toml
     """  # noqa: D301 - click's mark for lines that stay as they are
     from aeon_cli.plans import read_plan
-    from aeon_cli.watching import follow
+    from aeon_cli.watching import Showing, follow
     from aeond_client.following import PATIENCE_SECONDS
     from aeond_client.run_calls import ForkOptions
 
@@ -80,7 +80,7 @@ def fork(
             else:
                 print(forked.run_id)
             return 0
-        return follow(client, forked.run_id, as_json=as_json, patience_seconds=PATIENCE_SECONDS)
+        return follow(client, forked.run_id, Showing(PATIENCE_SECONDS, as_json=as_json))
 
 
 @click.command()

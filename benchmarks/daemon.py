@@ -36,6 +36,11 @@ SCRIPTED = """
 engine = "scripted"
 script = {script}
 """
+# The default engine, at rest until somebody asks for a model.
+UNLOADED = """
+[model]
+load_at_start = false
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import psutil
 
 from benchmarks.contenders.aeond_chain import STEPS, echo_chain
 from benchmarks.contenders.aeond_chain import measure as run_chains
-from benchmarks.daemon import running_daemon
+from benchmarks.daemon import UNLOADED, running_daemon
 from benchmarks.measuring import ROOT, Sample
 from benchmarks.page import Section, megabytes, milliseconds, verdict
 from benchmarks.streams import bare_server
@@ -32,9 +32,9 @@ def measure(folder: Path) -> Section:
             with bare_server(Path(own), events=1, batch=1) as server:
                 bare_starts.append(perf_counter() - begun)
                 bare_memory = psutil.Process(server.pid).memory_info().rss
-            with running_daemon(Path(own)) as daemon:
+            with running_daemon(Path(own), model=UNLOADED) as daemon:
                 starts.append(daemon.ready_seconds)
-    with tempfile.TemporaryDirectory(dir=folder) as own, running_daemon(Path(own)) as daemon:
+    with tempfile.TemporaryDirectory(dir=folder) as own, running_daemon(Path(own), model=UNLOADED) as daemon:
         process = psutil.Process(daemon.pid)
         idle = idle_share(process)
         at_rest = process.memory_info().rss
@@ -45,7 +45,7 @@ def measure(folder: Path) -> Section:
     start, bare_start = Sample(tuple(starts)).median, Sample(tuple(bare_starts)).median
     return Section(
         "Start and rest",
-        "With no model loaded. The floor is a Python process that imports grpc.aio and listens. What work adds is "
+        "With the default engine and no model loaded. The floor is a Python process that imports grpc.aio and listens. What work adds is "
         "for the most part code of libraries that ran, pages of files that the machine may take back at any time; "
         "at rest the daemon lets them go itself.",
         ("what", "aeond", "floor", "aim"),

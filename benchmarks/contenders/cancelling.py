@@ -61,6 +61,9 @@ async def freed_after(
         tasks.start_soon(ask)
         if reading_seconds:
             await anyio.sleep(reading_seconds)
+            if words:
+                message = f"the prompt was read within {reading_seconds} seconds: cancel sooner"
+                raise RuntimeError(message)
         else:
             await writes.wait()
         began = perf_counter()

@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -77,8 +78,10 @@ class Watch:
         raise StopIteration
 
     def _next_event(self) -> Event | None:
-        """The next event of this stream; opens one where there is none. None at its end."""
-        while not self._waiting:
+        """The next event of this stream; opens one where there is none. None at its end, and once closed."""
+        while not self._left():
+            with suppress(IndexError):
+                return self._waiting.popleft()
             try:
                 call = self._call or self._open()
                 message = next(call)
@@ -89,7 +92,7 @@ class Watch:
                 self._follower.stream_ended()
                 return None
             self._waiting.extend(reading_events.event(event) for event in message.events)
-        return self._waiting.popleft()
+        return None
 
     def _open(self) -> Any:
         state = probe(self._socket_path)
@@ -97,17 +100,19 @@ class Watch:
             raise UnavailableError(f"{self._socket_path}: {state}.", reason="NO_DAEMON")
         for finished in self._channels.take_finished():
             finished.close()
-        self._channel = self._channels.take()
-        stream = self._channel.unary_stream(
+        channel = self._channel = self._channels.take()
+        stream = channel.unary_stream(
             calling.path_of(run_calls.WATCH_RUN),
             request_serializer=runs_pb2.WatchRunRequest.SerializeToString,
             response_deserializer=runs_pb2.WatchRunResponse.FromString,
         )
         asked = run_calls.watch_run(self.run_id, self.last_seq, self._follower.child_seqs)
-        self._call = stream(asked, timeout=STREAM_SECONDS)
-        self._call.initial_metadata()
+        call = self._call = stream(asked, timeout=STREAM_SECONDS)
+        if self._left():
+            call.cancel()  # whoever closed the watch meanwhile did not see this call
+        call.initial_metadata()
         self._follower.attached()
-        return self._call
+        return call
 
     def _drop(self, *, lost: bool = False) -> None:
         """Ends the call, explicitly: a call that is only forgotten lives on."""

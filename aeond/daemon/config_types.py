@@ -30,6 +30,6 @@ UrlText = Annotated[str, AfterValidator(_public)]
 
 
 class Section(BaseModel):
-    """A part of the configuration: unknown keys are errors, and types are not guessed."""
+    """A part of the configuration: unknown keys are errors, types are not guessed, and numbers are finite."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, allow_inf_nan=False)

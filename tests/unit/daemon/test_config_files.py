@@ -109,6 +109,10 @@ def test_a_named_file_has_to_be_there(tmp_path: Path) -> None:
             "aeond.toml:2: runs.max_running is 0: input should be greater than or equal to 1",
         ),
         (
+            "[runs.budget]\nwall_seconds = inf\n",
+            "aeond.toml:2: runs.budget.wall_seconds is inf: input should be a finite number",
+        ),
+        (
             "[runs]\n[runs.budget]\nttl = -1\n",
             "aeond.toml:3: runs.budget.ttl is -1: input should be greater than or equal to 1",
         ),

@@ -7,12 +7,15 @@ from dataclasses import field
 from pathlib import Path
 
 from aeond.daemon.config import Config
+from aeond.daemon.secrets import secret_places
 from aeond.errors import RefusedError
 from aeond.frozen import frozen
 
 SYSTEM_CONFIG = Path("/etc/aeond/aeond.toml")
 SERVICE_SOCKETS = Path("/run/aeond")
 """Where the units of the system service have their sockets, the daemon's and those that it connects to."""
+_SHOWN_BY_LINUX = (Path("/proc"), Path("/sys"))
+"""No files of anybody's: what looks like some there is this process's memory, its variables and the machine."""
 
 
 def is_system() -> bool:
@@ -46,6 +49,7 @@ class Paths:
     models_dir: Path
     private_dir: Path
     engine_environment: Path = field(default_factory=usual_engine_environment)
+    secrets: tuple[Path, ...] = ()
 
     @property
     def journal(self) -> Path:
@@ -69,8 +73,14 @@ class Paths:
 
     @property
     def own_files(self) -> tuple[Path, ...]:
-        """Files and folders whose content the daemon believes: no run may read or write them as files."""
-        return (self.state_dir.resolve(), default_config_file().parent.resolve(), self.config_file.resolve())
+        """Files and folders whose content the daemon believes or keeps to itself: no run may read or write
+        them as files."""
+        named = (
+            *(self.state_dir, default_config_file().parent, self.config_file),
+            *(self.engine_dir, self.inner_dir),
+            *self.secrets,
+        )
+        return (*(place.resolve() for place in named), *_SHOWN_BY_LINUX)
 
     def make(self) -> None:
         """Makes the folders that a daemon needs before anything else, for its own user alone.
@@ -149,6 +159,7 @@ def paths_of(config: Config, config_file: Path) -> Paths:
         # The folder that systemd made for this service alone, else beside the socket.
         private_dir=Path(os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0] or socket.parent),
         engine_environment=_chosen(config.vllm.environment, usual_engine_environment()),
+        secrets=secret_places(config.model.hub_token_file, config.remote.key_file),
     )
 
 

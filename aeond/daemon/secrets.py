@@ -66,6 +66,13 @@ def read_secret(credential: str, file: str) -> str:
     return ""
 
 
+def secret_places(*files: str) -> tuple[Path, ...]:
+    """Where secrets lie: the credentials of this service, if it has any, and these files ("" names none)."""
+    return tuple(
+        Path(name).expanduser() for name in (os.environ.get("CREDENTIALS_DIRECTORY", ""), *files) if name
+    )
+
+
 def _content(path: Path, name: str, *, guarded: bool) -> bytes:
     try:
         with path.open("rb") as opened:

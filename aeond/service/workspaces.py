@@ -13,8 +13,9 @@ class Workspaces:
     """Decides whether a folder may be a workspace, and gives out folders of the daemon's own.
 
     A workspace lies below one of `roots` and in nothing that is `protected` (the journal, the
-    configuration): whoever may write there could change what the daemon believes. It may lie above: a
-    user's home is a fair workspace, and the file tools keep out of what is protected in it.
+    configuration, secrets): whoever may write there could change what the daemon believes, and whoever may
+    read there would know what it keeps to itself. It may lie above: a user's home is a fair workspace, and
+    the file tools keep out of what is protected in it.
     """
 
     def __init__(self, *, own: Path, roots: Sequence[Path], protected: Sequence[Path]) -> None:

@@ -7,7 +7,10 @@ import pytest
 
 from aeond.capabilities.tools.beneath import Resolver, keep_out, resolve_by_steps, resolve_in_kernel
 from aeond.capabilities.tools.contained_files import ContainedFiles
-from aeond.errors import ToolError
+from aeond.daemon.config import Config
+from aeond.daemon.paths import Paths, paths_of, real_names
+from aeond.errors import RefusedError, ToolError
+from aeond.service.workspaces import Workspaces
 
 
 @pytest.fixture
@@ -30,6 +33,75 @@ def files(request: pytest.FixtureRequest, home: Path) -> ContainedFiles:
     state = home / ".local" / "state"
     places = [str(state), str(home / "aeond.toml")]
     return ContainedFiles(keep_out(resolve, places, but_for=[str(state / "workspaces")]))
+
+
+@pytest.fixture
+def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
+    """The places of a daemon that was given a credential, a key and a token, the token by way of a link."""
+    credentials = tmp_path / "credentials" / "aeond.service"
+    credentials.mkdir(parents=True)
+    for file in (credentials / "hub", tmp_path / "key", tmp_path / "token-1"):
+        file.write_text("7321")
+    (tmp_path / "token").symlink_to("token-1")
+    (tmp_path / "shortcut").symlink_to("credentials/aeond.service")
+    (tmp_path / "self").symlink_to("/proc/self")
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(credentials))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    config = Config.model_validate(
+        {
+            "daemon": {"state_dir": str(tmp_path / "state")},
+            "socket": {"path": str(tmp_path / "run" / "aeond.sock")},
+            "model": {"hub_token_file": str(tmp_path / "token")},
+            "remote": {"key_file": "~/key"},
+        }
+    )
+    return paths_of(config, tmp_path / "etc" / "aeond.toml")
+
+
+SECRET = ["credentials/aeond.service/hub", "shortcut/hub", "key", "token", "token-1", "./credentials/../key"]
+OF_THIS_PROCESS = ["environ", "mem", "maps", "task/../environ", "fd/0", "root/proc/self/environ"]
+
+
+@pytest.mark.parametrize("resolve", [resolve_in_kernel, resolve_by_steps])
+@pytest.mark.parametrize("path", SECRET)
+def test_secrets_are_not_read(guarded: Paths, tmp_path: Path, resolve: Resolver, path: str) -> None:
+    """No tool reads a credential, a key or a token, by whatever path, in whatever workspace above it."""
+    files = ContainedFiles(keep_out(resolve, real_names(guarded.own_files)))
+    for workspace, below in ((tmp_path, path), (Path("/"), str(tmp_path / path).lstrip("/"))):
+        with pytest.raises(ToolError), files.open_file(below, str(workspace)):
+            pass
+        with pytest.raises(ToolError):
+            files.write_file(below, str(workspace), b"lies", "run/step")
+    assert (tmp_path / "key").read_text() == "7321"
+
+
+@pytest.mark.parametrize("resolve", [resolve_in_kernel, resolve_by_steps])
+@pytest.mark.parametrize("path", OF_THIS_PROCESS)
+def test_the_process_is_not_read(guarded: Paths, resolve: Resolver, path: str) -> None:
+    """No tool reads the daemon's variables or its memory where Linux shows them as files."""
+    files = ContainedFiles(keep_out(resolve, real_names(guarded.own_files)))
+    for workspace, below in (("/", f"proc/self/{path}"), ("/", f"proc/{os.getpid()}/{path}")):
+        with pytest.raises(ToolError), files.open_file(below, workspace):
+            pass
+
+
+def test_a_workspace_that_turns_into_a_link_shows_no_secret(guarded: Paths, tmp_path: Path) -> None:
+    """A workspace that somebody swaps for a link after it was allowed opens nothing that is kept out."""
+    files = ContainedFiles(keep_out(resolve_in_kernel, real_names(guarded.own_files)))
+    for link, name in (("shortcut", "hub"), ("self", "environ")):
+        with pytest.raises(ToolError), files.open_file(name, str(tmp_path / link)):
+            pass
+
+
+@pytest.mark.parametrize(
+    "folder", ["credentials/aeond.service", "shortcut", "self", "/proc", "/proc/self/fd", "/sys/kernel"]
+)
+async def test_no_run_works_among_secrets(guarded: Paths, tmp_path: Path, folder: str) -> None:
+    """Neither the folder of the credentials nor what Linux shows of processes is a workspace, by no link."""
+    workspaces = Workspaces(own=guarded.workspaces, roots=[Path("/")], protected=guarded.own_files)
+    with pytest.raises(RefusedError) as raised:
+        await workspaces.resolve(str(tmp_path / folder), "run")
+    assert raised.value.reason == "WORKSPACE_PROTECTED"
 
 
 INSIDE = [".local/state/journal.db", "./.local/../.local/state/journal.db", "shortcut/journal.db"]

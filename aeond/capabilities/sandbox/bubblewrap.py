@@ -77,7 +77,7 @@ class Bubblewrap:
 
     def _hidden_in(self, workspace: Path) -> Sequence[Path]:
         real = workspace.resolve()
-        return [place for place in self._hidden if place.is_relative_to(real) and place.exists()]
+        return [place for place in self._hidden if place.is_relative_to(real) and os.access(place, os.F_OK)]
 
 
 def python_places() -> Sequence[str]:

@@ -51,8 +51,9 @@ def best_resolver() -> Resolver:
 def keep_out(resolve: Resolver, places: Sequence[str], but_for: Sequence[str] = ()) -> Resolver:
     """A resolver that finds nothing in these places (real paths of files or folders), except below `but_for`.
 
-    Whoever could read or write the daemon's own files could change what it believes. Judged by what was
-    opened, not by its name, so that no link or race gets past it. EACCES for what is kept out.
+    Whoever could read or write the daemon's own files could change what it believes or learn its secrets.
+    Judged by what was opened, not by its name, so that no link or race gets past it. EACCES for what is kept
+    out.
     """
 
     def resolve_outside(root: int, path: str) -> int:

@@ -20,7 +20,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"):
         monkeypatch.delenv(name, raising=False)
-    for name in ("STATE_DIRECTORY", "RUNTIME_DIRECTORY"):
+    for name in ("STATE_DIRECTORY", "RUNTIME_DIRECTORY", "CREDENTIALS_DIRECTORY"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 
@@ -97,3 +97,18 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="file/state cannot be made") as raised:
         paths.make()
     assert raised.value.reason == "FOLDER_REFUSED"
+
+
+@pytest.mark.usefixtures("home")
+def test_what_the_daemon_keeps_to_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """State, configuration, private sockets, credentials, keys and what Linux shows of processes are its own."""
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "credentials"))
+    config = Config.model_validate({"model": {"hub_token_file": "~/hub"}, "remote": {"key_file": "~/key"}})
+    paths = paths_of(config, tmp_path / "other.toml")
+    own = {str(place.relative_to(tmp_path)) for place in paths.own_files if place.is_relative_to(tmp_path)}
+    state = ".local/state/aeond"
+    assert own == {
+        *(state, f"{state}/run/engine", f"{state}/run/inner"),
+        *(".config/aeond", "other.toml", "credentials", "hub", "key"),
+    }
+    assert {Path("/proc"), Path("/sys")} < set(paths.own_files)

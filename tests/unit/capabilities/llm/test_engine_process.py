@@ -21,6 +21,7 @@ from aeond.capabilities.llm.engine_process import (
     sweep,
 )
 from aeond.errors import LLMError, LLMGoneError
+from tests.support.repository import ROOT
 
 ENVIRONMENT = {"LANG": "C.UTF-8"}
 WAIT = "import sys; sys.stdin.read()"
@@ -168,6 +169,15 @@ def test_the_engine_knows_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> No
     environment = clean_environment()
     assert "AEOND_SECRET" not in environment
     assert environment["OMP_WAIT_POLICY"] == "passive"
+
+
+def test_the_unit_and_the_child_wait_alike() -> None:
+    """The engine's threads wait in its unit of systemd as they do in a child of the daemon."""
+    unit = (ROOT / "systemd" / "system" / "aeond-engine.service").read_text(encoding="utf-8")
+    _, _, words = next(line for line in unit.splitlines() if line.startswith("Environment=")).partition("=")
+    given = dict(word.split("=", 1) for word in words.split())
+    assert {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} <= set(given)
+    assert given.items() <= clean_environment().items()
 
 
 def test_how_much_of_its_files_a_process_has_in_memory() -> None:

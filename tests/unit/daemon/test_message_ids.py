@@ -12,7 +12,7 @@ CATALOGUE = ROOT / "systemd" / "aeond.catalog"
 def kinds_in_code() -> set[str]:
     """Every kind that a record is given: `{"kind": "..."}`, or the first of what the story tells."""
     kinds = set()
-    for path in python_files("aeond/daemon", "aeond/server", "aeond/service"):
+    for path in python_files("aeond/daemon", "aeond/server", "aeond/service", "aeond/capabilities"):
         for node in ast.walk(tree_of(path)):
             match node:
                 case ast.Dict(keys=[*keys], values=[*values]):

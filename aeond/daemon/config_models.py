@@ -31,7 +31,7 @@ class ModelSection(Section):
     engine: EngineKind = Field(
         EngineKind.LLAMA_CPP,
         description="What generates text: llama_cpp is the embedded engine in a process of its own; vllm is vLLM "
-        "in an environment of its own, for GPUs; remote is the server of the section remote; scripted answers from a script and is for tests.",
+        "in an environment of its own, for GPUs or CPUs; remote is the server of the section remote; scripted answers from a script and is for tests.",
     )
     name: str = Field("", max_length=200, description="A model of the catalogue. Empty: its default.")
     file: PathText = Field(
@@ -87,7 +87,7 @@ class ModelSection(Section):
     read_ahead: bool = Field(
         True,
         description="Whether what most prompts begin with is read as soon as the model is ready and nobody waits, "
-        "and kept below the state folder for the next start (some tens of megabytes).",
+        "and kept below the state folder for the next start (some tens of megabytes each, four at most; llama_cpp only).",
     )
     adapters: tuple[AdapterSection, ...] = Field(
         (),

@@ -50,7 +50,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, secret: str = 
         return LLMError(f"The server wants to be paid first ({status}): {said}.", reason="QUOTA_SPENT")
     if status == HTTPStatus.NOT_FOUND and "model" in names:
         return LLMError(
-            f"The server has no such model: {said}. See `aeonctl models`.", reason="MODEL_NOT_FOUND"
+            f"The server has no such model: {said}. See `aeonctl models list`.", reason="MODEL_NOT_FOUND"
         )
     if status == HTTPStatus.NOT_FOUND:
         return LLMError(

@@ -118,6 +118,9 @@ def main(arguments: list[str] | None = None) -> int:
         return Exit.PIPE_CLOSED
     except errors.AeondError as error:
         return _explain(error)
+    except UnicodeEncodeError as error:  # a name as it was typed, which may be any bytes
+        words = f"{error.object[:60]!a} is no UTF-8: see its character {error.start + 1}."
+        return _explain(errors.InvalidInputError(words, reason="NOT_UTF_8"))
     return int(result or 0)
 
 

@@ -84,10 +84,15 @@ def json_text(value: Any) -> str:
         raise InvalidInputError(f"This value cannot be JSON: {error}.", reason="INVALID_JSON") from error
 
 
-def check_unicode(text: str, field: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidInputError(
-            f"The text is no UTF-8: see its character {error.start + 1}.", reason="NOT_UTF_8", field=field
-        ) from error
+def check_unicode(field: str, *texts: str) -> None:
+    """InvalidInputError (reason NOT_UTF_8) when what is to go into the field cannot be sent: a folder's name
+    may be any bytes, and JSON may hold half a character."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidInputError(
+                f"{text[:60]!a} is no UTF-8: see its character {error.start + 1}.",
+                reason="NOT_UTF_8",
+                field=field,
+            ) from error

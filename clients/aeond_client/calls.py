@@ -72,6 +72,7 @@ def get_tool(name: str) -> Call[ToolSpec]:
 
 
 def call_tool(name: str, arguments: dict[str, Any], workspace: str, seconds: float) -> Call[ToolResult]:
+    check_unicode("workspace", workspace)
     request = tools_pb2.InvokeToolRequest(
         call=tools_pb2.ToolCall(tool=name, arguments_json=json_text(arguments)), workspace=workspace
     )
@@ -86,12 +87,14 @@ def call_tool(name: str, arguments: dict[str, Any], workspace: str, seconds: flo
 
 
 def write_memory(key: str, value: Any) -> Call[None]:
+    check_unicode("key", key)
     request = memory_pb2.WriteMemoryRequest(key=key, value_json=json_text(value))
     reply = memory_pb2.WriteMemoryResponse
     return Call(_MEMORY["WriteMemory"], request, reply, _nothing, True, CHANGE_SECONDS)
 
 
 def read_memory(key: str) -> Call[Any]:
+    check_unicode("key", key)
     request = memory_pb2.ReadMemoryRequest(key=key)
 
     def read(reply: memory_pb2.ReadMemoryResponse) -> Any:
@@ -101,6 +104,8 @@ def read_memory(key: str) -> Call[Any]:
 
 
 def search_memory(prefix: str) -> PageCall[tuple[str, Any]]:
+    check_unicode("prefix", prefix)
+
     def page(token: str, size: int) -> Call[Page[tuple[str, Any]]]:
         request = memory_pb2.SearchMemoryRequest(prefix=prefix, page_size=size, page_token=token)
         read = page_of("entries", reading.memory_entry)
@@ -111,6 +116,7 @@ def search_memory(prefix: str) -> PageCall[tuple[str, Any]]:
 
 
 def delete_memory(key: str) -> Call[bool]:
+    check_unicode("key", key)
     request = memory_pb2.DeleteMemoryRequest(key=key)
 
     def read(reply: memory_pb2.DeleteMemoryResponse) -> bool:
@@ -170,7 +176,7 @@ def generate(
 ) -> Call[TextPiece]:
     """The one call here that is answered with a stream: `read` reads each of its messages."""
     said = [(sessions_pb2.ROLE_SYSTEM, system)] if system else []
-    check_unicode(text, "messages")
+    check_unicode("messages", text)
     request = models_pb2.GenerateRequest(
         messages=[
             sessions_pb2.Message(role=role, content_json=json_text(words))

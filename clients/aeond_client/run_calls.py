@@ -43,7 +43,10 @@ class RunOptions:
 
 
 def create_run(text: str, request_id: str, options: RunOptions) -> Call[Run]:
-    check_unicode(text, "request.text")
+    labels = options.labels or {}
+    check_unicode("request.text", text)
+    check_unicode("request.workspace", options.workspace)
+    check_unicode("request.labels", *labels, *labels.values())
     request = runs_pb2.CreateRunRequest(
         request=parts_pb2.RunRequest(
             text=text,
@@ -51,7 +54,7 @@ def create_run(text: str, request_id: str, options: RunOptions) -> Call[Run]:
             session_id=options.session_id,
             workspace=options.workspace,
             parallel_steps=options.parallel_steps,
-            labels=options.labels or {},
+            labels=labels,
             model=options.model,
         )
     )

@@ -14,7 +14,8 @@ _SESSIONS = sessions_pb2.DESCRIPTOR.services_by_name["SessionService"].methods_b
 
 
 def create_session(title: str, labels: dict[str, str], request_id: str) -> Call[Session]:
-    check_unicode(title, "title")
+    check_unicode("title", title)
+    check_unicode("labels", *labels, *labels.values())
     request = sessions_pb2.CreateSessionRequest(request_id=request_id, title=title, labels=labels)
     reply = sessions_pb2.CreateSessionResponse
     return Call(_SESSIONS["CreateSession"], request, reply, _session_of, bool(request_id), CHANGE_SECONDS)

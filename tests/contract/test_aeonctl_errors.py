@@ -77,6 +77,19 @@ async def test_a_value_that_is_no_text_is_refused(aeonctl: Run, daemon: Scripted
     assert daemon.memory.values == {}
 
 
+@pytest.mark.parametrize(
+    "words", [("ask", "--workspace", "b\udcff", "x"), ("show", "b\udcff"), ("memory", "get", "b\udcff")]
+)
+async def test_a_name_that_is_no_text_is_refused(
+    aeonctl: Run, daemon: ScriptedDaemon, words: tuple[str, ...]
+) -> None:
+    """The name of a folder, a run or a key that is other bytes than UTF-8 is wrong usage in plain words."""
+    printed = await aeonctl(*words)
+    assert (printed.code, printed.out, daemon.runs.runs) == (2, "", {})
+    assert printed.err.startswith("aeonctl: ")
+    assert "b\\udcff' is no UTF-8: see its" in printed.err
+
+
 async def test_without_a_daemon_it_says_how_to_start_one(aeonctl: Run, tmp_path: Path) -> None:
     """Nothing is started behind the user's back: what was tried is named, and what to do."""
     printed = await aeonctl("--socket", str(tmp_path / "none.sock"), "status")

@@ -1,5 +1,6 @@
 """The table of calls agrees with the contract."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -62,6 +63,29 @@ def test_a_request_that_the_daemon_would_not_take_is_not_made() -> None:
     with pytest.raises(InvalidInputError) as caught:
         calls.write_memory("key", "x" * MAX_REQUEST_BYTES)
     assert caught.value.reason == "REQUEST_TOO_LARGE"
+
+
+@pytest.mark.parametrize(
+    ("make", "field"),
+    [
+        (lambda text: run_calls.create_run(text, "id", RunOptions()), "request.text"),
+        (lambda text: run_calls.create_run("", "id", RunOptions(workspace=text)), "request.workspace"),
+        (lambda text: run_calls.create_run("", "id", RunOptions(labels={text: ""})), "request.labels"),
+        (lambda text: run_calls.create_run("", "id", RunOptions(labels={"a": text})), "request.labels"),
+        (lambda text: calls.call_tool("tool", {}, text, 1.0), "workspace"),
+        (lambda text: calls.write_memory(text, 1), "key"),
+        (calls.read_memory, "key"),
+        (calls.delete_memory, "key"),
+        (calls.search_memory, "prefix"),
+    ],
+)
+def test_text_that_is_no_unicode_makes_no_call(make: Callable[[str], object], field: str) -> None:
+    """What protobuf cannot carry is refused in plain words, with its place in the request."""
+    with pytest.raises(
+        InvalidInputError, match=r"^'/home/me/\\udcff' is no UTF-8: see its character 10\.$"
+    ) as caught:
+        make("/home/me/\udcff")
+    assert (caught.value.reason, caught.value.field) == ("NOT_UTF_8", field)
 
 
 def test_a_creation_without_a_request_id_is_not_repeated() -> None:

@@ -50,7 +50,12 @@ def test_a_context_is_read() -> None:
 
 
 def test_a_title_is_text() -> None:
-    """A title that is no Unicode is refused before anything is sent."""
-    with pytest.raises(InvalidInputError) as refused:
-        session_calls.create_session("\udc80", {}, "")
-    assert refused.value.field == "title"
+    """A title and labels that are no Unicode are refused before anything is sent."""
+    for title, labels, field in (
+        ("\udc80", {}, "title"),
+        ("t", {"\udc80": ""}, "labels"),
+        ("t", {"a": "\udc80"}, "labels"),
+    ):
+        with pytest.raises(InvalidInputError) as refused:
+            session_calls.create_session(title, labels, "")
+        assert refused.value.field == field

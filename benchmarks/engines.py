@@ -6,7 +6,7 @@ from typing import Any, Final
 from benchmarks.page import Section, verdict
 from benchmarks.real_engines import NAMES, is_installed, not_installed, told
 
-ROUNDS: Final = 5
+ROUNDS: Final = 10
 TOKENS: Final = 64
 AT_ONCE: Final = (1, 8, 16)
 

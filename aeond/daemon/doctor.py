@@ -76,7 +76,10 @@ def packages() -> Finding:
         needed = [name for line in requires("aeond") or () if (name := _needed_by_daemon(line))]
     except PackageNotFoundError:
         return Finding(
-            "packages", Verdict.BAD, "aeond is not installed", "install it: pip install 'aeond[daemon]'"
+            "packages",
+            Verdict.BAD,
+            "aeond is not installed",
+            "install it, in a checkout: pip install '.[daemon]'",
         )
     missing = [name for name in needed if not _installed(name)]
     if missing:
@@ -84,7 +87,7 @@ def packages() -> Finding:
             "packages",
             Verdict.BAD,
             f"missing: {', '.join(missing)}",
-            "install them: pip install 'aeond[daemon]'",
+            "install them, in a checkout: pip install '.[daemon]'",
         )
     return Finding("packages", Verdict.GOOD, f"all {len(needed)} are installed")
 

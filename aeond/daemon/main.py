@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return Exit.OK
     except ModuleNotFoundError as error:
         print(
-            f"aeond: {error.name} is not installed; the daemon needs: pip install 'aeond[daemon]'",
+            f"aeond: {error.name} is not installed; the daemon needs, in a checkout: pip install '.[daemon]'",
             file=sys.stderr,
         )
         return Exit.CONFIG

@@ -73,5 +73,5 @@ def test_the_daemon_says_what_it_lacks(fresh: Path) -> None:
         [fresh.with_name("aeond"), "serve"], capture_output=True, text=True, check=False, timeout=60
     )
     assert outcome.returncode != 0
-    assert "pip install 'aeond[daemon]'" in outcome.stderr
+    assert "pip install '.[daemon]'" in outcome.stderr
     assert "Traceback" not in outcome.stderr

@@ -1,5 +1,6 @@
 """The composition of the engine: which adapter, over which process, with which models."""
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -46,7 +47,8 @@ def _started(run: EngineRun, paths: Paths) -> "dict[str, Any]":
     """How the engine's host is started, as LlamaEngine takes it: a child is what it does by itself."""
     from aeond.capabilities.llm.engine_unit import engine_unit
 
-    as_unit = run is EngineRun.UNIT or (run is EngineRun.AUTO and paths.engine_unit.is_socket())
+    # The system service's sockets are there for everybody to see, and its own user's alone to connect to.
+    as_unit = run is EngineRun.UNIT or (run is EngineRun.AUTO and os.access(paths.engine_unit, os.W_OK))
     return {"program": (), "start": partial(engine_unit, paths.engine_unit)} if as_unit else {}
 
 

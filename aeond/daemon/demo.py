@@ -72,6 +72,7 @@ def _show_in(folder: Path, model: str, engine: str) -> Exit:
 
 
 def _config(home: Path, model: str, engine: str) -> str:
+    """Its engine is a child of it also for root: the unit of the system service cannot see a home's models."""
     text = json.dumps  # a JSON text is a TOML text
     return f"""\
 [daemon]
@@ -82,6 +83,8 @@ path = {text(str(home / "aeond.sock"))}
 engine = {text(engine)}
 name = {text(model)}
 models_dir = {text(str(user_models_dir()))}
+[engine]
+run = "child"
 """
 
 

@@ -1,5 +1,6 @@
-"""Which sandbox: one of systemd where its socket is there, else bubblewrap, and never a weaker one unasked."""
+"""Which sandbox: one of systemd where its socket lets us in, else bubblewrap, and never a weaker one unasked."""
 
+import os
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +20,6 @@ class Choice(StrEnum):
 
 def sandbox_for(choice: Choice, unit_socket: Path, hidden: Sequence[Path]) -> Sandbox:
     """The sandbox that a choice means here. `hidden` are files and folders that no tool may see."""
-    if choice is Choice.UNIT or (choice is Choice.AUTO and unit_socket.is_socket()):
+    if choice is Choice.UNIT or (choice is Choice.AUTO and os.access(unit_socket, os.W_OK)):
         return ToolUnit(unit_socket, hidden)
     return Bubblewrap(hidden=hidden)

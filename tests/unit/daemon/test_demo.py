@@ -1,8 +1,19 @@
 """The demonstration's own words."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
-from aeond.daemon.demo import ProgressLine
+from aeond.daemon.config import Config
+from aeond.daemon.config_models import EngineRun
+from aeond.daemon.demo import ProgressLine, _config
+
+
+def test_the_demonstration_needs_no_unit(tmp_path: Path) -> None:
+    """Its daemon starts the engine by itself, also where the system service has a unit for that."""
+    config = Config.model_validate(tomllib.loads(_config(tmp_path, "", "llama_cpp")))
+    assert config.engine.run is EngineRun.CHILD
 
 
 def test_a_pipe_gets_each_tenth_of_the_way_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,35 @@
+"""Files that this process may not use, as another user's are, also where the tests are run by root."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+NOBODY = 65_534
+
+
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """A folder that everybody can enter, unlike those of pytest."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+@contextmanager
+def as_outsider(*places: Path) -> Iterator[None]:
+    """Without any right to these places: as nobody where the tests are root's, else with the rights gone."""
+    modes = {place: place.stat().st_mode & 0o777 for place in places}
+    ours = os.getuid()
+    for place in places:
+        place.chmod(0 if ours else 0o700)
+    if ours == 0:
+        os.setresuid(NOBODY, NOBODY, 0)  # what is saved is the way back
+    try:
+        yield
+    finally:
+        os.setresuid(ours, ours, ours)
+        for place, mode in modes.items():
+            place.chmod(mode)

@@ -10,9 +10,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
-from aeond.capabilities.plain_files import read_plain
 from aeond.domain.tools import ToolSpec
 from aeond.errors import AeondError, InvalidInputError
+from aeond.plain_files import read_plain
 
 if TYPE_CHECKING:  # each sandboxed call imports this file, and ports would bring the whole domain along
     from aeond.ports import Tool

@@ -7,12 +7,12 @@ people paste. Both end the start, named by their variable or key and never by th
 
 import os
 import re
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from aeond.errors import RefusedError
+from aeond.plain_files import read_plain
 
 MAX_SECRET_BYTES: Final = 1 << 16
 
@@ -75,21 +75,19 @@ def secret_places(*files: str) -> tuple[Path, ...]:
 
 def _content(path: Path, name: str, *, guarded: bool) -> bytes:
     try:
-        with path.open("rb") as opened:
-            facts = os.fstat(opened.fileno())
-            if guarded and (not stat.S_ISREG(facts.st_mode) or facts.st_mode & 0o077):
-                raise RefusedError(
-                    f"{name} holds a secret and others may read it: chmod 0600 it, and make a new secret if "
-                    "they could",
-                    reason="SECRET_READABLE",
-                )
-            if guarded and facts.st_uid not in (0, os.geteuid()):
-                raise RefusedError(
-                    f"{name} holds a secret and belongs to another user: chown it", reason="SECRET_READABLE"
-                )
-            return opened.read(MAX_SECRET_BYTES + 1)
+        facts, content = read_plain(path, MAX_SECRET_BYTES)
     except OSError as error:
         raise _missing(name, f"it cannot be read ({error.strerror})") from error
+    if guarded and facts.st_mode & 0o077:
+        raise RefusedError(
+            f"{name} holds a secret and others may read it: chmod 0600 it, and make a new secret if they could",
+            reason="SECRET_READABLE",
+        )
+    if guarded and facts.st_uid not in (0, os.geteuid()):
+        raise RefusedError(
+            f"{name} holds a secret and belongs to another user: chown it", reason="SECRET_READABLE"
+        )
+    return content
 
 
 def _text(content: bytes) -> str:

@@ -13,11 +13,11 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aeond.capabilities.plain_files import read_plain
 from aeond.domain.budgets import BudgetRequest
 from aeond.domain.subtasks import Template
 from aeond.errors import InvalidInputError
 from aeond.frozen import frozen
+from aeond.plain_files import read_plain
 
 SHIPPED: Final = Path(__file__).parent
 MAX_FILE_BYTES: Final = 64 * 1024

@@ -1,7 +1,10 @@
 """Where secrets may lie."""
 
+import os
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
 import pytest
 
 from aeond.daemon.config_files import load_config
@@ -86,6 +89,22 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
     """A file that is not there ends the start with its name."""
     with pytest.raises(RefusedError, match="key is not there"):
         read_secret("", str(tmp_path / "key"))
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder"])
+async def test_what_is_no_file_is_no_secret(tmp_path: Path, kind: str) -> None:
+    """What is no regular file is refused at once: a start waits for nobody who might write into a FIFO."""
+    place = tmp_path / "key"
+    if kind == "fifo":
+        os.mkfifo(place, 0o600)
+    else:
+        place.mkdir(mode=0o700)
+    with (
+        anyio.fail_after(60),
+        pytest.raises(RefusedError, match="key is not there: it cannot be read") as caught,
+    ):
+        await anyio.to_thread.run_sync(read_secret, "", str(place), abandon_on_cancel=True)
+    assert caught.value.reason == "SECRET_MISSING"
 
 
 def test_keys_that_would_hold_secrets_are_known() -> None:

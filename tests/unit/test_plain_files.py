@@ -9,7 +9,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from aeond.capabilities.plain_files import read_plain
+from aeond.plain_files import read_plain
 
 
 def test_a_file_is_read_with_what_is_known_of_it(tmp_path: Path) -> None:

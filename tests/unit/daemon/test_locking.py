@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from aeond.daemon.locking import single_instance
-from aeond.errors import AlreadyExistsError
+from aeond.errors import AlreadyExistsError, RefusedError
+from tests.support.outsiders import as_outsider, open_folder
 
 
 def test_a_second_instance_is_refused_by_the_first_one_s_name(tmp_path: Path) -> None:
@@ -51,3 +52,17 @@ def test_children_do_not_hold_the_lock(tmp_path: Path) -> None:
             pass
     finally:
         child.communicate(b"\n", timeout=30)
+
+
+def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
+    """A state folder that is not there, or another user's, gives an error that names it and what to do."""
+    with pytest.raises(RefusedError, match="none/lock cannot be opened") as raised:
+        single_instance(tmp_path / "none" / "lock").__enter__()
+    assert raised.value.reason == "FOLDER_REFUSED"
+    with (
+        open_folder() as folder,
+        as_outsider(folder),
+        pytest.raises(RefusedError, match=str(folder)) as raised,
+    ):
+        single_instance(folder / "lock").__enter__()
+    assert raised.value.reason == "FOLDER_REFUSED"

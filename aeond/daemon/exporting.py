@@ -17,7 +17,7 @@ async def export(paths: Paths, run_id: str, output: Path | None) -> int:
     """Writes the run's events as they lie there, to a new file or to standard output; says how many.
 
     The journal is only read. NotFoundError (reason RUN_NOT_FOUND), AlreadyExistsError (reason
-    TRANSCRIPT_EXISTS), StoreError when there is no journal or it cannot be read.
+    TRANSCRIPT_EXISTS), RefusedError (reason TRANSCRIPT_REFUSED), StoreError when there is no journal or it cannot be read.
     """
     readers = Readers(paths.journal)
 

@@ -40,8 +40,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = command_line().parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = options.command
     try:
-        return command(options)
+        code = command(options)
+        sys.stdout.flush()
     except KeyboardInterrupt:
+        return Exit.OK
+    except BrokenPipeError:  # who read what we print has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return Exit.OK
     except ModuleNotFoundError as error:
         print(
@@ -59,6 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return Exit.BUG
         print(f"aeond: {known[0].message}", file=sys.stderr)
         return exit_for(known[0])
+    else:
+        return code
 
 
 def command_line() -> argparse.ArgumentParser:

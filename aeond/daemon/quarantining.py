@@ -9,14 +9,15 @@ from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.capabilities.journal.transcripts import export_stored
 from aeond.daemon.locking import single_instance
 from aeond.daemon.paths import Paths
-from aeond.errors import AlreadyExistsError, NotFoundError
+from aeond.errors import AlreadyExistsError, NotFoundError, RefusedError
 
 
 async def quarantine(paths: Paths, run_id: str) -> Path:
     """Moves a run's events into a file of JSON lines, and returns that file.
 
     The lines are on the disk before the run leaves the journal. NotFoundError (reason RUN_NOT_FOUND),
-    AlreadyExistsError (reason ANOTHER_INSTANCE while a daemon runs, TRANSCRIPT_EXISTS).
+    AlreadyExistsError (reason ANOTHER_INSTANCE while a daemon runs, TRANSCRIPT_EXISTS), RefusedError
+    (reason FOLDER_REFUSED or TRANSCRIPT_REFUSED).
     """
     with single_instance(paths.lock):
         async with SqliteJournal(paths.journal) as journal:
@@ -30,14 +31,26 @@ async def quarantine(paths: Paths, run_id: str) -> Path:
 
 
 def write_new(file: Path, lines: Sequence[str]) -> None:
-    """Writes a file that is not there yet, for this user alone, and returns once it is on the disk."""
-    file.parent.mkdir(mode=0o700, exist_ok=True)
+    """Writes a file that is not there yet, for this user alone, and returns once it is on the disk.
+
+    AlreadyExistsError (reason TRANSCRIPT_EXISTS), RefusedError (reason TRANSCRIPT_REFUSED).
+    """
     try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except FileExistsError:
+        _write_new(file, lines)
+    except FileExistsError as error:
         raise AlreadyExistsError(
-            f"{file} is there already: move it away first", reason="TRANSCRIPT_EXISTS"
+            f"{error.filename} is there already: move it away first", reason="TRANSCRIPT_EXISTS"
         ) from None
+    except OSError as error:
+        raise RefusedError(
+            f"{file} cannot be written ({error.strerror}): mend that, or name another place",
+            reason="TRANSCRIPT_REFUSED",
+        ) from error
+
+
+def _write_new(file: Path, lines: Sequence[str]) -> None:
+    file.parent.mkdir(mode=0o700, exist_ok=True)
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as written:
         written.writelines(f"{line}\n" for line in lines)
         written.flush()

@@ -11,7 +11,7 @@ from aeond.daemon.paths import Paths
 from aeond.domain.budgets import Budget
 from aeond.domain.events import Event, RunCreated, RunStarted
 from aeond.domain.runs import RunRequest
-from aeond.errors import AlreadyExistsError, NotFoundError
+from aeond.errors import AlreadyExistsError, NotFoundError, RefusedError
 
 EVENTS = [
     Event("run-1", 1, 5.0, 0.0, RunCreated(RunRequest("hello ☃"), Budget())),
@@ -51,3 +51,16 @@ async def test_a_run_that_is_not_there_is_said_so(tmp_path: Path) -> None:
         with pytest.raises(NotFoundError):
             await export(paths, "run-9", output)
     assert not output.exists()
+
+
+async def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    """A folder that cannot be made, and a file in the place of one, end with an error that names them."""
+    paths = paths_in(tmp_path)
+    async with SqliteJournal(paths.journal) as journal:
+        await journal.append(EVENTS)
+        with pytest.raises(RefusedError, match=r"none/such/run\.jsonl cannot be written") as raised:
+            await export(paths, "run-1", tmp_path / "none" / "such" / "run.jsonl")
+        (tmp_path / "file").touch()
+        with pytest.raises(AlreadyExistsError, match=f"{tmp_path}/file is there already"):
+            await export(paths, "run-1", tmp_path / "file" / "run.jsonl")
+    assert raised.value.reason == "TRANSCRIPT_REFUSED"

@@ -1,5 +1,8 @@
 """The command `aeond`."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,3 +73,13 @@ def test_a_right_configuration_is_told(tmp_path: Path, capsys: pytest.CaptureFix
     file = tmp_path / "aeond.toml"
     file.write_text(capsys.readouterr().out, encoding="utf-8")
     assert main(["check-config", str(file)]) == Exit.OK
+
+
+def test_a_reader_who_has_read_enough_is_no_bug() -> None:
+    """When what reads the output goes away, as `head` does, the command ends quietly and with 0."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "aeond.daemon.main", "check-config", "--defaults"]
+    with os.fdopen(writing, "wb") as output:
+        ended = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr) == (Exit.OK, b"")

@@ -7,7 +7,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 
 
 def _absolute(text: str) -> str:
-    if text and not Path(text).expanduser().is_absolute():
+    try:
+        fits = not text or Path(text).expanduser().is_absolute()
+    except RuntimeError:
+        raise ValueError("this machine has no user of that name, or that user no home") from None
+    if not fits or "\0" in text:
         raise ValueError("it must be an absolute path, or start with ~, or be empty")
     return text
 

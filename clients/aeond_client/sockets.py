@@ -75,7 +75,14 @@ def candidates(
 
 def _named(name: str, source: SocketSource) -> SocketAddress:
     path = name.removeprefix("unix://").removeprefix("unix:")
-    absolute = str(Path(path).expanduser().absolute())
+    try:
+        absolute = str(Path(path).expanduser().absolute())
+    except RuntimeError:
+        raise InvalidInputError(
+            f"{path!r} begins in the home of a user whom this machine does not have.",
+            reason="SOCKET_PATH_UNUSABLE",
+            field="socket",
+        ) from None
     if "\0" in path or not path or len(os.fsencode(absolute)) > _MAX_PATH_BYTES:
         raise InvalidInputError(
             f"A socket's path has 1 to {_MAX_PATH_BYTES} bytes; name a shorter one than {absolute!r}.",

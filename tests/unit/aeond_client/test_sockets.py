@@ -75,9 +75,9 @@ def test_a_relative_or_home_path_becomes_absolute(monkeypatch: pytest.MonkeyPatc
     assert candidates("~/a.sock", {})[0].path == str(tmp_path / "home" / "a.sock")
 
 
-@pytest.mark.parametrize("name", ["/" + "x" * 107, "unix:", "/a\0b"])
+@pytest.mark.parametrize("name", ["/" + "x" * 107, "unix:", "/a\0b", "~no-such-user/a.sock"])
 def test_a_path_that_no_socket_can_have_is_refused(name: str) -> None:
-    """A path beyond what the kernel keeps is refused with its reason and field, not by a traceback."""
+    """A path beyond what the kernel keeps, or in nobody's home, is refused with its reason and field, not by a traceback."""
     with pytest.raises(InvalidInputError) as caught:
         candidates(name, {})
     assert (caught.value.reason, caught.value.field) == ("SOCKET_PATH_UNUSABLE", "socket")
@@ -113,8 +113,10 @@ def test_a_busy_listener_counts_as_one(tmp_path: Path) -> None:
             connection.close()
 
 
-def test_the_first_that_listens_is_taken(tmp_path: Path) -> None:
+def test_the_first_that_listens_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stale socket of the user's does not hide a daemon: the next place is looked at."""
+    system = tmp_path / "system.sock"
+    monkeypatch.setattr("aeond_client.sockets.SYSTEM_SOCKET", str(system))
     user = tmp_path / "aeond" / "aeond.sock"
     with listening(user):
         assert find_socket("", {"XDG_RUNTIME_DIR": str(tmp_path)}).source is SocketSource.USER
@@ -122,6 +124,9 @@ def test_the_first_that_listens_is_taken(tmp_path: Path) -> None:
         find_socket("", {"XDG_RUNTIME_DIR": str(tmp_path)})
     assert "nobody listens there" in caught.value.message
     assert [address.source for address in caught.value.tried] == [SocketSource.USER, SocketSource.SYSTEM]
+    with listening(system):
+        found = find_socket("", {"XDG_RUNTIME_DIR": str(tmp_path)})
+    assert (found.path, found.source) == (str(system), SocketSource.SYSTEM)
 
 
 def test_a_socket_of_others_is_a_refusal(tmp_path: Path) -> None:

@@ -128,6 +128,20 @@ def test_a_named_file_has_to_be_there(tmp_path: Path) -> None:
             ),
         ),
         (
+            "[daemon]\nstate_dir = '~no-such-user/x'\n",
+            (
+                "aeond.toml:2: daemon.state_dir is '~no-such-user/x': "
+                "this machine has no user of that name, or that user no home"
+            ),
+        ),
+        (
+            '[daemon]\nstate_dir = "/a\\u0000b"\n',
+            (
+                "aeond.toml:2: daemon.state_dir is '/a\\x00b': "
+                "it must be an absolute path, or start with ~, or be empty"
+            ),
+        ),
+        (
             "[socket]\nmode = '777'\n",
             "aeond.toml:2: socket.mode is '777': it must be file permissions in octal, such as \"0660\"",
         ),

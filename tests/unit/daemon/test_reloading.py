@@ -65,7 +65,10 @@ def test_a_key_that_is_taken_out_has_its_default_again(stage: Stage) -> None:
     assert stage.live.config == Config()
 
 
-@pytest.mark.parametrize("text", ["[runs]\nmax_runing = 3\n", "no TOML", '[log]\nlevel = "loud"\n'])
+@pytest.mark.parametrize(
+    "text",
+    ["[runs]\nmax_runing = 3\n", "no TOML", '[log]\nlevel = "loud"\n', "[model]\nfile = '~no-such-user/m'\n"],
+)
 def test_a_wrong_file_changes_nothing_and_says_why(
     stage: Stage, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -80,19 +80,33 @@ class Signals:
         self._live = live
         self.stop = anyio.Event()
         self.hurry = anyio.Event()
+        self._serving = False
+        self._reload_wanted = False
+
+    def serving(self) -> None:
+        """From now on the configuration is read when that is asked for; and now, if it was during the start,
+        when nobody would have carried it out, and a reload's end would have said READY."""
+        self._serving = True
+        if self._reload_wanted:
+            self._reload()
 
     async def listen(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
             task_status.started()
             async for number in signals:
                 log.info("received %s", signal.Signals(number).name)
-                if number == signal.SIGHUP:
-                    with suppress(AeondError):  # which is in the log, and the old configuration in force
-                        self._live.reload()
+                if number == signal.SIGHUP and self._serving:
+                    self._reload()
+                elif number == signal.SIGHUP:
+                    self._reload_wanted = True
                 elif self.stop.is_set():
                     self.hurry.set()
                 else:
                     self.stop.set()
+
+    def _reload(self) -> None:
+        with suppress(AeondError):  # which is in the log, and the old configuration in force
+            self._live.reload()
 
 
 async def _live(daemon: Daemon, live: LiveConfig, notifier: Notifier, signals: Signals) -> None:
@@ -108,6 +122,7 @@ async def _live(daemon: Daemon, live: LiveConfig, notifier: Notifier, signals: S
         tasks.start_soon(liveness.watch_loop)
         tasks.start_soon(liveness.give_signs, notifier)
         notifier.ready()
+        signals.serving()
         settle()
         await signals.stop.wait()
         log.info("stopping", extra={"kind": "daemon_stopping"})

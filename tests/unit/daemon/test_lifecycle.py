@@ -1,13 +1,20 @@
 """What the service manager is told of the daemon's life."""
 
+import signal
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import anyio
 import pytest
 
 from aeond.daemon import lifecycle
+from aeond.daemon.config import Config
+from aeond.daemon.config_files import load_config
 from aeond.daemon.lifecycle import status_line
+from aeond.daemon.reloading import LiveConfig
 from aeond.domain.llm import EngineSnapshot, EngineState
+from tests.support.doubles import ManualClock
 from tests.support.notifications import Notifications
 
 
@@ -40,6 +47,33 @@ RUNS = "; runs: 2 at work, 1 waiting, 3 held up"
 def test_the_line_of_status_has_engine_and_runs(engine: EngineSnapshot, told: str) -> None:
     """One line says which model is where in its life, and how many runs work, wait and are held up."""
     assert status_line(engine, Counts()) == told + RUNS
+
+
+async def test_a_reload_during_the_start_is_carried_out_after_it(tmp_path: Path) -> None:
+    """SIGHUP is answered once the daemon serves: neither is READY said before, nor a change lost."""
+    file = tmp_path / "aeond.toml"
+    file.write_text("[runs]\nmax_running = 9\n", encoding="utf-8")
+    manager = Notifications()
+    adopted: list[Config] = []
+    live = LiveConfig(Config(), partial(load_config, file, required=True), manager, ManualClock())
+    signals = lifecycle.Signals(live)
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(signals.listen)
+            signal.raise_signal(signal.SIGHUP)
+            signal.raise_signal(signal.SIGTERM)
+            await signals.stop.wait()
+            assert manager.told == []
+            live.adopt_by(adopted.append)
+            signals.serving()
+            assert [config.runs.max_running for config in adopted] == [9]
+            file.write_text("", encoding="utf-8")
+            signal.raise_signal(signal.SIGHUP)
+            signal.raise_signal(signal.SIGTERM)
+            await signals.hurry.wait()
+            tasks.cancel_scope.cancel()
+    assert live.config == Config()
+    assert manager.told == ["reloading since 1000", "ready"] * 2
 
 
 async def test_time_is_asked_for_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,8 +124,8 @@ def state_folder(paths: Paths) -> Finding:
 
 
 def _nearest(folder: Path) -> Path:
-    """The folder, or the nearest one above it that is there."""
-    return next(place for place in (folder, *folder.parents) if place.exists())
+    """The folder, or the nearest one above it that is there and can be looked at."""
+    return next(place for place in (folder, *folder.parents) if os.access(place, os.F_OK))
 
 
 def disk(paths: Paths) -> Finding:
@@ -225,3 +225,5 @@ def stored(config: Config, paths: Paths) -> Iterator[Finding]:
         except AeondError as error:
             verdict = Verdict.DOUBTFUL if subject == "model" else Verdict.BAD
             yield Finding(subject, verdict, error.message, advice)
+        except OSError as error:
+            yield Finding(subject, Verdict.BAD, str(error), "let this user look at it, or look as its owner")

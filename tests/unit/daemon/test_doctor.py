@@ -11,12 +11,15 @@ from aeond.daemon.config import Config
 from aeond.daemon.exits import Exit
 from aeond.daemon.findings import Verdict
 from aeond.daemon.paths import Paths
+from tests.support.outsiders import as_outsider, open_folder
 
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    names = ("aeond.toml", "state", "aeond.sock", "models", "private")
-    return Paths(*(tmp_path / name for name in names))
+    file, state, address, models, private = (
+        tmp_path / name for name in ("aeond.toml", "state", "aeond.sock", "models", "private")
+    )
+    return Paths(file, state, address, models, private)
 
 
 def test_this_environment_has_what_the_daemon_needs() -> None:
@@ -89,3 +92,20 @@ def test_a_wrong_configuration_ends_the_look(tmp_path: Path, capsys: pytest.Capt
     findings = json.loads(capsys.readouterr().out)["findings"]
     assert findings[-1]["subject"] == "configuration"
     assert "log.level" in findings[-1]["found"]
+
+
+def test_a_state_folder_of_another_user_s_is_bad_and_no_end_of_the_look() -> None:
+    """Where the folder cannot even be looked into all findings are made, and those about it are bad."""
+    with open_folder() as home:
+        state = home / "other" / "state"
+        state.mkdir(parents=True)
+        paths = Paths(home / "aeond.toml", state, home / "aeond.sock", home / "models", home)
+        stored = dict.fromkeys(("journal", "memory", "sessions", "model"), Verdict.GOOD)
+        with as_outsider(home / "other"):
+            assert doctor.state_folder(paths).verdict is Verdict.BAD
+            assert doctor.disk(paths).subject == "disk"
+            stored |= {finding.subject: finding.verdict for finding in doctor.stored(Config(), paths)}
+        assert stored == {
+            **dict.fromkeys(("journal", "memory", "sessions"), Verdict.BAD),
+            "model": Verdict.DOUBTFUL,
+        }

@@ -80,7 +80,7 @@ def _built(folder: Path) -> str:
 
 def _no_room(folder: Path, gibibytes: float) -> str:
     """What is to be said when the disk is too full; "" when it is not."""
-    place = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    place = next(place for place in (folder, *folder.absolute().parents) if os.access(place, os.F_OK))
     free = shutil.disk_usage(place).free / GIB
     if free >= gibibytes:
         return ""
@@ -92,14 +92,15 @@ def _no_room(folder: Path, gibibytes: float) -> str:
 
 def _build(folder: Path, recipe: Recipe) -> str:
     """What went wrong, or ""."""
-    (folder / BUILT).unlink(missing_ok=True)
-    if not (folder / "bin" / "python").exists():
-        try:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            return f"{folder.parent} cannot be made ({error.strerror}): choose another place with --path."
-        if _run([sys.executable, "-m", "venv", str(folder)], _environment()):
-            return f"the environment {folder} cannot be made; the lines above say why."
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / BUILT).unlink(missing_ok=True)
+    except OSError as error:
+        return f"{folder} cannot be made or used ({error.strerror}): choose another place with --path."
+    # Not its Python: that is there also where the machine lacked what makes the rest (python3-venv).
+    whole = any(folder.glob("lib/python3*/site-packages/pip"))
+    if not whole and _run([sys.executable, "-m", "venv", str(folder)], _environment()):
+        return f"the environment {folder} cannot be made; the lines above say why."
     wanted = packages_in(recipe.list_file)
     if not recipe.complete:
         return _installed(folder, wanted, complete=False)

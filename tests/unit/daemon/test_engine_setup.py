@@ -1,5 +1,6 @@
 """vLLM's environment, as far as it can be judged without building one; `make engine-setup` builds it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from aeond.daemon import engine_setup
 from aeond.daemon.engine_setup import BUILT, ON_CPU, ON_GPU, Recipe, set_up
 from aeond.daemon.exits import Exit
+from tests.support.outsiders import as_outsider, open_folder
 
 
 def test_what_is_there_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,3 +40,48 @@ def test_every_package_has_its_version() -> None:
             assert version, line
             names.append(name.lower())
         assert len(names) == len(set(names))
+
+
+def test_an_environment_that_was_left_unfinished_is_made_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where python3-venv was missing at the first attempt the next one begins with the environment again."""
+    done: list[Sequence[str]] = []
+
+    def run(command: Sequence[str], _environment: dict[str, str], *, quiet: bool = False) -> int:
+        done.append(command)
+        return 1  # no network here
+
+    listed = tmp_path / "list.txt"
+    listed.write_text("torch==1")
+    monkeypatch.setattr(engine_setup, "ON_CPU", Recipe("for none", listed, complete=False, gibibytes=0))
+    monkeypatch.setattr(engine_setup, "_run", run)
+    folder = tmp_path / "env"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").touch()
+    assert set_up(folder, cpu=True, again=False) is Exit.PROBLEM
+    assert [command[1:] for command in done] == [["-m", "venv", str(folder)]]
+    (folder / "lib" / "python3.11" / "site-packages" / "pip").mkdir(parents=True)
+    assert set_up(folder, cpu=True, again=False) is Exit.PROBLEM
+    assert "torch==1" in done[1]
+    assert "look at the network" in capsys.readouterr().err
+
+
+def test_a_file_in_the_place_of_the_environment_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A place that cannot be used is a problem with what to do, and no trace."""
+    monkeypatch.setattr(
+        engine_setup, "ON_CPU", Recipe("for none", ON_CPU.list_file, complete=True, gibibytes=0)
+    )
+    (tmp_path / "env").touch()
+    assert set_up(tmp_path / "env", cpu=True, again=False) is Exit.PROBLEM
+    assert "choose another place with --path" in capsys.readouterr().err
+
+
+def test_a_folder_of_others_is_judged_from_above() -> None:
+    """Below a folder that this user cannot look into the room is measured at that folder."""
+    with open_folder() as home:
+        (home / "other").mkdir()
+        with as_outsider(home / "other"):
+            assert engine_setup._no_room(home / "other" / "engine", 0) == ""

@@ -3,11 +3,13 @@
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from aeond.daemon.config import Config
+from aeond.daemon.config import BudgetLimitSection, BudgetSection, Config
 from aeond.daemon.config_files import documented_defaults, load_config
+from aeond.daemon.config_models import AdapterSection
 from aeond.daemon.config_types import Section
 from aeond.errors import InvalidInputError
 from tests.support.repository import ROOT
@@ -36,6 +38,16 @@ def keys_of(section: Section, *names: str) -> Iterator[str]:
             yield ".".join((*names, name))
 
 
+def sections_of(section: type[Section]) -> list[type[Section]]:
+    """The section and all within it, those of lists as well."""
+    found = [section]
+    for key in section.model_fields.values():
+        for kind in (key.annotation, *get_args(key.annotation)):
+            if isinstance(kind, type) and issubclass(kind, Section):
+                found += sections_of(kind)
+    return found
+
+
 def test_the_shipped_file_is_the_defaults() -> None:
     """systemd/aeond.toml is what `aeond check-config --defaults` prints, and means what an empty file means."""
     shipped = ROOT / "systemd" / "aeond.toml"
@@ -57,15 +69,20 @@ def test_the_shipped_file_shows_every_key() -> None:
     assert set(shown(tables)) == set(keys_of(Config()))
 
 
-@pytest.mark.parametrize("section", [Config, *(f.annotation for f in Config.model_fields.values())])
+@pytest.mark.parametrize("section", sections_of(Config))
 def test_every_key_is_described(section: type[Section]) -> None:
     """Each key says what it means, and so does each section."""
     assert section.__doc__
     assert [
         name
-        for name, field in section.model_fields.items()
-        if not field.description and not isinstance(getattr(section(), name), Section)
+        for name, key in section.model_fields.items()
+        if not key.description and key.annotation not in sections_of(section)
     ] == []
+
+
+def test_every_section_is_looked_at() -> None:
+    """Sections within sections and in lists are found."""
+    assert {BudgetSection, BudgetLimitSection, AdapterSection} < set(sections_of(Config))
 
 
 def test_no_file_means_defaults(tmp_path: Path) -> None:

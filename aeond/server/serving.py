@@ -1,7 +1,5 @@
 """The inner gRPC server: on a socket that only this user can reach, behind the door."""
 
-import os
-import stat
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -12,7 +10,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_health.v1.health import aio as health
 from grpc_reflection.v1alpha import reflection
 
-from aeond.errors import RefusedError
+from aeond.private_folders import make_private
 from aeond.server.binding import Binding, Service
 from aeond.server.intercepting import MAX_REQUEST_BYTES, ErrorInterceptor
 from aeond.server.listening import check_length
@@ -83,7 +81,7 @@ class GrpcServer:
 
         RefusedError (reason FOLDER_NOT_OURS) when others could reach the folder.
         """
-        _make_private(self._folder)
+        make_private(self._folder)
         check_length(self.socket_path)
         with suppress(FileNotFoundError):
             self.socket_path.unlink()  # of a daemon that died: the caller holds the lock of a single instance
@@ -122,14 +120,3 @@ class GrpcServer:
 
     def _names(self) -> Iterable[str]:
         return (service.descriptor.full_name for service in self._services)
-
-
-def _make_private(folder: Path) -> None:
-    """Makes the folder if need be, and makes sure that nobody else gets in."""
-    folder.mkdir(mode=0o700, exist_ok=True)
-    status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
-        raise RefusedError(
-            f"{folder} is not a folder of this user's: move it away.", reason="FOLDER_NOT_OURS"
-        )
-    folder.chmod(0o700)

@@ -14,10 +14,11 @@ from aeond.capabilities.llm.engine_unit import Start, as_child
 from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.prompt_files import PromptFiles
 from aeond.capabilities.llm.prompt_reading import PromptReading, Resident
-from aeond.capabilities.llm.supervising import SupervisedEngine, make_private
+from aeond.capabilities.llm.supervising import SupervisedEngine
 from aeond.capabilities.llm.supervision import Supervision
 from aeond.frozen import frozen
 from aeond.ports import Clock
+from aeond.private_folders import make_private
 
 HOST_MODULE = "aeond.capabilities.llm.llama_host"
 # -P: the folder that it runs in is not a place to import from.

@@ -30,8 +30,9 @@ from aeond.capabilities.llm.own_tasks import OwnTasks
 from aeond.capabilities.llm.supervision import Supervision
 from aeond.capabilities.llm.watching import Watch
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
-from aeond.errors import LLMError, LLMGoneError, OverloadedError
+from aeond.errors import LLMError, LLMGoneError, OverloadedError, RefusedError
 from aeond.ports import Clock
+from aeond.private_folders import make_private
 
 MAX_SOCKET_PATH = 107  # bytes, a limit of Linux
 
@@ -43,7 +44,8 @@ R = TypeVar("R")
 class SupervisedEngine(OwnTasks, Generic[R]):
     """The Engine port over a program of any kind; `async with` sweeps, supervises and ends it.
 
-    `folder` is for the socket and the pid file and is made private to this user. Only one daemon may use it.
+    `folder` is for the socket and the pid file and is made private to this user: RefusedError (reason
+    FOLDER_NOT_OURS) when it is another's. Only one daemon may use it.
     A session gives what the program makes of a life that is ready.
     """
 
@@ -245,7 +247,7 @@ class SupervisedEngine(OwnTasks, Generic[R]):
                     await self._serve_again_and_again(entry)
                 except LLMError as error:
                     self._give_up(entry, error)
-                except OSError as error:
+                except (OSError, RefusedError) as error:
                     self._give_up(
                         entry, LLMError(f"The engine cannot be started: {error}.", reason="ENGINE_DEAD")
                     )
@@ -383,9 +385,3 @@ class SupervisedEngine(OwnTasks, Generic[R]):
     def _wake(self) -> None:
         self._changed.set()
         self._changed = anyio.Event()
-
-
-def make_private(folder: Path) -> None:
-    """Makes the folder if need be; nobody but this user gets into it."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)

@@ -15,11 +15,12 @@ from aeond.capabilities.llm.engine_program import ModelFiles
 from aeond.capabilities.llm.engine_unit import Start, as_child
 from aeond.capabilities.llm.openai_client import OpenAIClient
 from aeond.capabilities.llm.requests import MAX_STOPS
-from aeond.capabilities.llm.supervising import SupervisedEngine, make_private
+from aeond.capabilities.llm.supervising import SupervisedEngine
 from aeond.capabilities.llm.supervision import Supervision
 from aeond.errors import LLMError
 from aeond.frozen import frozen
 from aeond.ports import Clock
+from aeond.private_folders import make_private
 
 LAUNCHER = Path(vllm_launcher.__file__)
 # vLLM's processes talk over sockets in the folder of temporary files, each with a name of 36 characters.

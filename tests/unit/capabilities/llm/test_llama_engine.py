@@ -13,7 +13,7 @@ from aeond.capabilities.llm.downloading import ModelStore
 from aeond.capabilities.llm.llama_engine import LlamaEngine, LlamaSettings
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import EngineState
-from aeond.errors import LLMError, NotFoundError, OverloadedError
+from aeond.errors import LLMError, NotFoundError, OverloadedError, RefusedError
 from tests.support.engine import running_engine
 from tests.support.model_wheels import FolderOfWheels, tiny_model
 
@@ -101,6 +101,32 @@ async def test_loading_what_is_loaded_changes_nothing(engine: LlamaEngine) -> No
     before = engine.snapshot()
     await engine.load("mine")
     assert engine.snapshot() == before
+
+
+async def test_a_folder_that_others_put_there_is_refused(tmp_path: Path) -> None:
+    """A link in place of the folder of the socket is not followed: whoever made it would be told every prompt."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "run").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RefusedError) as refused:
+        async with engine_in(tmp_path, FolderOfWheels()):
+            pass
+    assert refused.value.reason == "FOLDER_NOT_OURS"
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+async def test_prompts_are_kept_in_no_folder_of_others(tmp_path: Path) -> None:
+    """Where the folder of prompts is not ours no model is served, and requests are told why."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "prompts").symlink_to(tmp_path / "elsewhere")
+    async with engine_in(tmp_path, FolderOfWheels()) as engine:
+        with (
+            anyio.fail_after(60),
+            pytest.raises(LLMError, match="prompts is no folder of this user's") as failed,
+        ):
+            async with engine.session():
+                pass
+        assert failed.value.reason == "ENGINE_DEAD"
+        assert engine.snapshot().state is EngineState.DEAD
 
 
 async def test_unknown_models_are_not_found(engine: LlamaEngine) -> None:

@@ -1,0 +1,56 @@
+"""Folders that nobody else may reach."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from aeond.errors import RefusedError
+from aeond.private_folders import make_private
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_folder_is_made_for_this_user_alone(tmp_path: Path) -> None:
+    """It is made with those above it, and one that is there already is closed to others."""
+    folder = tmp_path / "a" / "b"
+    make_private(folder)
+    assert mode_of(folder) == 0o700
+    folder.chmod(0o755)
+    make_private(folder)
+    assert mode_of(folder) == 0o700
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "file"])
+def test_what_is_no_folder_is_refused_and_left_alone(tmp_path: Path, kind: str) -> None:
+    """A link is not followed, and what lies at its end keeps its permissions."""
+    elsewhere, place = tmp_path / "elsewhere", tmp_path / "place"
+    if kind == "file":
+        place.touch(mode=0o644)
+    else:
+        place.symlink_to(elsewhere)
+    if kind == "link":
+        elsewhere.mkdir(mode=0o755)
+    with pytest.raises(RefusedError, match=r"place is no folder of this user's: move it away$") as refused:
+        make_private(place)
+    assert refused.value.reason == "FOLDER_NOT_OURS"
+    if kind == "dangling link":
+        assert not elsewhere.exists()
+    else:
+        assert mode_of(place) in {0o755, 0o644}
+
+
+def test_somebody_else_s_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that another user made before us is not used, also by root, who could."""
+    folder = tmp_path / "place"
+    folder.mkdir()
+    folder.chmod(0o755)
+    somebody_else = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: somebody_else)
+    with pytest.raises(RefusedError) as refused:
+        make_private(folder)
+    assert refused.value.reason == "FOLDER_NOT_OURS"
+    assert mode_of(folder) == 0o755

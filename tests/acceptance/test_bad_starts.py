@@ -127,6 +127,15 @@ def test_a_file_that_cannot_be_used_is_kept(
     assert hashlib.sha256(file.read_bytes()).digest() == before
 
 
+def test_a_state_folder_that_cannot_be_used_is_told(folder: Path) -> None:
+    """A state folder without a lock that can be opened ends the start with 2, the folder, and what to do."""
+    daemon = DaemonProcess(folder)
+    (daemon.state_dir / "aeond.lock").mkdir(parents=True)
+    assert failed_start(daemon) == Exit.CONFIG
+    assert f"give {daemon.state_dir} to this user" in daemon.log
+    assert "Traceback" not in daemon.log
+
+
 def test_a_folder_in_the_journal_s_place_is_told(used: DaemonProcess) -> None:
     """Something that is no file ends the start with 4."""
     (used.state_dir / "journal.db").unlink()

@@ -127,7 +127,7 @@ class WorkspacesSection(Section):
     roots: tuple[PathText, ...] = Field(
         ("/",),
         description="A client may name any folder below one of these as a run's workspace; the daemon's own "
-        "state, configuration and secrets are never allowed, nor are /proc and /sys.",
+        "state, configuration, secrets and `tools.files` are never allowed, nor are /proc and /sys.",
     )
     readable: tuple[PathText, ...] = Field(
         (), description="Folders that file tools may read in every run, beside its workspace."

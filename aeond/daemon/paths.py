@@ -50,6 +50,7 @@ class Paths:
     private_dir: Path
     engine_environment: Path = field(default_factory=usual_engine_environment)
     secrets: tuple[Path, ...] = ()
+    tools: tuple[Path, ...] = ()
 
     @property
     def journal(self) -> Path:
@@ -73,12 +74,13 @@ class Paths:
 
     @property
     def own_files(self) -> tuple[Path, ...]:
-        """Files and folders whose content the daemon believes or keeps to itself: no run may read or write
-        them as files."""
+        """Files and folders whose content the daemon believes, executes or keeps to itself: no run may read or
+        write them as files."""
         named = (
             *(self.state_dir, default_config_file().parent, self.config_file),
-            *(self.engine_dir, self.inner_dir),
+            *(self.engine_dir, self.inner_dir, self.engine_environment),
             *self.secrets,
+            *self.tools,
         )
         return (*(place.resolve() for place in named), *_SHOWN_BY_LINUX)
 
@@ -160,6 +162,7 @@ def paths_of(config: Config, config_file: Path) -> Paths:
         private_dir=Path(os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0] or socket.parent),
         engine_environment=_chosen(config.vllm.environment, usual_engine_environment()),
         secrets=secret_places(config.model.hub_token_file, config.remote.key_file),
+        tools=tuple(Path(file).expanduser() for file in config.tools.files),
     )
 
 

@@ -101,14 +101,22 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("home")
 def test_what_the_daemon_keeps_to_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """State, configuration, private sockets, credentials, keys and what Linux shows of processes are its own."""
+    """State, configuration, private sockets, secrets, its tools' code and what Linux shows of processes are its own."""
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "credentials"))
-    config = Config.model_validate({"model": {"hub_token_file": "~/hub"}, "remote": {"key_file": "~/key"}})
+    config = Config.model_validate(
+        {
+            "model": {"hub_token_file": "~/hub"},
+            "remote": {"key_file": "~/key"},
+            "tools": {"files": ["~/tools.py"]},
+            "vllm": {"environment": "~/vllm"},
+        }
+    )
     paths = paths_of(config, tmp_path / "other.toml")
     own = {str(place.relative_to(tmp_path)) for place in paths.own_files if place.is_relative_to(tmp_path)}
     state = ".local/state/aeond"
     assert own == {
         *(state, f"{state}/run/engine", f"{state}/run/inner"),
         *(".config/aeond", "other.toml", "credentials", "hub", "key"),
+        *("tools.py", "vllm"),
     }
     assert {Path("/proc"), Path("/sys")} < set(paths.own_files)

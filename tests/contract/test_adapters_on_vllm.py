@@ -81,3 +81,20 @@ async def test_adapters_are_models_that_never_mix(tmp_path: Path) -> None:
             Path(folder), lora_rank=16, max_deaths=100, first_backoff_seconds=0.05
         ) as running:
             await tell_all(running, tmp_path)
+
+
+async def test_who_comes_while_a_long_prompt_is_read_is_answered_before(vllm_engine: RealVllm) -> None:
+    """A long prompt keeps nobody waiting until it is read, least of all whoever looks whether the engine is alive."""
+    ended: list[str] = []
+
+    async def one(name: str, text: str) -> None:
+        await vllm_engine.llm.generate(ask(text, max_tokens=1, deadline_seconds=600))
+        ended.append(name)
+
+    with anyio.fail_after(600):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(one, "long", " ".join(f"room {number}," for number in range(350)))
+            while await vllm_engine.is_idle():
+                await anyio.lowlevel.checkpoint()
+            await one("short", "Hello.")
+    assert ended == ["short", "long"]

@@ -14,6 +14,7 @@ from typing import Any
 # One step reads all weights whatever it computes, and with about so many tokens the computing takes as long as that: with
 # fewer a step is hardly shorter, and a prompt takes ever so many of them.
 LEAST_TOKENS = 16
+ASIDE_TOKENS = 8  # of a step, beyond its measure, for those who wait while a prompt is read
 GROWTH = 1.25  # from one step to the next, for a quick one may be chance; a slow one is believed at once
 
 
@@ -44,11 +45,17 @@ def paced(scheduler: type[Any], clock: Callable[[], float]) -> type[Any]:
             self._most_tokens: int = self.vllm_config.scheduler_config.max_num_batched_tokens
             self._pace = Pace(seconds, self._most_tokens)
             self._began = 0.0
+            self.adaptive_long_prefill_threshold = False  # else it is no less than a share of `_most_tokens`
 
         def schedule(self, *arguments: Any, **options: Any) -> Any:
             self._began = clock()
-            # Who writes has a token in each step, whatever others read in it.
-            self.max_num_scheduled_tokens = min(self._pace.tokens + len(self.running), self._most_tokens)
+            # Who writes has a token in each step, whatever others read in it. Nor may one prompt take all the rest: who
+            # comes while a long one is read would not begin before its end, not even to be told that the engine lives.
+            others = len(self.running) + (ASIDE_TOKENS if self.waiting else 0)
+            self.max_num_scheduled_tokens = min(self._pace.tokens + others, self._most_tokens)
+            self.scheduler_config.long_prefill_token_threshold = max(
+                1, self.max_num_scheduled_tokens - others
+            )
             return super().schedule(*arguments, **options)
 
         def update_from_output(self, scheduled: Any, computed: Any) -> Any:

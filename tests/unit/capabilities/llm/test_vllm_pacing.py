@@ -70,24 +70,35 @@ class Scheduled:
 
 @dataclass
 class Scheduler:
-    """As much of vLLM's scheduler as is built upon: so many write, one reads a prompt without an end."""
+    """As much of vLLM's scheduler as is built upon: so many write, one reads a prompt without an end, some wait."""
 
     step_seconds: float = 0.06
     most: int = 2048
     running: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
     max_num_scheduled_tokens: int = 0
+    adaptive_long_prefill_threshold: bool = True
+
+    def __post_init__(self) -> None:
+        self.scheduler_config = SimpleNamespace(
+            max_num_batched_tokens=self.most, long_prefill_token_threshold=0
+        )
 
     @property
     def vllm_config(self) -> SimpleNamespace:
         return SimpleNamespace(
             additional_config={"step_seconds": self.step_seconds},
-            scheduler_config=SimpleNamespace(max_num_batched_tokens=self.most),
+            scheduler_config=self.scheduler_config,
         )
 
     def schedule(self, throttle_prefills: bool = False) -> Scheduled:
         assert not throttle_prefills
+        assert not self.adaptive_long_prefill_threshold
         tokens = dict.fromkeys(self.running, 1)
-        return Scheduled({**tokens, "reader": self.max_num_scheduled_tokens - len(tokens)})
+        left = self.max_num_scheduled_tokens - len(tokens)
+        reader = min(left, self.scheduler_config.long_prefill_token_threshold)
+        begun = {one: (left - reader) // len(self.waiting) for one in self.waiting}
+        return Scheduled({**tokens, "reader": reader, **begun})
 
     def update_from_output(self, scheduled: Scheduled, computed: str) -> str:
         assert scheduled.num_scheduled_tokens
@@ -138,3 +149,11 @@ def test_nothing_else_is_found_in_the_module() -> None:
     """A name that it does not have is an AttributeError, as of any module."""
     with pytest.raises(AttributeError, match="Unheard"):
         _ = vllm_pacing.Unheard
+
+
+@pytest.mark.parametrize("most", [2048, 64])
+def test_who_waits_begins_while_a_prompt_is_read(most: int) -> None:
+    """However long the prompt that is read, and however quick the machine, a request that comes has a part of the next step."""
+    machine = Machine(running=["writer"], waiting=["just came"], most=most)
+    for _ in range(50):
+        assert machine.stepped().num_scheduled_tokens["just came"] > 0

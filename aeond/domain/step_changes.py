@@ -6,6 +6,7 @@ from aeond.domain.copying import replace
 from aeond.domain.plans import Plan, StepState
 from aeond.domain.runs import Resolution, RunSnapshot
 from aeond.domain.steps import Steps, StepSnapshot, advance, skip_waiting
+from aeond.domain.tools import Recovery
 
 StepEvent = (
     e.StepStarted
@@ -50,7 +51,8 @@ def _with_step(run: RunSnapshot, changed: StepSnapshot, ledger: BudgetLedger) ->
 
 def _start(run: RunSnapshot, kind: e.StepStarted) -> RunSnapshot:
     current = run.steps[kind.step.step_id]
-    started = current.begin(kind.step, kind.attempt, kind.mode, kind.recovery, kind.reservation)
+    recovery = Recovery.RERUN if current.child else kind.recovery  # then it begins to wait again
+    started = current.begin(kind.step, kind.attempt, kind.mode, recovery, kind.reservation)
     begun = replace(started, pass_index=run.pass_index)
     return _with_step(run, begun, run.ledger.reserve(kind.reservation))
 
@@ -92,7 +94,9 @@ def _answer(run: RunSnapshot, kind: e.InputAnswered) -> RunSnapshot:
 def _start_child(run: RunSnapshot, kind: e.ChildRunStarted) -> RunSnapshot:
     current = run.steps[kind.step_id]
     ledger = run.ledger.settle(current.reservation, kind.used).reserve(kind.reservation)
-    return _with_step(run, replace(current, child=kind.child, reservation=kind.reservation), ledger)
+    # The call has returned: to wait is harmless to cut and to begin again.
+    waits = replace(current, child=kind.child, reservation=kind.reservation, recovery=Recovery.RERUN)
+    return _with_step(run, waits, ledger)
 
 
 def _resolve(run: RunSnapshot, kind: e.StepResolved) -> RunSnapshot:

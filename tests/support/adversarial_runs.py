@@ -157,7 +157,8 @@ class World:
         async def delegate() -> ToolAnswer:
             return SubtaskRequest("do it for me", {"n": self.chance.randint(0, 3)}, ("anything",))
 
-        effects = {"flood": Effect.READ, "dawdle": Effect.WRITE_OUTSIDE}
+        delegating = self.chance.choice(list(Effect))
+        effects = {"flood": Effect.READ, "dawdle": Effect.WRITE_OUTSIDE, "delegate": delegating}
         return [
             ToldTool(work.__name__, counting(work), effects.get(work.__name__, Effect.PURE))
             for work in (add, fail, dawdle, flood, ask, delegate)

@@ -11,7 +11,7 @@ from aeond.domain.plans import Plan
 from aeond.domain.questions import InputRequest
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.subtasks import SubtaskRequest, Template
-from aeond.domain.tools import ToolContext
+from aeond.domain.tools import Effect, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.contracts import PlanDraft
 from aeond.ports import Journal, ProgressSink
@@ -71,10 +71,10 @@ async def count(arguments: JsonObject, _: ToolContext) -> InputRequest:
     return InputRequest("how many?", {"type": "integer", "minimum": 1})
 
 
-def tree_tools() -> dict[str, ToldTool]:
-    """`start` a child run on a topic, `ask` a person, `count` (a number is wanted), `work`."""
+def tree_tools(effect: Effect = Effect.PURE) -> dict[str, ToldTool]:
+    """`start` a child run on a topic, with an effect; `ask` a person, `count` (a number is wanted), `work`."""
     return {
-        "start": ToldTool("start", start),
+        "start": ToldTool("start", start, effect),
         "ask": ToldTool("ask", ask),
         "count": ToldTool("count", count),
         "work": ToldTool("work", give_arguments_back),
@@ -87,14 +87,16 @@ def tree_world(
     *,
     journal: Journal | None = None,
     budget: BudgetRequest | None = None,
+    effect: Effect = Effect.PURE,
     **options: object,
 ) -> World:
-    """A world in which child runs do what their topic says, with this budget for each at most."""
+    """A world in which child runs do what their topic says, with this budget for each at most; `effect` is that
+    of the tool that starts them."""
     template = replace(TOPIC, tools=("start", "ask", "work"), budget=budget or BudgetRequest())
     world = World(
         folder,
         journal=journal or InMemoryJournal(),
-        tools=tree_tools(),
+        tools=tree_tools(effect),
         templates=(template,),
         **options,  # type: ignore[arg-type]  # a test gives the right ones
     )

@@ -28,6 +28,9 @@ from tests.support.trees import next_daemon, plan, starting, tree_world
 NO_BOUNDS = BudgetRequest()
 PATIENCE = 10.0
 
+# A step that waits for its child run is no call any more, whatever the call that started it may have changed.
+started_by_any_tool = pytest.mark.parametrize("effect", [Effect.PURE, Effect.NET])
+
 
 async def begun(world: World, planned: Plan, **bounds: int) -> str:
     return (await world.runs.create(asking(), planned, BudgetRequest(**bounds))).run_id
@@ -137,10 +140,11 @@ async def test_a_cancelled_child_fails_its_step(tmp_path: Path) -> None:
     assert run.steps["s2"].state is StepState.SUCCEEDED
 
 
-async def test_cancelling_a_run_cancels_all_below_it(tmp_path: Path) -> None:
+@started_by_any_tool
+async def test_cancelling_a_run_cancels_all_below_it(tmp_path: Path, effect: Effect) -> None:
     """A wish to stop reaches children and their children, which all end."""
     plans = {"1": starting("2"), "2": plan("ask"), "3": plan("ask")}
-    async with tree_world(tmp_path, plans).working() as world:
+    async with tree_world(tmp_path, plans, effect=effect).working() as world:
         run_id = await begun(world, starting("1", "3"))
         with anyio.fail_after(PATIENCE):
             one, three = await started(world, run_id, 2)
@@ -153,42 +157,45 @@ async def test_cancelling_a_run_cancels_all_below_it(tmp_path: Path) -> None:
                 assert run.state is RunState.CANCELLED, run
 
 
-async def test_expiry_reaches_all_below_it(tmp_path: Path) -> None:
-    """When a run's time is up its children end too, and the run still answers."""
+@started_by_any_tool
+async def test_expiry_reaches_all_below_it(tmp_path: Path, effect: Effect) -> None:
+    """When a run's time is up its children end too, also one that waits for a person, and the run still answers."""
     never = anyio.Event()
 
     async def hang(arguments: JsonObject, _: ToolContext) -> JsonValue:
         await never.wait()
         return None
 
-    plans = {"1": starting("2"), "2": plan("hang")}
-    world = tree_world(tmp_path, plans)
+    plans = {"1": starting("2"), "2": plan("hang"), "3": plan("ask")}
+    world = tree_world(tmp_path, plans, effect=effect)
     world.tools["hang"] = ToldTool("hang", hang)
     async with world.working():
-        run_id = await begun(world, starting("1"), wall_seconds=60)
+        run_id = await begun(world, starting("1", "3"), wall_seconds=60)
         with anyio.fail_after(PATIENCE):
-            (one,) = await started(world, run_id)
+            one, three = await started(world, run_id, 2)
             (two,) = await started(world, one.run_id)
             await world.reached(two.run_id, RunState.RUNNING)
+            await world.reached(three.run_id, RunState.AWAITING_INPUT)
             while not world.tools["hang"].calls:
                 await anyio.lowlevel.checkpoint()
             world.clock.advance(61)
             run = await world.ended(run_id)
-            ends = [await world.ended(child.run_id) for child in (one, two)]
+            ends = [await world.ended(child.run_id) for child in (one, two, three)]
     assert run.state is RunState.EXPIRED
     assert run.answer is not None
     assert {end.state for end in ends} <= {RunState.CANCELLED, RunState.EXPIRED}
 
 
-async def test_the_next_daemon_goes_on_with_a_tree(tmp_path: Path) -> None:
-    """After a daemon that died or was stopped each run of a tree goes on once, and no child is begun twice."""
+@started_by_any_tool
+async def test_the_next_daemon_goes_on_with_a_tree(tmp_path: Path, effect: Effect) -> None:
+    """After daemons that died or were stopped each run of a tree goes on once, and no child is begun twice."""
     gate = anyio.Event()
 
     async def wait(arguments: JsonObject, _: ToolContext) -> JsonValue:
         await gate.wait()
         return "done"
 
-    world = tree_world(tmp_path, {"1": plan("wait")})
+    world = tree_world(tmp_path, {"1": plan("wait")}, effect=effect)
     world.tools["wait"] = ToldTool("wait", wait, Effect.READ)
     async with world.working():
         run_id = await begun(world, starting("1"))
@@ -196,6 +203,11 @@ async def test_the_next_daemon_goes_on_with_a_tree(tmp_path: Path) -> None:
             (child,) = await started(world, run_id)
             while not world.tools["wait"].calls:
                 await anyio.lowlevel.checkpoint()
+    async with next_daemon(world).working() as second:
+        with anyio.fail_after(PATIENCE):
+            while len(world.tools["wait"].calls) < 2:
+                await anyio.lowlevel.checkpoint()
+            assert (await second.runs.get(run_id)).steps["s1"].attempt == 2
     gate.set()
     async with next_daemon(world).working() as after:
         with anyio.fail_after(PATIENCE):
@@ -286,11 +298,15 @@ async def test_a_child_that_expired_without_a_result_fails_its_step(tmp_path: Pa
     assert child.run_id in step.error
 
 
+@started_by_any_tool
 @pytest.mark.parametrize("topics", [1, 3])
-async def test_a_run_rests_while_its_children_wait_for_people(tmp_path: Path, topics: int) -> None:
+async def test_a_run_rests_while_its_children_wait_for_people(
+    tmp_path: Path, topics: int, effect: Effect
+) -> None:
     """While all that a run waits for are children that ask people, none holds a place or burns time."""
     names = [str(n) for n in range(topics)]
-    world = tree_world(tmp_path, {name: plan("ask") for name in names}, limits=RunLimits(running=1))
+    plans = {name: plan("ask") for name in names}
+    world = tree_world(tmp_path, plans, effect=effect, limits=RunLimits(running=1))
     async with world.working():
         run_id = await begun(world, starting(*names), wall_seconds=60, ttl=90)
         with anyio.fail_after(PATIENCE):

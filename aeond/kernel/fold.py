@@ -121,7 +121,8 @@ def _apply(run: RunSnapshot, event: e.Event) -> RunSnapshot:
 def _adopt(run: RunSnapshot, plan: Plan, source: PlanSource) -> RunSnapshot:
     judged = source is PlanSource.MODEL and run.route is Route.PLAN
     phase = Phase.PLAN if judged else Phase.EXECUTE
-    return replace(run, plan=plan, plan_source=source, phase=phase, steps=refined(run.steps, plan))
+    steps = refined(run.steps, plan)
+    return replace(run, plan=plan, plan_source=source, phase=phase, steps=steps, problem=None)
 
 
 def _refine(run: RunSnapshot, kind: e.PlanRefined) -> RunSnapshot:

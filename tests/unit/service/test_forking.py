@@ -6,17 +6,17 @@ import anyio
 import pytest
 
 from aeond.domain.budgets import BudgetRequest
-from aeond.domain.events import AnswerStarted, Event, PlanAdopted, RunStarted, StepEnded
+from aeond.domain.events import AnswerStarted, Event, PlanAdopted, PlanningFailed, RunStarted, StepEnded
 from aeond.domain.forks import ForkRequest
 from aeond.domain.outcome import Problem
-from aeond.domain.plans import Plan, PlanStep
+from aeond.domain.plans import Plan, PlanStep, StepState
 from aeond.domain.runs import RunSnapshot, RunState
 from aeond.domain.tools import ToolCall
 from aeond.errors import InvalidInputError, WrongStateError
 from aeond.ports import ProgressSink
 from tests.support.journals import all_events
 from tests.support.service_world import ONE_STEP, USER, World, asking
-from tests.support.trees import plan, tree_world
+from tests.support.trees import PlanByTopic, plan, tree_world
 
 TWO_STEPS = Plan(
     "two steps",
@@ -133,6 +133,20 @@ async def test_a_plan_that_does_not_fit_the_past_is_refused(tmp_path: Path) -> N
                 ForkRequest(events[0].run_id, USER, seq_of(events, StepEnded), plan=without)
             )
         assert refused.value.reason == "FORK_DOES_NOT_FIT"
+
+
+async def test_a_plan_for_a_run_that_could_not_be_planned(tmp_path: Path) -> None:
+    """A fork that brings the plan which could not be made carries it out and succeeds: that problem is over."""
+    world = tree_world(tmp_path)
+    world.planner = PlanByTopic({asking().text: None})  # type: ignore[assignment]  # another double of the port
+    async with world.working():
+        failed = await world.ended((await world.runs.create(asking(), None, BudgetRequest())).run_id)
+        assert failed.problem is not None
+        events = await all_events(world.journal, failed.run_id)
+        asked = ForkRequest(failed.run_id, USER, seq_of(events, PlanningFailed), plan=plan("work"))
+        ended = await world.ended((await world.runs.fork(asked)).run_id)
+    assert (ended.state, ended.problem) == (RunState.SUCCEEDED, None)
+    assert ended.steps["s1"].state is StepState.SUCCEEDED
 
 
 async def test_forks_that_race_give_one_run(tmp_path: Path) -> None:

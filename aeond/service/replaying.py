@@ -37,6 +37,8 @@ class Replay:
                 said = f"event {recorded.seq} is {type(kind).__name__}, but {command or 'nothing'} was due"
                 raise ReplayError(f"run {recorded.run_id}: {said}", reason="REPLAY_MISMATCH")
             kind = command.kind if isinstance(command, Record) else kind
+        elif isinstance(kind, e.RunParked):
+            self._due.clear()  # a fork's past may end between two things that were due together
         event = e.Event(recorded.run_id, recorded.seq, recorded.time, recorded.elapsed_seconds, kind)
         self._run = self._fold(self._run, event)
         return event

@@ -1,13 +1,17 @@
 """Forks and replays of runs, by the real daemon and from the command line."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 
+from aeond.capabilities.journal.sqlite_journal import SqliteJournal
+from aeond.domain.events import PassStarted, RunCreated
 from aeond_client import AsyncClient, RunOptions
 from aeond_client.events import StepStarted
-from aeond_client.runs import PlanStep, RunState
+from aeond_client.runs import Plan, PlanStep, RunState
 from tests.support.collecting import ended
+from tests.support.journals import all_events
 from tests.support.ledgers import chain, deed
 from tests.support.stages import Stage
 
@@ -70,6 +74,36 @@ async def test_a_fork_may_go_on_with_another_plan(stage: Stage) -> None:
     assert kinds[-1] == "run_ended"
     assert "plan_adopted" in kinds
     assert printed.err == f"{len(kinds)} events came out as recorded.\n"
+
+
+async def test_a_fork_between_steps_that_began_together_replays(stage: Stage) -> None:
+    """From the command line: a fork where the second of two parallel steps began does both and can be replayed."""
+    together = Plan("side by side", (deed("s1", "pure"), deed("s2", "pure"), deed("s3", "pure", "s1", "s2")))
+    assert (await stage.aeonctl("ask", "-q", "--plan", stage.plan_file(together))).code == 0
+    assert (await stage.aeonctl("fork", "last", "--step", "s2")).code == 0
+    printed = await stage.aeonctl("replay", "last")
+    assert (printed.code, "came out as recorded" in printed.err) == (0, True), printed.err
+
+
+async def test_a_record_that_was_altered_does_not_replay(stage: Stage) -> None:
+    """From the command line: where code and record part the replay stops, says where, and fails with exit code 1."""
+    async with AsyncClient(stage.socket) as client:
+        run_id = await done(client, stage.workspace, *THREE)
+    stage.daemon.stop()
+    async with SqliteJournal(stage.daemon.state_dir / "journal.db") as journal:
+        events = [replace(event, run_id="altered") for event in await all_events(journal, run_id)]
+        created = events[0].kind
+        assert isinstance(created, RunCreated)
+        again = replace(created, request=replace(created.request, request_id="another"))
+        events[0] = replace(events[0], kind=again)
+        begun = next(n for n, event in enumerate(events) if isinstance(event.kind, PassStarted))
+        events[begun] = replace(events[begun], kind=PassStarted(7))
+        await journal.append(events)
+    stage.daemon.start()
+    printed = await stage.aeonctl("replay", "altered")
+    assert printed.code == 1
+    assert f"event {begun + 1} is PassStarted" in printed.err
+    assert "came out as recorded" not in printed.err
 
 
 async def test_a_fork_where_a_step_never_began_is_refused(stage: Stage) -> None:

@@ -44,7 +44,7 @@ RUN_TRANSITIONS: Final[Mapping[RunState, Mapping[type, RunState | None]]] = {
     RunState.SUSPENDED: {
         e.StepResolved: RunState.RUNNING,
         e.RunResumed: RunState.RUNNING,
-        e.CancelRequested: RunState.SUSPENDED,
+        **dict.fromkeys((e.InputAnswered, e.CancelRequested), RunState.SUSPENDED),
         e.RunEnded: None,
     },
 }

@@ -101,6 +101,25 @@ async def test_what_ends_all_questions_ends_the_wait(journal: Journal, end: e.Ev
     await _state_follows(journal, "run", events, [1])
 
 
+@pytest.mark.parametrize("size", [1, 20])
+async def test_an_answer_to_a_suspended_run_leaves_it_suspended(journal: Journal, size: int) -> None:
+    """It does not await that input any more once it goes on, and goes on no sooner."""
+    step = PlanStep("a", "ask", ToolCall("ask"))
+    kinds: list[e.EventKind] = [
+        RunCreated(RunRequest("ask"), Budget(), Plan("ask", (step,))),
+        e.RunStarted(),
+        e.PassStarted(1),
+        e.StepStarted(step, 1, StepMode.TOOL, Recovery.RERUN, Amounts(ttl=1)),
+        _asking("a"),
+        e.RunSuspended(SuspendReason.DISK_FULL),
+        e.InputAnswered("a.1", "red", Owner()),
+        e.RunResumed(),
+        e.PassEnded(1),
+    ]
+    events = [event("run", seq, kind) for seq, kind in enumerate(kinds, start=1)]
+    await _state_follows(journal, "run", events, [size])
+
+
 async def test_the_runs_that_a_run_started_are_listed_apart(journal: Journal) -> None:
     """A filter by parent gives what that run started, newest first, also beside other filters; not others."""
     for run_id in ("p", "q", "x1", "x2", "x3"):

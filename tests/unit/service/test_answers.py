@@ -10,9 +10,16 @@ from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
 from aeond.domain.budgets import BudgetRequest
 from aeond.domain.events import Event, InputAnswered
 from aeond.domain.plans import Plan, StepState
-from aeond.domain.runs import RunSnapshot, RunState
+from aeond.domain.runs import Resolution, RunSnapshot, RunState
+from aeond.domain.tools import Effect
 from aeond.domain.values import JsonValue
-from aeond.errors import InvalidInputError, NotFoundError, WrongStateError
+from aeond.errors import InvalidInputError, NotFoundError, OverloadedError, WrongStateError
+from aeond.kernel.decide import decide
+from aeond.kernel.fold import fold
+from aeond.service.replaying import Replay
+from aeond.service.room import PROBE_SECONDS
+from tests.support.doubles import ToldTool
+from tests.support.full_journal import FullDisk
 from tests.support.service_world import USER, World, asking
 from tests.support.strategy import calls
 from tests.support.trees import next_daemon, plan, tree_world
@@ -178,6 +185,59 @@ async def test_a_question_outlives_its_daemon_with_work_beside_it(tmp_path: Path
             await after.runs.answer(run.run_id, "s3.1", 2, USER)
             ended = await after.ended(run.run_id)
     assert ended.state is RunState.SUCCEEDED
+
+
+async def test_a_suspended_run_takes_answers(tmp_path: Path) -> None:
+    """A run that waits for a decision too takes an answer, waits on, and goes on with it once that is made."""
+    never = anyio.Event()
+
+    async def hang(_arguments: object, _context: object) -> JsonValue:
+        await never.wait()
+        return None
+
+    world = tree_world(tmp_path)
+    world.tools["hang"] = ToldTool("hang", hang, Effect.NET)
+    side_by_side = Plan("a goal", (calls("s1", "ask"), calls("s2", "hang"), calls("s3", "work", "s1", "s2")))
+    async with world.working():
+        run = await waiting(world, side_by_side)
+        with anyio.fail_after(PATIENCE):
+            while not world.tools["hang"].calls:
+                await anyio.lowlevel.checkpoint()
+    async with next_daemon(world).working() as after:
+        with anyio.fail_after(PATIENCE):
+            await after.reached(run.run_id, RunState.SUSPENDED)
+            answered = await after.runs.answer(run.run_id, "", "red", USER)
+            assert (answered.state, answered.questions) == (RunState.SUSPENDED, ())
+            summary = await after.journal.summary(run.run_id)
+            assert summary is not None
+            assert summary.state is RunState.SUSPENDED
+            with pytest.raises(WrongStateError):
+                await after.runs.answer(run.run_id, "s1.1", "blue", USER)
+            await after.runs.decide(run.run_id, "s2", Resolution.DONE, USER)
+            ended = await after.ended(run.run_id)
+        events = await after.journal.read(run.run_id)
+    assert (ended.state, ended.steps["s1"].output) == (RunState.SUCCEEDED, "red")
+    replay = Replay(run.run_id, decide, fold)
+    assert [replay.next(event) for event in events] == list(events)
+
+
+async def test_an_answer_to_a_run_without_room_on_the_disk_is_taken_once_there_is(tmp_path: Path) -> None:
+    """Its first answer finds no room and suspends the run; the next one counts, and the run goes on by itself."""
+    journal = FullDisk(room=100)
+    async with tree_world(tmp_path, journal=journal).working() as world:
+        run = await waiting(world)
+        journal.room = 0
+        with pytest.raises(OverloadedError):
+            await world.runs.answer(run.run_id, "", "blue", USER)
+        journal.room = 100
+        answered = await world.runs.answer(run.run_id, "", "red", USER)
+        assert (answered.state, answered.questions) == (RunState.SUSPENDED, ())
+        with anyio.fail_after(PATIENCE):
+            while world.scheduler.running_count:
+                await anyio.lowlevel.checkpoint()
+            world.clock.advance(PROBE_SECONDS)
+            ended = await world.ended(run.run_id)
+    assert (ended.state, ended.steps["s1"].output) == (RunState.SUCCEEDED, "red")
 
 
 async def test_a_question_lapses_while_its_run_has_no_loop(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """From start to stop: what happens in which order, and what signals do.
 
-Start: lock, journal, memory, tools, engine (it begins to load and nobody waits for it), unfinished runs,
+Start: locks, journal, memory, tools, engine (it begins to load and nobody waits for it), unfinished runs,
 socket, READY. Stop, by SIGTERM or SIGINT: admit nothing, tell watchers where to go on from, park runs and
 wait for steps with effects, close the socket, write everything back, end with 0. A second signal does not
 wait for steps. SIGHUP reads the configuration again.
@@ -54,7 +54,7 @@ async def serve(live: LiveConfig, paths: Paths, notifier: Notifier, descriptor: 
     """
     signals = Signals(live)
     paths.make()
-    with single_instance(paths.lock):
+    with single_instance(paths.lock), single_instance(paths.socket_lock):
         async with anyio.create_task_group() as tasks:
             await tasks.start(signals.listen)
             starting = anyio.CancelScope()

@@ -1,4 +1,4 @@
-"""One daemon per state folder: a lock that the kernel of Linux releases however the daemon ends."""
+"""One daemon per state folder and per socket: a lock that the kernel of Linux releases however the daemon ends."""
 
 import fcntl
 import os

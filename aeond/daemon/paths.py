@@ -4,12 +4,14 @@ import os
 import sys
 from collections.abc import Iterable
 from dataclasses import field
+from functools import partial
 from pathlib import Path
 
 from aeond.daemon.config import Config
 from aeond.daemon.secrets import secret_places
 from aeond.errors import RefusedError
 from aeond.frozen import frozen
+from aeond.private_folders import make_private
 
 SYSTEM_CONFIG = Path("/etc/aeond/aeond.toml")
 SERVICE_SOCKETS = Path("/run/aeond")
@@ -69,6 +71,10 @@ class Paths:
         return self.state_dir / "aeond.lock"
 
     @property
+    def socket_lock(self) -> Path:
+        return self.inner_dir / "aeond.lock"
+
+    @property
     def workspaces(self) -> Path:
         return self.state_dir / "workspaces"
 
@@ -87,15 +93,18 @@ class Paths:
     def make(self) -> None:
         """Makes the folders that a daemon needs before anything else, for its own user alone.
 
-        RefusedError (reason FOLDER_REFUSED) when that is not possible.
+        RefusedError (reason FOLDER_REFUSED) when that is not possible, (reason FOLDER_NOT_OURS) when others could
+        reach what has to be private.
         """
-        for folder, mode in (
-            (self.state_dir, 0o700),
-            (self.socket.parent, 0o700 if not is_system() else 0o755),
-            (self.private_dir, 0o700 if not is_system() else 0o755),
+        shared = 0o700 if not is_system() else 0o755
+        for folder, make in (
+            (self.state_dir, partial(_make, 0o700)),
+            (self.socket.parent, partial(_make, shared)),
+            (self.private_dir, partial(_make, shared)),
+            (self.inner_dir, make_private),
         ):
             try:
-                folder.mkdir(mode=mode, parents=True, exist_ok=True)
+                make(folder)
             except OSError as error:
                 raise RefusedError(
                     f"{folder} cannot be made ({error.strerror}): make it for this user, or configure another",
@@ -104,8 +113,8 @@ class Paths:
 
     @property
     def engine_dir(self) -> Path:
-        """Sockets of engines: private to the daemon."""
-        return self.private_dir / "engine"
+        """Sockets of engines: private to the daemon, and to it alone of those with sockets in one folder."""
+        return self.private_dir / f"{self.socket.name}.engine"
 
     @property
     def engine_cache(self) -> Path:
@@ -134,8 +143,8 @@ class Paths:
 
     @property
     def inner_dir(self) -> Path:
-        """The gRPC server's own socket, behind the door: private to the daemon."""
-        return self.private_dir / "inner"
+        """The gRPC server's own socket, behind the door: private like `engine_dir`."""
+        return self.private_dir / f"{self.socket.name}.inner"
 
 
 def default_config_file() -> Path:
@@ -177,6 +186,10 @@ def nvidia_driver() -> str:
 def user_models_dir() -> Path:
     """Where this user keeps models."""
     return _home("XDG_CACHE_HOME", ".cache") / "aeond" / "models"
+
+
+def _make(mode: int, folder: Path) -> None:
+    folder.mkdir(mode=mode, parents=True, exist_ok=True)
 
 
 def _chosen(text: str, usual: Path) -> Path:

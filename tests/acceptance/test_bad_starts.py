@@ -46,7 +46,20 @@ def test_a_second_daemon_on_the_same_socket_is_refused(folder: Path) -> None:
     with running_daemon() as first:
         second = DaemonProcess(folder, {"socket": {"path": str(first.socket)}})
         assert failed_start(second) == Exit.ANOTHER_INSTANCE
-        assert str(first.socket) in second.log
+        assert f"process {first.pid}) works with {first.socket}" in second.log
+        with Client(first.socket) as client:
+            assert client.get_status().pid == first.pid
+
+
+def test_daemons_with_sockets_in_one_folder_leave_each_other_alone(folder: Path) -> None:
+    """A second daemon whose socket is beside the first one's comes and goes, and the first one goes on answering."""
+    with running_daemon() as first:
+        beside = first.folder / "beside.sock"
+        second = DaemonProcess(folder, {"socket": {"path": str(beside)}})
+        second.start()
+        with Client(beside) as client, Client(first.socket) as other:
+            assert (client.get_status().pid, other.get_status().pid) == (second.pid, first.pid)
+        assert second.stop() == Exit.OK
         with Client(first.socket) as client:
             assert client.get_status().pid == first.pid
 

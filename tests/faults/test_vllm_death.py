@@ -67,7 +67,7 @@ def daemon() -> Iterator[DaemonProcess]:
 
 
 def engine_folder(daemon: DaemonProcess) -> Path:
-    return daemon.folder / "engine"
+    return daemon.folder / "aeond.sock.engine"
 
 
 def killed(processes: VllmProcesses, victim: str) -> None:

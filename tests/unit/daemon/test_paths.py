@@ -67,11 +67,11 @@ def test_a_service_of_a_user_of_its_own_is_a_system_daemon(monkeypatch: pytest.M
 def test_what_is_private_is_where_systemd_made_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sockets that only the daemon uses are in its runtime folder, else beside its own socket."""
     config = Config.model_validate({"socket": {"path": "/srv/s.sock"}})
-    assert paths_of(config, FILE).inner_dir == Path("/srv/inner")
+    assert paths_of(config, FILE).inner_dir == Path("/srv/s.sock.inner")
     monkeypatch.setenv("RUNTIME_DIRECTORY", "/run/aeond-private")
     private = paths_of(config, FILE)
-    assert str(private.inner_dir) == "/run/aeond-private/inner"
-    assert str(private.engine_dir) == "/run/aeond-private/engine"
+    assert str(private.inner_dir) == "/run/aeond-private/s.sock.inner"
+    assert str(private.engine_dir) == "/run/aeond-private/s.sock.engine"
 
 
 def test_what_is_configured_is_used(home: Path) -> None:
@@ -82,12 +82,14 @@ def test_what_is_configured_is_used(home: Path) -> None:
 
 
 @pytest.mark.usefixtures("home")
-def test_the_daemon_s_folders_are_its_own() -> None:
+def test_the_daemon_s_folders_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Folders that the daemon makes can be entered by its user alone."""
     paths = paths_of(Config(), FILE)
+    monkeypatch.setattr(os, "geteuid", os.getuid)  # whose the folders will be
+    monkeypatch.setattr("aeond.daemon.paths.is_system", lambda: False)
     paths.make()
-    assert paths.state_dir.stat().st_mode & 0o777 == 0o700
-    assert paths.socket.parent.stat().st_mode & 0o777 == 0o700
+    for folder in (paths.state_dir, paths.socket.parent, paths.inner_dir):
+        assert folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
@@ -115,7 +117,7 @@ def test_what_the_daemon_keeps_to_itself(tmp_path: Path, monkeypatch: pytest.Mon
     own = {str(place.relative_to(tmp_path)) for place in paths.own_files if place.is_relative_to(tmp_path)}
     state = ".local/state/aeond"
     assert own == {
-        *(state, f"{state}/run/engine", f"{state}/run/inner"),
+        *(state, f"{state}/run/aeond.sock.engine", f"{state}/run/aeond.sock.inner"),
         *(".config/aeond", "other.toml", "credentials", "hub", "key"),
         *("tools.py", "vllm"),
     }

@@ -3,8 +3,10 @@
 import select
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from aeon_cli.outages import BACK, in_words, outlasting
 from aeon_cli.printable import one_line, printable, shown_value
 from aeon_cli.titles import duration_in_words
 from aeond_client.errors import InvalidInputError, WrongStateError
@@ -12,6 +14,8 @@ from aeond_client.judgements import Question
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
+    from aeond_client.following import Outage
+    from aeond_client.runs import Run
 
 # Somebody else may answer meanwhile: so often it is looked whether the question is still open.
 _LOOK_SECONDS = 1.0
@@ -57,13 +61,14 @@ def how_to_answer(run_id: str, question: Question) -> str:
     return f"aeonctl answer {run_id} {question.question_id} " + ("CHOICE" if question.options else "ANSWER")
 
 
-def ask_person(client: "Client", run_id: str, question: Question) -> bool:
+def ask_person(client: "Client", run_id: str, question: Question, patience_seconds: float) -> bool:
     """Asks at the terminal until the question is answered, by whomever. False when the person leaves it
-    open (end of input)."""
+    open (end of input). A daemon that is away is waited for so long: the question survives it."""
     _say(*lines_of(question, time.time()))
     shown = f"[{one_line(shown_value(question.default))}] " if question.has_default else ""
     _prompt(shown)
-    while _is_open(client, run_id, question):
+    tell = _OutageTeller(shown)
+    while _asks(run := outlasting(partial(client.get_run, run_id), run_id, patience_seconds, tell), question):
         ready, _, _ = select.select([sys.stdin], [], [], _LOOK_SECONDS)
         if not ready:
             continue
@@ -75,23 +80,50 @@ def ask_person(client: "Client", run_id: str, question: Question) -> bool:
         if not text and not question.has_default:
             _prompt(shown)
             continue
+        value = value_of(question, text) if text else question.default
+        answer = partial(client.answer_run, run_id, value, question.question_id)
         try:
-            client.answer_run(
-                run_id, value_of(question, text) if text else question.default, question.question_id
-            )
+            outlasting(answer, run_id, patience_seconds, tell)
         except InvalidInputError as error:
             _say(f"  {one_line(error.message)}")
             _prompt(shown)
         except WrongStateError:
-            break
+            continue  # somebody was faster, or our own answer arrived although its reply did not
         else:
             return True
-    _say("  (answered meanwhile)")
+    _say(f"  ({_why_closed(run, question)})")
     return True
 
 
-def _is_open(client: "Client", run_id: str, question: Question) -> bool:
-    return any(q.question_id == question.question_id for q in client.get_run(run_id).questions)
+def _asks(run: "Run", question: Question) -> bool:
+    return any(q.question_id == question.question_id for q in run.questions)
+
+
+def _why_closed(run: "Run", question: Question) -> str:
+    """Why a question that was open is not any more."""
+    if run.cancel_requested:
+        return "not asked any more: the run is cancelled"
+    lapsed = question.deadline_time and time.time() >= question.deadline_time
+    return "the time to answer is over" if lapsed else "answered meanwhile"
+
+
+class _OutageTeller:
+    """Tells of an outage between the prompt and the answer, once, and prompts again after it."""
+
+    def __init__(self, prompt: str) -> None:
+        self._prompt = prompt
+        self._told = ""
+
+    def __call__(self, outage: "Outage | None") -> None:
+        if outage is None:
+            self._told = ""
+            _say(f"  {BACK}")
+            _prompt(self._prompt)
+            return
+        words, left = in_words(outage)
+        if words != self._told:
+            _say(f"{'' if self._told else chr(10)}  {words}{left}")
+            self._told = words
 
 
 def _say(*lines: str) -> None:

@@ -2,7 +2,9 @@
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from aeon_cli.answers import AnswerWriter
@@ -10,12 +12,15 @@ from aeon_cli.checklist import Checklist
 from aeon_cli.encoding import plain
 from aeon_cli.exits import Exit
 from aeon_cli.flowing import print_flowing
+from aeon_cli.outages import BACK, outlasting
+from aeon_cli.outages import in_words as outage_in_words
 from aeon_cli.printable import json_line, one_line
 from aeon_cli.questions import ask_person, can_ask, how_to_answer, lines_of
 from aeon_cli.terminals import look_at
 from aeon_cli.titles import counted, duration_in_words
 from aeon_cli.views import NoView, PlainView, View, in_words
 from aeond_client.events import Event, InputRequested
+from aeond_client.judgements import Question
 from aeond_client.runs import Run, RunState
 from aeond_client.waiting import may_need_a_person, waits
 
@@ -77,9 +82,15 @@ def _shown_to_its_end(client: "Client", run_id: str, how: Showing) -> Exit:
     def tell(outage: "Outage | None") -> None:
         writer.break_off()
         if outage is None:
-            view.note("The daemon is back.")
+            view.note(BACK)
         else:
-            view.note(*_outage_in_words(outage))
+            view.note(*outage_in_words(outage))
+
+    def look(run_id: str) -> Run:
+        return outlasting(partial(client.get_run, run_id), run_id, how.patience_seconds, tell)
+
+    def ask(run: Run, question: Question) -> bool:
+        return ask_person(client, run.run_id, question, how.patience_seconds)
 
     asks = can_ask() and not silent
     held_up: Run | None = None
@@ -101,7 +112,7 @@ def _shown_to_its_end(client: "Client", run_id: str, how: Showing) -> Exit:
             elif how.children and (words := in_words(event)):
                 view.note(f"  {event.run_id}: {words}")
             if may_need_a_person(event) and not how.stay:
-                held_up = _held_up(client, event, view, asks=asks)
+                held_up = _held_up(look, event, view, ask if asks else None)
                 if held_up is not None:
                     break
     finally:
@@ -114,22 +125,25 @@ def _shown_to_its_end(client: "Client", run_id: str, how: Showing) -> Exit:
     if held_up:
         return Exit.WAITING
     # A watch that began behind the end was told nothing of it.
-    ended = shown.state if shown.state.ended else client.get_run(run_id).state
+    ended = shown.state if shown.state.ended else look(run_id).state
     return _EXITS.get(ended, Exit.FAILED)
 
 
-def _held_up(client: "Client", event: Event, view: View, *, asks: bool) -> "Run | None":
-    """The run that began to wait at this event, if it still does once the person here was asked."""
-    run = client.get_run(event.run_id)
+def _held_up(
+    look: Callable[[str], Run], event: Event, view: View, ask: Callable[[Run, Question], bool] | None
+) -> Run | None:
+    """The run that began to wait at this event, if it still does once the person here, if there is one, was
+    asked."""
+    run = look(event.run_id)
     if not waits(run):
         return None
-    if not asks or not isinstance(event.kind, InputRequested):
+    if ask is None or not isinstance(event.kind, InputRequested):
         return run
     view.pause()
     question = event.kind.question
-    if question not in run.questions or ask_person(client, run.run_id, question):
+    if question not in run.questions or ask(run, question):
         return None
-    return client.get_run(event.run_id)
+    return look(event.run_id)
 
 
 def choose_view(*, silent: bool) -> View:
@@ -142,14 +156,6 @@ def choose_view(*, silent: bool) -> View:
     from aeon_cli.live import LiveView
 
     return LiveView(sys.stderr, terminal)
-
-
-def _outage_in_words(outage: "Outage") -> tuple[str, str]:
-    """What is the matter, and how long it is waited for."""
-    left = f" (at most {duration_in_words(max(outage.patience_seconds - outage.waited_seconds, 0.0))})"
-    if outage.error.reason == "DRAINING":
-        return "The daemon is stopping; waiting for its successor", left
-    return "The daemon went away; waiting for it to come back", left
 
 
 def _say_what_it_waits_for(run: Run) -> list[str]:

@@ -1,5 +1,6 @@
 """What a run asks a person, with the real daemon: asked, left, answered from anywhere, over a SIGKILL."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -153,6 +154,51 @@ async def test_ask_asks_at_the_terminal(stage: Stage, plan_file: str) -> None:
         shown.press("2\n")
         assert await shown.read_to_end() == 0
     assert "You said blue." in shown.screen.text
+
+
+async def test_asking_survives_a_daemon_that_goes_away(stage: Stage, plan_file: str) -> None:
+    """A daemon that is killed beside an open question is waited for, told of, and given the answer by its next life."""
+    told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
+    async with terminal(command("ask", "--plan", plan_file), environment=told, columns=80, lines=24) as shown:
+        await shown.read_until("2) blue")
+        stage.daemon.kill()
+        await shown.read_until("waiting for it to come back (at most 1m00s)")
+        shown.press("2\n")
+        stage.daemon.start()
+        await shown.read_until("The daemon is back.")
+        assert await shown.read_to_end() == 0
+    assert "You said blue." in shown.screen.text
+
+
+async def test_asking_waits_no_longer_than_the_patience(stage: Stage, plan_file: str) -> None:
+    """Who has no patience is told at once that the daemon is away beside an open question."""
+    told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
+    asking = command("ask", "--plan", plan_file, "--patience", "0")
+    async with terminal(asking, environment=told, columns=80, lines=24) as shown:
+        await shown.read_until("2) blue")
+        stage.daemon.kill()
+        assert await shown.read_to_end() == 3
+    assert "waiting for it" not in shown.screen.text
+
+
+async def test_a_question_that_closes_says_why(stage: Stage) -> None:
+    """Who is being asked is told whether the run was cancelled, the time is over, or somebody else answered."""
+    told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
+
+    async def asked_until(words: str, close: Callable[[Client, str], object], **arguments: Any) -> None:
+        plan = stage.plan_file(asking(**arguments))
+        async with terminal(command("ask", "--plan", plan), environment=told, columns=80, lines=24) as shown:
+            await shown.read_until("\n>")
+            with Client(stage.socket) as client:
+                close(client, client.list_runs(limit=1)[0].run_id)
+            await shown.read_until(words)
+            await shown.read_to_end()
+
+    await asked_until(
+        "(not asked any more: the run is cancelled)", lambda client, run_id: client.cancel_run(run_id)
+    )
+    await asked_until("(answered meanwhile)", lambda client, run_id: client.answer_run(run_id, "red"))
+    await asked_until("(the time to answer is over)", lambda _client, _run_id: None, deadline_seconds=1.0)
 
 
 async def test_without_a_terminal_ask_says_how_to_answer(stage: Stage, plan_file: str) -> None:

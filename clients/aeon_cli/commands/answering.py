@@ -67,6 +67,7 @@ def _ask_all(client: "Client", run: "Run") -> "Exit":
     """Asks each open question at the terminal, or says how to answer where there is none."""
     from aeon_cli.exits import Exit
     from aeon_cli.questions import ask_person, can_ask, lines_to_answer
+    from aeond_client.following import PATIENCE_SECONDS
 
     if not run.questions:
         print("The run asks nothing.", file=sys.stderr)
@@ -74,6 +75,6 @@ def _ask_all(client: "Client", run: "Run") -> "Exit":
     for question in run.questions:
         if not can_ask():
             print("\n".join(lines_to_answer(run.run_id, question)), file=sys.stderr)
-        elif not ask_person(client, run.run_id, question):
+        elif not ask_person(client, run.run_id, question, PATIENCE_SECONDS):
             return Exit.WAITING
     return Exit.ANSWERED if can_ask() else Exit.WAITING

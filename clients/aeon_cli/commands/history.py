@@ -54,7 +54,8 @@ def fork(
     """Do a run differently from some point on, as a run of its own.
 
     The run itself stays as it is. What was in flight at that point is begun again; a step with effects
-    that may have been cut waits for a decision. RUN is a run's id, or last for the newest one.
+    that may have been cut waits for a decision. In a session a fork knows what was said before the run's
+    request, and is not written into it. RUN is a run's id, or last for the newest one.
 
     \b
     aeonctl fork last --step s2

@@ -78,8 +78,8 @@ class Plan:
 
 
 def fragment_of(step_id: str) -> str:
-    """The step that a step was nested for, and the step itself where it stands alone: `s2` of `s2_1_3`."""
-    return step_id.partition("_")[0]
+    """The step whose plan a step is part of: `s2_1` of `s2_1_3`. One that stands alone is its own: `s2` of `s2`."""
+    return step_id.rpartition("_")[0] or step_id
 
 
 def nesting_of(step_id: str) -> int:

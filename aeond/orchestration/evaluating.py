@@ -19,6 +19,7 @@ from aeond.orchestration.fitting import fit_prompt
 from aeond.orchestration.issues import MAX_ISSUES, PassFacts, pass_facts, plan_issues
 from aeond.orchestration.judgement_schema import judgement_schema, read_issues, read_scores
 from aeond.orchestration.judging_prompts import pass_judging_messages, plan_judging_messages, results_length
+from aeond.orchestration.nesting import nested_in
 from aeond.orchestration.preamble import Preamble
 from aeond.orchestration.progress import executed_steps, stuck_in
 
@@ -48,7 +49,7 @@ class PlanEvaluator:
     """The Evaluator of planned runs: facts first, a model only where they do not settle it.
 
     A plan that has not run is validated without a model; if it is sound and the task a deep one, the
-    model is asked what else is wrong with it, once in a run. A pass whose steps all gave their results,
+    model is asked what else is wrong with it, once, and once more after each round that nested. A pass whose steps all gave their results,
     with nothing flagged, has converged; one that is stuck, or lacks a result that nothing made good, has
     not; none of these takes a call. Of any other the model gives scores and issues of what was executed.
     Where it cannot be asked, the facts alone are the judgement, and it is a conservative one.
@@ -72,7 +73,7 @@ class PlanEvaluator:
     async def _judge_plan(self, run: RunSnapshot, plan: Plan, grant: Grant) -> Outcome[Judgement]:
         tools = {spec.name for spec in self._preamble.specs(run)}
         found = plan_issues(plan, self._model.validator, tools)
-        if found or not _is_deep(run.profile or DEFAULT_PROFILE) or run.refinement_count:
+        if found or not _is_deep(run.profile or DEFAULT_PROFILE) or _was_shown(run, plan):
             return success(Judgement(_of_plan(found)))
         messages = plan_judging_messages(run.text, plan, self._preamble.messages(run))
         schema = judgement_schema([step.step_id for step in plan], scored=False)
@@ -121,6 +122,11 @@ class PlanEvaluator:
 
 def _is_deep(profile: TaskProfile) -> bool:
     return profile.reasoning_depth >= DEEP or profile.confidence_requirement is ConfidenceLevel.HIGH
+
+
+def _was_shown(run: RunSnapshot, plan: Plan) -> bool:
+    """Whether the model has seen what there is of the plan: all rounds but those that nest one step mend what it saw."""
+    return run.refinement_count > len(nested_in(plan))
 
 
 def _of_plan(issues: tuple[Issue, ...]) -> Evaluation:

@@ -4,18 +4,23 @@ The steps of the fragment for `s2` are called `s2_1`, `s2_2` and so on; the last
 that what refers to `s2` gets what the whole fragment gives. Each may be nested again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from aeond.domain.evaluations import RefinementAction, RefinementOperation
-from aeond.domain.plans import Plan, PlanStep
+from aeond.domain.plans import Plan, PlanStep, fragment_of, nesting_of
 from aeond.orchestration.renaming import renamed_step
 from aeond.orchestration.step_references import references_in_text
 
 
-def can_be_nested(step: PlanStep) -> bool:
-    """Whether a plan can be made for the step alone: it is an agent's, and speaks of no other by name."""
-    return step.agent is not None and not references_in_text(step.description, (step.step_id,))
+def can_be_nested(step: PlanStep, step_ids: Collection[str]) -> bool:
+    """Whether a plan can be made for the step alone: it is an agent's, and speaks of none of these by name."""
+    return step.agent is not None and not references_in_text(step.description, step_ids)
+
+
+def nested_in(plan: Plan) -> frozenset[str]:
+    """The ids of the steps that were given a plan of their own."""
+    return frozenset(fragment_of(step.step_id) for step in plan if nesting_of(step.step_id))
 
 
 def nested_steps(step: PlanStep, fragment: Plan) -> Iterator[RefinementAction]:

@@ -136,8 +136,8 @@ def _changed(plan: Plan, action: RefinementAction) -> Plan:
         return replace(plan, steps=tuple(_without(s, action.step_id) for s in kept))
     if action.operation is RefinementOperation.ADD:
         # A fragment's steps stand before the one that they were made for, everything else at the end.
-        heads = [i for i, s in enumerate(steps) if step.step_id.startswith(f"{s.step_id}_")]
-        steps.insert(heads[-1] if heads else len(steps), step)
+        head = fragment_of(step.step_id)
+        steps.insert(next((i for i, s in enumerate(steps) if s.step_id == head), len(steps)), step)
     else:
         place = next(i for i, s in enumerate(steps) if s.step_id == action.step_id)
         modified = action.operation is RefinementOperation.MODIFY

@@ -1,21 +1,21 @@
 """Refining: a plan is changed where it was found wanting, never made anew."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from aeond.domain.budgets import Grant
 from aeond.domain.evaluations import RefinementAction, Severity
 from aeond.domain.outcome import Outcome, Problem, failure, success
-from aeond.domain.plans import MAX_REFINEMENTS, Plan, PlanStep, nesting_of
+from aeond.domain.plans import MAX_REFINEMENTS, Plan, PlanStep, fragment_of, nesting_of
 from aeond.domain.profiles import Route
 from aeond.domain.runs import RunSnapshot
 from aeond.orchestration.changes import actions_from_model, changes_schema
 from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.contracts import Planner, Refinement
-from aeond.orchestration.nesting import can_be_nested, nested_steps
+from aeond.orchestration.nesting import can_be_nested, nested_in, nested_steps
 from aeond.orchestration.preamble import Preamble
-from aeond.orchestration.refinement import MAX_NESTING, apply_actions
+from aeond.orchestration.refinement import MAX_FRAGMENT_ROUNDS, MAX_NESTING, apply_actions
 from aeond.orchestration.refining_prompts import refining_messages
 
 MAX_CHANGE_TOKENS: Final = 500
@@ -25,8 +25,9 @@ TOO_COARSE: Final = "SPECIFICITY"  # what a step is told for that says too littl
 class ModelRefiner:
     """The Refiner over a model.
 
-    A step of an agent that was found too vague gets a plan of its own; anything else is one constrained
-    call for changes, with the issues told as what must be mended. The schema admits the ids that may change
+    One step of an agent that was found too vague gets a plan of its own; the evaluator then judges anew, so
+    that what else was found is found again. Where there is none, or no plan for it, one constrained call
+    asks for changes, with the issues told as what must be mended. The schema admits the ids that may change
     and the tools that there are; what comes back is applied as far as it is valid. A DIRECT run is not
     refined: its next call came with the evaluation.
     """
@@ -45,14 +46,18 @@ class ModelRefiner:
                 "REFINEMENT_LIMIT", f"the plan was refined {MAX_REFINEMENTS} times: it goes as it is"
             )
             return failure(problem, replace(unchanged, skipped=(problem,)))
-        coarse = _too_coarse(snapshot)
-        asked = await (
-            self._changes(snapshot, grant) if coarse is None else self._nested(snapshot, coarse, grant)
-        )
+        problems: tuple[Problem, ...] = ()
+        for step in _too_coarse(snapshot, snapshot.plan):
+            nested = await self._nested(snapshot, snapshot.plan, step, grant)
+            if nested.applied:
+                return success(nested)
+            problems += nested.skipped
+        asked = await self._changes(snapshot, grant)
         if not asked.ok:
             problem = asked.problem or Problem("NOT_REFINED", "the model gave no changes")
-            return failure(problem, replace(unchanged, skipped=(problem,)))
-        return success(self.apply(snapshot, asked.value))
+            return failure(problem, replace(unchanged, skipped=(*problems, problem)))
+        refined = self.apply(snapshot, asked.value)
+        return success(replace(refined, skipped=(*problems, *refined.skipped)))
 
     def apply(self, snapshot: RunSnapshot, actions: Sequence[RefinementAction]) -> Refinement:
         tools = {spec.name for spec in self._preamble.specs(snapshot)}
@@ -67,28 +72,30 @@ class ModelRefiner:
             return failure(asked.problem or Problem("NOT_REFINED", "the model gave no changes"), ())
         return success(actions_from_model(asked.value, snapshot, specs))
 
-    async def _nested(
-        self, snapshot: RunSnapshot, step: PlanStep, grant: Grant
-    ) -> Outcome[tuple[RefinementAction, ...]]:
+    async def _nested(self, snapshot: RunSnapshot, plan: Plan, step: PlanStep, grant: Grant) -> Refinement:
+        """A plan of its own in the step's place, as a whole or not at all."""
         # The planner sees the step as if it were the whole request.
         alone = replace(snapshot, resolved_text=step.description)
         drafted = await self._planner.draft(alone, grant, _unseen)
-        if drafted.value is None:
-            return failure(drafted.problem or Problem("NOT_REFINED", "no plan was made for it"), ())
-        return success(tuple(nested_steps(step, drafted.value.plan)))
+        if drafted.value is None or len(drafted.value.plan.steps) < 2:  # one step says no more than it did
+            problem = drafted.problem or Problem("NOT_NESTED", f"{step.step_id} is one step")
+            return Refinement(plan, skipped=(problem,))
+        nested = self.apply(snapshot, tuple(nested_steps(step, drafted.value.plan)))
+        return Refinement(plan, skipped=nested.skipped) if nested.skipped else nested
 
 
-def _too_coarse(run: RunSnapshot) -> PlanStep | None:
-    """The first step that is to be nested, if there is one that can be."""
+def _too_coarse(run: RunSnapshot, plan: Plan) -> Iterator[PlanStep]:
+    """The steps that are to be nested and can be, as they were found."""
+    nested = nested_in(plan)
     for issue in run.evaluation.issues if run.evaluation else ():
         current = run.steps.get(issue.step_id)
         if issue.reason != TOO_COARSE or issue.severity is Severity.LOW or current is None:
             continue
-        nested_before = any(step_id.startswith(f"{issue.step_id}_") for step_id in run.steps)
+        done = current.executed or issue.step_id in nested
         deep = nesting_of(issue.step_id) >= MAX_NESTING
-        if not (current.executed or nested_before or deep) and can_be_nested(current.step):
-            return current.step
-    return None
+        often = run.refinements.get(fragment_of(issue.step_id), 0) >= MAX_FRAGMENT_ROUNDS
+        if not (done or deep or often) and can_be_nested(current.step, run.steps):
+            yield current.step
 
 
 def _unseen(activity: str, fraction: float) -> None:

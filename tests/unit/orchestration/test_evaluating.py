@@ -100,6 +100,16 @@ async def test_a_plan_with_small_flaws_runs() -> None:
     assert (judged.converged, len(judged.issues)) == (True, 1)
 
 
+@pytest.mark.parametrize(("rounds", "asked"), [(1, 1), (2, 0)])
+async def test_a_plan_is_shown_again_after_a_round_that_nested(rounds: int, asked: int) -> None:
+    """Steps that are new to the model are shown to it with one call; changes made for what it said are not."""
+    nested = (LOOK, thinks("s2_1", "Find out."), thinks("s2", "Tell $s2_1.", "s2_1"))
+    desk = Desk({"issues": judgement({"step": "s2_1"})["issues"]})
+    _, judged = await desk.judge(drafted(*nested, profile=DEEP, refinement_count=rounds))
+    assert desk.asked == asked
+    assert judged.converged is not bool(asked)
+
+
 async def test_a_refined_plan_is_not_shown_to_the_model_again() -> None:
     """The model says once what it thinks of a plan; after that only what can be checked is checked."""
     desk = Desk({"issues": judgement({})["issues"]})

@@ -143,10 +143,33 @@ async def test_what_cannot_be_nested_is_changed(run: RunSnapshot) -> None:
 
 
 async def test_a_fragment_that_cannot_be_planned_changes_nothing() -> None:
-    """Without a plan for the step, the step stays."""
+    """Without a plan for the step and without changes, the step stays."""
     run = vague(thinks("s2", "Look after the pond."))
     outcome = await Desk({"text": "no"}).refine(run)
     assert (outcome.ok, outcome.value.plan) == (False, run.plan)
+
+
+async def test_without_a_plan_for_a_step_the_issues_ask_for_changes() -> None:
+    """A plan of one step is no finer: all that was found is told as what must be mended, and nothing of it is lost."""
+    run = vague(thinks("s2", "Look after the pond."))
+    worse = Issue("CONSISTENCY", Severity.HIGH, "s1", "the garden is none")
+    issues = (*(run.evaluation.issues if run.evaluation else ()), worse)
+    desk = Desk({"steps": [POND]}, {"changes": [{"change": "replace", "id": "s1", "step": POND}]})
+    outcome = await desk.refine(replace(run, evaluation=Evaluation(0, False, issues=issues)))
+    assert [action.step_id for action in outcome.value.applied] == ["s1"]
+    assert [problem.reason for problem in outcome.value.skipped] == ["NOT_NESTED"]
+    assert "the garden is none" in str(desk.llm.requests[-1].messages[-1].content)
+    assert desk.grant.used.llm_calls == 2
+
+
+async def test_a_plan_within_a_plan_is_put_in_as_a_whole_or_not_at_all() -> None:
+    """Where one of its steps does not fit, none of them is in the plan."""
+    fragment = {"steps": [{"agent": "llm", "task": "Tell what grows there."}, POND]}
+    run = vague(thinks("s2", "Look after the pond."))
+    kept = replace(run, request=replace(run.request, tools=("store",)))
+    outcome = await Desk(fragment, {"changes": []}).refine(kept)
+    assert (outcome.value.plan, outcome.value.applied) == (run.plan, ())
+    assert [problem.reason for problem in outcome.value.skipped] == ["TOOL_UNKNOWN"]
 
 
 def test_actions_of_an_evaluation_are_applied_alike() -> None:

@@ -17,7 +17,8 @@ def stuck_in(run: RunSnapshot) -> str:
     """Why more of the same would not help, in plain words; "" when the run gets on.
 
     A run is stuck when a call of the last pass failed exactly as it was made in an earlier pass, when its
-    last four calls are two in turn, or when two passes one after the other gave nothing new.
+    last four calls are two in turn, the second time in a later pass, or when two passes one after the other
+    gave nothing new.
     """
     calls = [(step, _call_of(step)) for step in executed_steps(run)]
     latest = [(step, call) for step, call in calls if step.pass_index == run.pass_index]
@@ -25,8 +26,10 @@ def stuck_in(run: RunSnapshot) -> str:
     for step, call in latest:
         if step.state in _LOST and call in failed_before:
             return f"{step.step_id} failed with the same call as a step before it"
-    turns = [call for _, call in calls[-_ALTERNATION:]]
-    if latest and len(turns) == _ALTERNATION and turns[0] != turns[1] and turns[:2] == turns[2:]:
+    last = calls[-_ALTERNATION:]
+    turns = [call for _, call in last]
+    alternate = len(turns) == _ALTERNATION and turns[0] != turns[1] and turns[:2] == turns[2:]
+    if latest and alternate and last[1][0].pass_index < last[2][0].pass_index:
         return "the same two calls are made in turn"
     passes = range(run.pass_index, run.pass_index - BARREN_PASSES, -1)
     if run.pass_index >= BARREN_PASSES and not any(fresh_steps(run, index) for index in passes):

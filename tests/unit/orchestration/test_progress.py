@@ -42,6 +42,17 @@ def test_two_calls_in_turn_are_stuck() -> None:
     assert stuck_in(after_pass(3, *steps[:3])) == ""
 
 
+def test_two_calls_in_turn_in_one_pass_are_not_stuck() -> None:
+    """A plan that makes two calls twice has not yet been told what they give; in a later pass it has been."""
+    steps = [
+        ran(replace(step, step_id=f"s{i}"), (i + 1) // 2, error="no shed" if step is OTHER else "")
+        for i, step in enumerate((LOOK, OTHER, LOOK, OTHER), start=1)
+    ]
+    assert stuck_in(after_pass(1, *(replace(step, pass_index=1) for step in steps))) == ""
+    later = [replace(step, state=StepState.SUCCEEDED) for step in steps]
+    assert stuck_in(after_pass(2, *later)) == "the same two calls are made in turn"
+
+
 def test_the_same_call_over_and_over_is_no_alternation_but_barren() -> None:
     """A call that gives the same again and again gives nothing new after the first time."""
     steps = [ran(replace(LOOK, step_id=f"s{i}"), i) for i in range(1, 4)]

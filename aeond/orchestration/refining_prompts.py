@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from aeond.domain.evaluations import Issue
+from aeond.domain.evaluations import Evaluation, Issue
 from aeond.domain.messages import Message, Role
 from aeond.domain.plans import StepState
 from aeond.domain.runs import RunSnapshot
@@ -12,6 +12,12 @@ from aeond.domain.values import canonical_json, display_json
 from aeond.orchestration.shortening import shorten
 
 _MAX_RESULT_CHARS: Final = 400
+_UNFULFILLED: Final = "the request is not fulfilled yet"
+_LOW: Final = {
+    "COMPLETENESS_LOW": _UNFULFILLED,
+    "COHERENCE_LOW": "the results do not fit together",
+    "CONSISTENCY_LOW": "results disagree",
+}
 _RULES: Final = """\
 Do not plan anew. Change the plan so that all of this is mended, and nothing else. Reply with JSON: \
 {"changes":[...]}, as few as possible. A change is one of these:
@@ -24,11 +30,17 @@ that can work. No changes if nothing can be done: {"changes":[]}"""
 
 def refining_messages(run: RunSnapshot, preamble: Sequence[Message]) -> tuple[Message, ...]:
     """Asks for changes to the run's plan."""
-    issues = run.evaluation.issues if run.evaluation else ()
-    wrong = "\n".join(_told(issue) for issue in issues) or "- the request is not fulfilled yet"
+    wrong = "\n".join(_wrong(run.evaluation)) or f"- {_UNFULFILLED}"
     plan = "\n".join(_lines(run))
     said = f"Request: {run.text}\n\nThe plan so far:\n{plan}\n\nWhat is wrong:\n{wrong}\n\n{_RULES}"
     return (*preamble, Message(Role.USER, said))
+
+
+def _wrong(judged: Evaluation | None) -> Iterator[str]:
+    """A line for each issue, then one for each score that was too low."""
+    if judged is not None:
+        yield from (_told(issue) for issue in judged.issues)
+        yield from (f"- {_LOW[reason]}" for reason in judged.reasons if reason in _LOW)
 
 
 def _lines(run: RunSnapshot) -> Iterator[str]:

@@ -104,17 +104,23 @@ def with_standing(run: RunSnapshot) -> str:
 
 def step_prompt(step: PlanStep, request: str, context: str) -> str:
     """Asks an agent for one step of several."""
-    parts = [f"The user's request: {request}", f"This is step {step.step_index} of {step.total_steps}."]
+    parts = [f"The user's request: {request}", _place_of(step)]
     if context:
         parts.append(f"Results of earlier steps:\n{context}")
     parts.append(f"Do only this step, and reply with its result alone: {step.description}")
+    if step.handoff_to_next:
+        parts.append(f"For the next step, also give: {step.handoff_to_next}")
     return "\n\n".join(parts)
 
 
 def final_step_prompt(step: PlanStep, request: str, context: str) -> str:
     """Asks an agent for the last step, whose output is the answer."""
     asked = "Answer the whole request now from the results, with each name and value that it asks for."
-    return f"Results:\n{context}\n\n{step.description}\nRequest: {request}\n{asked}"
+    return f"Results:\n{context}\n\n{_place_of(step)}\n{step.description}\nRequest: {request}\n{asked}"
+
+
+def _place_of(step: PlanStep) -> str:
+    return f"This is step {step.step_index} of {step.total_steps}."
 
 
 def answer_prompt(request: str, results: str, missing: Sequence[str]) -> str:

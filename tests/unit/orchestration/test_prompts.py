@@ -1,9 +1,11 @@
 import json
+from dataclasses import replace
 
 from aeond.domain.messages import Role
 from aeond.domain.values import JsonObject
 from aeond.orchestration.prompts import (
     answer_messages,
+    final_step_prompt,
     plan_messages,
     preamble_messages,
     repair_call_messages,
@@ -56,6 +58,24 @@ def test_a_step_is_told_apart_from_the_request() -> None:
     assert "Count them." in prompt
     assert "Results" not in prompt
     assert "Results of earlier steps:\nmint" in step_prompt(thinks("s1", "Count them."), "x", "mint")
+
+
+def test_every_step_is_told_its_place() -> None:
+    """The last step of a plan knows which of how many it is, as all others do, and nothing else is added for it."""
+    step = replace(thinks("s2", "Count them."), step_index=2, total_steps=2)
+    assert "This is step 2 of 2." in step_prompt(step, "How many herbs?", "mint")
+    assert final_step_prompt(step, "How many herbs?", "mint") == (
+        "Results:\nmint\n\nThis is step 2 of 2.\nCount them.\nRequest: How many herbs?\n"
+        "Answer the whole request now from the results, with each name and value that it asks for."
+    )
+
+
+def test_a_step_is_told_what_to_hand_over() -> None:
+    """What the plan wants for the next step is asked for behind the task; a step without that is told nothing of it."""
+    plain = thinks("s1", "List the herbs.")
+    wanted = replace(plain, handoff_to_next="their names, one in a line")
+    asked = "\n\nFor the next step, also give: their names, one in a line"
+    assert step_prompt(wanted, "x", "") == step_prompt(plain, "x", "") + asked
 
 
 def test_an_answer_prompt_names_what_is_missing() -> None:

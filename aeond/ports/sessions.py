@@ -53,8 +53,8 @@ class SessionHistory(Protocol):
     """A session as the orchestration reads it: always in step with the journal. Raises StoreError."""
 
     async def read(self, session_id: str, run_id: str) -> SessionPast:
-        """What came before the request of this run ("": everything), with the answers there are by now.
-        Empty for a session that is gone."""
+        """What came before the request of this run ("": everything), with the answers there are by now; of a
+        fork that is the request of the run that it was forked from. Empty for a session that is gone."""
 
     async def keep_digest(self, session_id: str, digest: SessionDigest) -> None:
         """See SessionStore."""

@@ -4,6 +4,8 @@ The request of a run is recorded before the run is journaled, and its answer aft
 the run is open. Whoever reads a session first settles what is open: a run that ended gets its answer
 recorded, and one that the journal does not know never was. So each message is there exactly once,
 whenever a daemon dies, and the journal alone says what happened.
+
+A fork says nothing that was not said: it reads what the run that it began as did, and is not recorded.
 """
 
 import logging
@@ -90,20 +92,39 @@ class SessionRecords:
         characters."""
         await self.settle(session_id)
         digest = await self._store.digest(session_id)
-        said: deque[SessionMessage] = deque(maxlen=MAX_READ_MESSAGES)
-        last = digest.through
-        while page := await self._store.messages(session_id, after=last):
-            said.extend(map(_bounded, page))
-            last = page[-1].number
-        own = next((m.number for m in said if m.run_id == run_id and m.role is Role.USER), last + 1)
-        asked = frozenset(m.run_id for m in said if m.role is Role.USER and m.number < own)
-        still_open = await self._store.open_runs(session_id)
-        return SessionPast(
-            digest, tuple(m for m in said if m.run_id in asked), asked.intersection(still_open)
-        )
+        asker = await self._asker(run_id)
+        past, came = await self._before(session_id, asker, digest)
+        if asker != run_id and not came:  # the digest stands for that request too, and for later ones
+            past, _ = await self._before(session_id, asker, SessionDigest())
+        return past
 
     async def keep_digest(self, session_id: str, digest: SessionDigest) -> None:
         await self._store.keep_digest(session_id, digest)
+
+    async def _before(self, session_id: str, run_id: str, digest: SessionDigest) -> tuple[SessionPast, bool]:
+        """What came before the request of this run, behind a digest; and whether that request came there."""
+        said: deque[SessionMessage] = deque(maxlen=MAX_READ_MESSAGES)
+        asked: set[str] = set()
+        came, last = False, digest.through
+        while page := await self._store.messages(session_id, after=last):
+            for message in page:
+                if message.role is Role.USER:
+                    came = came or message.run_id == run_id
+                    asked.update(() if came else (message.run_id,))
+                if message.run_id in asked:
+                    said.append(_bounded(message))
+            last = page[-1].number
+        still_open = await self._store.open_runs(session_id)
+        return SessionPast(digest, tuple(said), frozenset(asked).intersection(still_open)), came
+
+    async def _asker(self, run_id: str) -> str:
+        """The run whose request stands in the session: of a fork the one that it began as."""
+        while first := await self._journal.read(run_id, 0, 1):
+            created = first[0].kind
+            if not isinstance(created, RunCreated) or not created.ancestry.forked_run_id:
+                break
+            run_id = created.ancestry.forked_run_id
+        return run_id
 
     async def _answer(self, run_id: str) -> str | None:
         """What a run that has ended answered; None for a cancelled one."""

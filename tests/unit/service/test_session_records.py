@@ -6,6 +6,7 @@ import pytest
 from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
 from aeond.domain.budgets import BudgetRequest
 from aeond.domain.events import Event, RunCreated
+from aeond.domain.forks import ForkRequest
 from aeond.domain.messages import Role
 from aeond.domain.runs import RunState
 from aeond.domain.sessions import Session, SessionDigest
@@ -192,6 +193,48 @@ async def test_a_run_reads_what_came_before_it(tmp_path: Path) -> None:
     everything = await world.records.read("talk", "")
     assert len(everything.messages) == 4
     assert everything.open_runs == {"r2", "r3"}
+
+
+async def test_a_fork_reads_what_its_original_did(tmp_path: Path) -> None:
+    """A fork, and a fork of that, reads what came before the first run's request, and is not written down."""
+    async with World(tmp_path).working() as world:
+        await session(world)
+        runs = []
+        for text in ("first", "second", "third"):
+            run = await world.runs.create(asking(text, session_id="talk"), ONE_STEP, BudgetRequest())
+            runs.append(await world.ended(run.run_id))
+        await world.records.settle()
+        before = await said(world)
+        fork = await world.ended((await world.runs.fork(ForkRequest(runs[1].run_id, USER))).run_id)
+        again = await world.ended((await world.runs.fork(ForkRequest(fork.run_id, USER))).run_id)
+        assert runs[0].answer is not None
+        for run in (runs[1], fork, again):
+            past = await world.records.read("talk", run.run_id)
+            assert [message.text for message in past.messages] == ["first", runs[0].answer.text]
+        assert await said(world) == before
+        assert again.request.session_id == "talk"
+        listed = await world.journal.list_runs(session_id="talk")
+        assert {run.run_id for run in listed} >= {fork.run_id, again.run_id}
+
+
+async def test_a_fork_of_what_a_digest_covers_reads_the_messages(tmp_path: Path) -> None:
+    """A digest that tells of the original and of what came later is not told to its fork, the messages are."""
+    async with World(tmp_path).working() as world:
+        await session(world)
+        for text in ("first", "second", "third"):
+            run = await world.runs.create(asking(text, session_id="talk"), ONE_STEP, BudgetRequest())
+            await world.ended(run.run_id)
+        await world.records.settle()
+        second, third = [m for m in await world.sessions.messages("talk") if m.role is Role.USER][1:]
+        digest = SessionDigest(through=second.number, exchange_count=2, goal="first", kept=("second",))
+        await world.records.keep_digest("talk", digest)
+        fork = await world.runs.fork(ForkRequest(second.run_id, USER))
+        past = await world.records.read("talk", fork.run_id)
+        assert past.digest == SessionDigest()
+        assert [message.text for message in past.messages if message.role is Role.USER] == ["first"]
+        later = await world.runs.fork(ForkRequest(third.run_id, USER))
+        past = await world.records.read("talk", later.run_id)
+        assert (past.digest, past.messages) == (digest, ())
 
 
 async def test_a_digest_stands_for_what_it_covers(tmp_path: Path) -> None:

@@ -183,6 +183,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
                 clock=clock,
                 ids=ids,
                 validator=validator,
+                workspaces=workspaces,
                 in_order=in_order,
             ),
             replays=Replays(journal, decide, fold),

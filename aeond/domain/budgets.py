@@ -76,6 +76,10 @@ class Budget:
     def amounts(self) -> Amounts:
         return Amounts(self.ttl, self.llm_calls, self.tokens, self.tool_calls, self.passes)
 
+    def at_most(self, other: "Budget") -> "Budget":
+        """The smaller of the two in each bound."""
+        return Budget(*(min(getattr(self, f.name), getattr(other, f.name)) for f in fields(Budget)))
+
 
 @frozen
 class BudgetLedger:

@@ -2,11 +2,23 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Final
 
-from aeond.domain.events import AnswerComposed, Event, EventKind, PlanAdopted, RunCreated, RunParked
+from aeond.domain.budgets import Budget
+from aeond.domain.events import (
+    AnswerComposed,
+    Event,
+    EventKind,
+    InputRequested,
+    PlanAdopted,
+    PlanRefined,
+    RunCreated,
+    RunParked,
+)
 from aeond.domain.forks import ForkRequest
-from aeond.domain.plans import Plan
+from aeond.domain.plans import Plan, PlanStep
 from aeond.domain.runs import Ancestry, Owner, PlanSource, RunSnapshot
+from aeond.domain.tools import ToolCall
 from aeond.domain.transitions import admits
 from aeond.errors import AlreadyExistsError, InvalidInputError, ReplayError, WrongStateError
 from aeond.ports import Clock, Engine, Ids, Journal, Validator
@@ -14,6 +26,9 @@ from aeond.service.folding import RunFolding, request_id_reused, run_not_found
 from aeond.service.model_checks import check_model
 from aeond.service.plan_checks import check_plan
 from aeond.service.scheduling import RunScheduler
+from aeond.service.workspaces import Workspaces
+
+_PLANNED: Final = (RunCreated, PlanAdopted, PlanRefined)
 
 
 class Forks:
@@ -29,6 +44,7 @@ class Forks:
         clock: Clock,
         ids: Ids,
         validator: Validator,
+        workspaces: Workspaces,
         in_order: Callable[[Plan], Plan],
     ) -> None:
         self._journal = journal
@@ -38,34 +54,40 @@ class Forks:
         self._clock = clock
         self._ids = ids
         self._validator = validator
+        self._workspaces = workspaces
         self._in_order = in_order
 
-    async def fork(self, asked: ForkRequest) -> RunSnapshot:
+    async def fork(self, asked: ForkRequest, limit: Budget) -> RunSnapshot:
         """The new run, durable; or the one that this owner forked under this request id before.
 
         AlreadyExistsError (reason REQUEST_ID_REUSED) when the id stands for something else. What was in flight at
         the fork's event is begun again, by its recovery rule: a step with effects that may have been cut waits for
         a person. The past shares its costs too.
+
+        A fork is a new run: nothing but what new runs may now is allowed to it, up to `limit`, in the folder of the
+        run that is forked, or in a new one of the daemon's own where that one worked in such.
         """
         past = await self._past(asked.run_id, max(1, asked.after_seq))
-        events = self._forked(asked, past)
+        events = self._forked(asked, past, limit)
         if (earlier := await self._earlier(asked, events)) is not None:
             return earlier
         await check_model(self._engine, asked.model)
         if asked.plan is not None:
             check_plan(self._validator, self._in_order(asked.plan))
         try:
-            return await self._scheduler.admit(*events)
+            return await self._scheduler.admit(*await self._placed(events))
         except AlreadyExistsError:
             # Two forks with one request id raced, and the other one won.
             if (earlier := await self._earlier(asked, events)) is not None:
                 return earlier
             raise
 
-    def _forked(self, asked: ForkRequest, past: Sequence[Event]) -> Sequence[Event]:
+    def _forked(self, asked: ForkRequest, past: Sequence[Event], limit: Budget) -> Sequence[Event]:
         run_id, first = self._ids.new_id(), past[0].kind
         assert isinstance(first, RunCreated), "a run begins with its creation"
         plan = None if asked.plan is None else self._in_order(asked.plan)
+        bounds = first.budget.at_most(limit)
+        now = self._clock.time()
         created = replace(
             first,
             request=replace(
@@ -74,15 +96,15 @@ class Forks:
                 request_id=asked.request_id,
                 model=asked.model or first.request.model,
             ),
-            budget=asked.budget.within(limit=first.budget, default=first.budget),
+            budget=asked.budget.within(limit=bounds, default=bounds),
             plan=plan if len(past) == 1 and plan is not None else first.plan,
             ancestry=Ancestry(forked_run_id=asked.run_id),
         )
-        kinds: list[EventKind] = [created, *(event.kind for event in past[1:])]
+        kinds: list[EventKind] = [created, *(_asked_at(now, event.kind) for event in past[1:])]
         if plan is not None and len(past) > 1:
+            self._check_executed(plan, past)
             kinds.append(PlanAdopted(plan, PlanSource.CLIENT))
         last = past[-1]
-        now = self._clock.time()
         events = [
             Event(run_id, seq, now, past[min(seq, len(past)) - 1].elapsed_seconds, kind)
             for seq, kind in enumerate(kinds, start=1)
@@ -102,9 +124,34 @@ class Forks:
             return self._folding.folded(events)
         except ReplayError as error:
             raise InvalidInputError(
-                f"the past of run {asked.run_id} does not fit what is asked for: {error.message}",
+                f"the past of run {asked.run_id} does not fit what is asked for: {error.__cause__ or error.message}",
                 reason="FORK_DOES_NOT_FIT",
             ) from error
+
+    def _check_executed(self, plan: Plan, past: Sequence[Event]) -> None:
+        """InvalidInputError when the plan lacks a step that was executed, or has it do something else."""
+        plans = [event.kind.plan for event in past if isinstance(event.kind, _PLANNED) and event.kind.plan]
+        planned = [step for one in plans for step in one]
+        for executed in (step for step in self._folding.folded(past).steps.values() if step.executed):
+            step_id = executed.step_id
+            # A repair may have changed it.
+            known = [executed.step, *(step for step in planned if step.step_id == step_id)]
+            if not any(step.step_id == step_id and _work(step) in map(_work, known) for step in plan):
+                raise InvalidInputError(
+                    f"step {step_id} was executed by then and stays: the plan has to have it as it was",
+                    reason="FORK_DOES_NOT_FIT",
+                    field="plan",
+                )
+
+    async def _placed(self, events: Sequence[Event]) -> Sequence[Event]:
+        """The events of a fork in a folder that it may work in."""
+        created = events[0].kind
+        assert isinstance(created, RunCreated), "a run begins with its creation"
+        folder = created.request.workspace
+        own = self._workspaces.is_own(folder)
+        workspace = await self._workspaces.resolve("" if own else folder, events[0].run_id)
+        placed = replace(created, request=replace(created.request, workspace=workspace))
+        return [replace(events[0], kind=placed), *events[1:]]
 
     async def _past(self, run_id: str, until_seq: int) -> Sequence[Event]:
         past = await self._first(run_id, until_seq)
@@ -143,9 +190,21 @@ class Forks:
         return await self._folding.snapshot(run_id)
 
 
+def _work(step: PlanStep) -> ToolCall | str:
+    """What a step does: its call, or an agent's task."""
+    return step.tool_call or step.description
+
+
+def _asked_at(time: float, kind: EventKind) -> EventKind:
+    """The event of a fork that is made at that time: its questions are asked anew, with their whole deadline."""
+    if not isinstance(kind, InputRequested):
+        return kind
+    return replace(kind, question=replace(kind.question, asked_time=time))
+
+
 def _said(event: Event) -> EventKind:
-    """What happened, whenever that was and whichever process of its user asked for it."""
+    """What happened, whenever and in whichever folder that was, and whichever process of its user asked for it."""
     if not isinstance(event.kind, RunCreated):
-        return event.kind
+        return _asked_at(0.0, event.kind)
     request = event.kind.request
-    return replace(event.kind, request=replace(request, owner=Owner(request.owner.uid)))
+    return replace(event.kind, request=replace(request, owner=Owner(request.owner.uid), workspace=""))

@@ -154,7 +154,7 @@ class Runs:
         return await self._answers.answer(run_id, question_id, answer, owner)
 
     async def fork(self, asked: ForkRequest) -> RunSnapshot:
-        return await self._forks.fork(asked)
+        return await self._forks.fork(asked, self._bounds.limit)
 
     def replay(self, run_id: str, until_seq: int) -> AsyncIterator[Sequence[Event]]:
         return self._replays.replay(run_id, until_seq)

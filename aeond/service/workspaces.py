@@ -49,6 +49,10 @@ class Workspaces:
         self._check_allowed(real)
         return str(real)
 
+    def is_own(self, folder: str) -> bool:
+        """Whether it is one of those that were given out to runs whose clients named none."""
+        return not folder or Path(folder).is_relative_to(self._own)
+
     def _check_allowed(self, folder: Path) -> None:
         if any(folder == place or folder.is_relative_to(place) for place in self._protected):
             raise RefusedError(

@@ -202,6 +202,7 @@ class World:
                 clock=self.clock,
                 ids=self.ids,
                 validator=self.validator,
+                workspaces=self.workspaces,
                 in_order=in_order,
             ),
             replays=Replays(self.journal, decide, fold),

@@ -57,6 +57,10 @@ def fork(
     that may have been cut waits for a decision. In a session a fork knows what was said before the run's
     request, and is not written into it. RUN is a run's id, or last for the newest one.
 
+    A fork is allowed what new runs are: its workspace is the run's and has to be allowed still, or a new,
+    empty one where the run had one of the daemon's own. Its bounds are the run's, what was used by then
+    included: who needs more asks anew.
+
     \b
     aeonctl fork last --step s2
     aeonctl fork last --plan better.toml

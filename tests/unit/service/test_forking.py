@@ -1,19 +1,21 @@
 """Forks, through the real kernel and scheduler."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 
-from aeond.domain.budgets import BudgetRequest
+from aeond.domain.budgets import Budget, BudgetRequest
 from aeond.domain.events import AnswerStarted, Event, PlanAdopted, PlanningFailed, RunStarted, StepEnded
 from aeond.domain.forks import ForkRequest
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import Plan, PlanStep, StepState
 from aeond.domain.runs import RunSnapshot, RunState
 from aeond.domain.tools import ToolCall
-from aeond.errors import InvalidInputError, WrongStateError
+from aeond.errors import InvalidInputError, RefusedError, WrongStateError
 from aeond.ports import ProgressSink
+from aeond.service.runs import Bounds
 from tests.support.journals import all_events
 from tests.support.service_world import ONE_STEP, USER, World, asking
 from tests.support.trees import PlanByTopic, plan, tree_world
@@ -63,6 +65,87 @@ async def test_a_fork_costs_no_more_than_the_first_run_might(tmp_path: Path) -> 
         forked = await world.runs.fork(ForkRequest(events[0].run_id, USER, budget=budget))
         first = await world.runs.get(events[0].run_id)
     assert (forked.bound.ttl, forked.bound.passes) == (first.bound.ttl, 2)
+
+
+async def test_a_fork_costs_no_more_than_new_runs_may(tmp_path: Path) -> None:
+    """A limit that was lowered since binds the fork of an older run; a past that cost more than it is refused."""
+    async with World(tmp_path).working() as world:
+        events = await past(world)
+        run_id = events[0].run_id
+        world.runs.adopt(Bounds(Budget(), Budget(ttl=5, wall_seconds=60.0)))
+        forked = await world.runs.fork(ForkRequest(run_id, USER))
+        assert (forked.bound.ttl, forked.bound.wall_seconds) == (5, 60.0)
+        world.runs.adopt(Bounds(Budget(), Budget(ttl=1)))
+        with pytest.raises(InvalidInputError, match="ttl") as refused:
+            await world.runs.fork(ForkRequest(run_id, USER, seq_of(events, AnswerStarted)))
+        assert refused.value.reason == "FORK_DOES_NOT_FIT"
+
+
+async def test_a_fork_works_where_new_runs_may(tmp_path: Path) -> None:
+    """The folder of an older run is no longer taken where the configuration forbids it, or when it is gone."""
+    (there := tmp_path / "there").mkdir()
+    world = World(tmp_path / "own")
+    async with world.working():
+        run = await world.runs.create(asking(workspace=str(there)), TWO_STEPS, BudgetRequest())
+        await world.ended(run.run_id)
+        forked = await world.runs.fork(ForkRequest(run.run_id, USER))
+        assert forked.request.workspace == str(there)
+        await world.ended(forked.run_id)
+    next_world = replace(world, roots=(tmp_path / "else",))
+    async with next_world.working():
+        with pytest.raises(RefusedError) as forbidden:
+            await next_world.runs.fork(ForkRequest(run.run_id, USER))
+    next_world = world.reborn()
+    async with next_world.working():
+        there.rmdir()
+        with pytest.raises(InvalidInputError) as gone:
+            await next_world.runs.fork(ForkRequest(run.run_id, USER))
+        assert len(await world.journal.list_runs()) == 2
+    assert (forbidden.value.reason, gone.value.reason) == ("WORKSPACE_NOT_ALLOWED", "WORKSPACE_UNUSABLE")
+
+
+async def test_a_fork_leaves_the_folder_of_a_run_to_that_run(tmp_path: Path) -> None:
+    """Where a run worked in a folder of the daemon's own, its fork gets one too, and a repeat the same fork."""
+    async with World(tmp_path).working() as world:
+        events = await past(world)
+        asked = ForkRequest(events[0].run_id, USER, request_id="once")
+        forked = await world.runs.fork(asked)
+        again = await world.runs.fork(asked)
+    assert forked.request.workspace == str(tmp_path / forked.run_id)
+    assert (tmp_path / forked.run_id).is_dir()
+    assert again.run_id == forked.run_id
+
+
+async def test_a_fork_asks_its_question_anew(tmp_path: Path) -> None:
+    """A question that is open where a run is forked has its whole deadline again, and a repeat gets the same fork."""
+    world = tree_world(tmp_path)
+    async with world.working():
+        run = await world.runs.create(asking(), plan("ask"), BudgetRequest())
+        asks = await world.reached(run.run_id, RunState.AWAITING_INPUT)
+        world.clock.advance(100.0)
+        asked = ForkRequest(run.run_id, USER, asks.seq, request_id="once")
+        forked = await world.runs.fork(asked)
+        world.clock.advance(1.0)
+        again = await world.runs.fork(asked)
+    assert forked.questions[0].asked_time == asks.questions[0].asked_time + 100.0
+    assert again.run_id == forked.run_id
+
+
+async def test_what_was_executed_is_not_planned_otherwise(tmp_path: Path) -> None:
+    """A plan in which an executed step calls with other arguments is refused; what is next may call with others."""
+    first, second = TWO_STEPS.steps
+    other = PlanStep("s1", "do it", ToolCall("work", {"n": 7}))
+    async with World(tmp_path).working() as world:
+        events = await past(world)
+        run_id, after = events[0].run_id, seq_of(events, StepEnded)
+        with pytest.raises(InvalidInputError) as refused:
+            await world.runs.fork(ForkRequest(run_id, USER, after, plan=Plan("p", (other, second))))
+        changed = replace(second, tool_call=ToolCall("work", {"n": 8}))
+        forked = await world.runs.fork(ForkRequest(run_id, USER, after, plan=Plan("p", (first, changed))))
+        ended = await world.ended(forked.run_id)
+    assert (refused.value.reason, refused.value.field) == ("FORK_DOES_NOT_FIT", "plan")
+    assert refused.value.message.startswith("step s1 was executed by then")
+    assert ended.steps["s2"].output == {"n": 8}
 
 
 async def test_another_plan_takes_the_place_of_the_rest(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ class RunSummary:
     changed_time: float
     last_seq: int
     uid: int
+    parent_run_id: str = ""  # the run that started it; "" where a client did
 
 
 class Journal(Protocol):

@@ -7,6 +7,9 @@ import click
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
+    from aeond_client.runs import RunState
+
+_MOST_WAITING = 100
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
@@ -26,13 +29,34 @@ def connect(context: click.Context, *, at_once: bool = False) -> "Client":
 
 
 def run_named(client: "Client", name: str) -> str:
-    """The id of the run that a person names: `last` is the newest one."""
+    """The id of the run that a person names: `last` is the newest that a person asked for, not one that a run
+    started."""
     if name != "last":
         return name
-    newest = client.list_runs(limit=1)
-    if not newest:
-        raise click.UsageError("There is no last run: nothing was asked yet.")
-    return newest[0].run_id
+    most = 1
+    while True:
+        newest = client.list_runs(limit=most)
+        for run in newest:
+            if not run.parent_run_id:
+                return run.run_id
+        if len(newest) < most:
+            raise click.UsageError("There is no last run: nothing was asked yet.")
+        most *= 10
+
+
+def waiting_run_named(client: "Client", name: str, state: "RunState") -> str:
+    """The same for who helps a run on: with `last` the newest run in this state that is the last run or below it,
+    if there is one."""
+    run_id = run_named(client, name)
+    if name != "last":
+        return run_id
+    for waiting in client.list_runs(states=[state], limit=_MOST_WAITING):
+        root, above = waiting.run_id, waiting.parent_run_id
+        while above:
+            root, above = above, client.get_run(above).parent_run_id
+        if root == run_id:
+            return waiting.run_id
+    return run_id
 
 
 def session_named(client: "Client", name: str) -> str:

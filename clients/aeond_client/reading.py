@@ -197,6 +197,7 @@ def run_summary(wire: runs_pb2.RunSummary) -> RunSummary:
         changed_time=seconds(wire.changed_time),
         last_seq=wire.last_seq,
         uid=wire.uid,
+        parent_run_id=wire.parent_run_id,
     )
 
 

@@ -202,7 +202,8 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A line of a list of runs; `text` is the start of what was asked."""
+    """A line of a list of runs; `text` is the start of what was asked, `parent_run_id` names the run that
+    started it."""
 
     run_id: str
     state: RunState
@@ -211,3 +212,4 @@ class RunSummary:
     changed_time: float
     last_seq: int
     uid: int = -1
+    parent_run_id: str = ""

@@ -133,6 +133,45 @@ async def test_the_command_line_shows_the_tree(daemon: DaemonProcess) -> None:
     assert run.run_id not in listed
 
 
+async def test_the_last_run_is_the_one_that_was_asked_for(daemon: DaemonProcess) -> None:
+    """`last` is never a run that a run started, except for `answer`, which goes to the one that asks."""
+    told = environment(AEOND_SOCKET=str(daemon.socket))
+
+    async def said(*words: str) -> str:
+        done = await finished(command(*words), told)
+        assert done.code == 0, done.err
+        return done.out
+
+    with Client(str(daemon.socket)) as client:
+        run = client.create_run("a poem on snow", poem("snow"))
+        with client.watch(run.run_id, children=True) as events:
+            child_run_id = next(event.run_id for event in events if isinstance(event.kind, InputRequested))
+        assert f"run       {run.run_id}\n" in await said("show", "last")
+        assert [line.split()[0] for line in (await said("runs", "--parent", "last")).splitlines()] == [
+            child_run_id
+        ]
+        asks, started = (await said("runs")).splitlines()
+        assert (asks.split()[0], "↳ Write a poem." in asks) == (child_run_id, True)
+        assert (started.split()[0], "↳" in started) == (run.run_id, False)
+        await said("answer", "last", "merry")
+        await said("watch", "last")
+        assert client.get_run(run.run_id).state is RunState.SUCCEEDED
+
+
+async def test_cancelling_the_last_run_ends_what_it_started(daemon: DaemonProcess) -> None:
+    """`cancel last` stops what was asked for, with the run below that asks."""
+    told = environment(AEOND_SOCKET=str(daemon.socket))
+    with Client(str(daemon.socket)) as client:
+        run = client.create_run("a poem on snow", poem("snow"))
+        with client.watch(run.run_id, children=True) as events:
+            for event in events:
+                if isinstance(event.kind, InputRequested):
+                    assert (await finished(command("cancel", "last"), told)).code == 0
+        (child,) = client.list_runs(parent_run_id=run.run_id)
+        states = [client.get_run(one).state for one in (run.run_id, child.run_id)]
+    assert (states, child.parent_run_id) == ([RunState.CANCELLED, RunState.CANCELLED], run.run_id)
+
+
 def test_a_wrong_template_keeps_the_daemon_from_starting(folder: Path) -> None:
     """The start fails with the file and the key that is wrong."""
     (folder / "templates").mkdir()

@@ -12,7 +12,7 @@ from aeond.domain.budgets import Amounts, Budget
 from aeond.domain.events import RunCreated
 from aeond.domain.plans import Plan, PlanStep, StepState
 from aeond.domain.questions import InputRequest, Question
-from aeond.domain.runs import Owner, RunRequest, RunSnapshot, RunState, SuspendReason
+from aeond.domain.runs import Ancestry, Owner, RunRequest, RunSnapshot, RunState, SuspendReason
 from aeond.domain.steps import StepMode
 from aeond.domain.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.tools import Recovery, ToolCall
@@ -133,3 +133,15 @@ async def test_the_runs_that_a_run_started_are_listed_apart(journal: Journal) ->
     assert [run.run_id for run in ended] == ["x1"]
     assert [run.run_id for run in await journal.list_runs(parent_run_id="p", before="x3")] == ["x1"]
     assert await journal.list_runs(parent_run_id="q") == []
+
+
+async def test_a_line_names_the_run_that_started_it(journal: Journal) -> None:
+    """A run in a list, or looked up, has the run that started it, whatever happened since; most have none."""
+    await journal.append(beginning("p"))
+    created = RunCreated(RunRequest("do it"), Budget(), ancestry=Ancestry("p", "s1", ("any:1",)))
+    await journal.append([event("x", 1, created), event("x", 2, e.RunStarted())])
+    await journal.append([ending("x", 3)])
+    assert [(run.run_id, run.parent_run_id) for run in await journal.list_runs()] == [("x", "p"), ("p", "")]
+    (ended,) = await journal.list_runs(states=frozenset({RunState.SUCCEEDED}))
+    summary = await journal.summary("x")
+    assert (ended.parent_run_id, summary and summary.parent_run_id) == ("p", "p")

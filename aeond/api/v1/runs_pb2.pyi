@@ -268,6 +268,7 @@ class RunSummary(_message.Message):
     CHANGED_TIME_FIELD_NUMBER: _builtins.int
     LAST_SEQ_FIELD_NUMBER: _builtins.int
     UID_FIELD_NUMBER: _builtins.int
+    PARENT_RUN_ID_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run's id."""
     state: _parts_pb2.RunState.ValueType
@@ -278,6 +279,8 @@ class RunSummary(_message.Message):
     """The seq of its last event."""
     uid: _builtins.int
     """The user who asked. -1: could not be told."""
+    parent_run_id: _builtins.str
+    """The run that started it. Empty: a client asked for it."""
     @_builtins.property
     def created_time(self) -> _timestamp_pb2.Timestamp:
         """When it was created."""
@@ -296,10 +299,11 @@ class RunSummary(_message.Message):
         changed_time: _timestamp_pb2.Timestamp | None = ...,
         last_seq: _builtins.int = ...,
         uid: _builtins.int = ...,
+        parent_run_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["changed_time", b"changed_time", "created_time", b"created_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed_time", b"changed_time", "created_time", b"created_time", "last_seq", b"last_seq", "run_id", b"run_id", "state", b"state", "text", b"text", "uid", b"uid"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed_time", b"changed_time", "created_time", b"created_time", "last_seq", b"last_seq", "parent_run_id", b"parent_run_id", "run_id", b"run_id", "state", b"state", "text", b"text", "uid", b"uid"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

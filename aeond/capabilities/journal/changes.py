@@ -77,7 +77,9 @@ class Append:
         for part, (state, after) in zip(self.parts, self._after, strict=True):
             created = part.created
             if created is not None:
-                cursor.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", part.begin(created))
+                cursor.execute(
+                    "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", part.begin(created)[:-1]
+                )
             elif after is state:
                 cursor.execute(
                     "UPDATE runs SET last_seq = ?, changed_time = ? WHERE run_id = ?",

@@ -20,7 +20,7 @@ PAGE_BYTES = 256 << 10
 
 
 class RunLine(NamedTuple):
-    """A run as a row of `runs`, in the order of its columns."""
+    """A run as a row of `runs`, in the order of its columns, and who started it, as its first event says."""
 
     run_id: str
     state: RunState
@@ -31,10 +31,11 @@ class RunLine(NamedTuple):
     uid: int
     session_id: str
     request_id: str
+    parent_run_id: str
 
     @property
     def summary(self) -> RunSummary:
-        return RunSummary(*self[:7])
+        return RunSummary(*self[:7], self.parent_run_id)
 
 
 @frozen
@@ -91,6 +92,7 @@ class RunPart:
             uid=request.owner.uid,
             session_id=request.session_id,
             request_id=request.request_id,
+            parent_run_id=created.ancestry.parent_run_id,
         )
 
 

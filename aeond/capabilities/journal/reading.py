@@ -28,12 +28,16 @@ MAX_READERS = 4
 T = TypeVar("T")
 
 _EVENT_COLUMNS = "run_id, seq, time, elapsed_seconds, kind, version, body"
-# What a run started stands in its events: no column repeats it.
+# What a run started, and what started it, stands in its events: no column repeats it.
 _STARTED_BY = (
     "run_id IN (SELECT body ->> '$.child.child_run_id' FROM events "
     "WHERE run_id = ? AND kind = 'child_run_started')"
 )
-_RUN_COLUMNS = ", ".join(RunLine._fields)
+_PARENT = (
+    "(SELECT coalesce(body ->> '$.ancestry.parent_run_id', '') FROM events "
+    "WHERE events.run_id = runs.run_id AND seq = 1)"
+)
+_RUN_COLUMNS = ", ".join([*RunLine._fields[:-1], _PARENT])
 
 
 class Readers:

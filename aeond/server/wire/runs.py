@@ -65,6 +65,7 @@ def run_summary_to_wire(summary: RunSummary) -> pb.RunSummary:
         changed_time=parts.timestamp(summary.changed_time),
         last_seq=summary.last_seq,
         uid=summary.uid,
+        parent_run_id=summary.parent_run_id,
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aeon_cli.completing import complete_run
-from aeon_cli.connecting import connect, json_option, print_json, run_named
+from aeon_cli.connecting import connect, json_option, print_json, waiting_run_named
 
 if TYPE_CHECKING:
     from aeon_cli.exits import Exit
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def answer(context: click.Context, /, run_id: str, words: tuple[str, ...], as_json: bool) -> int:
     """Answer what a run asks.
 
-    RUN is a run's id, or last for the newest one. With one word that is the answer to its only open
-    question; with two the first is the question's id. Without an answer the open questions are asked at
+    RUN is a run's id, or last for the newest one or the run below it that asks. With one word that is the
+    answer to its only open question; with two the first is the question's id. Without an answer the open questions are asked at
     the terminal; with --json they are printed, one a line. An option is chosen by its words or its number; where something else than text is
     wanted, the answer is JSON. The first answer counts.
 
@@ -34,11 +34,12 @@ def answer(context: click.Context, /, run_id: str, words: tuple[str, ...], as_js
     from aeon_cli.exits import Exit
     from aeon_cli.questions import value_of
     from aeond_client.errors import WrongStateError
+    from aeond_client.runs import RunState
 
     if len(words) > 2:
         raise click.UsageError("An answer is one word: put quotes around it.")
     with connect(context) as client:
-        run = client.get_run(run_named(client, run_id))
+        run = client.get_run(waiting_run_named(client, run_id, RunState.AWAITING_INPUT))
         named = [question for question in run.questions if words[:-1] in ((), (question.question_id,))]
         if len(words) == 1 and not run.questions:
             raise WrongStateError(f"Run {run.run_id} asks nothing.", reason="QUESTION_NOT_OPEN")

@@ -5,7 +5,14 @@ import sys
 import click
 
 from aeon_cli.completing import complete_run, complete_session
-from aeon_cli.connecting import connect, json_option, print_json, run_named, session_named
+from aeon_cli.connecting import (
+    connect,
+    json_option,
+    print_json,
+    run_named,
+    session_named,
+    waiting_run_named,
+)
 
 _MOST_BELOW = 100
 _STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "failed", "cancelled", "expired"]
@@ -55,7 +62,10 @@ def runs(
     limit: int,
     as_json: bool,
 ) -> None:
-    """List runs, newest first. With --json one run a line."""
+    """List runs, newest first. With --json one run a line.
+
+    The request of a run that another one started is marked with an arrow.
+    """
     from aeon_cli import marks
     from aeon_cli.moments import how_long_ago
     from aeon_cli.tables import print_table
@@ -74,6 +84,7 @@ def runs(
             print_json(run)
         return
     unicode = look_at(sys.stdout).unicode
+    below = "↳ " if unicode else "-> "
     print_table(
         ("RUN", "STATE", "WHEN", "REQUEST"),
         [
@@ -81,7 +92,7 @@ def runs(
                 run.run_id,
                 f"{marks.OF_RUN[run.state].shown(unicode=unicode)} {run.state.replace('_', ' ')}",
                 how_long_ago(run.created_time),
-                run.text,
+                f"{below if run.parent_run_id else ''}{run.text}",
             )
             for run in found
         ],
@@ -147,10 +158,10 @@ def decide(context: click.Context, /, run_id: str, resolution: str, step_id: str
     retry runs the step again, done counts it as done, abort counts it as failed. For a run that is
     suspended after crashes, retry takes it up again and abort ends it.
     """
-    from aeond_client.runs import Resolution, StepState
+    from aeond_client.runs import Resolution, RunState, StepState
 
     with connect(context) as client:
-        run_id = run_named(client, run_id)
+        run_id = waiting_run_named(client, run_id, RunState.SUSPENDED)
         if not step_id:
             unknown = [
                 step.step_id for step in client.get_run(run_id).steps if step.state is StepState.UNKNOWN

@@ -51,8 +51,8 @@ def budget_for(profile: TaskProfile, bound: Budget) -> Budget:
 
 
 def at_least(budget: Budget, amounts: Amounts, bound: Budget) -> Budget:
-    """The budget with room for these amounts as far as the bound has it."""
-    return _limited_to(budget, _larger(budget.amounts, amounts).at_most(bound.amounts))
+    """The budget with room for these amounts as far as the bound has it, and with the bound's time and depth."""
+    return _limited_to(bound, _larger(budget.amounts, amounts).at_most(bound.amounts))
 
 
 def at_most(budget: Budget, amounts: Amounts) -> Budget:

@@ -142,6 +142,8 @@ class PhaseOrchestrator:
     ) -> tuple[e.EventKind, ...]:
         ok, profile, _ = await _twice_at_most(lambda: self.depth.infer(snapshot, grant), contract)
         inferred = e.ProfileInferred(profile, not ok, grant.used)
+        if not ok:  # nothing was told that the budget could follow: it stays what was asked for
+            return (inferred,)
         allocated = self.depth.allocate(profile, snapshot.bound)
         budget = at_least(allocated, committed(snapshot, grant.used), snapshot.bound)
         if budget == snapshot.ledger.limit:

@@ -134,9 +134,21 @@ async def test_a_budget_is_never_allocated_below_what_is_committed() -> None:
 
 
 async def test_a_profile_that_failed_is_the_default_and_says_so() -> None:
-    """Without a profile the run goes on with an average one."""
-    kinds = await perform(Operation.PROFILE, FRESH, depth=Told([failure(WRONG, DEFAULT_PROFILE)]))
-    assert kinds[0] == e.ProfileInferred(DEFAULT_PROFILE, True, CALL)
+    """Without a profile the run goes on with an average one, and with the budget that it has."""
+    told = Told([failure(WRONG, DEFAULT_PROFILE)], shape=(Budget(ttl=20), None))
+    kinds = await perform(Operation.PROFILE, FRESH, depth=told)
+    assert kinds == (e.ProfileInferred(DEFAULT_PROFILE, True, CALL),)
+
+
+async def test_a_budget_beyond_the_bound_is_the_bound_and_the_profile_stays() -> None:
+    """What is allocated in excess is cut in each dimension, time and depth included; what was inferred is kept."""
+    run = replace(FRESH, bound=Budget(), ledger=BudgetLedger(Budget(ttl=20)))
+    beyond = Budget(ttl=9_999, tokens=10**9, wall_seconds=10**6, depth=99)
+    kinds = await perform(Operation.PROFILE, run, depth=Told([success(TaskProfile(5))], shape=(beyond, None)))
+    assert kinds == (
+        e.ProfileInferred(TaskProfile(5), False, CALL),
+        e.BudgetAdjusted(Budget(), ("PROFILE",)),
+    )
 
 
 async def test_a_plan_is_adopted_or_planning_has_failed() -> None:

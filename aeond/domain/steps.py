@@ -96,23 +96,29 @@ AFTER_CRASH = {
 
 
 def advance(steps: Steps) -> Steps:
-    """Steps whose dependencies all succeeded become READY; those that lost one are SKIPPED, and so on down."""
+    """Steps whose dependencies all succeeded become READY; those that lost one are SKIPPED, and so on down.
+
+    A dependency that is not among the steps is lost: it will never give a result.
+    """
     changed = dict(steps)
     moved = True
     while moved:  # a plan's order need not follow its dependencies
         moved = False
         for step in [s for s in changed.values() if s.state is StepState.PENDING]:
-            needed = (changed[step_id] for step_id in step.step.depends_on)
-            unmet = [s for s in needed if s.state is not StepState.SUCCEEDED]
+            unmet = [name for name in step.step.depends_on if not _succeeded(changed, name)]
             if not unmet:
                 changed[step.step_id] = replace(step, state=StepState.READY)
-            elif lost := [s.step_id for s in unmet if s.state.ended]:
+            elif lost := [name for name in unmet if name not in changed or changed[name].state.ended]:
                 error = f"it needs {', '.join(lost)}, which gave no result"
                 changed[step.step_id] = replace(
                     step, state=StepState.SKIPPED, error=error, reason="DEPENDENCY_FAILED"
                 )
                 moved = True
     return changed
+
+
+def _succeeded(steps: Steps, step_id: str) -> bool:
+    return step_id in steps and steps[step_id].state is StepState.SUCCEEDED
 
 
 def skip_waiting(steps: Steps, reason: str) -> Steps:

@@ -155,7 +155,7 @@ def _executed_steps_stay(run: RunSnapshot, events: Sequence[e.EventKind]) -> boo
             planned = {step.step_id: step for step in kind.plan}
             try:
                 refined(run.steps, kind.plan)
-            except (ValueError, KeyError):
+            except ValueError:
                 return False
             before = {step.step_id: step for step in run.plan or ()}
             executed = [s.step_id for s in run.steps.values() if s.executed]

@@ -46,7 +46,12 @@ def test_a_refined_plan_keeps_what_was_executed() -> None:
         refined(steps_of(began, skipped), Plan("a goal", (free,)))
 
 
-def test_a_dependency_that_is_not_in_the_plan_is_an_error() -> None:
-    """Steps of a validated plan only wait for each other; anything else is refused loudly."""
-    with pytest.raises(KeyError):
-        advance(steps_of(StepSnapshot(SECOND)))
+def test_a_dependency_that_is_not_in_the_plan_is_lost() -> None:
+    """It is not satisfied and never will be: what waits for it is skipped, and other steps go on."""
+    waiting = StepSnapshot(replace(SECOND, step_id="s3", depends_on=("s1", "s9")))
+    steps = advance(steps_of(StepSnapshot(FIRST, StepState.SUCCEEDED), waiting, StepSnapshot(SECOND)))
+    assert states(steps) == [StepState.SUCCEEDED, StepState.SKIPPED, StepState.READY]
+    assert (steps["s3"].error, steps["s3"].reason) == (
+        "it needs s9, which gave no result",
+        "DEPENDENCY_FAILED",
+    )

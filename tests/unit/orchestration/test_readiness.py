@@ -137,6 +137,13 @@ def test_a_step_is_prepared_from_what_it_waits_for() -> None:
     )
 
 
+def test_what_cannot_be_found_is_left_out_of_the_context() -> None:
+    """A dependency that the run does not have keeps no other from being told."""
+    run = run_of(thinks("s1", "Look"), outputs={"s1": "mint"})
+    prepared = StepReadiness().prepare(thinks("s2", "Tell", "s9", "s1"), run)
+    assert prepared.incoming_context == "$s1 (Look):\nmint"
+
+
 def test_a_step_that_waits_for_nothing_has_no_context() -> None:
     """The first step of a plan starts from nothing."""
     step = thinks("s1", "Sing")

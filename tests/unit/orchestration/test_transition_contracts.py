@@ -127,7 +127,7 @@ def refined(plan: Plan) -> e.PlanRefined:
         (
             Operation.REFINE,
             [refined(replace(PLAN, steps=(*PLAN.steps, thinks("s3", "Wait.", "s9"))))],
-            "a plan that can run, executed steps as they were",
+            "a plan that can run",
         ),
     ],
 )

@@ -192,6 +192,8 @@ def _unclear(succeeded: Sequence[StepSnapshot]) -> list[str]:
 def _nothing(snapshot: RunSnapshot) -> str:
     if snapshot.problem is not None:
         return f"No result: {snapshot.problem.message}"
+    if snapshot.route is Route.REPLY:
+        return "No answer: the run's time was over before it was written. Ask again with more time."
     errors = [step.error for step in snapshot.steps.values() if step.error]
     return f"No result: {errors[0]}" if errors else "No step gave a result."
 

@@ -2,21 +2,23 @@
 
 from enum import StrEnum
 
+from aeond.domain.budgets import Amounts
 from aeond.domain.plans import StepState
 from aeond.domain.profiles import Route
-from aeond.domain.runs import RunSnapshot
+from aeond.domain.runs import Phase, RunSnapshot
 from aeond.frozen import frozen
 
 WALL_SECONDS = "wall_seconds"
 
 
 class PhaseLetter(StrEnum):
-    """The phases as they are spoken of; E always answers and never expires."""
+    """The phases as they are spoken of."""
 
     A = "A"  # profile
     B = "B"  # draft and refine
     C = "C"  # execute and judge
     D = "D"  # adapt, on the way to the next pass
+    E = "E"  # answer: it always does; what it was writing may be cut
 
 
 class ExpiryPlace(StrEnum):
@@ -40,6 +42,8 @@ class Expiry:
         done = f"{self.passes} {'pass' if self.passes == 1 else 'passes'}"
         steps = f"{self.succeeded} of {self.total} steps gave a result"
         where = f"in phase {self.phase}, {self.place}"
+        if self.phase is PhaseLetter.E and not self.total:
+            return f"the run's budget of {words} ran out {where}"
         return f"the run's budget of {words} ran out {where}, after {done}: {steps}"
 
 
@@ -64,6 +68,10 @@ def expiry_of(run: RunSnapshot) -> Expiry | None:
 
 
 def _phase_of(run: RunSnapshot) -> PhaseLetter:
+    # An answer that is begun for an expired run has nothing reserved: it is in no phase but that where it expired.
+    writing = run.operation not in (None, Amounts()) or run.route is Route.REPLY
+    if run.phase is Phase.ANSWER and writing:
+        return PhaseLetter.E
     if run.plan is None:
         return PhaseLetter.A if run.profile is None and run.logic_version > 1 else PhaseLetter.B
     judged = run.evaluation

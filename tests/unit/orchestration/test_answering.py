@@ -8,7 +8,7 @@ from aeond.domain.evaluations import Evaluation
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import Clarity, PlanStep, StepState
 from aeond.domain.profiles import Route
-from aeond.domain.runs import Answer, PlanSource, RunSnapshot
+from aeond.domain.runs import Answer, Phase, PlanSource, RunSnapshot
 from aeond.domain.steps import StepMode
 from aeond.domain.values import JsonValue
 from aeond.orchestration.answering import MAX_RAW_CHARS, StepAnswerer
@@ -246,6 +246,16 @@ async def test_an_expired_run_says_where_it_was() -> None:
         "the run's budget of ttl ran out in phase C, in the midst of it, after 1 pass: "
         "1 of 2 steps gave a result"
     )
+
+
+async def test_a_reply_that_time_was_too_short_for_says_so() -> None:
+    """A reply that was cut while it was written asks no model again, and does not speak of steps."""
+    desk = Desk("A herb is")
+    writing = run_of(phase=Phase.ANSWER, route=Route.REPLY, exhausted="wall_seconds")
+    answer = await desk.compose(replace(writing, plan=None))
+    assert answer.text.startswith("No answer: the run's time was over before it was written.")
+    assert answer.notes == ("the run's budget of wall seconds ran out in phase E, in the midst of it",)
+    assert (answer.budget_exhausted, desk.shown) == (True, [])
 
 
 async def test_a_request_without_tools_is_replied_to() -> None:

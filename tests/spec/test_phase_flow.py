@@ -185,6 +185,32 @@ async def test_a_blocked_step_makes_a_run_that_gets_on_go_deeper() -> None:
     assert within_bounds(run)
 
 
+async def test_a_run_that_gets_nowhere_goes_shallower() -> None:
+    """The step in place of a BLOCKED one brings nothing new and is BLOCKED too: profile and budget move down again."""
+    steps = [look("park"), think("Count the herbs in $s1."), think("Tell it with $s1 and $s2.")]
+    instead = [("s2", think("Count them in $s1.")), ("s4", think("Count again in $s1."))]
+    daemon = Daemon(
+        {
+            PROFILE: [HARD],
+            PLAN: [{"steps": steps}],
+            JUDGE: [{"issues": []}, FINE],
+            STEP: ["BLOCKED: no.", "BLOCKED: still no.", "Two."],
+            REFINE: [{"changes": [{"change": "replace", "id": i, "step": step}]} for i, step in instead],
+            ANSWER: ["There are two."],
+        }
+    )
+    run = await daemon.work()
+    assert run.state is RunState.SUCCEEDED, run.steps
+    first, deeper, shallower = await daemon.kinds(e.BudgetAdjusted)
+    assert deeper.reasons[-1] == "DEEPER"
+    assert shallower.reasons == ("NOT_CONVERGED", "ISSUES_PRESENT", "BLOCKED", "SHALLOWER")
+    assert shallower.budget.amounts.exceeding(deeper.budget.amounts) == ""
+    assert shallower.budget.tokens < deeper.budget.tokens
+    assert [x.profile.reasoning_depth for x in (deeper, shallower)] == [5, 4]
+    assert first.profile is None
+    assert within_bounds(run)
+
+
 async def test_a_call_that_failed_is_not_made_again() -> None:
     """A plan that is refined into the same failing call goes to its answer at once, and says why."""
     daemon = Daemon(

@@ -12,18 +12,18 @@ _WHO = {"user": "You", "agent": "aeond"}
 
 
 def print_talk(session: Session, said: Sequence[SessionMessage]) -> None:
-    """Prints the session and each message with who said it and when."""
+    """Prints the session and each message with who said it and when; `said` are its newest messages."""
     print(f"session   {one_line(session.session_id)}")
     if session.title:
         print(f"title     {one_line(session.title)}")
     print(f"created   {when(session.created_time)}, changed {when(session.changed_time)}")
     print(f"holds     {counted(session.message_count, 'message')} of {counted(session.run_count, 'run')}")
+    if len(said) < session.message_count:
+        print(f"\n{counted(session.message_count - len(said), 'earlier message')} not shown: see --limit")
     for message in said:
         who = _WHO.get(message.role, one_line(message.role))
         print(f"\n{who}, {when(message.time)} (run {one_line(message.run_id)})")
         print(printable(message.text).rstrip())
-    if len(said) < session.message_count:
-        print(f"\n{counted(session.message_count - len(said), 'later message')} not shown: see --limit")
 
 
 def print_context(told: SessionContext) -> None:

@@ -152,6 +152,11 @@ async def test_a_conversation_at_the_command_line(stage: Stage) -> None:
     assert printed.code == 0
     said = [printed.out.index(words) for words in ("What is 17 times 23?", "391", "half of that?", "195.5")]
     assert said == sorted(said)
+    printed = await stage.aeonctl("sessions", "show", "last", "--limit", "1")
+    newest = printed.out.partition("\n\n3 earlier messages not shown: see --limit\n")[2]
+    assert ("195.5" in newest, "half of that?" in newest) == (True, False)
+    as_json = (await stage.aeonctl("sessions", "show", "last", "--limit", "2", "--json")).json_lines
+    assert [line["text"] for line in as_json[1:]] == ["and how much is half of that?", "195.5"]
     printed = await stage.aeonctl("sessions", "show", session_id, "--context")
     assert printed.out.startswith("User: What is 17 times 23?\nAssistant: 391\n")
     assert "2 exchanges word for word" in printed.err
@@ -163,3 +168,12 @@ async def test_a_conversation_at_the_command_line(stage: Stage) -> None:
     printed = await stage.aeonctl("sessions")
     assert (printed.code, printed.out) == (0, "")
     assert "There is no last session" in (await stage.aeonctl("ask", "--session", "last", "hello")).err
+
+
+async def test_a_name_that_is_given_twice_deletes_one_session(stage: Stage) -> None:
+    """`sessions rm last last` deletes the last session and not the one before it."""
+    older, newer = [(await stage.aeonctl("sessions", "new", title)).out.strip() for title in ("one", "two")]
+    printed = await stage.aeonctl("sessions", "rm", "last", "last")
+    assert (printed.code, printed.err.count("Deleted"), newer in printed.err) == (0, 1, True)
+    (left,) = (await stage.aeonctl("sessions", "list", "--json")).json_lines
+    assert left["session_id"] == older

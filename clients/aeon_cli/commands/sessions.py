@@ -76,7 +76,7 @@ def new(context: click.Context, /, title: tuple[str, ...], as_json: bool) -> Non
     metavar="N",
     default=1_000,
     show_default=True,
-    help="How many messages at most.",
+    help="How many messages at most: the newest.",
 )
 @json_option
 @click.pass_context
@@ -93,7 +93,8 @@ def show(context: click.Context, /, session_id: str, with_context: bool, limit: 
             else:
                 print_context(told)
             return
-        said = client.list_messages(session.session_id, limit)
+        # The newest are at the end of the list, and there is no other way to its end.
+        said = client.list_messages(session.session_id, max(session.message_count, 1))[-limit:]
     if as_json:
         print_json(session)
         for message in said:
@@ -111,8 +112,8 @@ def remove(context: click.Context, /, session_ids: tuple[str, ...]) -> None:
     A session with a run that has not ended is not deleted: wait for the run, or cancel it.
     """
     with connect(context) as client:
-        for name in session_ids:
-            session_id = session_named(client, name)
+        # All names first: once a session is gone, last is another one.
+        for session_id in dict.fromkeys([session_named(client, name) for name in session_ids]):
             client.delete_session(session_id)
             print(
                 f"Deleted {session_id}. Its runs stay: aeonctl runs --session {session_id}", file=sys.stderr

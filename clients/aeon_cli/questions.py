@@ -36,6 +36,8 @@ def lines_of(question: Question, now: float) -> list[str]:
         left = duration_in_words(max(question.deadline_time - now, 0.0))
         then = one_line(shown_value(question.default)) if question.has_default else "the step fails"
         lines.append(f"  (within {left}, else: {then})")
+    elif question.has_default:
+        lines.append(f"  (default: {one_line(shown_value(question.default))})")
     return lines
 
 
@@ -45,10 +47,12 @@ def lines_to_answer(run_id: str, question: Question) -> list[str]:
 
 
 def value_of(question: Question, text: str) -> Any:
-    """What a typed answer means: the number or the words of an option, text where text is wanted, JSON where
-    it is JSON. The daemon judges whether it fits."""
+    """What a typed answer means: nothing for the default, the number or the words of an option, text where text is
+    wanted, JSON where it is JSON. The daemon judges whether it fits."""
     from aeon_cli.plans import json_value
 
+    if question.has_default and not text.strip() and text not in question.options:
+        return question.default
     if question.options:
         if text not in question.options and text.isdecimal() and 0 < int(text) <= len(question.options):
             return question.options[int(text) - 1]
@@ -80,8 +84,7 @@ def ask_person(client: "Client", run_id: str, question: Question, patience_secon
         if not text and not question.has_default:
             _prompt(shown)
             continue
-        value = value_of(question, text) if text else question.default
-        answer = partial(client.answer_run, run_id, value, question.question_id)
+        answer = partial(client.answer_run, run_id, value_of(question, text), question.question_id)
         try:
             outlasting(answer, run_id, patience_seconds, tell)
         except InvalidInputError as error:

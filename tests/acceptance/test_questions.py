@@ -215,3 +215,13 @@ async def test_without_a_terminal_ask_says_how_to_answer(stage: Stage, plan_file
     watched = await stage.aeonctl("watch", "last", "--quiet")
     assert (watched.code, "You said red." in watched.out) == (0, True)
     assert (await stage.aeonctl("answer", "last", "red")).code == 1
+
+
+async def test_an_empty_answer_is_the_default(stage: Stage) -> None:
+    """A default is shown wherever the question is, with a deadline or without, and "" takes it."""
+    left = await stage.aeonctl("ask", "--plan", stage.plan_file(asking(default="grey")))
+    assert (left.code, "(default: grey)" in left.err) == (6, True)
+    assert "(default: grey)" in (await stage.aeonctl("show", "last")).out
+    assert (await stage.aeonctl("answer", "last", "")).code == 0
+    assert (await stage.aeonctl("watch", "last")).code == 0
+    assert (await stage.aeonctl("memory", "get", "colour")).out == "grey\n"

@@ -25,7 +25,7 @@ def answer(context: click.Context, /, run_id: str, words: tuple[str, ...], as_js
     RUN is a run's id, or last for the newest one or the run below it that asks. With one word that is the
     answer to its only open question; with two the first is the question's id. Without an answer the open questions are asked at
     the terminal; with --json they are printed, one a line. An option is chosen by its words or its number; where something else than text is
-    wanted, the answer is JSON. The first answer counts.
+    wanted, the answer is JSON; "" is the default, if there is one. The first answer counts.
 
     \b
     aeonctl answer last yes

@@ -10,6 +10,7 @@ from aeond_client.judgements import Question
 TEXT = Question("s1.1", "s1", "Which colour?", {"type": "string"})
 CHOICE = Question("s1.1", "s1", "Which?", {"type": "string"}, options=("red", "blue", "2"))
 NUMBER = Question("s1.1", "s1", "How many?", {"type": "integer"})
+USUAL = Question("s1.1", "s1", "Which?", {"type": "string"}, default="red", has_default=True)
 
 
 @pytest.mark.parametrize(
@@ -24,10 +25,14 @@ NUMBER = Question("s1.1", "s1", "How many?", {"type": "integer"})
         (NUMBER, "12", 12),
         (NUMBER, "many", "many"),
         (NUMBER, '{"a": 1}', {"a": 1}),
+        (USUAL, "", "red"),
+        (USUAL, "blue", "blue"),
+        (TEXT, "", ""),
     ],
 )
 def test_what_is_typed_becomes_a_value(question: Question, typed: str, value: Any) -> None:
-    """Text stays text where text is wanted, a number chooses an option unless it is one, else it is JSON."""
+    """Text stays text where text is wanted, a number chooses an option unless it is one, else it is JSON; nothing
+    is the default."""
     assert value_of(question, typed) == value
 
 
@@ -37,6 +42,7 @@ def test_a_question_is_shown_with_all_that_matters() -> None:
     assert lines_of(NUMBER, 0.0) == ["? How many?", '  (JSON: {"type": "integer"})']
     timed = Question("s1.1", "s1", "Which?", {}, default="red", has_default=True, deadline_time=160.0)
     assert lines_of(timed, 100.0)[-1] == "  (within 1m00s, else: red)"
+    assert lines_of(USUAL, 0.0) == ["? Which?", "  (default: red)"]
     lapsing = Question("s1.1", "s1", "Which?", {}, deadline_time=100.0)
     assert lines_of(lapsing, 160.0)[-1] == "  (within 0.0s, else: the step fails)"
 

@@ -28,7 +28,7 @@ def read_plan(name: str) -> Plan:
     where = "standard input" if name == "-" else name
     try:
         text = read_text("The plan") if name == "-" else Path(name).read_text(encoding="utf-8")
-        return plan_of(_parsed(text, toml=name.endswith(".toml")))
+        return plan_of(_parsed(text, Path(name).suffix))
     except OSError as error:
         raise click.UsageError(f"Cannot read the plan {where}: {error.strerror}.") from error
     except UnicodeDecodeError as error:
@@ -37,13 +37,12 @@ def read_plan(name: str) -> Plan:
         raise click.UsageError(f"The plan in {where} cannot be used: {error}.") from error
 
 
-def _parsed(text: str, *, toml: bool) -> Any:
+def _parsed(text: str, suffix: str) -> Any:
     """JSON or TOML; a text whose name does not say which is JSON when it begins like JSON."""
     import tomllib
 
-    if toml or not text.lstrip().startswith("{"):
-        return tomllib.loads(text)
-    return json.loads(text)
+    begins_like_json = text.lstrip().startswith("{") and suffix != ".toml"
+    return json.loads(text) if begins_like_json or suffix == ".json" else tomllib.loads(text)
 
 
 def plan_of(value: Any) -> Plan:
@@ -62,6 +61,12 @@ def _step(value: Any, where: str) -> PlanStep:
     arguments = value.get("arguments", {})
     if not isinstance(arguments, dict):
         raise _wrong(f"{where}.arguments must be a table of names and values")
+    try:
+        json.dumps(
+            arguments, allow_nan=False
+        )  # TOML has dates, and both forms have numbers that JSON has not
+    except (TypeError, ValueError) as error:
+        raise _wrong(f"{where}.arguments cannot be JSON: {error}") from error
     lists = {name: value.get(name, []) for name in _LISTS}
     for name, items in lists.items():
         if not isinstance(items, list) or not all(isinstance(item, str) for item in items):

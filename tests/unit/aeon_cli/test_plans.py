@@ -76,6 +76,35 @@ def test_an_unreadable_plan_is_a_usage_error(tmp_path: Path, content: bytes) -> 
         read_plan(str(path))
 
 
+@pytest.mark.parametrize("content", ["[]", "", "[[steps]]"])
+def test_a_file_named_json_is_read_as_json(tmp_path: Path, content: str) -> None:
+    """What is wrong with a .json file is told in words about JSON or about the plan, never about TOML."""
+    path = tmp_path / "plan.json"
+    path.write_text(content)
+    with pytest.raises(
+        click.UsageError, match=r"plan\.json cannot be used: (the plan must be a table|Expecting value)"
+    ):
+        read_plan(str(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("plan.json", "NaN"), ("plan.toml", "inf"), ("plan.toml", "2026-01-01")]
+)
+def test_arguments_that_are_no_json_name_the_place(tmp_path: Path, name: str, value: str) -> None:
+    """A number or a date that JSON does not have is refused with the file and the step that hold it."""
+    path = tmp_path / name
+    json_form = f'{{"steps": [{{"tool": "echo", "arguments": {{"text": {value}}}}}]}}'
+    path.write_text(
+        json_form
+        if name.endswith(".json")
+        else f'steps = [{{tool = "echo", arguments = {{text = {value}}}}}]'
+    )
+    with pytest.raises(
+        click.UsageError, match=rf"{name} cannot be used: steps\[0\].arguments cannot be JSON: "
+    ):
+        read_plan(str(path))
+
+
 def test_a_plan_that_is_not_there(tmp_path: Path) -> None:
     """A missing file is told with its name and the system's words."""
     with pytest.raises(click.UsageError, match=r"none\.json: No such file"):

@@ -167,7 +167,7 @@ def _interrupted(
         case StepResolved() | RunResumed():
             return replace(_doing(shown, "", time), state=RunState.RUNNING, suspended="")
         case RunParked():
-            return _doing(shown, "put aside, goes on by itself", time)
+            return _doing(shown, "waiting to go on", time)
         case CancelRequested():
             return _doing(shown, "cancelling", time)
 

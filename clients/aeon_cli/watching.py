@@ -77,7 +77,7 @@ def _shown_to_its_end(client: "Client", run_id: str, how: Showing) -> Exit:
     silent = how.as_json or how.quiet
     view = choose_view(silent=silent)
     writer = AnswerWriter(sys.stdout, look_at(sys.stdout))
-    shown = Checklist()
+    shown = Checklist() if silent or not how.after_seq else _steps_before(client, run_id, how.after_seq)
 
     def tell(outage: "Outage | None") -> None:
         writer.break_off()
@@ -127,6 +127,18 @@ def _shown_to_its_end(client: "Client", run_id: str, how: Showing) -> Exit:
     # A watch that began behind the end was told nothing of it.
     ended = shown.state if shown.state.ended else look(run_id).state
     return _EXITS.get(ended, Exit.FAILED)
+
+
+def _steps_before(client: "Client", run_id: str, after_seq: int) -> Checklist:
+    """The steps as they stood after this event, so that those to come have their numbers; nothing else of it is
+    shown."""
+    from aeon_cli.showing import events_so_far
+
+    shown = Checklist()
+    for event in events_so_far(client, client.get_run(run_id)):
+        if event.seq <= after_seq:
+            shown = shown.after(event, time.time())
+    return Checklist(lines=shown.lines)
 
 
 def _held_up(

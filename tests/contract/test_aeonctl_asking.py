@@ -117,6 +117,21 @@ async def test_the_end_of_a_run_is_an_exit_code(
     assert words in printed.err
 
 
+async def test_a_watch_from_the_midst_knows_the_steps(aeonctl: Run) -> None:
+    """Who begins after the plan is shown the steps by their places in it, and nothing that was before."""
+    await aeonctl("ask", "--detach", "What?")
+    events = (await aeonctl("show", "last", "--events", "--json")).json_lines
+    began = next(event["seq"] for event in events if event["kind"] == "step_started")
+    watched = await aeonctl("watch", "last", "--after", str(began))
+    assert (watched.code, watched.out) == (0, "It is 420.\n")
+    assert watched.err.splitlines() == [
+        "✓ 1/2 calculator 2400 * 0.175 → 420.0 (0.2s)",
+        "• 2/2 memory_write key=bonus value=420",
+        "✓ 2/2 memory_write key=bonus value=420 → true (0.2s)",
+        "writing the answer",
+    ]
+
+
 async def test_a_watch_behind_the_end_tells_it_too(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     """Who goes on after the last event of a run is not kept waiting, and has its end as the exit code."""
     script(daemon, wire_events.created(), wire_events.ended(parts_pb2.RUN_STATE_FAILED, message="It broke."))

@@ -35,10 +35,12 @@ def _check_question(request: InputRequest) -> None:
         request.deadline_seconds
     ):
         raise InvalidInputError("its deadline is no number of seconds between 0 and a year")
-    if len(request.options) > MAX_OPTIONS or len(set(request.options)) < len(request.options):
-        raise InvalidInputError(f"it has more than {MAX_OPTIONS} options, or one of them twice")
-    for option in request.options:
+    if len(request.options) > MAX_OPTIONS:
+        raise InvalidInputError(f"it has more than {MAX_OPTIONS} options")
+    for place, option in enumerate(request.options):
         _check_text("an option", option)
+        if option in request.options[:place]:
+            raise InvalidInputError(f"it has the option {option!r:.80} twice")
     schema = CompiledSchema(request.schema)
     if not request.has_default:
         return

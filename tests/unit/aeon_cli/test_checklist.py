@@ -139,7 +139,7 @@ def test_what_ends_a_run_is_kept() -> None:
     assert ended.problem is not None
     assert ended.problem.message == "Too little."
     assert planned(events_pb2.CancelRequested()).activity == "cancelling"
-    assert "put aside" in planned(events_pb2.RunParked()).activity
+    assert planned(events_pb2.RunParked()).activity == "waiting to go on"
     failed = shown(wire_events.created(), events_pb2.PlanningFailed())
     assert failed.activity == "no plan: answering without one"
 

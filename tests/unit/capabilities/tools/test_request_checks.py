@@ -53,3 +53,16 @@ def test_what_nobody_could_do_is_the_tools_failure(request_: Any) -> None:
     with pytest.raises(ToolError, match="mine asks for what cannot be") as raised:
         check_request("mine", request_)
     assert raised.value.reason == "REQUEST_INVALID"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("a", "b", "a"), "it has the option 'a' twice"),
+        (tuple(map(str, range(65))), "it has more than 64 options"),
+    ],
+)
+def test_options_that_cannot_be_say_what_is_wrong(options: tuple[str, ...], words: str) -> None:
+    """Too many options and one that is there twice are told apart."""
+    with pytest.raises(ToolError, match=f"mine asks for what cannot be: {words}$"):
+        check_request("mine", InputRequest("which?", options=options))

@@ -161,6 +161,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
             roots=[Path(name) for name in real_names(config.workspaces.roots)],
             protected=paths.own_files,
         )
+        replays = Replays(journal, decide, fold)
         runs = Runs(
             journal=journal,
             folding=folding,
@@ -178,6 +179,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
             forks=Forks(
                 journal=journal,
                 folding=folding,
+                replays=replays,
                 scheduler=scheduler,
                 engine=engine,
                 clock=clock,
@@ -186,7 +188,7 @@ async def composed(live: LiveConfig, paths: Paths, descriptor: int | None = None
                 workspaces=workspaces,
                 in_order=in_order,
             ),
-            replays=Replays(journal, decide, fold),
+            replays=replays,
             engine=engine,
         )
         calls = Calls(

@@ -25,6 +25,7 @@ from aeond.ports import Clock, Engine, Ids, Journal, Validator
 from aeond.service.folding import RunFolding, request_id_reused, run_not_found
 from aeond.service.model_checks import check_model
 from aeond.service.plan_checks import check_plan
+from aeond.service.replaying import Replays
 from aeond.service.scheduling import RunScheduler
 from aeond.service.workspaces import Workspaces
 
@@ -39,6 +40,7 @@ class Forks:
         *,
         journal: Journal,
         folding: RunFolding,
+        replays: Replays,
         scheduler: RunScheduler,
         engine: Engine,
         clock: Clock,
@@ -49,6 +51,7 @@ class Forks:
     ) -> None:
         self._journal = journal
         self._folding = folding
+        self._replays = replays
         self._scheduler = scheduler
         self._engine = engine
         self._clock = clock
@@ -110,6 +113,8 @@ class Forks:
             for seq, kind in enumerate(kinds, start=1)
         ]
         snapshot = self._fold(asked, events)
+        if created.budget != first.budget:
+            self._check_bounds(events)
         if snapshot.state.ended:
             raise WrongStateError(
                 f"run {asked.run_id} had ended at event {last.seq}: fork it from an event before",
@@ -126,6 +131,17 @@ class Forks:
             raise InvalidInputError(
                 f"the past of run {asked.run_id} does not fit what is asked for: {error.__cause__ or error.message}",
                 reason="FORK_DOES_NOT_FIT",
+            ) from error
+
+    def _check_bounds(self, events: Sequence[Event]) -> None:
+        """InvalidInputError when a run within these bounds would not have come here: its fork could not be replayed."""
+        try:
+            self._replays.check(events)
+        except ReplayError as error:
+            raise InvalidInputError(
+                "a run that may use so little would have gone another way: fork it from an event before, or allow more",
+                reason="FORK_DOES_NOT_FIT",
+                field="budget",
             ) from error
 
     def _check_executed(self, plan: Plan, past: Sequence[Event]) -> None:

@@ -52,6 +52,12 @@ class Replays:
         self._decide = decide
         self._fold = fold
 
+    def check(self, events: Sequence[e.Event]) -> None:
+        """ReplayError where the first events of a run do not fit together, or the code parts from them."""
+        replay = Replay(events[0].run_id, self._decide, self._fold)
+        for event in events:
+            replay.next(event)
+
     async def replay(self, run_id: str, until_seq: int = 0) -> AsyncIterator[Sequence[e.Event]]:
         """What comes out, a page at a time, up to `until_seq` (0: all there is).
 

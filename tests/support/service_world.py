@@ -175,6 +175,7 @@ class World:
             limits=self.limits,
         )
         self.records = SessionRecords(store=self.sessions, journal=self.journal, folding=self.folding)
+        self.replays = Replays(self.journal, decide, fold)
         self.workspaces = Workspaces(own=self.own_folder, roots=self.roots, protected=self.protected)
         self.runs = Runs(
             journal=self.journal,
@@ -197,6 +198,7 @@ class World:
             forks=Forks(
                 journal=self.journal,
                 folding=self.folding,
+                replays=self.replays,
                 scheduler=self.scheduler,
                 engine=self.engine,
                 clock=self.clock,
@@ -205,7 +207,7 @@ class World:
                 workspaces=self.workspaces,
                 in_order=in_order,
             ),
-            replays=Replays(self.journal, decide, fold),
+            replays=self.replays,
             engine=self.engine,
         )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from aeond.domain.forks import ForkRequest
 from aeond.domain.outcome import Problem
 from aeond.domain.plans import Plan
 from aeond.domain.runs import RunState
-from aeond.errors import ReplayError
+from aeond.errors import InvalidInputError, ReplayError
 from aeond.kernel.decide import decide
 from aeond.kernel.fold import fold
 from aeond.service.replaying import Replay
@@ -167,3 +168,27 @@ async def test_a_fork_from_any_event_replays(tmp_path: Path) -> None:
             forked = await world.runs.fork(ForkRequest(events[0].run_id, USER, seq))
             its_own = await answered(world, forked.run_id)
             assert replayed(its_own) == its_own
+
+
+async def test_a_fork_with_less_replays_or_is_refused(tmp_path: Path) -> None:
+    """Where a run with the fork's bounds would have gone another way it cannot be forked; what can be replays."""
+    refused = 0
+    async with tree_world(tmp_path, {asking().text: SIDE_BY_SIDE}).working() as world:
+        events = await recorded(world)
+        for seq, llm_calls in product((3, 7, 9, 12), range(1, 12)):
+            asked = ForkRequest(events[0].run_id, USER, seq, budget=BudgetRequest(llm_calls=llm_calls))
+            try:
+                forked = await world.runs.fork(asked)
+            except InvalidInputError as error:
+                assert error.reason == "FORK_DOES_NOT_FIT"
+                refused += error.field == "budget"
+                continue
+            run = await world.reached(
+                forked.run_id, RunState.AWAITING_INPUT, *(s for s in RunState if s.ended)
+            )
+            if run.state is RunState.AWAITING_INPUT:
+                await world.runs.answer(run.run_id, "", "red", USER)
+            await world.ended(run.run_id)
+            its_own = await all_events(world.journal, run.run_id)
+            assert replayed(its_own) == its_own
+    assert refused

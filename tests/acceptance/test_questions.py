@@ -11,7 +11,7 @@ from aeond_client.errors import InvalidInputError, NoAnswerError, WrongStateErro
 from aeond_client.events import InputAnswered, InputRequested, RunEnded
 from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Budget, Plan, PlanStep, Run, RunState, StepState
-from tests.support.aeonctl import command, environment
+from tests.support.aeonctl import command, environment, offered
 from tests.support.collecting import Collector
 from tests.support.screens import terminal
 from tests.support.stages import Stage
@@ -215,6 +215,24 @@ async def test_without_a_terminal_ask_says_how_to_answer(stage: Stage, plan_file
     watched = await stage.aeonctl("watch", "last", "--quiet")
     assert (watched.code, "You said red." in watched.out) == (0, True)
     assert (await stage.aeonctl("answer", "last", "red")).code == 1
+
+
+async def test_questions_options_and_steps_are_completed(stage: Stage) -> None:
+    """A shell is offered the open questions of a run with their options, and the steps that have begun."""
+    run_id = (
+        await stage.aeonctl("ask", "--detach", "--plan", stage.plan_file(asking(options=["red", "blue"])))
+    ).out.strip()
+    with Collector(stage.socket, run_id) as seen:
+        seen.wait_for(InputRequested)
+
+    async def names(typed: str) -> list[str]:
+        return [line.partition(",")[2] for line in (await offered(typed, stage.socket)).out.split()]
+
+    assert await names("answer last ") == ["s1.1", "red", "blue"]
+    assert await names("answer last b") == ["blue"]
+    assert await names(f"answer {run_id} s1.1 ") == ["red", "blue"]
+    assert await names("fork last --step ") == ["s1"]
+    assert await names("decide last --step ") == []
 
 
 async def test_an_empty_answer_is_the_default(stage: Stage) -> None:

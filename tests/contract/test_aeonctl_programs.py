@@ -11,7 +11,7 @@ import pytest
 
 from aeond.api.v1 import events_pb2
 from tests.support import wire_events
-from tests.support.aeonctl import Run, command, environment, finished, script
+from tests.support.aeonctl import Run, command, environment, finished, offered, script
 from tests.support.repository import ROOT
 from tests.support.scripted_daemon import ScriptedDaemon
 
@@ -93,7 +93,7 @@ async def test_the_shell_completes(daemon: ScriptedDaemon, tmp_path: Path, shell
 
 
 @pytest.mark.parametrize(
-    ("words", "offered"),
+    ("words", "names"),
     [
         ("show ", ["last", "01RUN0001"]),
         ("call e", ["echo"]),
@@ -103,20 +103,36 @@ async def test_the_shell_completes(daemon: ScriptedDaemon, tmp_path: Path, shell
     ],
 )
 async def test_names_that_the_daemon_knows_are_offered(
-    aeonctl: Run, daemon: ScriptedDaemon, words: str, offered: list[str]
+    aeonctl: Run, daemon: ScriptedDaemon, words: str, names: list[str]
 ) -> None:
     """Runs, tools, keys and models are completed from the daemon; without one nothing is, and quietly."""
     daemon.memory.values = {"bonus": "420"}
     await aeonctl("ask", "--detach", "What?")
-    typed = f"aeonctl {words}"
-    told = environment(
-        AEOND_SOCKET=str(daemon.path),
-        _AEONCTL_COMPLETE="bash_complete",
-        COMP_WORDS=typed,
-        COMP_CWORD=str(len(typed.split(" ")) - 1),
-    )
-    found = await finished(command(), told)
-    assert [line.partition(",")[2] for line in found.out.splitlines()] == offered
+    found = await offered(words, str(daemon.path))
+    assert [line.partition(",")[2] for line in found.out.splitlines()] == names
     await daemon.stop()
-    without = await finished(command(), told)
+    without = await offered(words, str(daemon.path))
     assert without.err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("ask --plan x", "file"),
+        ("fork last --plan x", "file"),
+        ("ask --workspace x", "dir"),
+        ("call echo --workspace x", "dir"),
+    ],
+)
+async def test_files_and_folders_are_the_shells_to_complete(
+    daemon: ScriptedDaemon, words: str, kind: str
+) -> None:
+    """Where a file or a folder is wanted the shell is told so, and completes it itself."""
+    assert (await offered(words, str(daemon.path))).out == f"{kind},x\n"
+
+
+@pytest.mark.parametrize("words", ["answer last ", "fork last --step ", "fork --step "])
+async def test_where_there_is_no_run_nothing_of_one_is_offered(daemon: ScriptedDaemon, words: str) -> None:
+    """Completing what belongs to a run that is not there says nothing, on standard error neither."""
+    nothing = await offered(words, str(daemon.path))
+    assert (nothing.out.strip(), nothing.err) == ("", "")

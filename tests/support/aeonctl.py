@@ -58,6 +58,13 @@ def environment(**settings: str) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **settings}
 
 
+async def offered(typed: str, socket: str) -> Printed:
+    """What bash is offered for the last of these words: a line for each, its kind and it."""
+    words = f"aeonctl {typed}"
+    asked = {"_AEONCTL_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    return await finished(command(), environment(AEOND_SOCKET=socket, **asked))
+
+
 async def finished(program: Sequence[str], told: Mapping[str, str], *, cwd: Path | None = None) -> Printed:
     """What a process without standard input leaves behind in such an environment."""
     with anyio.fail_after(PROGRAM_SECONDS):

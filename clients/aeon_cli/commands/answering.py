@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aeon_cli.completing import complete_run
+from aeon_cli.completing import complete_answer, complete_run
 from aeon_cli.connecting import connect, json_option, print_json, waiting_run_named
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run_id", metavar="RUN", shell_complete=complete_run)
-@click.argument("words", nargs=-1, metavar="[QUESTION] [ANSWER]")
+@click.argument("words", nargs=-1, metavar="[QUESTION] [ANSWER]", shell_complete=complete_answer)
 @json_option
 @click.pass_context
 def answer(context: click.Context, /, run_id: str, words: tuple[str, ...], as_json: bool) -> int:

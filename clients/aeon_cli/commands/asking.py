@@ -35,9 +35,16 @@ def _bound(flag: str, name: str, what: str) -> Callable[[_F], _F]:
 
 @click.command()
 @click.argument("text", nargs=-1, metavar="[REQUEST]...")
-@click.option("--plan", "plan_file", metavar="FILE", help="Run this plan (JSON or TOML, - for stdin).")
+@click.option(
+    "--plan",
+    "plan_file",
+    type=click.Path(),
+    metavar="FILE",
+    help="Run this plan (JSON or TOML, - for stdin).",
+)
 @click.option(
     "--workspace",
+    type=click.Path(file_okay=False),
     metavar="FOLDER",
     default=".",
     show_default="the current folder",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aeon_cli.completing import complete_model, complete_run
+from aeon_cli.completing import complete_model, complete_run, complete_step_begun
 from aeon_cli.connecting import connect, json_option, print_json, run_named
 
 if TYPE_CHECKING:
@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     metavar="SEQ",
     help="The last event that both share; without it and --step only the request is shared.",
 )
-@click.option("--step", "step_id", default="", metavar="ID", help="Fork where this step first began.")
+@click.option(
+    "--step",
+    "step_id",
+    default="",
+    metavar="ID",
+    shell_complete=complete_step_begun,
+    help="Fork where this step first began.",
+)
 @click.option(
     "--plan",
     "plan_file",

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from aeon_cli.completing import complete_run, complete_session
+from aeon_cli.completing import complete_run, complete_session, complete_step_unknown
 from aeon_cli.connecting import (
     connect,
     json_option,
@@ -148,7 +148,12 @@ def cancel(context: click.Context, /, run_id: str, reason: str, as_json: bool) -
 @click.argument("run_id", metavar="RUN", shell_complete=complete_run)
 @click.argument("resolution", type=click.Choice(["retry", "done", "abort"]))
 @click.option(
-    "--step", "step_id", default="", metavar="ID", help="Which step; needed where several are unknown."
+    "--step",
+    "step_id",
+    default="",
+    metavar="ID",
+    shell_complete=complete_step_unknown,
+    help="Which step; needed where several are unknown.",
 )
 @json_option
 @click.pass_context

@@ -47,6 +47,7 @@ def tools(context: click.Context, /, name: str | None, as_json: bool) -> None:
 @click.argument("arguments", nargs=-1, metavar="[JSON | KEY=VALUE...]")
 @click.option(
     "--workspace",
+    type=click.Path(file_okay=False),
     metavar="FOLDER",
     default=".",
     show_default="the current folder",

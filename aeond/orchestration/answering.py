@@ -7,7 +7,7 @@ from typing import Final
 from aeond.domain.budgets import Grant
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message
-from aeond.domain.plans import Clarity, StepState
+from aeond.domain.plans import Clarity, PlanStep, StepState
 from aeond.domain.profiles import Route
 from aeond.domain.runs import Answer, PlanSource, RunSnapshot
 from aeond.domain.steps import StepMode, StepSnapshot
@@ -121,7 +121,10 @@ def answer_from_steps(snapshot: RunSnapshot) -> Answer:
 
 
 def _shown(output: JsonValue, *, direct: bool) -> str:
-    """An output as text; of a DIRECT run's what it is about, unless it says that this is not all."""
+    """An output as text: what a run below answered; of a DIRECT run's what it is about, unless it says that this is
+    not all."""
+    if isinstance(output, Mapping) and output.keys() == {"answer"} and isinstance(output["answer"], str):
+        return output["answer"]
     whole = not direct or (isinstance(output, Mapping) and output.get("truncated") is True)
     return display_json(output if whole else primary_value(output))
 
@@ -177,8 +180,13 @@ def _missing(snapshot: RunSnapshot) -> list[str]:
     for step in snapshot.steps.values():
         if step.state is not StepState.SUCCEEDED:
             why = step.error or step.reason or "it did not run"
-            lines.append(_line(f"{step.step_id} ({step.step.description}) {step.state}: {why}"))
+            lines.append(_line(f"{step.step_id} ({_task(step.step)}) {step.state}: {why}"))
     return lines
+
+
+def _task(step: PlanStep) -> str:
+    """What the step is for; the tool or the agent where nobody said."""
+    return step.description or (step.tool_call.tool if step.tool_call else step.agent or "")
 
 
 def _unclear(succeeded: Sequence[StepSnapshot]) -> list[str]:

@@ -125,7 +125,9 @@ class _OutageTeller:
             return
         words, left = in_words(outage)
         if words != self._told:
-            _say(f"{'' if self._told else chr(10)}  {words}{left}")
+            if not self._told:
+                _say("")  # the end of the line with the prompt
+            _say(f"  {words}{left}")
             self._told = words
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import anyio.to_thread
 import pytest
 
 from aeond_client.client import Client
@@ -13,6 +14,7 @@ from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Budget, Plan, PlanStep, Run, RunState, StepState
 from tests.support.aeonctl import command, environment, offered
 from tests.support.collecting import Collector
+from tests.support.daemon_process import DaemonProcess
 from tests.support.screens import terminal
 from tests.support.stages import Stage
 
@@ -156,13 +158,16 @@ async def test_ask_asks_at_the_terminal(stage: Stage, plan_file: str) -> None:
     assert "You said blue." in shown.screen.text
 
 
-async def test_asking_survives_a_daemon_that_goes_away(stage: Stage, plan_file: str) -> None:
-    """A daemon that is killed beside an open question is waited for, told of, and given the answer by its next life."""
+@pytest.mark.parametrize("end", [DaemonProcess.kill, DaemonProcess.stop])
+async def test_asking_survives_a_daemon_that_goes_away(
+    stage: Stage, plan_file: str, end: Callable[[DaemonProcess], object]
+) -> None:
+    """A daemon that is killed or stopped beside an open question is waited for, and its successor has the answer."""
     told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
     async with terminal(command("ask", "--plan", plan_file), environment=told, columns=80, lines=24) as shown:
         await shown.read_until("2) blue")
-        stage.daemon.kill()
-        await shown.read_until("waiting for it to come back (at most 1m00s)")
+        await anyio.to_thread.run_sync(end, stage.daemon)
+        await shown.read_until("waiting for it to come back (at most")
         shown.press("2\n")
         stage.daemon.start()
         await shown.read_until("The daemon is back.")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aeond.api.v1 import events_pb2, models_pb2
+from aeond.api.v1 import events_pb2, models_pb2, parts_pb2
 from tests.support import wire_events
 from tests.support.aeonctl import Run, script
 from tests.support.scripted_daemon import ScriptedDaemon, journal_of
@@ -23,6 +23,45 @@ async def test_runs_are_listed_newest_first(aeonctl: Run) -> None:
         ("01RUN0002", "second", "succeeded")
     ]
     assert (await aeonctl("runs", "--state", "failed")).err == "There are no such runs.\n"
+
+
+def below(parent_run_id: str) -> events_pb2.RunCreated:
+    """The beginning of a run that another one started."""
+    created = wire_events.created()
+    created.parent_run_id = parent_run_id
+    return created
+
+
+async def test_last_is_found_behind_many_runs_that_a_run_started(
+    aeonctl: Run, daemon: ScriptedDaemon
+) -> None:
+    """However many runs were started since, `last` is the newest that a person asked for; where there is none, it says so."""
+    assert (await aeonctl("show", "last")).code == 2
+    for parent_run_id in ("", "", *["01RUN0001"] * 12):
+        script(daemon, below(parent_run_id), wire_events.ended())
+        await aeonctl("ask", "--detach", "What?")
+    assert "run       01RUN0002\n" in (await aeonctl("show", "last")).out
+    marked = [line.split()[0] for line in (await aeonctl("runs")).out.splitlines() if "↳" in line]
+    assert marked == [f"01RUN{number:04}" for number in range(14, 2, -1)]
+
+
+async def test_a_decision_goes_to_the_run_of_the_last_tree_that_waits(
+    aeonctl: Run, daemon: ScriptedDaemon
+) -> None:
+    """`decide last` is about the run below the last one that is suspended, however deep, and about none of another tree."""
+    waits = events_pb2.RunSuspended(reason=parts_pb2.SUSPEND_REASON_UNKNOWN_STEP)
+    for parent_run_id, kind in (
+        ("", events_pb2.RunStarted()),
+        ("", events_pb2.RunStarted()),
+        ("01RUN0002", events_pb2.RunStarted()),
+        ("01RUN0003", waits),
+        ("01RUN0001", waits),
+    ):
+        script(daemon, below(parent_run_id), kind)
+        await aeonctl("ask", "--detach", "What?")
+    assert (await aeonctl("decide", "last", "done")).code == 0
+    decided = [run.run_id for run in daemon.runs.runs.values() if run.ended]
+    assert decided == ["01RUN0004"]
 
 
 async def test_a_run_is_shown_with_its_steps(aeonctl: Run, daemon: ScriptedDaemon) -> None:

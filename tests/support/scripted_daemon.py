@@ -74,7 +74,9 @@ class ScriptedRun:
 
 def _fold(run: runs_pb2.Run, item: events_pb2.Event) -> None:
     kind = item.WhichOneof("kind")
-    if kind == "run_started":
+    if kind == "run_created":
+        run.parent_run_id = item.run_created.parent_run_id
+    elif kind == "run_started":
         run.state = parts_pb2.RUN_STATE_RUNNING
     elif kind == "plan_adopted":
         for planned in item.plan_adopted.plan.steps:
@@ -138,7 +140,8 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
         shown, token = page(wanted, request.page_size, request.page_token)
         reply = runs_pb2.ListRunsResponse(next_page_token=token)
         for run in shown:
-            reply.runs.add(run_id=run.run_id, state=run.state, text=run.request.text, last_seq=run.last_seq)
+            line = reply.runs.add(run_id=run.run_id, state=run.state, text=run.request.text)
+            line.last_seq, line.parent_run_id = run.last_seq, run.parent_run_id
         return reply
 
     async def CancelRun(self, request: runs_pb2.CancelRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name

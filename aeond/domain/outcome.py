@@ -1,11 +1,14 @@
 """What orchestration returns: a value or a problem, never an exception."""
 
 from collections.abc import Iterator
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from aeond.frozen import frozen
 
 T = TypeVar("T")
+
+BUDGET_SPENT: Final = "BUDGET_SPENT"
+"""The reason of whatever its grant did not suffice for: no more model calls, or too few tokens for a prompt."""
 
 
 @frozen

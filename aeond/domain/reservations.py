@@ -13,3 +13,9 @@ AGENT_STEP: Final = Amounts(ttl=1, llm_calls=3, tokens=12_000)
 AGENT_STEP_MINIMUM: Final = Amounts(ttl=1, llm_calls=1, tokens=1)
 JUDGING: Final = Amounts(llm_calls=2, tokens=12_000)  # anything that is neither planning nor answering
 ANSWERING: Final = Amounts(llm_calls=2, tokens=12_000)
+
+
+def lacking(left: Amounts, want: Amounts) -> str:
+    """What of a model there is less of than is wanted, or "": whether it was the run's budget that something did not
+    fit into (BUDGET_SPENT), and not the bound of one operation."""
+    return Amounts(llm_calls=1, tokens=want.tokens).exceeding(left)

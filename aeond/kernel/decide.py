@@ -10,7 +10,8 @@ the journal and going on.
 Bounds hold because every command that costs anything carries a reservation, taken from the ledger when
 its intent is folded and settled when its end is. What is not left is not reserved; what is not reserved
 is not used. While other work is in flight a lack may be temporary (reservations are larger than use), so
-the run waits; with nothing in flight the dimension is exhausted, and the run goes to its answer.
+the run waits; with nothing in flight the dimension is exhausted, and the run goes to its answer. So it is
+when a step, the planning or the answer found what was left too little for its prompt (BUDGET_SPENT).
 
 Every run ends: each command leads to an event; each event either consumes ttl, calls or passes, which
 only fall, or moves the run forward through its phases, where only ADAPT goes back to EXECUTE, for a pass.
@@ -23,6 +24,7 @@ PENDING                                                          Record RunStart
 RUNNING                   live in three crashes                  Record RunSuspended
 RUNNING                   budget exhausted, work in flight       wait (out of wall time: Interrupt)
 AWAITING_INPUT            budget exhausted before it asked       Record BudgetExhausted, which asks nobody
+RUNNING                   what is left did not suffice           Record BudgetExhausted
 RUNNING                   budget exhausted                       Operate ANSWER without a model
 RUNNING                   budget exhausted, answered             Record RunEnded EXPIRED
 RUNNING         PROFILE   in a session, not resolved             Operate RESOLVE
@@ -53,8 +55,9 @@ from typing import Final
 
 from aeond.domain import events as e
 from aeond.domain import reservations as r
+from aeond.domain.budgets import Amounts
 from aeond.domain.commands import Command, ExecuteStep, Interrupt, Operate, Record
-from aeond.domain.outcome import Problem
+from aeond.domain.outcome import BUDGET_SPENT, Problem
 from aeond.domain.plans import StepState
 from aeond.domain.profiles import Route
 from aeond.domain.runs import Operation, Phase, PlanSource, RunSnapshot, RunState, SuspendReason
@@ -142,14 +145,12 @@ def _execute(run: RunSnapshot) -> Iterator[Command]:
             yield Record(e.PassStarted(run.pass_index + 1))
     elif not ready and not running:
         if not run.questions:
-            yield Record(e.PassEnded(run.pass_index))
+            lack = _lack_of_steps(run)
+            yield Record(e.BudgetExhausted(lack) if lack else e.PassEnded(run.pass_index))
     else:
         ledger = run.ledger
         for step in ready[: max(0, run.request.parallel_steps - running)]:
-            calls_tool = step.step.tool_call is not None
-            want, minimum = (
-                (r.TOOL_STEP, r.TOOL_STEP_MINIMUM) if calls_tool else (r.AGENT_STEP, r.AGENT_STEP_MINIMUM)
-            )
+            want, minimum = _costs(step)
             short = minimum.exceeding(ledger.left)
             if short:
                 if ledger.reserved == r.NOTHING:
@@ -160,7 +161,28 @@ def _execute(run: RunSnapshot) -> Iterator[Command]:
             yield ExecuteStep(step.step_id, reservation)
 
 
+def _costs(step: StepSnapshot) -> tuple[Amounts, Amounts]:
+    """What a step wants, and the least that it begins with."""
+    if step.step.tool_call is None:
+        return r.AGENT_STEP, r.AGENT_STEP_MINIMUM
+    return r.TOOL_STEP, r.TOOL_STEP_MINIMUM
+
+
+def _lack_of_steps(run: RunSnapshot) -> str:
+    """What ran out for a step of this pass, or ""."""
+    failed = (s for s in run.steps_in(StepState.FAILED) if s.pass_index == run.pass_index)
+    lacks = (r.lacking(run.ledger.left, _costs(s)[0]) for s in failed if s.reason == BUDGET_SPENT)
+    return next(filter(None, lacks), "")
+
+
 def _answer(run: RunSnapshot) -> tuple[Command, ...]:
+    lack = ""
+    if run.problem is not None and run.problem.reason == BUDGET_SPENT:
+        lack = r.lacking(run.ledger.left, r.PLANNING)
+    elif run.answer is not None and run.answer.budget_exhausted:
+        lack = r.lacking(run.ledger.left, r.ANSWERING)
+    if lack:
+        return (Record(e.BudgetExhausted(lack)),)
     if run.answer is not None:
         return (Record(_end(run)),)
     if run.problem is not None or run.plan_source is PlanSource.CLIENT:

@@ -7,8 +7,10 @@ from typing import Final
 from aeond.domain.budgets import Grant
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message
+from aeond.domain.outcome import BUDGET_SPENT, Problem
 from aeond.domain.plans import Clarity, PlanStep, StepState
 from aeond.domain.profiles import Route
+from aeond.domain.reservations import ANSWERING, lacking
 from aeond.domain.runs import Answer, PlanSource, RunSnapshot
 from aeond.domain.steps import StepMode, StepSnapshot
 from aeond.domain.values import JsonValue, display_json
@@ -60,7 +62,7 @@ class StepAnswerer:
             or grant.left.llm_calls < 1
         ):
             return given
-        return await self._synthesize(snapshot, given, grant, on_text)
+        return _told(await self._synthesize(snapshot, given, grant, on_text), snapshot, grant)
 
     async def _synthesize(
         self, snapshot: RunSnapshot, given: Answer, grant: Grant, on_text: TextSink
@@ -75,7 +77,10 @@ class StepAnswerer:
         room = min(grant.left.tokens, self._llm.capabilities.context_length) - USEFUL_TOKENS
         fitted = await fit_prompt(self._llm, build, available, min(room, MAX_PROMPT_TOKENS))
         if fitted.value is None:
-            return _without_model(given, fitted.problem)
+            problem = fitted.problem
+            if problem and problem.reason == "PROMPT_TOO_LONG" and grant.left.tokens < MAX_PROMPT_TOKENS:
+                problem = replace(problem, reason=BUDGET_SPENT)
+            return _without_model(given, problem)
         request = LLMRequest(fitted.value.messages, max_tokens=MAX_ANSWER_TOKENS)
         answered = await MeteredLLM(self._llm, grant).stream(request, on_text)
         text = answered.value.text.strip() if answered.value else ""
@@ -206,9 +211,18 @@ def _nothing(snapshot: RunSnapshot) -> str:
     return f"No result: {errors[0]}" if errors else "No step gave a result."
 
 
-def _without_model(given: Answer, problem: object) -> Answer:
+def _without_model(given: Answer, problem: Problem | None) -> Answer:
     note = _line(f"the model could not write the answer ({problem}): these are the steps' own results")
-    return replace(given, notes=(*given.notes, note))
+    spent = problem is not None and problem.reason == BUDGET_SPENT
+    return replace(given, notes=(*given.notes, note), budget_exhausted=spent)
+
+
+def _told(answer: Answer, snapshot: RunSnapshot, grant: Grant) -> Answer:
+    """The answer, with what ran out where that kept a model from writing it."""
+    lack = lacking(snapshot.ledger.left + grant.left, ANSWERING) if answer.budget_exhausted else ""
+    expiry = expiry_of(replace(snapshot, exhausted=lack))
+    notes = answer.notes if expiry is None else (*answer.notes, str(expiry))
+    return replace(answer, notes=notes, budget_exhausted=bool(lack))
 
 
 def _line(text: str) -> str:

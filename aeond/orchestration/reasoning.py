@@ -7,7 +7,7 @@ from typing import Final
 from aeond.domain.budgets import Amounts, Grant, ModelUse
 from aeond.domain.llm import FinishReason
 from aeond.domain.messages import Message, Role
-from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.outcome import BUDGET_SPENT, Outcome, Problem, failure, success
 from aeond.domain.plans import LLM_AGENT, Clarity, PlanStep
 from aeond.domain.runs import PlanSource, RunSnapshot
 from aeond.domain.values import JsonObject, JsonValue, display_json
@@ -93,7 +93,7 @@ class AgentReasoner:
                 problem = fitted.problem or _spent(grant)
                 # The loss says more than that there is no room to ask again, but not more than that the engine
                 # was given up, and what to do.
-                told = attempt and problem.reason in ("BUDGET_SPENT", "PROMPT_TOO_LONG")
+                told = attempt and problem.reason in (BUDGET_SPENT, "PROMPT_TOO_LONG")
                 return outcome if told else failure(problem, None)
             outcome = await self._ask(agent, step, snapshot, fitted.value, grant, on_text)
             if outcome.ok or outcome.problem is None or outcome.problem.reason != LLMGoneError.reason:
@@ -110,7 +110,11 @@ class AgentReasoner:
         # The request is not shortened; only results are, and only beyond what is quick to read.
         bare = await fit_prompt(self._llm, task.messages, 0, room)
         if bare.value is None:
-            return bare
+            problem = bare.problem
+            if problem is None or problem.reason != "PROMPT_TOO_LONG":
+                return bare
+            budgeted = left.tokens < self._llm.capabilities.context_length
+            return failure(replace(problem, reason=BUDGET_SPENT) if budgeted else problem, None)
         limit = min(room, max(MAX_PROMPT_TOKENS, bare.value.tokens))
         whole = 0 if task.alone else context_length(step.depends_on, snapshot)
         fitted = await fit_prompt(self._llm, task.messages, min(whole, MAX_CONTEXT_CHARS), limit)
@@ -239,4 +243,4 @@ def _seconds(value: JsonValue) -> float:
 
 def _spent(grant: Grant) -> Problem:
     left = grant.left
-    return Problem("BUDGET_SPENT", f"{left.llm_calls} model calls and {left.tokens} tokens are left")
+    return Problem(BUDGET_SPENT, f"{left.llm_calls} model calls and {left.tokens} tokens are left")

@@ -238,6 +238,60 @@ async def test_an_expired_run_answers_and_says_where_it_was() -> None:
     assert any("ran out in phase C, in the midst of it, after 1 pass" in note for note in run.answer.notes)
 
 
+async def short_after(said: dict[str, list[Any]], *kinds: type) -> Budget:
+    """A budget that is at its end, but for next to nothing, when the last event of these kinds has happened."""
+    daemon = Daemon(said)
+    await daemon.work(Budget(tokens=3_000))  # as in the run that is short, none are spent on judging
+    used, run = 0, RunSnapshot(RUN_ID)
+    for event in await daemon.journal.read(RUN_ID):
+        run = fold_all(run, [event])
+        used = run.ledger.used.tokens if isinstance(event.kind, kinds) else used
+    return Budget(tokens=used + 10)
+
+
+async def expired(said: dict[str, list[Any]], budget: Budget) -> tuple[RunSnapshot, str]:
+    """A run that ran out of tokens, and what its answer says of that."""
+    daemon = Daemon(said)
+    run = await daemon.work(budget)
+    assert run.answer is not None
+    assert (run.state, run.exhausted, run.answer.budget_exhausted) == (RunState.EXPIRED, "tokens", True)
+    assert not run.ledger.used.exceeding(budget.amounts)
+    (note,) = [note for note in run.answer.notes if "ran out" in note]
+    return run, note
+
+
+async def test_too_few_tokens_to_plan_with_expire_the_run() -> None:
+    """A budget that no prompt of the planning fits into is a budget that ran out, and no plan that failed."""
+    run, note = await expired({PLAN: [{"steps": [look("park")]}]}, Budget(tokens=10))
+    assert (
+        note
+        == "the run's budget of tokens ran out in phase B, at its boundary, after 0 passes: 0 of 0 steps gave a result"
+    )
+    assert run.plan is None
+
+
+async def test_too_few_tokens_for_a_step_expire_the_run() -> None:
+    """Where a step does not fit into what is left, the run ends EXPIRED with the results that it has."""
+    steps = [look("park"), think("Count $s1."), think("Tell $s2.")]
+    said: dict[str, list[Any]] = {PLAN: [{"steps": steps}], STEP: ["Two."]}
+    run, note = await expired(said, await short_after(said, e.PassStarted))
+    assert run.steps["s2"].reason == "BUDGET_SPENT"
+    assert run.answer is not None
+    assert "mint and sage" in run.answer.text
+    assert note.startswith(
+        "the run's budget of tokens ran out in phase C, in the midst of it, after 1 pass: 1 of 3"
+    )
+
+
+async def test_too_few_tokens_for_the_answer_expire_the_run() -> None:
+    """Where the answer does not fit into what is left, it is that of the steps, and the run ends EXPIRED."""
+    said: dict[str, list[Any]] = {PLAN: [{"steps": [look("park")]}], ANSWER: ["Mint."]}
+    run, note = await expired(said, await short_after(said, e.AnswerStarted))
+    assert run.answer is not None
+    assert "mint and sage" in run.answer.text
+    assert note.startswith("the run's budget of tokens ran out in phase E")
+
+
 async def test_a_run_without_its_model_still_ends_with_an_answer() -> None:
     """Every call of the model fails: no profile, no plan, and an answer that says so."""
     gone: list[Any] = [{"fail": "BAD_ANSWER"}]

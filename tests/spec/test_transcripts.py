@@ -206,6 +206,25 @@ def test_the_last_step_that_the_budget_allows_is_the_last() -> None:
     assert short.run.steps["s2"].state is StepState.SKIPPED
 
 
+@pytest.mark.parametrize(
+    ("tokens", "next_kind"), [(100, e.BudgetExhausted("tokens")), (50_000, e.PassEnded(1))]
+)
+def test_a_step_that_lacked_tokens_ends_a_run_that_lacks_them(tokens: int, next_kind: e.EventKind) -> None:
+    """A step whose prompt did not fit expires a run with less left than a step may take; one that has enough goes on."""
+    only = plan(PlanStep("s1", "think", agent="llm"))
+    reservation = AGENT_STEP.at_most(Amounts(ttl=1, llm_calls=3, tokens=tokens))
+    spent = e.StepEnded("s1", StepState.FAILED, StepMode.AGENT, reason="BUDGET_SPENT", used=Amounts(ttl=1))
+    (
+        Playbook()
+        >> created(only, Budget(tokens=tokens))
+        >> e.RunStarted()
+        >> e.PassStarted(1)
+        >> e.StepStarted(only.step("s1"), 1, StepMode.AGENT, Recovery.RERUN, reservation)
+        >> spent
+        << Record(next_kind)
+    )
+
+
 def test_a_reservation_is_waited_for_before_the_budget_counts_as_spent() -> None:
     """While a step in flight still holds a reservation, the next one waits instead of giving up."""
     pair = plan(PlanStep("s1", "think", agent="llm"), PlanStep("s2", "think", agent="llm"))

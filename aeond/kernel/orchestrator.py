@@ -151,9 +151,17 @@ class Orchestrator:
         recorded = -1
         while recorded < len(turn.events):
             recorded = len(turn.events)
+            if self._out_of_time(turn):
+                turn.record(e.BudgetExhausted("wall_seconds"))
             for command in decide(turn.run):
                 self._record_intent(turn, command)
         return turn
+
+    def _out_of_time(self, turn: Turn) -> bool:
+        """Whether the time is over, also where no alarm says so: a run of one turn sets none."""
+        run, out = turn.run, e.BudgetExhausted("wall_seconds")
+        over = turn.elapsed_seconds >= run.ledger.limit.wall_seconds
+        return over and not run.exhausted and run.answer is None and admits(run, out)
 
     def _record_intent(self, turn: Turn, command: Command) -> None:
         intent: e.Intent

@@ -165,6 +165,15 @@ async def test_time_runs_out_in_the_middle_of_a_step() -> None:
     assert run.answer.budget_exhausted
 
 
+async def test_no_time_is_no_time() -> None:
+    """A run that may take no time at all executes no step, even one that would be over at once, and expires."""
+    host = Host()
+    await host.create(plan(step("s1")), Budget(wall_seconds=0.0))
+    run = await host.work()
+    assert (run.state, run.exhausted) == (RunState.EXPIRED, "wall_seconds")
+    assert run.steps["s1"].state is StepState.SKIPPED
+
+
 async def test_time_runs_out_while_the_answer_is_written() -> None:
     """An answer that takes too long is replaced by the one that needs no model."""
     answerer = PlainAnswerer(gate=anyio.Event())

@@ -18,6 +18,19 @@ def read_plain(path: Path, max_bytes: int) -> tuple[os.stat_result, bytes]:
         return facts, file.read(max_bytes + 1)
 
 
+def changeable(path: Path, facts: os.stat_result) -> str:
+    """Why somebody who is neither this user nor root could change or replace the file of which these facts are, and
+    what to do; "" when nobody could. OSError when its folder cannot be looked at."""
+    folder = path.resolve().parent.stat().st_mode
+    if facts.st_mode & stat.S_IWOTH:
+        return "everybody may change it: chmod o-w it"
+    if facts.st_uid not in (0, os.geteuid()):
+        return "it belongs to another user: chown it"
+    if folder & stat.S_IWOTH and not folder & stat.S_ISVTX:
+        return "everybody may replace it: chmod o-w its folder"
+    return ""
+
+
 def _at_once(path: str, flags: int) -> int:
     """Opens without waiting, which opening a FIFO does for as long as nobody writes to it."""
     return os.open(path, flags | os.O_NONBLOCK)

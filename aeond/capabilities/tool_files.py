@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import stat
 import sys
 import traceback
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from aeond.domain.tools import ToolSpec
 from aeond.errors import AeondError, InvalidInputError
-from aeond.plain_files import read_plain
+from aeond.plain_files import changeable, read_plain
 
 if TYPE_CHECKING:  # each sandboxed call imports this file, and ports would bring the whole domain along
     from aeond.ports import Tool
@@ -80,15 +79,11 @@ def read_source(path: Path) -> bytes:
     Raises InvalidInputError as `load_tool_files` does."""
     try:
         facts, source = read_plain(path, MAX_FILE_BYTES)
-        folder = path.resolve().parent.stat().st_mode
+        unsafe = changeable(path, facts)
     except OSError as error:
         raise _refused(path, f"it cannot be read: {error.strerror}", "TOOL_FILE_MISSING") from error
-    if facts.st_mode & stat.S_IWOTH:
-        raise _refused(path, "everybody may change it: chmod o-w it", "TOOL_FILE_UNSAFE")
-    if facts.st_uid not in (0, os.geteuid()):
-        raise _refused(path, "it belongs to another user: chown it", "TOOL_FILE_UNSAFE")
-    if folder & stat.S_IWOTH and not folder & stat.S_ISVTX:
-        raise _refused(path, "everybody may replace it: chmod o-w its folder", "TOOL_FILE_UNSAFE")
+    if unsafe:
+        raise _refused(path, unsafe, "TOOL_FILE_UNSAFE")
     if len(source) > MAX_FILE_BYTES:
         raise _refused(path, "it is larger than 1 MiB", "TOOL_FILE_BROKEN")
     return source

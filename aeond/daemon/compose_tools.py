@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from aeond.capabilities.templates.loading import check_tools, load_templates
+from aeond.capabilities.templates.loading import check_names, check_tools, load_templates
 from aeond.capabilities.templates.subtask_tools import subtask_tools
-from aeond.capabilities.tool_files import load_tool_files
+from aeond.capabilities.tool_files import load_tool_files, read_source
 from aeond.capabilities.tools.registry import Registry
 from aeond.daemon.config import SandboxKind, ToolsSection
 from aeond.daemon.paths import Paths, real_names
@@ -17,10 +17,23 @@ from aeond.ports import Tool
 def open_templates(tools: ToolsSection, registry: Registry) -> TemplateLibrary:
     """The library of templates, each of them registered as a tool."""
     files = load_templates([Path(name).expanduser() for name in tools.templates])
+    check_names(files, registry.list_names())
     for subtask in subtask_tools(files, tools.subtasks):
         registry.register(subtask)
     check_tools(files, registry.list_names())
     return TemplateLibrary([file.template for file in files])
+
+
+def check_files(tools: ToolsSection) -> str:
+    """What is to be said of templates and tool files, of which nothing is run. InvalidInputError as a start gives."""
+    from aeond.capabilities.sandbox.sandboxed_tool import python_files
+
+    files = [Path(name).expanduser() for name in tools.files]
+    for file in (*files, *python_files([Path(name).expanduser() for name in tools.folders])):
+        read_source(file)
+    templates = load_templates([Path(name).expanduser() for name in tools.templates])
+    subtask_tools(templates, tools.subtasks)
+    return f"{len(files)} files of your own and {len(templates)} templates can be read"
 
 
 async def own_tools(tools: ToolsSection, paths: Paths) -> Sequence[Tool]:

@@ -202,17 +202,23 @@ def listening(paths: Paths) -> Finding:
 
 
 def stored(config: Config, paths: Paths) -> Iterator[Finding]:
-    """The journal, the memory and the model, as the daemon would open them."""
+    """The journal, the memory, the tools and the model, as the daemon would open them."""
     import anyio
 
     from aeond.daemon.compose import check_journal, check_memory, check_sessions
     from aeond.daemon.compose_engine import check_model
+    from aeond.daemon.compose_tools import check_files
 
     restore = "keep the file, and restore it from a backup"
     checks: list[tuple[str, Callable[[], str], str]] = [
         ("journal", lambda: check_journal(paths), restore),
         ("memory", lambda: check_memory(paths), restore),
         ("sessions", lambda: check_sessions(paths), restore),
+        (
+            "tools",
+            lambda: check_files(config.tools),
+            "mend what it names: without that the daemon does not start",
+        ),
     ]
     if config.model.engine is not EngineKind.SCRIPTED:
         get = "start the daemon once with a network: it gets the model"

@@ -5,7 +5,6 @@ tool is like that begins one: the inputs are the tool's arguments.
 """
 
 import re
-import stat
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from aeond.domain.budgets import BudgetRequest
 from aeond.domain.subtasks import Template
 from aeond.errors import InvalidInputError
 from aeond.frozen import frozen
-from aeond.plain_files import read_plain
+from aeond.plain_files import changeable, read_plain
 
 SHIPPED: Final = Path(__file__).parent
 MAX_FILE_BYTES: Final = 64 * 1024
@@ -109,9 +108,7 @@ def read_template(path: Path) -> TemplateFile:
     try:
         text = TemplateText.model_validate(tomllib.loads(_content(path).decode()))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise _refused(path, f"{where or 'the file'}: {first['msg'].lower()}", "TEMPLATE_BROKEN") from error
+        raise _refused(path, _wrong(error), "TEMPLATE_BROKEN") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise _refused(path, f"it is no TOML: {error}", "TEMPLATE_BROKEN") from error
     if set(text.example) != set(text.inputs):
@@ -129,6 +126,15 @@ def read_template(path: Path) -> TemplateFile:
     return TemplateFile(template, path, text.task, described, dict(text.example))
 
 
+def check_names(files: Iterable[TemplateFile], taken: Iterable[str]) -> None:
+    """Raises InvalidInputError (TEMPLATE_BROKEN) for a template that is named like one of these tools."""
+    known = frozenset(taken)
+    for file in files:
+        if file.template.name in known:
+            why = f"there is a tool named {file.template.name} already: give the file another name"
+            raise _refused(file.path, why, "TEMPLATE_BROKEN")
+
+
 def check_tools(files: Iterable[TemplateFile], names: Iterable[str]) -> None:
     """Raises InvalidInputError (TEMPLATE_TOOL_UNKNOWN) for a template that wants a tool not among these."""
     known = frozenset(names)
@@ -142,14 +148,29 @@ def check_tools(files: Iterable[TemplateFile], names: Iterable[str]) -> None:
 def _content(path: Path) -> bytes:
     try:
         facts, content = read_plain(path, MAX_FILE_BYTES)
+        unsafe = changeable(path, facts)
     except OSError as error:
         raise _refused(path, f"it cannot be read: {error.strerror}", "TEMPLATE_BROKEN") from error
     # Whoever writes here tells the model what to do with the user's files.
-    if facts.st_mode & stat.S_IWOTH:
-        raise _refused(path, "everybody may change it: chmod o-w it", "TEMPLATE_UNSAFE")
+    if unsafe:
+        raise _refused(path, unsafe, "TEMPLATE_UNSAFE")
     if len(content) > MAX_FILE_BYTES:
         raise _refused(path, "it is larger than 64 KiB", "TEMPLATE_BROKEN")
     return content
+
+
+def _wrong(error: ValidationError) -> str:
+    """What is wrong in plain words; a name that is unknown comes first: what is missing may be it, misspelled."""
+    wrong = error.errors(include_url=False, include_input=False)
+    first = next((one for one in wrong if one["type"] == "extra_forbidden"), wrong[0])
+    where = ".".join(str(part) for part in first["loc"]) or "the file"
+    said = {
+        "extra_forbidden": f"there is no {first['loc'][-1]!r} in a template",
+        "missing": "it is missing",
+        "too_short": "it is empty",
+        "string_too_short": "it is empty",
+    }
+    return f"{where}: {said.get(first['type'], first['msg'].lower())}"
 
 
 def _refused(path: Path, why: str, reason: str) -> InvalidInputError:

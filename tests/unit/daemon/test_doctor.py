@@ -46,6 +46,22 @@ def test_looking_makes_nothing(paths: Paths) -> None:
     assert sorted(paths.state_dir.parent.iterdir()) == before
 
 
+def test_a_template_or_tool_file_that_keeps_the_daemon_from_starting_is_told(
+    paths: Paths, tmp_path: Path
+) -> None:
+    """What a start would refuse in templates and tool files is found, without running anything."""
+    (folder := tmp_path / "templates").mkdir()
+    (folder / "poem.toml").write_text('hint = ["a poem"]')
+    sections: tuple[dict[str, list[str]], ...] = ({"templates": [str(folder)]}, {"files": ["/nope.py"]}, {})
+    found = []
+    for section in sections:
+        config = Config.model_validate({"tools": section, "model": {"engine": "scripted", "script": "/x"}})
+        found += [finding for finding in doctor.stored(config, paths) if finding.subject == "tools"]
+    assert [finding.verdict for finding in found] == [Verdict.BAD, Verdict.BAD, Verdict.GOOD]
+    assert f"{folder / 'poem.toml'}: hint: there is no 'hint'" in found[0].found
+    assert "/nope.py" in found[1].found
+
+
 def test_a_state_folder_that_is_a_file_is_bad(paths: Paths) -> None:
     """A file in the place of the state folder is told."""
     paths.state_dir.write_text("")
@@ -100,12 +116,13 @@ def test_a_state_folder_of_another_user_s_is_bad_and_no_end_of_the_look() -> Non
         state = home / "other" / "state"
         state.mkdir(parents=True)
         paths = Paths(home / "aeond.toml", state, home / "aeond.sock", home / "models", home)
-        stored = dict.fromkeys(("journal", "memory", "sessions", "model"), Verdict.GOOD)
+        stored = dict.fromkeys(("journal", "memory", "sessions", "tools", "model"), Verdict.GOOD)
         with as_outsider(home / "other"):
             assert doctor.state_folder(paths).verdict is Verdict.BAD
             assert doctor.disk(paths).subject == "disk"
             stored |= {finding.subject: finding.verdict for finding in doctor.stored(Config(), paths)}
         assert stored == {
             **dict.fromkeys(("journal", "memory", "sessions"), Verdict.BAD),
+            "tools": Verdict.GOOD,
             "model": Verdict.DOUBTFUL,
         }

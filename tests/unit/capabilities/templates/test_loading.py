@@ -1,10 +1,17 @@
 """Templates from files."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from aeond.capabilities.templates.loading import MAX_TEMPLATES, check_tools, load_templates, read_template
+from aeond.capabilities.templates.loading import (
+    MAX_TEMPLATES,
+    check_names,
+    check_tools,
+    load_templates,
+    read_template,
+)
 from aeond.capabilities.templates.subtask_tools import SubtaskTool
 from aeond.capabilities.tools.registry import check
 from aeond.errors import InvalidInputError
@@ -58,11 +65,13 @@ def test_a_users_template_takes_the_place_of_a_shipped_one(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (GOOD.replace('task = "Write', 'tusk = "Write'), "task: field required"),
-        (GOOD.replace('["a poem", "verse"]', "[]"), "hints"),
+        (GOOD.replace('task = "Write', 'tusk = "Write'), "tusk: there is no 'tusk' in a template"),
+        (GOOD.replace('task = "Write a poem about the subject."', ""), "task: it is missing"),
+        (GOOD.replace('["a poem", "verse"]', "[]"), "hints: it is empty"),
+        (GOOD.replace("hints =", "hint ="), "hint: there is no 'hint' in a template"),
         (GOOD.replace("ttl = 3", 'ttl = "three"'), "budget.ttl"),
         (GOOD.replace("ttl = 3", "ttl = 0"), "budget.ttl"),
-        (GOOD.replace("[budget]", "[budgets]"), "budgets: extra inputs are not permitted"),
+        (GOOD.replace("[budget]", "[budgets]"), "budgets: there is no 'budgets' in a template"),
         (
             GOOD.replace('{ subject = "rain" }', '{ topic = "rain" }'),
             "its example must have each of its inputs",
@@ -90,6 +99,33 @@ def test_a_file_that_anybody_may_change_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError) as raised:
         read_template(path)
     assert raised.value.reason == "TEMPLATE_UNSAFE"
+
+
+def test_a_file_that_others_can_replace_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another user's template, and one in a folder that everybody may write to, are refused like a tool's file."""
+    path = tmp_path / "poem.toml"
+    path.write_text(GOOD)
+    tmp_path.chmod(0o777)
+    with pytest.raises(InvalidInputError, match="chmod o-w its folder") as replaceable:
+        read_template(path)
+    tmp_path.chmod(0o1777)
+    assert read_template(path).template.name == "poem"
+    owner = path.stat().st_uid
+    monkeypatch.setattr("os.geteuid", lambda: owner + 1)
+    if owner == 0:  # root's is everybody's
+        os.chown(path, 65_534, -1)
+    with pytest.raises(InvalidInputError, match="another user") as foreign:
+        read_template(path)
+    assert {replaceable.value.reason, foreign.value.reason} == {"TEMPLATE_UNSAFE"}
+
+
+def test_a_template_named_like_a_tool_is_told_with_its_place(tmp_path: Path) -> None:
+    """The file that has to be renamed is named."""
+    (tmp_path / "echo.toml").write_text(GOOD)
+    with pytest.raises(InvalidInputError, match="there is a tool named echo already") as raised:
+        check_names(load_templates([tmp_path]), ["echo"])
+    assert raised.value.reason == "TEMPLATE_BROKEN"
+    assert str(tmp_path / "echo.toml") in raised.value.message
 
 
 def test_unusable_places_are_told(tmp_path: Path) -> None:

@@ -1,20 +1,37 @@
 """Writes a run down as lines of JSON, beside a daemon that goes on working."""
 
+import json
 from collections.abc import Awaitable, Sequence
 from functools import partial
 from pathlib import Path
 
 from aeond.capabilities.journal.encoding import StoredEvent
-from aeond.capabilities.journal.projection import MAX_PAGE_EVENTS
-from aeond.capabilities.journal.reading import Readers, read_page
+from aeond.capabilities.journal.projection import MAX_PAGE_EVENTS, MAX_PAGE_RUNS
+from aeond.capabilities.journal.reading import Readers, read_page, read_runs
 from aeond.capabilities.journal.transcripts import export_stored
 from aeond.daemon.paths import Paths
 from aeond.daemon.quarantining import write_new
 from aeond.errors import NotFoundError
 
 
-async def export(paths: Paths, run_id: str, output: Path | None) -> int:
-    """Writes the run's events as they lie there, to a new file or to standard output; says how many.
+async def _last(readers: Readers) -> str:
+    """The newest run that is no other run's child; "last" when there is none."""
+    before = ""
+    while runs := await readers.run(
+        partial(
+            read_runs, states=frozenset(), session_id="", parent_run_id="", before=before, limit=MAX_PAGE_RUNS
+        )
+    ):
+        for run in runs:
+            if not run.parent_run_id:
+                return run.run_id
+        before = runs[-1].run_id
+    return "last"
+
+
+async def export(paths: Paths, run_id: str, output: Path | None) -> tuple[int, bool]:
+    """Writes the events of the run, or with `last` of the newest that is no child, as they lie there, to a new file or
+    to standard output; says how many, and whether the run's end is among them.
 
     The journal is only read. NotFoundError (reason RUN_NOT_FOUND), AlreadyExistsError (reason
     TRANSCRIPT_EXISTS), RefusedError (reason TRANSCRIPT_REFUSED), StoreError when there is no journal or it cannot be read.
@@ -25,6 +42,8 @@ async def export(paths: Paths, run_id: str, output: Path | None) -> int:
         return readers.run(partial(read_page, run_id=run_id, after_seq=after_seq, limit=MAX_PAGE_EVENTS))
 
     try:
+        if run_id == "last":
+            run_id = await _last(readers)
         lines = [line async for line in export_stored(page)]
     finally:
         readers.close()
@@ -34,4 +53,4 @@ async def export(paths: Paths, run_id: str, output: Path | None) -> int:
         print("\n".join(lines))
     else:
         write_new(output.absolute(), lines)
-    return len(lines)
+    return len(lines), json.loads(lines[-1])["kind"] == "run_ended"

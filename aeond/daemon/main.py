@@ -107,7 +107,7 @@ def command_line() -> argparse.ArgumentParser:
 
     export = commands.add_parser("export", help="write a run down as lines of JSON, to keep or to replay")
     _add_config(export)
-    export.add_argument("run_id", metavar="RUN", help="the run's id, as `aeonctl runs` names it")
+    export.add_argument("run_id", metavar="RUN", help="the run's id, as `aeonctl runs` names it, or last")
     export.add_argument(
         "--output", type=Path, metavar="FILE", help="a new file (standard output if left out)"
     )
@@ -211,8 +211,9 @@ def _export(options: argparse.Namespace) -> int:
 
     import anyio
 
-    count = anyio.run(export, paths, options.run_id, options.output)
-    print(f"{count} events of {options.run_id}", file=sys.stderr)
+    count, ended = anyio.run(export, paths, options.run_id, options.output)
+    rest = "" if ended else ", which has not ended: replays want its end too, so export it again then"
+    print(f"{count} events of {options.run_id}{rest}", file=sys.stderr)
     return Exit.OK
 
 

@@ -25,17 +25,20 @@ async def quarantine(paths: Paths, run_id: str) -> Path:
             if not lines:
                 raise NotFoundError(f"there is no run {run_id!r} in {paths.journal}", reason="RUN_NOT_FOUND")
             transcript = paths.quarantine_dir / f"{run_id.replace('/', '_')}.jsonl"
-            write_new(transcript, lines)
+            write_new(transcript, lines, make_folder=True)
             await journal.remove(run_id)
     return transcript
 
 
-def write_new(file: Path, lines: Sequence[str]) -> None:
-    """Writes a file that is not there yet, for this user alone, and returns once it is on the disk.
+def write_new(file: Path, lines: Sequence[str], *, make_folder: bool = False) -> None:
+    """Writes a file that is not there yet, for this user alone, and returns once it is on the disk; the folder is to
+    be there, or is made too.
 
     AlreadyExistsError (reason TRANSCRIPT_EXISTS), RefusedError (reason TRANSCRIPT_REFUSED).
     """
     try:
+        if make_folder:
+            file.parent.mkdir(mode=0o700, exist_ok=True)
         _write_new(file, lines)
     except FileExistsError as error:
         raise AlreadyExistsError(
@@ -49,7 +52,6 @@ def write_new(file: Path, lines: Sequence[str]) -> None:
 
 
 def _write_new(file: Path, lines: Sequence[str]) -> None:
-    file.parent.mkdir(mode=0o700, exist_ok=True)
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as written:
         written.writelines(f"{line}\n" for line in lines)

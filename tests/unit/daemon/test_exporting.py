@@ -9,8 +9,8 @@ from aeond.capabilities.journal.transcripts import read_lines
 from aeond.daemon.exporting import export
 from aeond.daemon.paths import Paths
 from aeond.domain.budgets import Budget
-from aeond.domain.events import Event, RunCreated, RunStarted
-from aeond.domain.runs import RunRequest
+from aeond.domain.events import Event, RunCreated, RunEnded, RunStarted
+from aeond.domain.runs import Ancestry, RunRequest, RunState
 from aeond.errors import AlreadyExistsError, NotFoundError, RefusedError
 
 EVENTS = [
@@ -28,7 +28,7 @@ async def test_a_run_is_written_down_while_its_journal_is_in_use(tmp_path: Path)
     paths, output = paths_in(tmp_path), tmp_path / "run.jsonl"
     async with SqliteJournal(paths.journal) as journal:
         await journal.append(EVENTS)
-        assert await export(paths, "run-1", output) == 2
+        assert await export(paths, "run-1", output) == (2, False)
         assert list(read_lines(output.read_text(encoding="utf-8").splitlines())) == EVENTS
         with pytest.raises(AlreadyExistsError) as raised:
             await export(paths, "run-1", output)
@@ -54,13 +54,34 @@ async def test_a_run_that_is_not_there_is_said_so(tmp_path: Path) -> None:
 
 
 async def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    """A folder that cannot be made, and a file in the place of one, end with an error that names them."""
+    """A folder that is not there, and a file in the place of one, end with an error that names the file, and make none."""
     paths = paths_in(tmp_path)
     async with SqliteJournal(paths.journal) as journal:
         await journal.append(EVENTS)
-        with pytest.raises(RefusedError, match=r"none/such/run\.jsonl cannot be written") as raised:
-            await export(paths, "run-1", tmp_path / "none" / "such" / "run.jsonl")
         (tmp_path / "file").touch()
-        with pytest.raises(AlreadyExistsError, match=f"{tmp_path}/file is there already"):
-            await export(paths, "run-1", tmp_path / "file" / "run.jsonl")
-    assert raised.value.reason == "TRANSCRIPT_REFUSED"
+        for place in ("none", "file"):
+            with pytest.raises(RefusedError, match=rf"{place}/run\.jsonl cannot be written") as raised:
+                await export(paths, "run-1", tmp_path / place / "run.jsonl")
+            assert raised.value.reason == "TRANSCRIPT_REFUSED"
+    assert not (tmp_path / "none").exists()
+
+
+async def test_the_last_run_is_the_newest_that_was_asked_for(tmp_path: Path) -> None:
+    """`last` is the newest run that is no child of another; without any it names none."""
+    paths, output = paths_in(tmp_path), tmp_path / "run.jsonl"
+    child = RunCreated(RunRequest("a part"), Budget(), ancestry=Ancestry("run-1", "s1"))
+    async with SqliteJournal(paths.journal) as journal:
+        with pytest.raises(NotFoundError):
+            await export(paths, "last", output)
+        await journal.append(EVENTS)
+        await journal.append([Event("run-2", 1, 7.0, 0.0, child)])
+        await export(paths, "last", output)
+    assert list(read_lines(output.read_text(encoding="utf-8").splitlines())) == EVENTS
+
+
+async def test_a_run_that_has_ended_is_whole(tmp_path: Path) -> None:
+    """Whether what was written down is all of a run is said."""
+    paths = paths_in(tmp_path)
+    async with SqliteJournal(paths.journal) as journal:
+        await journal.append([*EVENTS, Event("run-1", 3, 7.0, 1.0, RunEnded(RunState.SUCCEEDED))])
+        assert await export(paths, "run-1", tmp_path / "run.jsonl") == (3, True)

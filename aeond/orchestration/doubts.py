@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aeond.domain.messages import Message, Role
-from aeond.domain.tools import ToolSpec
+from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.orchestration.keeping import is_question
 from aeond.orchestration.schema_parts import as_object, is_list
@@ -20,6 +20,8 @@ ASKING: Final = "request_user_input"
 MAX_LISTED: Final = 12  # names that are told to the model; a longer list it may shorten
 _WRITING: Final = "memory_write"
 _LOOKS: Final = ("memory_search", "memory_read")
+_WORD: Final = re.compile(r"\w+")
+_QUESTION_WORDS: Final = {"what", "which", "who", "when", "where", "why", "how"}
 _OWN: Final = re.compile(r"\b(my|our|mine|ours)\b", re.IGNORECASE)
 _TEXTS: Final = (
     "(word|phrase|sentence|line|verse|paragraph|passage|text|article|story|poem|joke|riddle|letter|e-?mail|message|quote|"
@@ -77,6 +79,15 @@ def left_open(said: JsonObject, specs: Sequence[ToolSpec], told: Sequence[Messag
         if re.match(rf"(please )?{verb}\b", request, re.IGNORECASE):
             return "" if re.search(rf"\b{joint}\b", request, re.IGNORECASE) else part
     return ""
+
+
+def handed_back(call: ToolCall, request: str) -> bool:
+    """Whether the user is asked just what they asked, but for the question word: nobody else is to answer that."""
+    return call.tool == ASKING and _asked(str(call.arguments.get("prompt"))) == _asked(request)
+
+
+def _asked(question: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(question.casefold())) - _QUESTION_WORDS
 
 
 def _could_ask(said: JsonObject, specs: Sequence[ToolSpec]) -> bool:

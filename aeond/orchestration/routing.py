@@ -8,6 +8,7 @@ from aeond.orchestration.call_reading import CallReading
 from aeond.orchestration.call_schema import CallSchemas
 from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.contracts import RouteChoice, Supervisor
+from aeond.orchestration.doubts import handed_back
 from aeond.orchestration.grounding import GroundedAsking
 from aeond.orchestration.route_preamble import RoutePreamble
 from aeond.orchestration.routing_prompts import routing_messages
@@ -44,6 +45,8 @@ class ModelRouter:
         if said.get("route") != Route.DIRECT:
             return success(RouteChoice(Route.REPLY if said.get("route") == Route.REPLY else Route.PLAN))
         call = await self._calls.read(said, specs, grant)
+        if call.value is not None and handed_back(call.value, snapshot.text):
+            return success(RouteChoice(Route.REPLY))
         return (
             _planned(call.problem) if call.value is None else success(RouteChoice(Route.DIRECT, call.value))
         )

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from aeond.domain.messages import Message, Role
+from aeond.domain.tools import ToolCall
 from aeond.orchestration.doubts import (
     MAX_LISTED,
     computes_nothing,
+    handed_back,
     left_open,
     may_be_remembered,
     pointed_at,
@@ -20,7 +22,7 @@ from tests.support.strategy import SPECS, spec
 TEXT: Any = {"type": "string"}
 ASK = spec("request_user_input", {"prompt": TEXT})
 TOOLS = (*SPECS, ASK, spec("memory_search", {"prefix": TEXT}))
-REPLY = {"route": "reply"}
+REPLY = {"route": "reply", "text": "It was."}
 
 
 def call(tool: str, **arguments: Any) -> dict[str, Any]:
@@ -165,3 +167,20 @@ def test_which_part_of_a_command_is_left_open(
 ) -> None:
     """Only of commands that need two parts, as long as the user can be asked and was not."""
     assert left_open(its, known_tools, conversation) == part
+
+
+@pytest.mark.parametrize(
+    ("request_", "prompt", "back"),
+    [
+        ("Is it safe to eat raw potatoes?", "Is it safe to eat raw potatoes?", True),
+        ("Which planet is the largest?", "What is the largest planet?", True),
+        ("Wie hoch ist der Brocken?", "wie hoch ist der Brocken", True),
+        ("What is my name?", "What is your name?", False),
+        ("Ask me: what is your name?", "What is your name?", False),
+        ("Note my blood group.", "What is your blood group?", False),
+    ],
+)
+def test_a_question_that_is_handed_back(request_: str, prompt: str, back: bool) -> None:
+    """Only the user's own question, whatever its language; what is asked of the user is another one."""
+    assert handed_back(ToolCall("request_user_input", {"prompt": prompt}), request_) is back
+    assert not handed_back(ToolCall("echo", {"prompt": prompt}), request_)

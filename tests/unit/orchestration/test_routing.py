@@ -12,7 +12,7 @@ from aeond.domain.tools import ToolCall
 from aeond.orchestration.contracts import RouteChoice
 from aeond.orchestration.repair import ModelSupervisor
 from aeond.orchestration.routing import ModelRouter
-from tests.support.strategy import grant, registry, run_of, says, validator
+from tests.support.strategy import SPECS, grant, registry, run_of, says, spec, validator
 
 LOOK = {"route": "direct", "tool": "look", "arguments": {"path": "garden"}}
 
@@ -125,3 +125,14 @@ async def test_a_call_with_what_nobody_said_is_looked_at_again() -> None:
     desk = Desk({**LOOK, "arguments": {"path": "london"}}, LOOK)
     assert (await desk.choose()).value == RouteChoice(Route.DIRECT, ToolCall("look", {"path": "garden"}))
     assert len(desk.llm.requests) == 2
+
+
+async def test_the_user_is_not_asked_their_own_question() -> None:
+    """What they asked is not asked back: they get an answer."""
+    tools = (*SPECS, spec("request_user_input", {"prompt": {"type": "string"}}))
+    back = {"route": "direct", "tool": "request_user_input", "arguments": {"prompt": "Who wrote Faust?"}}
+    check = validator(*tools)
+    llm = says(json.dumps(back))
+    router = ModelRouter(llm, registry(*tools), ModelSupervisor(llm, check), check)
+    choice = await router.choose(run_of(request="Who wrote Faust?"), grant())
+    assert choice == Outcome(True, RouteChoice(Route.REPLY))

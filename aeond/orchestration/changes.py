@@ -63,8 +63,9 @@ class _Reading:
     def actions(self, value: JsonValue) -> Iterator[RefinementAction]:
         said = as_object(value).get("changes")
         number = self._next_number()
-        for change in said if is_list(said) else ():
-            entry = as_object(change)
+        entries = [as_object(change) for change in said] if is_list(said) else []
+        removed = {entry.get("id") for entry in entries if entry.get("change") == "remove"}
+        for entry in entries:
             kind, step_id = entry.get("change"), str(entry.get("id", ""))
             current = self.run.steps.get(step_id)
             if kind == "remove":
@@ -76,7 +77,7 @@ class _Reading:
             if kind == "replace" and (current is None or not current.executed):
                 operation = _operation(current, step)
                 placed = self._placed(replace(step, step_id=step_id), step_id)
-                yield RefinementAction(operation, step_id, placed)
+                yield RefinementAction(operation, step_id, self._reworded(placed, current, removed))
                 continue
             new_id = f"s{number}"
             number += 1
@@ -110,6 +111,18 @@ class _Reading:
             if other.state not in _LOST and other.step_id not in after:
                 before.append(other.step)
         return derive_dependencies([*before, step], self.specs)[-1]
+
+    def _reworded(self, step: PlanStep, was: StepSnapshot | None, removed: Collection[JsonValue]) -> PlanStep:
+        """A task in the place of another: it waits for what that one waited for, too, since no change can say so."""
+        if step.agent is None or was is None or was.step.agent is None:
+            return step
+        waited = {
+            name
+            for name in was.step.depends_on
+            if name not in removed and self.run.steps[name].state not in _LOST
+        }
+        names = (name for name in self.run.steps if name in waited or name in step.depends_on)
+        return replace(step, depends_on=tuple(names))
 
     def _failed_like(self, step: PlanStep) -> str:
         """The failed call of the same tool that something still waits for; "" without one."""

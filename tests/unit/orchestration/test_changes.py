@@ -73,6 +73,29 @@ def test_other_arguments_modify_and_another_action_replaces() -> None:
     assert replaced.step.depends_on == ("s1",)
 
 
+def test_a_task_that_is_put_otherwise_waits_as_before() -> None:
+    """A task of the same step keeps what it waited for and does not name, but for what failed or goes away."""
+    plan = (
+        calls("s1", "look", path="garden"),
+        calls("s2", "look", path="park"),
+        calls("s3", "look", path="yard"),
+        thinks("s4", "Tell of $s1.", "s1", "s2", "s3"),
+    )
+    told = {"change": "replace", "id": "s4", "step": {"agent": "llm", "task": "Sing of $s1."}}
+
+    def waits(run: RunSnapshot, *changes: Any) -> tuple[str, ...]:
+        actions = actions_from_model({"changes": list(changes)}, run, SPECS)
+        return next(a.step.depends_on for a in actions if a.step_id == "s4" and a.step)
+
+    fresh = run_of(*plan)
+    assert waits(fresh, told) == ("s1", "s2", "s3")
+    assert waits(fresh, told, {"change": "remove", "id": "s2"}) == ("s1", "s3")
+    failed = replace(fresh, steps={**fresh.steps, "s3": ended(plan[2], state=StepState.FAILED)})
+    assert waits(failed, told) == ("s1", "s2")
+    call = {"change": "replace", "id": "s4", "step": {"tool": "look", "arguments": {"path": "shed"}}}
+    assert waits(fresh, call) == ()
+
+
 def test_a_failed_step_gets_another_in_its_place() -> None:
     """What ran stays; what waited for it waits for the new step, and refers to that."""
     added, moved = actions({"change": "replace", "id": "s2", "step": LOOK})

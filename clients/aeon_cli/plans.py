@@ -62,9 +62,8 @@ def _step(value: Any, where: str) -> PlanStep:
     if not isinstance(arguments, dict):
         raise _wrong(f"{where}.arguments must be a table of names and values")
     try:
-        json.dumps(
-            arguments, allow_nan=False
-        )  # TOML has dates, and both forms have numbers that JSON has not
+        # TOML has dates, and both forms have numbers that JSON has not.
+        json.dumps(arguments, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise _wrong(f"{where}.arguments cannot be JSON: {error}") from error
     lists = {name: value.get(name, []) for name in _LISTS}

@@ -83,9 +83,8 @@ async def test_a_run_awaits_input_until_its_last_question_has_ended(journal: Jou
     await _state_follows(journal, "run", events, [size])
 
 
-@pytest.mark.parametrize("end", [e.CancelRequested(Owner()), e.BudgetExhausted("ttl")])
-async def test_what_ends_all_questions_ends_the_wait(journal: Journal, end: e.EventKind) -> None:
-    """A run that is cancelled or out of budget awaits no input any more, suspended in between or not."""
+def _suspended_beside_a_question(*later: e.EventKind) -> list[e.Event]:
+    """A run that the full disk suspended while its question "a.1" was open, and what happened to it later."""
     step = PlanStep("a", "ask", ToolCall("ask"))
     kinds: list[e.EventKind] = [
         RunCreated(RunRequest("ask"), Budget(), Plan("ask", (step,))),
@@ -94,30 +93,22 @@ async def test_what_ends_all_questions_ends_the_wait(journal: Journal, end: e.Ev
         e.StepStarted(step, 1, StepMode.TOOL, Recovery.RERUN, Amounts(ttl=1)),
         _asking("a"),
         e.RunSuspended(SuspendReason.DISK_FULL),
-        e.RunResumed(),
-        end,
+        *later,
     ]
-    events = [event("run", seq, kind) for seq, kind in enumerate(kinds, start=1)]
-    await _state_follows(journal, "run", events, [1])
+    return [event("run", seq, kind) for seq, kind in enumerate(kinds, start=1)]
+
+
+@pytest.mark.parametrize("end", [e.CancelRequested(Owner()), e.BudgetExhausted("ttl")])
+async def test_what_ends_all_questions_ends_the_wait(journal: Journal, end: e.EventKind) -> None:
+    """A run that is cancelled or out of budget awaits no input any more, suspended in between or not."""
+    await _state_follows(journal, "run", _suspended_beside_a_question(e.RunResumed(), end), [1])
 
 
 @pytest.mark.parametrize("size", [1, 20])
 async def test_an_answer_to_a_suspended_run_leaves_it_suspended(journal: Journal, size: int) -> None:
     """It does not await that input any more once it goes on, and goes on no sooner."""
-    step = PlanStep("a", "ask", ToolCall("ask"))
-    kinds: list[e.EventKind] = [
-        RunCreated(RunRequest("ask"), Budget(), Plan("ask", (step,))),
-        e.RunStarted(),
-        e.PassStarted(1),
-        e.StepStarted(step, 1, StepMode.TOOL, Recovery.RERUN, Amounts(ttl=1)),
-        _asking("a"),
-        e.RunSuspended(SuspendReason.DISK_FULL),
-        e.InputAnswered("a.1", "red", Owner()),
-        e.RunResumed(),
-        e.PassEnded(1),
-    ]
-    events = [event("run", seq, kind) for seq, kind in enumerate(kinds, start=1)]
-    await _state_follows(journal, "run", events, [size])
+    answered = (e.InputAnswered("a.1", "red", Owner()), e.RunResumed(), e.PassEnded(1))
+    await _state_follows(journal, "run", _suspended_beside_a_question(*answered), [size])
 
 
 async def test_the_runs_that_a_run_started_are_listed_apart(journal: Journal) -> None:

@@ -32,7 +32,7 @@ from aeond.domain.values import JsonValue
 from aeond.frozen import frozen
 
 # Each run carries the version of the logic that wrote it.
-LOGIC_VERSION = 2
+LOGIC_VERSION = 3
 
 # Intents have a key: the id of their step, or this for what is done for the run as a whole.
 RUN_KEY: Final = ""
@@ -77,7 +77,8 @@ class ReferencesResolved:
 
 @frozen
 class RouteChosen:
-    """DIRECT is followed by the adoption of a plan with `tool_call` as its one step."""
+    """DIRECT is followed by the adoption of a plan with `tool_call` as its one step, REPLY by the answer where the
+    model gave it at once."""
 
     route: Route
     tool_call: ToolCall | None = None

@@ -11,7 +11,8 @@ TOOL_STEP: Final = Amounts(ttl=1, tool_calls=1, llm_calls=2, tokens=8_000)
 TOOL_STEP_MINIMUM: Final = Amounts(ttl=1, tool_calls=1)
 AGENT_STEP: Final = Amounts(ttl=1, llm_calls=3, tokens=12_000)
 AGENT_STEP_MINIMUM: Final = Amounts(ttl=1, llm_calls=1, tokens=1)
-JUDGING: Final = Amounts(llm_calls=2, tokens=12_000)  # anything that is neither planning nor answering
+ROUTING: Final = Amounts(llm_calls=3, tokens=14_000)  # a chat first, then the choice and a second look at it
+JUDGING: Final = Amounts(llm_calls=2, tokens=12_000)  # anything else before the answer
 ANSWERING: Final = Amounts(llm_calls=2, tokens=12_000)
 
 

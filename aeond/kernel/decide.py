@@ -65,6 +65,7 @@ from aeond.domain.steps import StepSnapshot
 from aeond.domain.tools import Recovery
 
 MAX_CRASHES: Final = 3
+_CHATTING: Final = 3  # the logic version since which a chat comes before the choice of a route
 
 
 def decide(run: RunSnapshot) -> tuple[Command, ...]:
@@ -122,7 +123,8 @@ def _profiling(run: RunSnapshot) -> Operation:
 def _judge(run: RunSnapshot, operation: Operation) -> Operate:
     # The answer comes first: what it needs is not spent on judging.
     spare = run.ledger.left - r.ANSWERING.at_most(run.ledger.left)
-    return Operate(operation, r.JUDGING.at_most(spare))
+    chats = operation is Operation.ROUTE and run.logic_version >= _CHATTING
+    return Operate(operation, (r.ROUTING if chats else r.JUDGING).at_most(spare))
 
 
 def _plan(run: RunSnapshot) -> tuple[Command, ...]:

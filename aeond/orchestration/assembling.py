@@ -5,6 +5,7 @@ from collections.abc import Callable
 from aeond.domain.messages import Message
 from aeond.domain.values import JsonObject
 from aeond.orchestration.answering import StepAnswerer
+from aeond.orchestration.chat_preamble import ChatPreamble
 from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.contracts import Planner, References, Supervisor
 from aeond.orchestration.evaluating import EvaluatorByRoute, PlanEvaluator
@@ -54,5 +55,6 @@ def usual_schema(registry: ToolRegistry) -> JsonObject:
 def usual_openings(
     registry: ToolRegistry, validator: Validator
 ) -> tuple[Callable[[], tuple[Message, ...]], ...]:
-    """What prompts begin with before a run is known, in the order in which a run asks: route, plan."""
-    return RoutePreamble(registry, validator).usual, Preamble(registry, validator).usual
+    """What prompts begin with before a run is known, in the order in which a run asks: chat, route, plan."""
+    preambles = (ChatPreamble, RoutePreamble, Preamble)
+    return tuple(preamble(registry, validator).usual for preamble in preambles)

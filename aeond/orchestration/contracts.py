@@ -93,17 +93,19 @@ class References(Protocol):
 
 @frozen
 class RouteChoice:
-    """`tool_call` is set for DIRECT and only there."""
+    """`tool_call` is set for DIRECT and only there; `answer` for REPLY, where it was given in the same breath."""
 
     route: Route
     tool_call: ToolCall | None = None
+    answer: Answer | None = None
 
 
 class Router(Protocol):
-    """The first decision, by one constrained call under a schema built from the live registry."""
+    """The first decision: REPLY by the reply itself, else one constrained call under a schema built from the live
+    registry."""
 
-    async def choose(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[RouteChoice]:
-        """On failure PLAN."""
+    async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
+        """On failure PLAN. A reply is shown as it comes."""
 
 
 class Depth(Protocol):

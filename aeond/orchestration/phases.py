@@ -68,7 +68,7 @@ class PhaseOrchestrator:
             return (e.AnswerComposed(answer, grant.used),)
         problem = contract.missing(snapshot)
         if problem is None:
-            events = await self._perform(operation, snapshot, grant, on_progress, contract)
+            events = await self._perform(operation, snapshot, grant, on_text, on_progress, contract)
             problem = contract.broken(snapshot, events)
             if problem is None:
                 return events
@@ -80,6 +80,7 @@ class PhaseOrchestrator:
         operation: Operation,
         snapshot: RunSnapshot,
         grant: Grant,
+        on_text: TextSink,
         on_progress: ProgressSink,
         contract: TransitionContract,
     ) -> tuple[e.EventKind, ...]:
@@ -87,7 +88,7 @@ class PhaseOrchestrator:
             case Operation.RESOLVE:
                 return await self._resolve(snapshot, grant, contract)
             case Operation.ROUTE:
-                return await self._route(snapshot, grant, contract)
+                return await self._route(snapshot, grant, on_text, contract)
             case Operation.PROFILE:
                 return await self._profile(snapshot, grant, contract)
             case Operation.PLAN:
@@ -129,10 +130,12 @@ class PhaseOrchestrator:
         )
 
     async def _route(
-        self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract
+        self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink, contract: TransitionContract
     ) -> tuple[e.EventKind, ...]:
-        choice = (await _twice_at_most(lambda: self.router.choose(snapshot, grant), contract)).value
+        choice = (await _twice_at_most(lambda: self.router.choose(snapshot, grant, on_text), contract)).value
         chosen = e.RouteChosen(choice.route, choice.tool_call, grant.used)
+        if choice.answer is not None:
+            return (chosen, e.AnswerComposed(choice.answer))
         if choice.route is not Route.DIRECT or choice.tool_call is None:
             return (chosen,)
         return (chosen, e.PlanAdopted(_plan_of(snapshot.text, choice.tool_call), PlanSource.MODEL))

@@ -3,7 +3,7 @@
 from typing import Final
 
 from aeond.domain.budgets import Grant
-from aeond.domain.llm import LLMRequest
+from aeond.domain.llm import LLMRequest, LLMResponse
 from aeond.domain.messages import Message, Role
 from aeond.domain.outcome import Problem
 from aeond.domain.runs import Answer, RunSnapshot
@@ -27,8 +27,13 @@ async def reply(llm: LLMAdapter, snapshot: RunSnapshot, grant: Grant, on_text: T
     if answered.value is None or not text:
         problem = answered.problem or Problem("NOT_ANSWERED", "the model said nothing")
         return Answer(f"No answer: {problem.message}", confidence=0.0)
-    notes = ("the answer was cut off at its token limit",) if is_cut(answered.value) else ()
-    return Answer(text, confidence=UNSUPPORTED, notes=notes, synthesized=True)
+    return replied(answered.value)
+
+
+def replied(response: LLMResponse) -> Answer:
+    """What a model said to the request as the answer to it."""
+    notes = ("the answer was cut off at its token limit",) if is_cut(response) else ()
+    return Answer(response.text.strip(), confidence=UNSUPPORTED, notes=notes, synthesized=True)
 
 
 def reply_messages(snapshot: RunSnapshot) -> tuple[Message, ...]:

@@ -12,6 +12,7 @@ from aeond.domain.runs import RunSnapshot
 from aeond.domain.subtasks import SubtaskRequest, Template
 from aeond.frozen import frozen
 from aeond.orchestration.contracts import Judgement, Refinement, Resolved, RouteChoice
+from aeond.ports import TextSink
 
 
 class AsSaid:
@@ -24,7 +25,7 @@ class AsSaid:
 class AlwaysPlan:
     """Router: every request is planned."""
 
-    async def choose(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[RouteChoice]:
+    async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
         return success(RouteChoice(Route.PLAN))
 
 

@@ -271,7 +271,8 @@ class Phases(Protocol):
         """Does the operation and returns the events that end it, at least one. The first settles what was
         reserved: its `used` is what the grant says was used in the end.
 
-        RESOLVE ReferencesResolved; ROUTE RouteChosen, for DIRECT followed by PlanAdopted; PROFILE
+        RESOLVE ReferencesResolved; ROUTE RouteChosen, for DIRECT followed by PlanAdopted, for REPLY
+        perhaps by AnswerComposed; PROFILE
         ProfileInferred, perhaps BudgetAdjusted; PLAN PlanAdopted or PlanningFailed; EVALUATE PassEvaluated
         (of the current pass; of pass 0 for a plan that has not run), perhaps PlanRefined; REFINE
         PlanRefined, perhaps BudgetAdjusted; ANSWER AnswerComposed. Never raises.

@@ -51,7 +51,8 @@ class PromptWarming:
             ready = engine.state is EngineState.READY and engine.model == self._adapter.model
             life = (engine.model, engine.restarts, tuple(self._tools())) if ready else None
             if life not in (None, warm):
-                warmed = [await self._warm(opening()) for opening in self._openings]
+                openings = (opening() for opening in self._openings)
+                warmed = [await self._warm(messages) for messages in openings if messages]
                 life = life if all(warmed) else None
             warm = life
             await self._clock.sleep_until(self._clock.monotonic() + LOOK_SECONDS)

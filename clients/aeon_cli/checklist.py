@@ -50,6 +50,8 @@ _OPERATIONS = {
     "refine": "improving the plan",
 }
 
+WRITING = "writing the answer"
+
 # What a line can show of an output, and of a text while it is written.
 _PREVIEW_CHARACTERS = 200
 
@@ -110,7 +112,7 @@ class Checklist:
         kind, time = event.kind, event.time or now
         match kind:
             case TextDelta():
-                return _written(self, kind)
+                return _written(self, kind, time)
             case Progress():
                 return _progressed(self, kind, time)
             case StepStarted() | StepRepaired() | StepEnded():
@@ -144,7 +146,7 @@ def _advanced(shown: Checklist, kind: EventKind, time: float) -> Checklist:
         case ReferencesResolved() | RouteChosen() | ProfileInferred() | PassEvaluated() | PlanRefined():
             return _doing(shown, "", time)
         case AnswerStarted():
-            return replace(_doing(shown, "writing the answer", time), answer_text="")
+            return replace(_doing(shown, WRITING, time), answer_text="")
         case AnswerComposed(answer=answer):
             return replace(_doing(shown, "", time), answer=answer)
         case BudgetExhausted(dimension=dimension):
@@ -222,8 +224,10 @@ def _without_questions(shown: Checklist, step_id: str, time: float) -> Checklist
     return replace(_doing(shown, "waiting for an answer" if left else "", time), questions=left, state=state)
 
 
-def _written(shown: Checklist, kind: TextDelta) -> Checklist:
+def _written(shown: Checklist, kind: TextDelta, time: float) -> Checklist:
     if not kind.step_id:
+        if not shown.answer_text:  # what is answered at once begins without a word of it
+            shown = _doing(shown, WRITING, time)
         return replace(shown, answer_text=shown.answer_text[: kind.offset] + kind.text)
     line = shown.line(kind.step_id)
     return _change(shown, kind.step_id, replace(line, text=line.text[: kind.offset] + kind.text))

@@ -16,6 +16,7 @@ SECONDS = 60
 PLAN = {"steps": [{"tool": "count_words", "arguments": {"text": "to be or not to be"}}]}
 SCRIPT = {
     "rules": [
+        {"contains": "reply only: @tools", "text": "@tools"},
         {"contains": "You plan how to fulfil a request", "json": PLAN},
         {"contains": '{"words": 6}', "text": "There are 6 words."},
         {"text": "I see no count."},

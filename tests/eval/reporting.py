@@ -1,15 +1,17 @@
 """What came out, group by group, as a table."""
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 from tests.eval.verdicts import Effort, Verdict
 
-HEAD = "| group | tuned | held | all | calls | tokens read | tokens written | seconds |"
-RULE = "| --- | --- | --- | --- | --- | --- | --- | --- |"
+HEAD = "| group | tuned | held | all | calls | tokens read | tokens written | seconds | median |"
+RULE = "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
 
 
 def table(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """A line for each group and one for all; what the cases took is the mean of a request."""
+    """A line for each group and one for all; what the cases took is the mean of a request, and of its
+    seconds the middle as well."""
     yield HEAD
     yield RULE
     for group in dict.fromkeys(v.group for v in verdicts):
@@ -36,6 +38,7 @@ def _line(name: str, verdicts: Sequence[Verdict]) -> str:
         f"{took.read_tokens / count:.0f}",
         f"{took.written_tokens / count:.0f}",
         f"{took.seconds / count:.1f}",
+        f"{median(v.effort.seconds for v in verdicts):.2f}" if verdicts else "-",
     ]
     return f"| {' | '.join(cells)} |"
 

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from aeond.orchestration.chat_prompts import TOOLS
 from aeond.ports import LLMAdapter
 from tests.eval.__main__ import judge_set, picking
 from tests.eval.sets import SETS
+from tests.eval.simple import CHAT, DAEMON, judge_simple
 from tests.eval.verdicts import Effort, EvalSet, Pick, Verdict
 from tests.eval.work import judge_chat, judge_flat, judge_work
 from tests.support.strategy import says
@@ -21,7 +23,9 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 async def judged(judge: Any, words: str, *said: Any) -> Verdict:
-    once = (one if isinstance(one, str) else {**one, "times": 1} for one in said)
+    """What becomes of one request, where a model that works on it says first that it takes tools."""
+    chatted = (TOOLS,) if judge is judge_work else ()
+    once = (one if isinstance(one, str) else {**one, "times": 1} for one in (*chatted, *said))
     [verdict] = [verdict async for verdict in judge(says(*once), only(words))]
     assert isinstance(verdict, Verdict)
     return verdict
@@ -33,7 +37,7 @@ async def test_work_is_counted() -> None:
     right = await judged(
         judge_work, asked, call("calculator", expression="23 * 19 + 7"), {"json": {"done": True}}
     )
-    assert (right.missed, right.effort.calls) == ((), 2)
+    assert (right.missed, right.effort.calls) == ((), 3)
     assert right.effort.read_tokens > right.effort.written_tokens > 0
     wrong = await judged(
         judge_work, asked, call("calculator", expression="23 * 19"), {"json": {"done": True}}
@@ -75,6 +79,19 @@ async def test_a_flat_plan_is_carried_out() -> None:
     spoken = {"steps": [{"tool": "llm", "arguments": {"task": "Name it."}}]}
     verdict = await judged(judge_flat, "What is the capital of Portugal?", {"json": spoken}, "Lisbon.")
     assert verdict.missed == ()
+
+
+async def test_simple_requests_are_asked_both_ways_in_turns() -> None:
+    """Each goes to the daemon and to a plain chat, now the one first, now the other; both are judged alike."""
+    answers = ("Vivaldi composed them.", "Mozart did.", "Yes, it is.", "Yes.")
+    asked = ("Who composed the Four Seasons?", "Is the sun a star?")
+    verdicts = [v async for v in judge_simple(says(*answers), lambda said, _: said in asked)]
+    assert [(v.group, bool(v.missed), v.effort.calls) for v in verdicts] == [
+        (DAEMON, False, 1),
+        (CHAT, True, 1),
+        (CHAT, False, 1),
+        (DAEMON, False, 1),
+    ]
 
 
 async def test_a_chat_is_one_call() -> None:

@@ -55,35 +55,36 @@ def hard_cases(pick: Pick) -> Iterator[Case]:
 async def judge_work(llm: LLMAdapter, pick: Pick) -> AsyncIterator[Verdict]:
     """Each request as the daemon does it."""
     for case, held in everyday_cases(pick):
-        yield replace(await _worked(llm, Way.ROUTED, case), held=held)
+        yield replace(await worked(llm, Way.ROUTED, case), held=held)
 
 
 async def judge_flat(llm: LLMAdapter, pick: Pick) -> AsyncIterator[Verdict]:
     """Each request as a whole plan in a flat schema."""
     for case, held in everyday_cases(pick):
-        yield replace(await _worked(llm, Way.FLAT, case), held=held)
+        yield replace(await worked(llm, Way.FLAT, case), held=held)
 
 
 async def judge_chat(llm: LLMAdapter, pick: Pick) -> AsyncIterator[Verdict]:
     """The requests that need no tool, as a plain chat."""
     for case, held in everyday_cases(pick):
         if case.group == NO_TOOL:
-            yield replace(await _chatted(llm, case), held=held)
+            yield replace(await chatted(llm, case), held=held)
 
 
 async def judge_depth(llm: LLMAdapter, pick: Pick) -> AsyncIterator[Verdict]:
     """Each hard case planned, judged and refined."""
     for case in hard_cases(pick):
-        yield await _worked(llm, Way.JUDGED, case, HARD_FILES)
+        yield await worked(llm, Way.JUDGED, case, HARD_FILES)
 
 
 async def judge_shallow(llm: LLMAdapter, pick: Pick) -> AsyncIterator[Verdict]:
     """Each hard case planned and carried out."""
     for case in hard_cases(pick):
-        yield await _worked(llm, Way.PLAIN, case, HARD_FILES)
+        yield await worked(llm, Way.PLAIN, case, HARD_FILES)
 
 
-async def _worked(llm: LLMAdapter, way: Way, case: Case, files: Mapping[str, str] = FILES) -> Verdict:
+async def worked(llm: LLMAdapter, way: Way, case: Case, files: Mapping[str, str] = FILES) -> Verdict:
+    """A request in a folder of its own, and what it led to."""
     with tempfile.TemporaryDirectory(prefix="aeond-eval-work-") as folder:
         counted, began = CountedModel(llm), time.monotonic()
         place = Workplace(counted, Path(folder), way, {**case.given, **files})
@@ -105,7 +106,8 @@ async def _worked(llm: LLMAdapter, way: Way, case: Case, files: Mapping[str, str
         return Verdict(case.says, case.group, _told(run), missed(case, found), effort=effort)
 
 
-async def _chatted(llm: LLMAdapter, case: Case) -> Verdict:
+async def chatted(llm: LLMAdapter, case: Case) -> Verdict:
+    """A request in a plain chat."""
     counted, began = CountedModel(llm), time.monotonic()
     messages = (Message(Role.SYSTEM, CHAT_RULES), Message(Role.USER, case.says))
     chunks = [chunk async for chunk in counted.stream(LLMRequest(messages, max_tokens=MAX_CHAT_TOKENS))]

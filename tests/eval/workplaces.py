@@ -22,7 +22,7 @@ from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.threads import WorkerThreads
 from aeond.daemon.clocks import SystemClock, TimeSortedIds
 from aeond.domain.budgets import Budget
-from aeond.domain.events import Event, InputAnswered, RunCreated
+from aeond.domain.events import LOGIC_VERSION, Event, InputAnswered, RunCreated
 from aeond.domain.messages import Message
 from aeond.domain.plans import StepState
 from aeond.domain.runs import Owner, RunRequest, RunSnapshot, RunState
@@ -45,7 +45,6 @@ from aeond.service.feed import HotFeed
 from aeond.service.story import tell
 from tests.eval.flat_planning import FlatPlanner
 
-PHASED: Final = 2  # the logic version since which runs are routed
 PATIENCE_SECONDS: Final = 1_800.0
 MAX_ANSWERS: Final = 2  # of the person that a run asks
 ASKING: Final = "request_user_input"
@@ -98,7 +97,7 @@ class Workplace:
         or beyond them, the run stays where it waits."""
         ports, clock = self._ports(), SystemClock()
         run_id = TimeSortedIds(clock).new_id()
-        kind = RunCreated(RunRequest(text, workspace=str(self.folder)), Budget(), None, PHASED)
+        kind = RunCreated(RunRequest(text, workspace=str(self.folder)), Budget(), None, LOGIC_VERSION)
         created = Event(run_id, 1, clock.time(), 0.0, kind)
         await ports.journal.append([created])
         with anyio.fail_after(PATIENCE_SECONDS):

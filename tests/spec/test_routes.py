@@ -8,6 +8,7 @@ from aeond.domain.budgets import Budget
 from aeond.domain.plans import StepState
 from aeond.domain.profiles import Route
 from aeond.domain.runs import RunSnapshot, RunState
+from aeond.orchestration.chat_prompts import TOOLS
 from tests.eval.workplaces import Way, Workplace
 from tests.support.strategy import says
 
@@ -19,6 +20,11 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def place(folder: Path, *said: Any) -> Workplace:
+    """Where a model says that the request takes tools, and then this."""
+    return talk(folder, TOOLS, *said)
+
+
+def talk(folder: Path, *said: Any) -> Workplace:
     texts = (json.dumps(s) if isinstance(s, dict) and "text" not in s else s for s in said)
     furnished = Workplace(says(*texts), folder, Way.ROUTED)
     furnished.furnish()
@@ -30,13 +36,22 @@ def cost(run: RunSnapshot) -> tuple[int, int, int]:
     return used.llm_calls, used.tool_calls, used.passes
 
 
-async def test_a_talk_costs_one_call_more_than_a_chat(tmp_path: Path) -> None:
-    """A request that needs no tool is routed and answered: no plan, no step, no judgement."""
+async def test_a_talk_costs_what_a_chat_does(tmp_path: Path) -> None:
+    """A request that needs no tool is answered by the first call: no choice, no plan, no step, no judgement."""
+    run = await talk(tmp_path, "Good evening to you.").work("Good evening!")
+    assert (run.state, run.route, run.plan) == (RunState.SUCCEEDED, Route.REPLY, None)
+    assert run.answer is not None
+    assert (run.answer.text, run.answer.synthesized) == ("Good evening to you.", True)
+    assert cost(run) == (1, 0, 0)
+
+
+async def test_who_asked_for_tools_without_need_replies_after_all(tmp_path: Path) -> None:
+    """A chat that asked for tools costs two short calls more, and the reply is the same."""
     run = await place(tmp_path, REPLY, "Good evening to you.").work("Good evening!")
     assert (run.state, run.route, run.plan) == (RunState.SUCCEEDED, Route.REPLY, None)
     assert run.answer is not None
     assert (run.answer.text, run.answer.synthesized) == ("Good evening to you.", True)
-    assert cost(run) == (2, 0, 0)
+    assert cost(run) == (3, 0, 0)
 
 
 async def test_a_reply_without_a_model_has_failed(tmp_path: Path) -> None:
@@ -55,7 +70,7 @@ async def test_the_last_raw_result_is_the_answer(tmp_path: Path) -> None:
     assert (run.state, run.route) == (RunState.SUCCEEDED, Route.DIRECT)
     assert run.answer is not None
     assert (run.answer.text, run.answer.synthesized, run.answer.step_ids) == ("444", False, ("s1",))
-    assert cost(run) == (2, 1, 1)
+    assert cost(run) == (3, 1, 1)
 
 
 async def test_calls_follow_each_other_by_their_results(tmp_path: Path) -> None:
@@ -71,7 +86,7 @@ async def test_calls_follow_each_other_by_their_results(tmp_path: Path) -> None:
     assert await here.memory.read("bonus") == 420
     assert run.answer is not None
     assert (run.answer.text, run.answer.synthesized) == ("It is 420; I remember it as bonus.", True)
-    assert cost(run) == (3, 2, 2)
+    assert cost(run) == (4, 2, 2)
     assert (run.profile, run.refinement_count) == (None, 1)
 
 
@@ -111,7 +126,7 @@ async def test_a_model_that_repeats_itself_is_ended_at_once(tmp_path: Path) -> N
     """The same call once more is not made."""
     again = call("calculator", expression="1 + 1")
     run = await place(tmp_path, again, again).work("Add.")
-    assert (run.state, len(run.steps), cost(run)) == (RunState.SUCCEEDED, 1, (2, 1, 1))
+    assert (run.state, len(run.steps), cost(run)) == (RunState.SUCCEEDED, 1, (3, 1, 1))
 
 
 async def test_what_cannot_be_routed_is_planned(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ from tests.support.adversary import Adversary
 from tests.support.doubles import ManualClock, RecordingFeed, ToldTool
 from tests.support.journals import all_events
 
-PHASED = 2
+PHASED = e.LOGIC_VERSION
 DEADLINE_SECONDS = 30.0
 ANSWERS_AT_MOST = 20
 
@@ -52,7 +52,9 @@ class AnyTemplate:
 
     def match(self, request: SubtaskRequest) -> Outcome[Template | None]:
         return success(
-            Template("anything", "does it", tools=("add", "delegate", "ask"), budget=BudgetRequest())
+            Template(
+                "anything", "does it", tools=("add", "delegate", "request_user_input"), budget=BudgetRequest()
+            )
         )
 
 
@@ -151,7 +153,7 @@ class World:
         async def flood() -> ToolAnswer:
             return {"text": "x" * 200_000}
 
-        async def ask() -> ToolAnswer:
+        async def request_user_input() -> ToolAnswer:
             return InputRequest("which?")
 
         async def delegate() -> ToolAnswer:
@@ -161,7 +163,7 @@ class World:
         effects = {"flood": Effect.READ, "dawdle": Effect.WRITE_OUTSIDE, "delegate": delegating}
         return [
             ToldTool(work.__name__, counting(work), effects.get(work.__name__, Effect.PURE))
-            for work in (add, fail, dawdle, flood, ask, delegate)
+            for work in (add, fail, dawdle, flood, request_user_input, delegate)
         ]
 
 

@@ -29,6 +29,7 @@ RUBBISH = (
     "9" * 400,
 )
 STALL_SECONDS = 10_000.0
+STOPPED = 0.8  # of the answers that may end at a stop text, how many say nothing before it
 
 
 @dataclass
@@ -88,6 +89,8 @@ class Adversary:
         if doing == "repeat" and kind in self._said:
             return self._fitting(self._said[kind], request)
         text = json.dumps(self._made_up(request.schema, request.schema)) if request.schema else "Certainly."
+        if request.stop and self._chance.random() < STOPPED:
+            text = ""
         self._said[kind] = text
         return self._fitting(text, request)
 

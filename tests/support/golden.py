@@ -98,6 +98,7 @@ def stories() -> Iterable[tuple[str, list[e.Event]]]:
     yield "asked", told(host(**phased, scripts=detours, character=59))
     yield "direct", told(host(**phased, character=3))
     yield "replied", told(host(**phased, character=6))
+    yield "chatted", told(host(**{**phased, "logic_version": 3}, character=6))
     yield "suspended", told(cut, e.StepResolved(Resolution.RETRY, Owner(1000, 42), "s1"), e.RunParked())
 
 

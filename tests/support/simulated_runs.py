@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from aeond.domain.budgets import DIMENSIONS, Amounts, Budget
 from aeond.domain.plans import Plan, PlanStep, StepState
 from aeond.domain.tools import Recovery, ToolCall
-from tests.support.simulation import SimulatedHost, StepScript
+from tests.support.simulation import CHATTING, SimulatedHost, StepScript
 
 PHASED = 2  # the logic version since which runs are routed, profiled and judged
 
@@ -77,7 +77,7 @@ def hosts(
         given=draw(st.booleans()),
         planning_fails=draw(st.sampled_from((False, False, False, True))),
         parallel_steps=draw(st.integers(1, 5)),
-        logic_version=draw(st.sampled_from((1, PHASED))),
+        logic_version=draw(st.sampled_from((1, PHASED, CHATTING))),
         in_session=draw(st.booleans()),
         character=draw(st.integers(0, 1_000)),
         choose=choose,

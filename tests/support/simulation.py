@@ -20,6 +20,8 @@ from aeond.domain.transitions import admits
 from aeond.kernel.decide import decide
 from aeond.kernel.fold import fold
 
+CHATTING = 3  # the logic version since which a request may be replied to while it is routed
+
 
 @dataclass(frozen=True)
 class StepScript:
@@ -162,6 +164,8 @@ class SimulatedHost:
                 route = (Route.PLAN, Route.DIRECT, Route.REPLY)[self._judge(3)]
                 chosen = e.RouteChosen(route, used=used)
                 direct = e.PlanAdopted(Plan("a goal", self.plan.steps[:1]), PlanSource.MODEL)
+                if route is Route.REPLY and self.run.logic_version >= CHATTING and self._judge(2):
+                    return (chosen, e.AnswerComposed(Answer("replied", synthesized=True)))
                 alone = route is Route.DIRECT and not self.plan.steps[0].depends_on
                 return (chosen, direct) if alone else (chosen,)
             case Operation.PROFILE:

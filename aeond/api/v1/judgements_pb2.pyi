@@ -347,7 +347,7 @@ Global___ProfileInferred: _TypeAlias = ProfileInferred  # noqa: Y015
 
 @_typing.final
 class RouteChosen(_message.Message):
-    """How the request is handled."""
+    """How the request is handled. A reply that came at once follows as AnswerComposed, with no AnswerStarted before it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -129,6 +129,15 @@ def test_an_answer_that_is_asked_for_again_starts_anew() -> None:
     assert checklist.activity == "writing the answer"
 
 
+def test_an_answer_that_is_given_while_the_way_is_chosen_is_told_as_one() -> None:
+    """Its first words say what goes on."""
+    route = judgements_pb2.OperationStarted(operation=judgements_pb2.OPERATION_ROUTE)
+    choosing = shown(wire_events.created(), route)
+    assert choosing.activity == "choosing the way"
+    writing = shown(wire_events.created(), route, events_pb2.TextDelta(text="Half an"))
+    assert (writing.activity, writing.answer_text) == ("writing the answer", "Half an")
+
+
 def test_what_ends_a_run_is_kept() -> None:
     """A bound that was reached, a wish to cancel and a problem are all told."""
     ended = planned(

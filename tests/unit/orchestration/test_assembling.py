@@ -7,13 +7,15 @@ from aeond.domain.plans import Clarity
 from aeond.domain.profiles import Route
 from aeond.domain.runs import Operation, RunSnapshot
 from aeond.orchestration.assembling import phases_over, usual_openings
+from aeond.orchestration.chat_preamble import ChatPreamble
 from aeond.orchestration.preamble import Preamble
 from aeond.orchestration.repair import ModelSupervisor
 from aeond.orchestration.route_preamble import RoutePreamble
 from aeond.orchestration.trivial import AsSaid
 from tests.support.judging import after_pass, judgement, ran
-from tests.support.strategy import calls, grant, registry, run_of, says, thinks, validator
+from tests.support.strategy import calls, grant, registry, run_of, says, spec, thinks, validator
 
+WRITE = spec("write_file", {"path": {"type": "string"}}, ("path",))
 TELL, LOOK = thinks("s1", "Tell it."), calls("s2", "look", path="garden")
 DOUBTFUL = after_pass(1, ran(TELL, clarity=Clarity.PARTIALLY_CLEAR), ran(LOOK))
 FRESH = replace(DOUBTFUL, pass_index=0, plan=None, steps={}, route=None)
@@ -45,9 +47,10 @@ async def test_every_operation_has_its_part(
 
 
 def test_what_is_read_ahead_is_what_a_run_begins_with() -> None:
-    """The first questions of a run begin with what was read before there was one: the route's, then the plan's."""
-    tools, check, run = registry(), validator(), run_of()
-    route, plan = usual_openings(tools, check)
-    for usual, preamble in ((route, RoutePreamble(tools, check)), (plan, Preamble(tools, check))):
+    """The questions of a run begin with what was read before there was one: the chat's, the route's, the plan's."""
+    tools, check, run = registry(WRITE), validator(WRITE), run_of()
+    preambles = (ChatPreamble(tools, check), RoutePreamble(tools, check), Preamble(tools, check))
+    for usual, preamble in zip(usual_openings(tools, check), preambles, strict=True):
         asked = [message.content for message in preamble.messages(run)]
+        assert asked
         assert [message.content for message in usual()] == asked

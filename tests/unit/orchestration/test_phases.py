@@ -10,7 +10,7 @@ from aeond.domain.evaluations import Evaluation, RefinementAction, RefinementOpe
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans import Plan
 from aeond.domain.profiles import DEFAULT_PROFILE, Route, TaskProfile
-from aeond.domain.runs import Operation, PlanSource, RunRequest, RunSnapshot
+from aeond.domain.runs import Answer, Operation, PlanSource, RunRequest, RunSnapshot
 from aeond.domain.tools import ToolCall
 from aeond.orchestration.contracts import Judgement, PlanDraft, Refinement, Resolved, RouteChoice
 from aeond.orchestration.phases import PhaseOrchestrator
@@ -95,6 +95,15 @@ async def test_a_request_is_resolved_and_kept_as_it_was_said() -> None:
     told = Told([success(Resolved("What grows there?", "We spoke of the shed."))])
     (kind,) = await perform(Operation.RESOLVE, run, references=told)
     assert kind == e.ReferencesResolved("And there?", "What grows there?", "We spoke of the shed.", used=CALL)
+
+
+async def test_a_reply_brings_its_answer() -> None:
+    """What was said while the request was routed is the run's answer, and paid for once."""
+    answer = Answer("Roses.", synthesized=True)
+    events = await perform(
+        Operation.ROUTE, FRESH, router=Told([success(RouteChoice(Route.REPLY, answer=answer))])
+    )
+    assert events == (e.RouteChosen(Route.REPLY, used=CALL), e.AnswerComposed(answer))
 
 
 async def test_a_direct_route_brings_its_plan_of_one_step() -> None:

@@ -9,12 +9,17 @@ from aeond.domain.outcome import Outcome
 from aeond.domain.profiles import Route
 from aeond.domain.runs import RunSnapshot
 from aeond.domain.tools import ToolCall
+from aeond.orchestration.chat_prompts import TOOLS
 from aeond.orchestration.contracts import RouteChoice
 from aeond.orchestration.repair import ModelSupervisor
 from aeond.orchestration.routing import ModelRouter
 from tests.support.strategy import SPECS, grant, registry, run_of, says, spec, validator
 
 LOOK = {"route": "direct", "tool": "look", "arguments": {"path": "garden"}}
+
+
+def _unheard(text: str) -> None:
+    """Nobody listens."""
 
 
 class Desk:
@@ -29,7 +34,7 @@ class Desk:
     async def choose(self, run: RunSnapshot | None = None) -> Outcome[RouteChoice]:
         check = validator()
         router = ModelRouter(self.llm, registry(), ModelSupervisor(self.llm, check), check)
-        outcome = await router.choose(run or run_of(), self.grant)
+        outcome = await router.choose(run or run_of(), self.grant, _unheard)
         assert self.grant.used.exceeding(self.grant.reservation) == ""
         return outcome
 
@@ -132,7 +137,7 @@ async def test_the_user_is_not_asked_their_own_question() -> None:
     tools = (*SPECS, spec("request_user_input", {"prompt": {"type": "string"}}))
     back = {"route": "direct", "tool": "request_user_input", "arguments": {"prompt": "Who wrote Faust?"}}
     check = validator(*tools)
-    llm = says(json.dumps(back))
+    llm = says(TOOLS, json.dumps(back))
     router = ModelRouter(llm, registry(*tools), ModelSupervisor(llm, check), check)
-    choice = await router.choose(run_of(request="Who wrote Faust?"), grant())
+    choice = await router.choose(run_of(request="Who wrote Faust?"), grant(), _unheard)
     assert choice == Outcome(True, RouteChoice(Route.REPLY))

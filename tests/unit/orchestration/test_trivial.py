@@ -29,7 +29,7 @@ async def test_a_request_means_what_it_says() -> None:
 
 async def test_every_request_is_planned() -> None:
     """Without a router a request takes the way that suits any."""
-    assert (await AlwaysPlan().choose(RUN, NOTHING)).value.route is Route.PLAN
+    assert (await AlwaysPlan().choose(RUN, NOTHING, lambda _: None)).value.route is Route.PLAN
 
 
 async def test_every_task_is_an_average_one_and_gets_all() -> None:

@@ -1,5 +1,6 @@
 """A chat first: a request that needs no tool is answered by the very first call, in plain words, as they come."""
 
+import re
 from typing import Final
 
 from aeond.domain.budgets import Grant
@@ -14,6 +15,12 @@ from aeond.orchestration.metering import MeteredLLM
 from aeond.orchestration.replying import MAX_REPLY_TOKENS, replied
 from aeond.ports import LLMAdapter, TextSink
 
+# What speaks of the user, of what is remembered, or of a file: no chat knows that, whatever a model says.
+_OF_TOOLS: Final = re.compile(
+    r"\b(I|we|my|our|mine|ours|about (me|us)|remember\w*|memori\w+|forget|keep|not(e|es|ed)|files?|folders?)\b"
+    r"|\w\.\w{1,4}\b",
+    re.IGNORECASE,
+)
 # How an answer begins that asks for tools: with the word for it, or as models were trained to call them.
 _ASKING: Final = (TOOLS, "{", "<tool_call>")
 
@@ -29,9 +36,10 @@ class ChatFirst:
         """The reply, shown as it comes; None where the request takes tools, or nobody is asked.
 
         One call, and only where the grant leaves enough of them to route the request as well. Nobody is asked
-        either where a Template says how to answer, or no example shows what takes a tool.
+        either where a Template says how to answer, no example shows what takes a tool, or the request's own
+        words speak for tools.
         """
-        opening = self.preamble.messages(snapshot)
+        opening = () if speaks_for_tools(snapshot.text) else self.preamble.messages(snapshot)
         if grant.left.llm_calls < ROUTING.llm_calls or snapshot.request.instructions or not opening:
             return success(None)
         shown = _Unmarked(on_text)
@@ -73,6 +81,11 @@ class _Unmarked:
         if self._showing:
             self._on_text("")
         self._held, self._showing = "", False
+
+
+def speaks_for_tools(request: str) -> bool:
+    """Whether a request is about what only tools know, by its form alone; rather too often than too seldom."""
+    return _OF_TOOLS.search(request) is not None
 
 
 def _asks_for_tools(text: str) -> bool:

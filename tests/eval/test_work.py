@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from aeond.orchestration.chat_prompts import TOOLS
+from aeond.orchestration.chatting import speaks_for_tools
 from aeond.ports import LLMAdapter
 from tests.eval.__main__ import judge_set, picking
 from tests.eval.sets import SETS
@@ -24,7 +25,7 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
 
 async def judged(judge: Any, words: str, *said: Any) -> Verdict:
     """What becomes of one request, where a model that works on it says first that it takes tools."""
-    chatted = (TOOLS,) if judge is judge_work else ()
+    chatted = (TOOLS,) if judge is judge_work and not speaks_for_tools(words) else ()
     once = (one if isinstance(one, str) else {**one, "times": 1} for one in (*chatted, *said))
     [verdict] = [verdict async for verdict in judge(says(*once), only(words))]
     assert isinstance(verdict, Verdict)

@@ -75,7 +75,7 @@ async def test_the_last_raw_result_is_the_answer(tmp_path: Path) -> None:
 
 async def test_calls_follow_each_other_by_their_results(tmp_path: Path) -> None:
     """Each next call is one more step and pass; an answer that was written is said to be synthesized."""
-    here = place(
+    here = talk(
         tmp_path,
         call("calculator", expression="2400 * 17.5 / 100"),
         call("memory_write", key="bonus", value=420),
@@ -86,7 +86,7 @@ async def test_calls_follow_each_other_by_their_results(tmp_path: Path) -> None:
     assert await here.memory.read("bonus") == 420
     assert run.answer is not None
     assert (run.answer.text, run.answer.synthesized) == ("It is 420; I remember it as bonus.", True)
-    assert cost(run) == (4, 2, 2)
+    assert cost(run) == (3, 2, 2)
     assert (run.profile, run.refinement_count) == (None, 1)
 
 
@@ -104,9 +104,9 @@ async def test_a_call_that_failed_is_made_good_by_another(tmp_path: Path) -> Non
 
 async def test_a_call_that_failed_for_good_ends_the_run_so(tmp_path: Path) -> None:
     """Nothing was found and nothing else was tried: the run has failed, whatever the model says of it."""
-    run = await place(
-        tmp_path, call("read_file", path="none.txt"), {"answer": "There is no such file."}
-    ).work("What is in none.txt?")
+    run = await talk(tmp_path, call("read_file", path="none.txt"), {"answer": "There is no such file."}).work(
+        "What is in none.txt?"
+    )
     assert run.state is RunState.FAILED
     assert run.answer is not None
     assert run.answer.text == "There is no such file."

@@ -110,11 +110,15 @@ async def test_a_reply_that_is_cut_says_so() -> None:
             Talk(CALL),
             replace(run_of(), request=RunRequest("What grows in the garden?", instructions="Be brief.")),
         ),
+        (Talk(CALL), run_of(request="What did I say of the garden?")),
+        (Talk(CALL), run_of(request="Remember the garden.")),
+        (Talk(CALL), run_of(request="What grows in garden.md?")),
     ],
-    ids=["too few calls", "no example", "instructions"],
+    ids=["too few calls", "no example", "instructions", "the user", "memory", "a file"],
 )
 async def test_without_a_chat_the_request_is_routed(talk: Talk, run: RunSnapshot) -> None:
-    """Where calls are scarce, nothing shows what takes tools, or a Template says how to answer, one call decides."""
+    """Where calls are scarce, nothing shows what takes tools, a Template says how to answer, or the request is about
+    the user, what is remembered or a file, one call decides."""
     assert (await talk.choose(run)).value == CALLED
     assert len(talk.llm.requests) == 1
 

@@ -1,6 +1,5 @@
 """A chat first: a request that needs no tool is answered by the very first call, in plain words, as they come."""
 
-import re
 from typing import Final
 
 from aeond.domain.budgets import Grant
@@ -11,16 +10,11 @@ from aeond.domain.runs import Answer, RunSnapshot
 from aeond.frozen import frozen
 from aeond.orchestration.chat_preamble import ChatPreamble
 from aeond.orchestration.chat_prompts import TOOLS, chat_messages
+from aeond.orchestration.doubts import speaks_for_tools
 from aeond.orchestration.metering import MeteredLLM
 from aeond.orchestration.replying import MAX_REPLY_TOKENS, replied
 from aeond.ports import LLMAdapter, TextSink
 
-# What speaks of the user, of what is remembered, or of a file: no chat knows that, whatever a model says.
-_OF_TOOLS: Final = re.compile(
-    r"\b(I|we|my|our|mine|ours|about (me|us)|remember\w*|memori\w+|forget|keep|not(e|es|ed)|files?|folders?)\b"
-    r"|\w\.\w{1,4}\b",
-    re.IGNORECASE,
-)
 # How an answer begins that asks for tools: with the word for it, or as models were trained to call them.
 _ASKING: Final = (TOOLS, "{", "<tool_call>")
 
@@ -81,11 +75,6 @@ class _Unmarked:
         if self._showing:
             self._on_text("")
         self._held, self._showing = "", False
-
-
-def speaks_for_tools(request: str) -> bool:
-    """Whether a request is about what only tools know, by its form alone; rather too often than too seldom."""
-    return _OF_TOOLS.search(request) is not None
 
 
 def _asks_for_tools(text: str) -> bool:

@@ -23,6 +23,11 @@ _LOOKS: Final = ("memory_search", "memory_read")
 _WORD: Final = re.compile(r"\w+")
 _QUESTION_WORDS: Final = {"what", "which", "who", "when", "where", "why", "how"}
 _OWN: Final = re.compile(r"\b(my|our|mine|ours)\b", re.IGNORECASE)
+# Besides what is the user's own: the user, what is remembered, files. No chat knows these, whatever a model says.
+_OF_TOOLS: Final = re.compile(
+    r"\b(I|we|about (me|us)|remember\w*|memori\w+|forget|keep|not(e|es|ed)|files?|folders?)\b|\w\.\w{1,4}\b",
+    re.IGNORECASE,
+)
 _TEXTS: Final = (
     "(word|phrase|sentence|line|verse|paragraph|passage|text|article|story|poem|joke|riddle|letter|e-?mail|message|quote|"
     "saying|question|recipe|list|table|number|amount|figure|value|price|date|formula|equation|expression|function)s?"
@@ -47,6 +52,11 @@ _LISTING: Final = re.compile(
 )
 _RESULT: Final = "Result: "
 _NAMES: Final = ("name", "path", "key")
+
+
+def speaks_for_tools(request: str) -> bool:
+    """Whether a request is about what only tools know; rather too often than too seldom."""
+    return _OWN.search(request) is not None or _OF_TOOLS.search(request) is not None
 
 
 def may_be_remembered(said: JsonObject, specs: Sequence[ToolSpec], told: Sequence[Message]) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aeond.orchestration.chat_prompts import TOOLS
-from aeond.orchestration.chatting import speaks_for_tools
+from aeond.orchestration.doubts import speaks_for_tools
 from aeond.ports import LLMAdapter
 from tests.eval.__main__ import judge_set, picking
 from tests.eval.sets import SETS

@@ -70,8 +70,8 @@ proto: $(READY) ## generate aeond/api from protos/
 bench: $(READY) $(BENCH_READY) ## measure us, others and the machine; write docs/performance.md
 	@$(BIN)/python -m benchmarks
 
-eval: $(READY) ## judge what a model makes of real requests: make eval [MODEL=name] [SETS="references"]
-	@$(BIN)/python -m tests.eval $(if $(MODEL),--model $(MODEL)) $(SETS)
+eval: $(READY) ## judge what a model makes of real requests: make eval [MODEL=name] [SETS="references"] [RUN_SECONDS=60]
+	@$(BIN)/python -m tests.eval $(if $(MODEL),--model $(MODEL)) $(if $(RUN_SECONDS),--seconds $(RUN_SECONDS)) $(SETS)
 
 accept: $(READY) ## the real program with a small real model
 	@$(BIN)/python -m pytest tests/acceptance -m "$(EVERYWHERE)"

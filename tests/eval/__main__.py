@@ -6,7 +6,6 @@ tunes to them unawares; `--held` prints them too.
 """
 
 import argparse
-import re
 import sys
 import tempfile
 from pathlib import Path
@@ -17,11 +16,12 @@ from aeond.daemon.clocks import SystemClock
 from aeond.daemon.compose_engine import OPENED
 from aeond.daemon.config import Config
 from aeond.daemon.paths import paths_of
+from aeond.domain.budgets import Budget
 from aeond.domain.llm import LLMRequest, Priority
 from aeond.ports import LLMAdapter
 from tests.eval.reporting import share_of, table
 from tests.eval.sets import SETS
-from tests.eval.verdicts import EvalSet, Pick, Verdict, every
+from tests.eval.verdicts import EvalSet, Terms, Verdict
 from tests.eval.workplaces import Way, Workplace
 
 
@@ -31,12 +31,16 @@ def main() -> int:
     chosen.add_argument("sets", nargs="*", choices=[[], *(s.name for s in SETS)], help="without any: all")
     chosen.add_argument("--held", action="store_true", help="print single outcomes of held cases as well")
     chosen.add_argument("--only", default="", metavar="PATTERN", help="cases with such words, none held")
+    chosen.add_argument(
+        "--seconds", type=float, default=Budget.wall_seconds, help="how long a run may work (%(default)g)"
+    )
     arguments = chosen.parse_args()
+    terms = Terms(arguments.only, arguments.seconds)
     sets = [s for s in SETS if not arguments.sets or s.name in arguments.sets]
-    return anyio.run(judge, arguments.model, sets, arguments.held, picking(arguments.only))
+    return anyio.run(judge, arguments.model, sets, arguments.held, terms)
 
 
-async def judge(model: str, sets: list[EvalSet], show_held: bool, pick: Pick) -> int:
+async def judge(model: str, sets: list[EvalSet], show_held: bool, terms: Terms) -> int:
     """0 when every set came out as well as it must, or another model than the default was judged."""
     with tempfile.TemporaryDirectory(prefix="aeond-eval-") as folder:
         place = Path(folder)
@@ -51,7 +55,7 @@ async def judge(model: str, sets: list[EvalSet], show_held: bool, pick: Pick) ->
         paths.make()
         async with OPENED[config.model.engine](config, paths, SystemClock()) as (llm, _):
             await read_ahead(llm)
-            good = [await judge_set(one, llm, show_held, pick) for one in sets]
+            good = [await judge_set(one, llm, show_held, terms) for one in sets]
     return 0 if all(good) or model else 1
 
 
@@ -63,9 +67,9 @@ async def read_ahead(llm: LLMAdapter) -> None:
             await llm.generate(request)
 
 
-async def judge_set(one: EvalSet, llm: LLMAdapter, show_held: bool, pick: Pick) -> bool:
+async def judge_set(one: EvalSet, llm: LLMAdapter, show_held: bool, terms: Terms) -> bool:
     verdicts: list[Verdict] = []
-    async for verdict in one.judge(llm, pick):
+    async for verdict in one.judge(llm, terms):
         verdicts.append(verdict)
         if show_held or not verdict.held:
             print("\n       ".join(outcome(verdict)), flush=True)
@@ -76,13 +80,6 @@ async def judge_set(one: EvalSet, llm: LLMAdapter, show_held: bool, pick: Pick) 
         f"{one.name}: {right} of {len(verdicts)}, {share:.1%}; {one.least_share:.0%} are wanted", flush=True
     )
     return share >= one.least_share
-
-
-def picking(pattern: str) -> Pick:
-    """All cases without a pattern; with one, those that nobody holds aside and whose words match it."""
-    if not pattern:
-        return every
-    return lambda words, held: not held and re.search(pattern, words, re.IGNORECASE) is not None
 
 
 def outcome(verdict: Verdict) -> tuple[str, ...]:

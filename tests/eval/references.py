@@ -15,7 +15,7 @@ from aeond.domain.sessions import SessionPast
 from aeond.orchestration.references import ModelReferences
 from aeond.orchestration.session_telling import SessionTelling
 from aeond.ports import LLMAdapter
-from tests.eval.verdicts import Pick, Verdict, every
+from tests.eval.verdicts import Terms, Verdict
 from tests.support.sessions import ToldHistory, talk
 
 CASES: Final = Path(__file__).parent / "references.toml"
@@ -43,9 +43,9 @@ def read_cases() -> tuple[Case, ...]:
     return tuple(Case.model_validate(case) for case in tomllib.loads(CASES.read_text("utf-8"))["case"])
 
 
-async def judge_references(llm: LLMAdapter, pick: Pick = every) -> AsyncIterator[Verdict]:
+async def judge_references(llm: LLMAdapter, terms: Terms) -> AsyncIterator[Verdict]:
     """Each case through the resolver, in a session that consists of its conversation."""
-    for case in (case for case in read_cases() if pick(case.says, False)):
+    for case in (case for case in read_cases() if terms.admit(case.says, False)):
         telling = SessionTelling(ToldHistory(SessionPast(messages=talk(*case.talk))), llm, 1_000)
         run = RunSnapshot("r", request=RunRequest(case.says, session_id="s"))
         resolved = (await ModelReferences(llm, telling).resolve(run, Grant(JUDGING))).value

@@ -9,7 +9,7 @@ from typing import Final
 
 from aeond.ports import LLMAdapter
 from tests.eval.cases import Case, read_cases
-from tests.eval.verdicts import Pick, Verdict, every
+from tests.eval.verdicts import Terms, Verdict
 from tests.eval.work import chatted, worked
 from tests.eval.workplaces import Way
 
@@ -18,18 +18,18 @@ CHAT: Final = "in a plain chat"
 DAEMON: Final = "to the daemon"
 
 
-def simple_cases(pick: Pick = every) -> Iterator[tuple[Case, bool]]:
-    """The simple requests that are picked, and whether each is one of those that are held aside."""
+def simple_cases(terms: Terms) -> Iterator[tuple[Case, bool]]:
+    """The simple requests that are judged, and whether each is one of those that are held aside."""
     for name in (SIMPLE, SIMPLE_HELD):
         for case in read_cases(name):
-            if pick(case.says, name == SIMPLE_HELD):
+            if terms.admit(case.says, name == SIMPLE_HELD):
                 yield case, name == SIMPLE_HELD
 
 
-async def judge_simple(llm: LLMAdapter, pick: Pick) -> AsyncIterator[Verdict]:
+async def judge_simple(llm: LLMAdapter, terms: Terms) -> AsyncIterator[Verdict]:
     """Two verdicts for each request, in groups of their own."""
-    for number, (case, held) in enumerate(simple_cases(pick)):
+    for number, (case, held) in enumerate(simple_cases(terms)):
         groups = (CHAT, DAEMON) if number % 2 else (DAEMON, CHAT)
         for group in groups:
-            asked = chatted(llm, case) if group == CHAT else worked(llm, Way.ROUTED, case)
+            asked = chatted(llm, case) if group == CHAT else worked(llm, Way.ROUTED, case, terms)
             yield replace(await asked, group=group, held=held)

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.eval.references import Case, judge_references, read_cases
+from tests.eval.verdicts import Terms
 from tests.support.strategy import says
 
 CASES = read_cases()
@@ -32,7 +33,7 @@ def test_a_complete_request_is_right_as_it_is(case: Case) -> None:
 async def test_a_model_is_judged_case_by_case() -> None:
     """A model that never rewrites anything gets the complete requests right, and no others."""
     llm = says({"json": {"points_to": "", "request": "x"}})
-    verdicts = [verdict async for verdict in judge_references(llm)]
+    verdicts = [verdict async for verdict in judge_references(llm, Terms())]
     assert len(verdicts) == len(CASES)
     assert {v.group for v in verdicts if not v.missed} == {"complete"}
     assert all(v.missed for v in verdicts if v.group != "complete")

@@ -1,5 +1,7 @@
 """How work is judged: real runs with a model that is told what to say."""
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,16 +9,16 @@ import pytest
 from aeond.orchestration.chat_prompts import TOOLS
 from aeond.orchestration.doubts import speaks_for_tools
 from aeond.ports import LLMAdapter
-from tests.eval.__main__ import judge_set, picking
+from tests.eval.__main__ import judge_set
 from tests.eval.sets import SETS
 from tests.eval.simple import CHAT, DAEMON, judge_simple
-from tests.eval.verdicts import Effort, EvalSet, Pick, Verdict
+from tests.eval.verdicts import Effort, EvalSet, Terms, Verdict
 from tests.eval.work import judge_chat, judge_flat, judge_work
 from tests.support.strategy import says
 
 
-def only(words: str) -> Pick:
-    return lambda said, held: said == words
+def only(words: str) -> Terms:
+    return Terms(f"^{re.escape(words)}$")
 
 
 def call(tool: str, **arguments: Any) -> dict[str, Any]:
@@ -82,11 +84,19 @@ async def test_a_flat_plan_is_carried_out() -> None:
     assert verdict.missed == ()
 
 
+async def test_a_run_has_the_time_that_the_terms_give() -> None:
+    """What a run has when its time is over is judged, and said to have run out."""
+    terms = replace(only("What is 23 * 19 + 7?"), wall_seconds=0.0)
+    [verdict] = [verdict async for verdict in judge_work(says("It is 444."), terms)]
+    assert "[expired, none: ]" in verdict.said
+    assert verdict.missed
+
+
 async def test_simple_requests_are_asked_both_ways_in_turns() -> None:
     """Each goes to the daemon and to a plain chat, now the one first, now the other; both are judged alike."""
     answers = ("Vivaldi composed them.", "Mozart did.", "Yes, it is.", "Yes.")
     asked = ("Who composed the Four Seasons?", "Is the sun a star?")
-    verdicts = [v async for v in judge_simple(says(*answers), lambda said, _: said in asked)]
+    verdicts = [v async for v in judge_simple(says(*answers), Terms("|".join(map(re.escape, asked))))]
     assert [(v.group, bool(v.missed), v.effort.calls) for v in verdicts] == [
         (DAEMON, False, 1),
         (CHAT, True, 1),
@@ -102,25 +112,25 @@ async def test_a_chat_is_one_call() -> None:
     assert [v async for v in judge_chat(says("444"), only("What is 23 * 19 + 7?"))] == []
 
 
-async def one_of_each(llm: LLMAdapter, pick: Pick) -> Any:
+async def one_of_each(llm: LLMAdapter, terms: Terms) -> Any:
     for words, missed, held in (("seen", (), False), ("seen, wrong", ("it",), False), ("unseen", (), True)):
-        if pick(words, held):
+        if terms.admit(words, held):
             yield Verdict(words, "group", "told", missed, held, Effort(2, 30, 4, 1.0))
 
 
 async def test_what_is_held_aside_is_only_counted(capsys: pytest.CaptureFixture[str]) -> None:
     """Single outcomes of held cases are shown only to those who ask for them; the table counts them."""
-    assert not await judge_set(EvalSet("set", 0.7, one_of_each), says("x"), False, picking(""))
+    assert not await judge_set(EvalSet("set", 0.7, one_of_each), says("x"), False, Terms(""))
     told = capsys.readouterr().out
     assert "unseen" not in told
     assert "| group | 1 of 2 | 1 of 1 | 2 of 3 | 2.0 | 30 | 4 | 1.0 |" in told
-    assert await judge_set(EvalSet("set", 0.6, one_of_each), says("x"), True, picking(""))
+    assert await judge_set(EvalSet("set", 0.6, one_of_each), says("x"), True, Terms(""))
     assert "'unseen' -> told" in capsys.readouterr().out
 
 
 async def test_what_is_picked_is_never_held(capsys: pytest.CaptureFixture[str]) -> None:
     """Cases picked by their words are judged alone, and those that are held aside are not among them."""
-    assert await judge_set(EvalSet("set", 0.5, one_of_each), says("x"), False, picking("SEEN"))
+    assert await judge_set(EvalSet("set", 0.5, one_of_each), says("x"), False, Terms("SEEN"))
     assert "| all | 1 of 2 | - | 1 of 2 |" in capsys.readouterr().out
 
 

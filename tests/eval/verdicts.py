@@ -1,8 +1,10 @@
-"""How one case came out, and what a set of them is."""
+"""How one case came out, what a set of them is, and on which terms they are judged."""
 
+import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
+from aeond.domain.budgets import Budget
 from aeond.ports import LLMAdapter
 
 
@@ -38,11 +40,16 @@ class Verdict:
     effort: Effort = Effort()
 
 
-Pick = Callable[[str, bool], bool]  # by a case's words and whether it is held, whether it is to be judged
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Which cases are judged: all without a pattern; with one, those that nobody holds aside and whose words match
+    it. `wall_seconds` is how long a run may work; what it has by then is judged."""
 
+    pattern: str = ""
+    wall_seconds: float = Budget().wall_seconds
 
-def every(words: str, held: bool) -> bool:
-    return True
+    def admit(self, words: str, held: bool) -> bool:
+        return not self.pattern or (not held and re.search(self.pattern, words, re.IGNORECASE) is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,4 +58,4 @@ class EvalSet:
 
     name: str
     least_share: float
-    judge: Callable[[LLMAdapter, Pick], AsyncIterator[Verdict]]
+    judge: Callable[[LLMAdapter, Terms], AsyncIterator[Verdict]]

@@ -21,7 +21,7 @@ from aeond.orchestration.plan_reading import describe_call
 from aeond.ports import LLMAdapter
 from tests.eval.cases import Case, Effects, missed, read_cases
 from tests.eval.counted_model import CountedModel
-from tests.eval.verdicts import Pick, Verdict, every
+from tests.eval.verdicts import Terms, Verdict
 from tests.eval.workplaces import FILES, Way, Workplace, asked_in
 
 TUNED, HELD, HARD = "everyday.toml", "everyday_held.toml", "hard_work.toml"
@@ -40,50 +40,52 @@ HARD_FILES: Final = {
 }
 
 
-def everyday_cases(pick: Pick = every) -> Iterator[tuple[Case, bool]]:
-    """All requests of everyday that are picked, and whether each is one of those that are held aside."""
+def everyday_cases(terms: Terms) -> Iterator[tuple[Case, bool]]:
+    """All requests of everyday that are judged, and whether each is one of those that are held aside."""
     for name in (TUNED, HELD):
         for case in read_cases(name):
-            if pick(case.says, name == HELD):
+            if terms.admit(case.says, name == HELD):
                 yield case, name == HELD
 
 
-def hard_cases(pick: Pick) -> Iterator[Case]:
-    return (case for case in read_cases(HARD) if pick(case.says, False))
+def hard_cases(terms: Terms) -> Iterator[Case]:
+    return (case for case in read_cases(HARD) if terms.admit(case.says, False))
 
 
-async def judge_work(llm: LLMAdapter, pick: Pick) -> AsyncIterator[Verdict]:
+async def judge_work(llm: LLMAdapter, terms: Terms) -> AsyncIterator[Verdict]:
     """Each request as the daemon does it."""
-    for case, held in everyday_cases(pick):
-        yield replace(await worked(llm, Way.ROUTED, case), held=held)
+    for case, held in everyday_cases(terms):
+        yield replace(await worked(llm, Way.ROUTED, case, terms), held=held)
 
 
-async def judge_flat(llm: LLMAdapter, pick: Pick) -> AsyncIterator[Verdict]:
+async def judge_flat(llm: LLMAdapter, terms: Terms) -> AsyncIterator[Verdict]:
     """Each request as a whole plan in a flat schema."""
-    for case, held in everyday_cases(pick):
-        yield replace(await worked(llm, Way.FLAT, case), held=held)
+    for case, held in everyday_cases(terms):
+        yield replace(await worked(llm, Way.FLAT, case, terms), held=held)
 
 
-async def judge_chat(llm: LLMAdapter, pick: Pick) -> AsyncIterator[Verdict]:
+async def judge_chat(llm: LLMAdapter, terms: Terms) -> AsyncIterator[Verdict]:
     """The requests that need no tool, as a plain chat."""
-    for case, held in everyday_cases(pick):
+    for case, held in everyday_cases(terms):
         if case.group == NO_TOOL:
             yield replace(await chatted(llm, case), held=held)
 
 
-async def judge_depth(llm: LLMAdapter, pick: Pick) -> AsyncIterator[Verdict]:
+async def judge_depth(llm: LLMAdapter, terms: Terms) -> AsyncIterator[Verdict]:
     """Each hard case planned, judged and refined."""
-    for case in hard_cases(pick):
-        yield await worked(llm, Way.JUDGED, case, HARD_FILES)
+    for case in hard_cases(terms):
+        yield await worked(llm, Way.JUDGED, case, terms, HARD_FILES)
 
 
-async def judge_shallow(llm: LLMAdapter, pick: Pick) -> AsyncIterator[Verdict]:
+async def judge_shallow(llm: LLMAdapter, terms: Terms) -> AsyncIterator[Verdict]:
     """Each hard case planned and carried out."""
-    for case in hard_cases(pick):
-        yield await worked(llm, Way.PLAIN, case, HARD_FILES)
+    for case in hard_cases(terms):
+        yield await worked(llm, Way.PLAIN, case, terms, HARD_FILES)
 
 
-async def worked(llm: LLMAdapter, way: Way, case: Case, files: Mapping[str, str] = FILES) -> Verdict:
+async def worked(
+    llm: LLMAdapter, way: Way, case: Case, terms: Terms, files: Mapping[str, str] = FILES
+) -> Verdict:
     """A request in a folder of its own, and what it led to."""
     with tempfile.TemporaryDirectory(prefix="aeond-eval-work-") as folder:
         counted, began = CountedModel(llm), time.monotonic()
@@ -92,7 +94,7 @@ async def worked(llm: LLMAdapter, way: Way, case: Case, files: Mapping[str, str]
         for key, value in case.remembered.items():
             await place.memory.write(key, value)
         memory, before = await place.remembered(), place.texts()
-        run = await place.work(case.says, case.tells)
+        run = await place.work(case.says, case.tells, terms.wall_seconds)
         found = Effects(
             answer=run.answer.text if run.answer else "",
             notes=run.answer.notes if run.answer else (),

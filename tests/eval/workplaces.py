@@ -92,12 +92,14 @@ class Workplace:
         """All that is remembered, as JSON text."""
         return json.dumps(dict(await self.memory.search("")), ensure_ascii=False)
 
-    async def work(self, text: str, tells: str = "") -> RunSnapshot:
+    async def work(
+        self, text: str, tells: str = "", wall_seconds: float = Budget.wall_seconds
+    ) -> RunSnapshot:
         """The run as it ended. The first two questions that it asks get `tells` for an answer; without that,
         or beyond them, the run stays where it waits."""
         ports, clock = self._ports(), SystemClock()
-        run_id = TimeSortedIds(clock).new_id()
-        kind = RunCreated(RunRequest(text, workspace=str(self.folder)), Budget(), None, LOGIC_VERSION)
+        run_id, budget = TimeSortedIds(clock).new_id(), Budget(wall_seconds=wall_seconds)
+        kind = RunCreated(RunRequest(text, workspace=str(self.folder)), budget, None, LOGIC_VERSION)
         created = Event(run_id, 1, clock.time(), 0.0, kind)
         await ports.journal.append([created])
         with anyio.fail_after(PATIENCE_SECONDS):

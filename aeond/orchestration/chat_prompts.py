@@ -19,50 +19,48 @@ _RULES: Final = """\
 {talking}
 What you can do by yourself, you answer at once: talk, explain, translate, write, give ideas, tell facts of the \
 world. You cannot calculate, tell the time, look into files, remember anything or know anything about the user. For \
-that, or if something is missing in the request, reply only: {mark}
-Then these tools are used:
-{tools}"""
+that, or if something is missing in the request, reply only: {mark}"""
+
+# What the rules speak of; every other tool is named to the model.
+_IN_RULES: Final = frozenset(
+    {"calculator", "echo", "now", "request_user_input"}
+    | {"list_dir", "read_file", "search_files", "write_file"}
+    | {"memory_read", "memory_search", "memory_write"}
+)
+_OTHER_TOOLS: Final = "\nThe same goes for what these can do:\n{tools}"
 
 # A request, the tool without which the example says nothing, and the reply.
 _EXAMPLES: Final = (
     ("Hi, how are you?", "", "I am well, thank you! How can I help you?"),
-    ("Where did I write about Paris?", "search_files", TOOLS),
+    ("What is the square root of 5329?", "calculator", TOOLS),
     ("Who painted the Mona Lisa?", "", "The Mona Lisa was painted by Leonardo da Vinci."),
-    ("Make up a haiku about rain and save it to rain.txt", "write_file", TOOLS),
+    ("Is the week over yet?", "now", TOOLS),
     ("Say 'sleep well' in Dutch.", "", "'Sleep well' is 'slaap lekker' in Dutch."),
-    ("Keep in mind: my gate is B7 and my seat is 14C.", "memory_write", TOOLS),
-    ("Is a whale a fish?", "", "No, a whale is a mammal: it breathes air and nurses its young."),
-    ("Note my blood group.", "request_user_input", TOOLS),
+    ("Where is Paris mentioned?", "search_files", TOOLS),
     (
         "Make up a riddle about a candle.",
         "",
         "I am tall when I am young and short when I am old, and a breath is the end of me. What am I?",
     ),
-    ("How many hours are 5 days and 7 hours?", "calculator", TOOLS),
-    (
-        "How does a kettle work?",
-        "",
-        "An element at the bottom heats the water until it boils, and a thermostat switches it off.",
-    ),
-    ("Is the week over yet?", "now", TOOLS),
+    ("Shorten it.", "request_user_input", TOOLS),
     ("When did the Titanic sink?", "", "The Titanic sank in April 1912."),
-    ("Spell this word backwards.", "request_user_input", TOOLS),
+    ("When does Mia land?", "memory_search", TOOLS),
     (
         "Give me two reasons to learn to swim.",
         "",
         "Swimming keeps the whole body fit, and it can save your life.",
     ),
-    ("What is my seat?", "memory_read", TOOLS),
+    ("Make up a story about rain and save it.", "write_file", TOOLS),
     (
         "Why do leaves fall in autumn?",
         "",
         "Trees drop their leaves to save water and strength for the winter.",
     ),
-    ("Who is greeted in card.txt?", "read_file", TOOLS),
+    ("A coat for 80 euros is a quarter off. What does it cost?", "calculator", TOOLS),
     (
-        "Write two lines about an owl.",
+        "How does a kettle work?",
         "",
-        "The owl looks down from its tree at night,\nand hunts in silence by the moon's pale light.",
+        "An element at the bottom heats the water until it boils, and a thermostat switches it off.",
     ),
 )
 
@@ -75,8 +73,7 @@ def chat_opening(specs: Sequence[ToolSpec]) -> tuple[Message, ...]:
     shown = [(request, reply) for request, tool, reply in _EXAMPLES if not tool or tool in names]
     if not any(reply == TOOLS for _, reply in shown):
         return ()
-    rules = _RULES.format(talking=TALKING, mark=TOOLS, tools="\n".join(map(_in_short, specs)))
-    messages = [Message(Role.SYSTEM, rules)]
+    messages = [Message(Role.SYSTEM, _RULES.format(talking=TALKING, mark=TOOLS) + _others(specs))]
     for request, reply in shown:
         messages += [Message(Role.USER, request), Message(Role.AGENT, reply)]
     return tuple(messages)
@@ -85,6 +82,11 @@ def chat_opening(specs: Sequence[ToolSpec]) -> tuple[Message, ...]:
 def chat_messages(run: RunSnapshot, opening: Sequence[Message]) -> tuple[Message, ...]:
     """The run's request behind the opening, with what the session brought."""
     return (*opening, Message(Role.USER, in_session(run)))
+
+
+def _others(specs: Sequence[ToolSpec]) -> str:
+    told = [_in_short(spec) for spec in specs if spec.name not in _IN_RULES]
+    return _OTHER_TOOLS.format(tools="\n".join(told)) if told else ""
 
 
 def _in_short(spec: ToolSpec) -> str:

@@ -47,6 +47,7 @@ _REMEMBERING: Final = re.compile(
 # What brings a text along: quotes, a colon, a line break, the name of a file.
 _BROUGHT: Final = re.compile("[:\n\"`\u2018\u201c\u201d\u201e\u00ab\u00bb]|(?<!\\w)'|\\w\\.\\w{1,4}\\b")
 _NUMBER: Final = re.compile(r"\s*\d+([.,]\d+)?\s*")
+_NUMBERS: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _LISTING: Final = re.compile(
     r"\b(list|enumerate|name) (all |me |up )*(the|all|every|my|our|its)\b", re.IGNORECASE
 )
@@ -55,8 +56,11 @@ _NAMES: Final = ("name", "path", "key")
 
 
 def speaks_for_tools(request: str) -> bool:
-    """Whether a request is about what only tools know; rather too often than too seldom."""
-    return _OWN.search(request) is not None or _OF_TOOLS.search(request) is not None
+    """Whether a request is about what only tools know or compute, or leaves something out; rather too often than
+    too seldom."""
+    about = _OWN.search(request) is not None or _OF_TOOLS.search(request) is not None
+    several = len(_NUMBERS.findall(request)) > 1
+    return about or several or bool(_not_brought(request) or _left_out(request))
 
 
 def may_be_remembered(said: JsonObject, specs: Sequence[ToolSpec], told: Sequence[Message]) -> bool:
@@ -72,19 +76,23 @@ def may_be_remembered(said: JsonObject, specs: Sequence[ToolSpec], told: Sequenc
 def pointed_at(said: JsonObject, specs: Sequence[ToolSpec], told: Sequence[Message]) -> str:
     """What a request points at ("this sentence") that neither it nor its session holds, where the model can ask
     for it and does not."""
-    request = str(told[0].content)
-    pointing = _POINTING.search(request)
-    if not _could_ask(said, specs) or len(told) > 1 or pointing is None or _BROUGHT.search(request):
-        return ""
-    return pointing.group()
+    return _not_brought(str(told[0].content)) if len(told) == 1 and _could_ask(said, specs) else ""
 
 
 def left_open(said: JsonObject, specs: Sequence[ToolSpec], told: Sequence[Message]) -> str:
     """Which part of a command is left out ("Convert ten miles."), in words, where the model can ask for it and
     does not; "" when none is."""
-    request = str(told[0].content)
-    if len(told) > 1 or not _could_ask(said, specs):
-        return ""
+    return _left_out(str(told[0].content)) if len(told) == 1 and _could_ask(said, specs) else ""
+
+
+def _not_brought(request: str) -> str:
+    """What a request points at and does not bring along; "" when it brings it or points at nothing."""
+    pointing = _POINTING.search(request)
+    return "" if pointing is None or _BROUGHT.search(request) else pointing.group()
+
+
+def _left_out(request: str) -> str:
+    """Which second part of a command is not told; "" when none is missing."""
     for verb, joint, part in _TWO_PARTS:
         if re.match(rf"(please )?{verb}\b", request, re.IGNORECASE):
             return "" if re.search(rf"\b{joint}\b", request, re.IGNORECASE) else part

@@ -16,12 +16,11 @@ from aeond.daemon.clocks import SystemClock
 from aeond.daemon.compose_engine import OPENED
 from aeond.daemon.config import Config
 from aeond.daemon.paths import paths_of
-from aeond.domain.budgets import Budget
 from aeond.domain.llm import LLMRequest, Priority
 from aeond.ports import LLMAdapter
 from tests.eval.reporting import share_of, table
 from tests.eval.sets import SETS
-from tests.eval.verdicts import EvalSet, Terms, Verdict
+from tests.eval.verdicts import RUN_SECONDS, EvalSet, Terms, Verdict
 from tests.eval.workplaces import Way, Workplace
 
 
@@ -32,7 +31,7 @@ def main() -> int:
     chosen.add_argument("--held", action="store_true", help="print single outcomes of held cases as well")
     chosen.add_argument("--only", default="", metavar="PATTERN", help="cases with such words, none held")
     chosen.add_argument(
-        "--seconds", type=float, default=Budget.wall_seconds, help="how long a run may work (%(default)g)"
+        "--seconds", type=float, default=RUN_SECONDS, help="how long a run may work (%(default)g)"
     )
     arguments = chosen.parse_args()
     terms = Terms(arguments.only, arguments.seconds)

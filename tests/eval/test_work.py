@@ -40,7 +40,7 @@ async def test_work_is_counted() -> None:
     right = await judged(
         judge_work, asked, call("calculator", expression="23 * 19 + 7"), {"json": {"done": True}}
     )
-    assert (right.missed, right.effort.calls) == ((), 3)
+    assert (right.missed, right.effort.calls) == ((), 2)
     assert right.effort.read_tokens > right.effort.written_tokens > 0
     wrong = await judged(
         judge_work, asked, call("calculator", expression="23 * 19"), {"json": {"done": True}}

@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from typing import Final
 
 from aeond.domain.budgets import Budget
 from aeond.ports import LLMAdapter
@@ -40,13 +41,16 @@ class Verdict:
     effort: Effort = Effort()
 
 
+RUN_SECONDS: Final = Budget().wall_seconds
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """Which cases are judged: all without a pattern; with one, those that nobody holds aside and whose words match
     it. `wall_seconds` is how long a run may work; what it has by then is judged."""
 
     pattern: str = ""
-    wall_seconds: float = Budget().wall_seconds
+    wall_seconds: float = RUN_SECONDS
 
     def admit(self, words: str, held: bool) -> bool:
         return not self.pattern or (not held and re.search(self.pattern, words, re.IGNORECASE) is not None)

@@ -44,6 +44,7 @@ from aeond.service.children import NoChildren
 from aeond.service.feed import HotFeed
 from aeond.service.story import tell
 from tests.eval.flat_planning import FlatPlanner
+from tests.eval.verdicts import RUN_SECONDS
 
 PATIENCE_SECONDS: Final = 1_800.0
 MAX_ANSWERS: Final = 2  # of the person that a run asks
@@ -92,9 +93,7 @@ class Workplace:
         """All that is remembered, as JSON text."""
         return json.dumps(dict(await self.memory.search("")), ensure_ascii=False)
 
-    async def work(
-        self, text: str, tells: str = "", wall_seconds: float = Budget.wall_seconds
-    ) -> RunSnapshot:
+    async def work(self, text: str, tells: str = "", wall_seconds: float = RUN_SECONDS) -> RunSnapshot:
         """The run as it ended. The first two questions that it asks get `tells` for an answer; without that,
         or beyond them, the run stays where it waits."""
         ports, clock = self._ports(), SystemClock()

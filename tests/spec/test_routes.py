@@ -66,10 +66,10 @@ async def test_a_reply_without_a_model_has_failed(tmp_path: Path) -> None:
 
 async def test_the_last_raw_result_is_the_answer(tmp_path: Path) -> None:
     """One call, one judgement: what the tool gave is the answer, unpolished."""
-    run = await place(tmp_path, call("calculator", expression="23 * 19 + 7"), DONE).work("What is 23*19+7?")
+    run = await place(tmp_path, call("calculator", expression="21**2"), DONE).work("What is 21 squared?")
     assert (run.state, run.route) == (RunState.SUCCEEDED, Route.DIRECT)
     assert run.answer is not None
-    assert (run.answer.text, run.answer.synthesized, run.answer.step_ids) == ("444", False, ("s1",))
+    assert (run.answer.text, run.answer.synthesized, run.answer.step_ids) == ("441", False, ("s1",))
     assert cost(run) == (3, 1, 1)
 
 

@@ -31,37 +31,38 @@ _OTHER_TOOLS: Final = "\nThe same goes for what these can do:\n{tools}"
 
 # A request, the tool without which the example says nothing, and the reply.
 _EXAMPLES: Final = (
-    ("Hi, how are you?", "", "I am well, thank you! How can I help you?"),
+    ("Hi, how are you?", "", "I am well, thank you!"),
     ("What is the square root of 5329?", "calculator", TOOLS),
-    ("Who painted the Mona Lisa?", "", "The Mona Lisa was painted by Leonardo da Vinci."),
+    ("Who painted the Mona Lisa?", "", "Leonardo da Vinci."),
     ("Is the week over yet?", "now", TOOLS),
-    ("Say 'sleep well' in Dutch.", "", "'Sleep well' is 'slaap lekker' in Dutch."),
+    ("Say 'sleep well' in Dutch.", "", "Slaap lekker."),
     ("Where is Paris mentioned?", "search_files", TOOLS),
     (
         "Make up a riddle about a candle.",
         "",
-        "I am tall when I am young and short when I am old, and a breath is the end of me. What am I?",
+        "Tall when I am young, short when I am old, and a breath is the end of me. What am I?",
     ),
     ("Shorten it.", "request_user_input", TOOLS),
-    ("When did the Titanic sink?", "", "The Titanic sank in April 1912."),
+    ("When did the Titanic sink?", "", "In April 1912."),
     ("When does Mia land?", "memory_search", TOOLS),
     (
         "Give me two reasons to learn to swim.",
         "",
-        "Swimming keeps the whole body fit, and it can save your life.",
+        "It keeps the body fit, and it can save your life.",
     ),
     ("Make up a story about rain and save it.", "write_file", TOOLS),
     (
         "Why do leaves fall in autumn?",
         "",
-        "Trees drop their leaves to save water and strength for the winter.",
+        "So that the tree saves water and strength for the winter.",
     ),
     ("A coat for 80 euros is a quarter off. What does it cost?", "calculator", TOOLS),
     (
         "How does a kettle work?",
         "",
-        "An element at the bottom heats the water until it boils, and a thermostat switches it off.",
+        "It heats the water with an electric element until it boils.",
     ),
+    ("What is the longest bone in the body?", "", "The thigh bone."),
 )
 
 _FIRST_CLAUSE: Final = re.compile(r"(?<=\w)[.;:(,]")

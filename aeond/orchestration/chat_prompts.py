@@ -33,9 +33,9 @@ _OTHER_TOOLS: Final = "\nThe same goes for what these can do:\n{tools}"
 _EXAMPLES: Final = (
     ("Hi, how are you?", "", "I am well, thank you!"),
     ("What is the square root of 5329?", "calculator", TOOLS),
-    ("Who painted the Mona Lisa?", "", "Leonardo da Vinci."),
+    ("Who painted the Mona Lisa?", "", "Leonardo da Vinci painted the Mona Lisa."),
     ("Is the week over yet?", "now", TOOLS),
-    ("Say 'sleep well' in Dutch.", "", "Slaap lekker."),
+    ("Say 'sleep well' in Dutch.", "", "It is 'slaap lekker'."),
     ("Where is Paris mentioned?", "search_files", TOOLS),
     (
         "Make up a riddle about a candle.",
@@ -43,7 +43,7 @@ _EXAMPLES: Final = (
         "Tall when I am young, short when I am old, and a breath is the end of me. What am I?",
     ),
     ("Shorten it.", "request_user_input", TOOLS),
-    ("When did the Titanic sink?", "", "In April 1912."),
+    ("When did the Titanic sink?", "", "It sank in April 1912."),
     ("When does Mia land?", "memory_search", TOOLS),
     (
         "Give me two reasons to learn to swim.",
@@ -51,18 +51,14 @@ _EXAMPLES: Final = (
         "It keeps the body fit, and it can save your life.",
     ),
     ("Make up a story about rain and save it.", "write_file", TOOLS),
-    (
-        "Why do leaves fall in autumn?",
-        "",
-        "So that the tree saves water and strength for the winter.",
-    ),
+    ("Is a whale a fish?", "", "No, it is a mammal."),
     ("A coat for 80 euros is a quarter off. What does it cost?", "calculator", TOOLS),
     (
         "How does a kettle work?",
         "",
         "It heats the water with an electric element until it boils.",
     ),
-    ("What is the longest bone in the body?", "", "The thigh bone."),
+    ("What is the longest bone in the body?", "", "It is the thigh bone."),
 )
 
 _FIRST_CLAUSE: Final = re.compile(r"(?<=\w)[.;:(,]")

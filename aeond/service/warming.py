@@ -4,6 +4,8 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import anyio
+
 from aeond.domain.llm import EngineState, LLMRequest, Priority
 from aeond.domain.messages import Message
 from aeond.domain.tools import ToolSpec
@@ -20,7 +22,8 @@ log = logging.getLogger("aeond.service")
 class PromptWarming:
     """Asks each new life of the engine for a single token after each of the `openings`, in the background, and
     again when there are other `tools` than before. The token is asked for under `schema`, so that the engine's
-    compiler of schemas is at work before it is waited for.
+    compiler of schemas is at work before it is waited for. All are asked for at once, the one that comes first in
+    a run first: a request that comes before they are read is read as what it is, with an opening that is known.
 
     A background request for one token has its prompt read ahead: it gives way to every other request, and
     what was read is found by those that begin alike. How far it is, the engine's snapshot tells.
@@ -51,11 +54,22 @@ class PromptWarming:
             ready = engine.state is EngineState.READY and engine.model == self._adapter.model
             life = (engine.model, engine.restarts, tuple(self._tools())) if ready else None
             if life not in (None, warm):
-                openings = (opening() for opening in self._openings)
-                warmed = [await self._warm(messages) for messages in openings if messages]
-                life = life if all(warmed) else None
+                life = life if await self._warm_all() else None
             warm = life
             await self._clock.sleep_until(self._clock.monotonic() + LOOK_SECONDS)
+
+    async def _warm_all(self) -> bool:
+        """False when one of them gave way to somebody else."""
+        warmed: list[bool] = []
+
+        async def warm(messages: Sequence[Message]) -> None:
+            warmed.append(await self._warm(messages))
+
+        async with anyio.create_task_group() as tasks:
+            for opening in self._openings:
+                if messages := opening():
+                    tasks.start_soon(warm, messages)
+        return all(warmed)
 
     async def _warm(self, opening: Sequence[Message]) -> bool:
         """False when it gave way to somebody else."""

@@ -108,6 +108,7 @@ class PromptReading:
         self._free = [Slot(number) for number in range(slots)]  # the longest unused first
         self._places = anyio.Semaphore(slots)
         self._turn = anyio.Lock()  # pieces of two prompts at once would last twice as long
+        self._ahead_order = anyio.Lock()  # openings are read ahead in the order in which they were asked for
         self._ahead_turn = anyio.Lock()  # held by what reads ahead for as long as it holds a slot
         self._writing = 0  # requests whose prompt is read
         self._interactive = 0
@@ -125,37 +126,47 @@ class PromptReading:
             self._openings = [*self._openings, tokens][-MAX_OPENINGS:]
         self._interactive += not background
         try:
-            while True:
-                if background:
-                    await self._wait_calm()
-                else:
-                    # Whoever reads ahead leaves its slot after the piece at hand, or once all is kept: what it
-                    # read so far is likely what this prompt begins with.
-                    async with self._ahead_turn:
-                        pass
-                async with (
-                    self._taken(tokens, ahead=ahead) as slot,
-                    self._ahead_turn if ahead else nullcontext(),
-                ):
-                    await self._restore(slot, tokens)
-                    known = slot.known(tokens)
-                    if await self._read(slot, tokens, background=background, ahead=ahead):
-                        self._writing += 1
-                        try:
-                            yield ReadPrompt(slot.number, known)
-                        finally:
-                            self._writing -= 1
-                        slot.tokens = tokens
-                        if ahead:
-                            slot.opening = tokens
-                            await self._files.save(self._client, slot.number, tokens)
-                        return
+            async with (
+                self._ahead_order if ahead else nullcontext(),
+                self._read_into_a_slot(tokens, background=background, ahead=ahead) as prompt,
+            ):
+                yield prompt
         finally:
             self._interactive -= not background
             if not self._interactive:
                 self._calm.set()
             if ahead:
                 self._show(1.0)
+
+    @asynccontextmanager
+    async def _read_into_a_slot(
+        self, tokens: Sequence[int], *, background: bool, ahead: bool
+    ) -> AsyncIterator[ReadPrompt]:
+        while True:
+            if background:
+                await self._wait_calm()
+            else:
+                # Whoever reads ahead leaves its slot after the piece at hand, or once all is kept: what it
+                # read so far is likely what this prompt begins with.
+                async with self._ahead_turn:
+                    pass
+            async with (
+                self._taken(tokens, ahead=ahead) as slot,
+                self._ahead_turn if ahead else nullcontext(),
+            ):
+                await self._restore(slot, tokens)
+                known = slot.known(tokens)
+                if await self._read(slot, tokens, background=background, ahead=ahead):
+                    self._writing += 1
+                    try:
+                        yield ReadPrompt(slot.number, known)
+                    finally:
+                        self._writing -= 1
+                    slot.tokens = tokens
+                    if ahead:
+                        slot.opening = tokens
+                        await self._files.save(self._client, slot.number, tokens)
+                    return
 
     def _kept_opening(self, tokens: Sequence[int]) -> Sequence[int]:
         """Of the openings that are on file the one with which this prompt begins for longest."""

@@ -16,6 +16,7 @@ from tests.support.doubles import ManualClock
 from tests.support.told_engine import ToldEngine
 
 OPENING = (Message(Role.SYSTEM, "You plan."),)
+OTHER = (Message(Role.SYSTEM, "You decide."),)
 SCHEMA: JsonObject = {"type": "object"}
 READY = EngineSnapshot(EngineState.READY, "tiny")
 
@@ -71,13 +72,22 @@ async def test_what_is_asked_is_the_beginning_and_one_token_behind_everybody() -
 
 
 async def test_every_beginning_is_read_in_turn() -> None:
-    """Several beginnings are asked for one after the other, the one that comes first in a run first."""
+    """Several beginnings are asked for, the one that comes first in a run first."""
     world = World()
-    other = (Message(Role.SYSTEM, "You decide."),)
-    world.openings = [lambda: other, lambda: OPENING]
+    world.openings = [lambda: OTHER, lambda: OPENING]
     async with world.working():
         await world.look(READY)
-    assert [request.messages for request in world.llm.requests] == [other, OPENING]
+    assert [request.messages for request in world.llm.requests] == [OTHER, OPENING]
+
+
+async def test_every_beginning_is_known_before_one_of_them_is_read() -> None:
+    """The engine hears of all beginnings at once, so that a request that comes while the first of them is read is
+    not taken for one that begins as no other does."""
+    world = World(Rule(stall=True))
+    world.openings = [lambda: OTHER, lambda: OPENING]
+    async with world.working():
+        await world.look(READY)
+        assert [request.messages for request in world.llm.requests] == [OTHER, OPENING]
 
 
 @pytest.mark.parametrize(

@@ -315,3 +315,21 @@ async def test_an_opening_is_read_at_full_speed_whoever_asks(world: World) -> No
         assert max(sizes) == 64
         assert set(sizes[-10:]) == {10}
         others.cancel_scope.cancel()
+
+
+async def test_a_request_before_the_openings_are_read_reads_its_own_at_full_speed(world: World) -> None:
+    """Openings that are asked for together are all known at once and read in their order, and a request that comes
+    while the first is read has its own read in large pieces."""
+    opening = [*range(300)]
+    world.engine.gate = anyio.Event()
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            for tokens in (OTHER, opening):
+                tasks.start_soon(world.read_ahead, tokens)
+            await anyio.wait_all_tasks_blocked()
+            tasks.start_soon(_open_gate, world)
+            prompt = await world.read([*opening, *LONG])
+    of_request = [size for slot, size in world.engine.pieces if slot == prompt.slot]
+    assert prompt.known_tokens == 0
+    assert max(of_request) == 64
+    assert (await world.read(OTHER)).known_tokens == len(OTHER)

@@ -28,6 +28,11 @@ _REPEATING: Final = re.compile(
     r"\b(again|once more|same|another|too|also|likewise|similarly|instead|rather|other way|i meant?|meant)\b",
     re.IGNORECASE,
 )
+# "Sorry, his name is Tim.": a statement that puts right what an earlier request said. "No, delete it." does not.
+_CORRECTING: Final = re.compile(
+    r"^\W*(no|sorry|wait|oh)\W+(he|she|it|they|that|this|these|those|his|her|its|their)\b.*[^?\s]\s*$",
+    re.IGNORECASE | re.DOTALL,
+)
 _STANDING_FOR: Final = frozenset(
     re.findall(
         r"\S+", "it its that this these those they them their he him his she her hers there former latter"
@@ -59,6 +64,8 @@ def goes_on(request: str) -> bool:
     """Whether a request that may point back goes on from an earlier one and says what is different, rather
     than point at something with a word that stands for it."""
     words = words_of(request)
+    if _CORRECTING.search(request):
+        return True
     if not _STANDING_FOR.isdisjoint(words) and not _REPEATING.search(request):
         return False
     if _REPEATING.search(request) or _CONTINUING.search(request):

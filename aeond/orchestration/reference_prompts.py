@@ -117,6 +117,13 @@ POINTING: Final = Rewriting(
             "Who invented the harp?",
         ),
         Example(
+            "Which trees grow in the park?",
+            "Oak, birch and pine.",
+            "How tall are they?",
+            "oak, birch and pine",
+            "How tall are oak, birch and pine?",
+        ),
+        Example(
             "Open photos/beach.png.",
             "It is open.",
             "Print the picture.",

@@ -40,6 +40,8 @@ def test_requests_that_say_it_all_cost_nothing(said: str) -> None:
         "Again, please",
         "Do that again",
         "No, I meant Rome.",
+        "No, she comes at 8.",
+        "Sorry, it was 15%.",
     ],
 )
 def test_what_says_only_what_is_different_goes_on(said: str) -> None:
@@ -48,7 +50,15 @@ def test_what_says_only_what_is_different_goes_on(said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["and how much is half of that?", "Delete the file.", "Where does she live?", "Translate it."]
+    "said",
+    [
+        "and how much is half of that?",
+        "Delete the file.",
+        "Where does she live?",
+        "Translate it.",
+        "No, delete it.",
+        "Sorry, that is what?",
+    ],
 )
 def test_what_points_at_a_thing_does_not_go_on(said: str) -> None:
     """A word that stands for a thing is to be replaced, however short the request is."""

@@ -14,6 +14,7 @@ from aeond.domain.reservations import ANSWERING, lacking
 from aeond.domain.runs import Answer, PlanSource, RunSnapshot
 from aeond.domain.steps import StepMode, StepSnapshot
 from aeond.domain.values import JsonValue, display_json
+from aeond.orchestration.doubts import knows_from_the_user_alone
 from aeond.orchestration.expiry import expiry_of
 from aeond.orchestration.fitting import fit_prompt
 from aeond.orchestration.metering import USEFUL_TOKENS, MeteredLLM, is_cut
@@ -39,7 +40,7 @@ class StepAnswerer:
 
     A request that needs no tool is replied to. What an Evaluation wrote as final output is the answer, and
     so is the output of a plan's last step where an agent spoke it; without a final output a DIRECT run's
-    answer is its last result as it is. No model is asked for these, nor when the plan is the client's, no
+    answer is its last result as it is, unless all that it got is what the user told it. No model is asked for these, nor when the plan is the client's, no
     step succeeded, the budget is spent or the run is being cancelled. A model that fails leaves the answer
     to the steps. What is missing, shortened or cut stands in the notes.
     """
@@ -51,7 +52,8 @@ class StepAnswerer:
         given = answer_without_model(snapshot)
         if snapshot.route is Route.REPLY and not (snapshot.exhausted or snapshot.cancel_requested):
             return await reply(self._llm, snapshot, grant, on_text)
-        if given.synthesized or snapshot.route is Route.DIRECT:
+        speaks_for_itself = snapshot.route is Route.DIRECT and not knows_from_the_user_alone(snapshot)
+        if given.synthesized or speaks_for_itself:
             return given
         planned = snapshot.plan_source is PlanSource.MODEL and bool(snapshot.steps)
         if (

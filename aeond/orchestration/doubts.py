@@ -1,7 +1,7 @@
 """Why what a model decided should be looked at once more, each found by its form alone.
 
-Small models ask people for what is remembered, work on "this sentence" where there is none, remember what they
-were told in passing, compute where there is nothing to compute, and say that here is a list and leave it out.
+Small models ask people for what is remembered, work on "this sentence" where there is none, remember or file what
+they were told in passing, compute where there is nothing to compute, and say that here is a list and leave it out.
 What is found here is only a reason to look again: the model may be right all the same.
 """
 
@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aeond.domain.messages import Message, Role
+from aeond.domain.plans import StepState
+from aeond.domain.runs import RunSnapshot
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.orchestration.keeping import is_question
@@ -19,6 +21,7 @@ from aeond.orchestration.schema_parts import as_object, is_list
 ASKING: Final = "request_user_input"
 MAX_LISTED: Final = 12  # names that are told to the model; a longer list it may shorten
 _WRITING: Final = "memory_write"
+_FILING: Final = "write_file"
 _LOOKS: Final = ("memory_search", "memory_read")
 _WORD: Final = re.compile(r"\w+")
 _QUESTION_WORDS: Final = {"what", "which", "who", "when", "where", "why", "how"}
@@ -42,6 +45,12 @@ _TWO_PARTS: Final = (
 )
 _REMEMBERING: Final = re.compile(
     r"\b(remember\w*|memori[sz]e|mind|note|forget|keep|save|store|record|write|from now on|under|as)\b",
+    re.IGNORECASE,
+)
+# By which words a file may be wanted, besides its name.
+_FILED: Final = re.compile(
+    r"\b(files?|folders?|documents?|writ(e|ing)|save|store|put|create|make|copy|export|record|note|draft|prepare|append|add|"
+    r"replace|change|fix|update|insert)\b|\w\.\w{1,4}\b",
     re.IGNORECASE,
 )
 # What brings a text along: quotes, a colon, a line break, the name of a file.
@@ -116,6 +125,26 @@ def remembers_unasked(said: JsonObject, told: Sequence[Message]) -> bool:
     """Whether what came of a call is to be remembered, though no word of the request is about that."""
     wanted = _REMEMBERING.search(str(told[0].content)) is not None
     return said.get("tool") == _WRITING and len(told) > 1 and not wanted
+
+
+def knows_from_the_user_alone(run: RunSnapshot) -> bool:
+    """Whether all results of a run are what its user told it when asked."""
+    calls = [step.step.tool_call for step in run.steps_in(StepState.SUCCEEDED)]
+    return bool(calls) and all(call is not None and call.tool == ASKING for call in calls)
+
+
+def repeats_the_user(answer: str, run: RunSnapshot) -> bool:
+    """Whether an answer is nothing but what the user told, which they know: the request is still to be done."""
+    if not knows_from_the_user_alone(run):
+        return False
+    told = " ".join(str(step.output) for step in run.steps_in(StepState.SUCCEEDED))
+    return _WORD.findall(answer.casefold()) == _WORD.findall(told.casefold())
+
+
+def files_unasked(said: JsonObject, told: Sequence[Message]) -> bool:
+    """Whether what came of a call is to be written into a file, though no word of the request is about that."""
+    wanted = _FILED.search(str(told[0].content)) is not None
+    return said.get("tool") == _FILING and len(told) > 1 and not wanted
 
 
 def computes_nothing(said: JsonObject) -> bool:

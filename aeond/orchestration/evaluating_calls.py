@@ -17,6 +17,7 @@ from aeond.orchestration.call_reading import CallReading
 from aeond.orchestration.call_schema import CallSchemas
 from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.contracts import Judgement, Supervisor
+from aeond.orchestration.doubts import repeats_the_user
 from aeond.orchestration.fitting import fit_prompt
 from aeond.orchestration.grounding import GroundedAsking
 from aeond.orchestration.metering import USEFUL_TOKENS
@@ -59,7 +60,7 @@ class CallEvaluator:
             return _failed(snapshot, "NOT_JUDGED", asked.problem)
         said = as_object(asked.value)
         answer = said.get("answer")
-        if isinstance(answer, str) and answer.strip():
+        if isinstance(answer, str) and answer.strip() and not repeats_the_user(answer, snapshot):
             return success(_ended(snapshot, "ANSWERED", final_output=answer.strip()))
         if said.get("route") != Route.DIRECT:
             return success(_ended(snapshot, "DONE"))

@@ -24,6 +24,7 @@ from aeond.orchestration.call_schema import MAX_CALL_TOKENS
 from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.doubts import (
     computes_nothing,
+    files_unasked,
     left_open,
     may_be_remembered,
     pointed_at,
@@ -52,8 +53,9 @@ _ASK: Final = (
 )
 _COPIED: Final = "{copied!r} is from an example, nobody said it now: ask the user for what is missing with request_user_input."
 _RECALL: Final = "it may be remembered: look with memory_search before you ask." + _INSIST
-_LACKS: Final = "{pointed} stands nowhere: ask the user for it with request_user_input." + _INSIST
+_LACKS: Final = '{pointed} stands nowhere: ask the user "Which {what}?" with request_user_input.' + _INSIST
 _OPEN: Final = "the request does not say {part}: ask the user for it with request_user_input." + _INSIST
+_UNFILED: Final = "nobody asked for a file. Do what the request asks for, and answer: {request}" + _INSIST
 _UNASKED: Final = "nobody asked to remember it. Do what the request asks for: {request}" + _INSIST
 _IDLE: Final = (
     "there is nothing to compute in this. Does the request say all that it takes? If not, ask the user for the "
@@ -100,7 +102,7 @@ def _doubt(
     """Why a call should be looked at again; "" when nothing speaks against it."""
     known = "\n".join(str(message.content) for message in told if message.role is Role.USER)
     if pointed := pointed_at(said, specs, told):
-        return _LACKS.format(pointed=pointed)
+        return _LACKS.format(pointed=pointed, what=_what_it_is(pointed.split()[-1]))
     if part := left_open(said, specs, told):
         return _OPEN.format(part=part)
     if unsaid := unsaid_in(said, specs, known):
@@ -113,10 +115,17 @@ def _doubt(
         return _RECALL
     if remembers_unasked(said, told):
         return _UNASKED.format(request=shorten(str(told[0].content), MAX_REPEATED_CHARS))
+    if files_unasked(said, told):
+        return _UNFILED.format(request=shorten(str(told[0].content), MAX_REPEATED_CHARS))
     if computes_nothing(said):
         return _IDLE
     names = unlisted(said, told)
     return _LISTS.format(names=", ".join(names)) if names else ""
+
+
+def _what_it_is(noun: str) -> str:
+    """The end of a question, in the words of the example: models ask just so."""
+    return f"{noun} are they" if noun.endswith("s") else f"{noun} is it"
 
 
 def unsaid_in(said: JsonObject, specs: Sequence[ToolSpec], known: str) -> tuple[str, ...]:

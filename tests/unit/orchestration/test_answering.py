@@ -49,6 +49,19 @@ async def test_a_model_writes_the_answer_from_the_results() -> None:
     assert desk.grant.used.llm_calls == 1
 
 
+async def test_what_the_user_told_is_not_the_answer() -> None:
+    """A DIRECT run that got nothing but what it asked its user has the model do the request with that."""
+    asks = calls("s1", "request_user_input", prompt="Which sentence?")
+    run = run_of(asks, outputs={"s1": "The house is old."}, route=Route.DIRECT, request="Say it in German.")
+    desk = Desk("Das Haus ist alt.")
+    assert await desk.compose(run) == Answer("Das Haus ist alt.", ("s1",), 1.0, (), False, True)
+    prompt = str(desk.llm.requests[0].messages[-1].content)
+    assert "The house is old." in prompt
+    assert "Say it in German." in prompt
+    spent = await Desk(purse=Grant(Amounts())).compose(run)
+    assert (spent.text, spent.synthesized) == ("The house is old.", False)
+
+
 async def test_a_last_step_of_the_model_is_the_answer() -> None:
     """When the model has just spoken it is not asked to say it again."""
     desk = Desk()

@@ -10,6 +10,7 @@ from aeond.domain.tools import ToolCall
 from aeond.orchestration.doubts import (
     MAX_LISTED,
     computes_nothing,
+    files_unasked,
     handed_back,
     left_open,
     may_be_remembered,
@@ -144,6 +145,21 @@ def test_what_was_to_be_listed_and_is_not(answer: str, conversation: Any, missin
 def test_what_nobody_wants_remembered(its: Any, conversation: Any, unasked: bool) -> None:
     """What came of a call is kept only where the request speaks of keeping; what it tells itself may be kept."""
     assert remembers_unasked(its, conversation) is unasked
+
+
+@pytest.mark.parametrize(
+    ("its", "request_text", "unasked"),
+    [
+        (call("write_file", path="oak.txt", content="kao"), "Spell it backwards.", True),
+        (call("write_file", path="oak.txt", content="kao"), "Spell it backwards and save that.", False),
+        (call("write_file", path="oak.txt", content="kao"), "Spell it backwards in oak.txt", False),
+        (call("look", path="oak.txt"), "Spell it backwards.", False),
+    ],
+)
+def test_what_nobody_wants_in_a_file(its: Any, request_text: str, unasked: bool) -> None:
+    """What came of a call is filed only where the request speaks of a file or of writing."""
+    assert files_unasked(its, told(request_text, QUESTION, "oak")) is unasked
+    assert not files_unasked(its, told(request_text))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -58,6 +59,17 @@ async def test_an_answer_is_the_final_output() -> None:
         "A rose grows there.",
         ("ANSWERED",),
     )
+
+
+async def test_an_answer_that_only_repeats_the_user_is_none() -> None:
+    """What the user was asked for is not told them again: the answer is still to be written from it."""
+    told = ended(calls("s1", "request_user_input", prompt="Which sentence?"), "The house is old.")
+    outcome = await Desk({"answer": "the house is old"}).judge(direct(told))
+    assert (outcome.value.evaluation.final_output, outcome.value.evaluation.reasons) == ("", ("DONE",))
+    outcome = await Desk({"answer": "Das Haus ist alt."}).judge(direct(told))
+    assert outcome.value.evaluation.final_output == "Das Haus ist alt."
+    outcome = await Desk({"answer": "a rose"}).judge(direct(told, replace(LOOKED, step=calls("s2", "look"))))
+    assert outcome.value.evaluation.final_output == "a rose"
 
 
 async def test_the_next_call_is_one_more_step() -> None:

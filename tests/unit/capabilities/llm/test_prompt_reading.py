@@ -318,8 +318,8 @@ async def test_an_opening_is_read_at_full_speed_whoever_asks(world: World) -> No
 
 
 async def test_a_request_before_the_openings_are_read_reads_its_own_at_full_speed(world: World) -> None:
-    """Openings that are asked for together are all known at once and read in their order, and a request that comes
-    while the first is read has its own read in large pieces."""
+    """Openings that are asked for together are all known at once: a request that comes while the first is read has
+    its own read in large pieces."""
     opening = [*range(300)]
     world.engine.gate = anyio.Event()
     with anyio.fail_after(60):

@@ -14,7 +14,6 @@ from aeond.domain.reservations import ANSWERING, lacking
 from aeond.domain.runs import Answer, PlanSource, RunSnapshot
 from aeond.domain.steps import StepMode, StepSnapshot
 from aeond.domain.values import JsonValue, display_json
-from aeond.orchestration.doubts import knows_from_the_user_alone
 from aeond.orchestration.expiry import expiry_of
 from aeond.orchestration.fitting import fit_prompt
 from aeond.orchestration.metering import USEFUL_TOKENS, MeteredLLM, is_cut
@@ -23,6 +22,7 @@ from aeond.orchestration.readiness import context_length, context_of, primary_va
 from aeond.orchestration.replying import reply
 from aeond.orchestration.shortening import shorten
 from aeond.orchestration.step_graph import final_step
+from aeond.orchestration.told_by_user import knows_from_the_user_alone
 from aeond.ports import LLMAdapter, TextSink
 
 MAX_ANSWER_TOKENS: Final = 512
@@ -40,9 +40,9 @@ class StepAnswerer:
 
     A request that needs no tool is replied to. What an Evaluation wrote as final output is the answer, and
     so is the output of a plan's last step where an agent spoke it; without a final output a DIRECT run's
-    answer is its last result as it is, unless all that it got is what the user told it. No model is asked for these, nor when the plan is the client's, no
-    step succeeded, the budget is spent or the run is being cancelled. A model that fails leaves the answer
-    to the steps. What is missing, shortened or cut stands in the notes.
+    answer is its last result as it is, unless all that it got is what the user told it. No model is asked
+    for these, nor when the plan is the client's, no step succeeded, the budget is spent or the run is being
+    cancelled. A model that fails leaves the answer to the steps. What is missing, shortened or cut stands in the notes.
     """
 
     def __init__(self, llm: LLMAdapter) -> None:

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aeond.domain.messages import Message, Role
-from aeond.domain.plans import StepState
-from aeond.domain.runs import RunSnapshot
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.orchestration.keeping import is_question
@@ -125,20 +123,6 @@ def remembers_unasked(said: JsonObject, told: Sequence[Message]) -> bool:
     """Whether what came of a call is to be remembered, though no word of the request is about that."""
     wanted = _REMEMBERING.search(str(told[0].content)) is not None
     return said.get("tool") == _WRITING and len(told) > 1 and not wanted
-
-
-def knows_from_the_user_alone(run: RunSnapshot) -> bool:
-    """Whether all results of a run are what its user told it when asked."""
-    calls = [step.step.tool_call for step in run.steps_in(StepState.SUCCEEDED)]
-    return bool(calls) and all(call is not None and call.tool == ASKING for call in calls)
-
-
-def repeats_the_user(answer: str, run: RunSnapshot) -> bool:
-    """Whether an answer is nothing but what the user told, which they know: the request is still to be done."""
-    if not knows_from_the_user_alone(run):
-        return False
-    told = " ".join(str(step.output) for step in run.steps_in(StepState.SUCCEEDED))
-    return _WORD.findall(answer.casefold()) == _WORD.findall(told.casefold())
 
 
 def files_unasked(said: JsonObject, told: Sequence[Message]) -> bool:

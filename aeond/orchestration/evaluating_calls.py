@@ -17,7 +17,6 @@ from aeond.orchestration.call_reading import CallReading
 from aeond.orchestration.call_schema import CallSchemas
 from aeond.orchestration.constrained_asking import ConstrainedModel
 from aeond.orchestration.contracts import Judgement, Supervisor
-from aeond.orchestration.doubts import repeats_the_user
 from aeond.orchestration.fitting import fit_prompt
 from aeond.orchestration.grounding import GroundedAsking
 from aeond.orchestration.metering import USEFUL_TOKENS
@@ -25,6 +24,7 @@ from aeond.orchestration.plan_reading import describe_call
 from aeond.orchestration.route_preamble import RoutePreamble
 from aeond.orchestration.routing_prompts import call_turns, results_length, routing_messages
 from aeond.orchestration.schema_parts import as_object
+from aeond.orchestration.told_by_user import repeats_the_user
 from aeond.ports import LLMAdapter, ToolRegistry, Validator
 
 MAX_RESULT_CHARS: Final = 12_000

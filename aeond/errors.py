@@ -1,16 +1,18 @@
-"""The error tree: the class tells the caller what to do, the reason tells a program why.
+"""The error tree: the class tells the caller how to react, the reason tells a program why.
 
-Every error carries a stable UPPER_SNAKE `reason`, a message in plain words that says what to do
-next, and, where input was at fault, the `field` that caused it. The server maps each class to one
-gRPC code. Not errors, and never raised: a spent budget, a failed tool, a failed repair, a cancelled
-run; those are data.
+Every error carries a stable UPPER_SNAKE `reason`, a message that says what to do next, and, for bad input,
+the `field` that caused it. The server maps each class to one gRPC code. An exhausted budget, a failed tool, a
+failed repair and a cancelled run are data and never raised as errors.
 """
+
+from collections.abc import Sequence
 
 
 class AeondError(Exception):
-    """Root of everything that aeond raises on purpose."""
+    """Base class of all errors that aeond raises deliberately."""
 
     reason = "INTERNAL"
+    field = ""
 
     def __init__(self, message: str, *, reason: str | None = None, field: str = "") -> None:
         super().__init__(message)
@@ -21,37 +23,37 @@ class AeondError(Exception):
 
 
 class InvalidInputError(AeondError):
-    """The request is wrong: fix it. `field` names the part at fault."""
+    """The request is invalid: correct it. `field` names the part at fault."""
 
     reason = "INVALID_INPUT"
 
 
 class NotFoundError(AeondError):
-    """There is no such thing: stop asking."""
+    """The object does not exist: do not retry."""
 
     reason = "NOT_FOUND"
 
 
 class AlreadyExistsError(AeondError):
-    """There is one already: use that one."""
+    """The object exists already: use it."""
 
     reason = "ALREADY_EXISTS"
 
 
 class WrongStateError(AeondError):
-    """Not in this state: look at the state first."""
+    """Not possible in the current state: check the state first."""
 
     reason = "WRONG_STATE"
 
 
 class RefusedError(AeondError):
-    """Not allowed: ask for the right."""
+    """Permission denied: ask for access."""
 
     reason = "REFUSED"
 
 
 class OverloadedError(AeondError):
-    """Too much at once: wait `retry_after_seconds` and try again."""
+    """Too many requests: wait `retry_after_seconds` and retry."""
 
     reason = "OVERLOADED"
 
@@ -63,7 +65,7 @@ class OverloadedError(AeondError):
 
 
 class UnavailableError(AeondError):
-    """The daemon is starting or draining: try again after `retry_after_seconds`."""
+    """The daemon is starting or draining: retry after `retry_after_seconds`."""
 
     reason = "UNAVAILABLE"
 
@@ -75,13 +77,13 @@ class UnavailableError(AeondError):
 
 
 class NotImplementedYetError(AeondError):
-    """The contract knows this call, this version does not answer it."""
+    """The API defines this call, but this version does not implement it."""
 
     reason = "NOT_IMPLEMENTED"
 
 
 class CapabilityError(AeondError):
-    """A tool, model or store failed; `retryable` says whether trying again can help."""
+    """A tool, model or store failed; `retryable` says whether a retry can help."""
 
     reason = "CAPABILITY_FAILED"
 
@@ -93,21 +95,37 @@ class CapabilityError(AeondError):
 
 
 class LLMError(CapabilityError):
-    """The model call failed; the engine is still there."""
+    """The model call failed; the engine is still running."""
 
     reason = "LLM_FAILED"
 
 
 class LLMGoneError(LLMError):
-    """The engine died during the call: the call may be made again once it is back."""
+    """The engine died during the call: retry once it is back."""
 
     reason = "LLM_GONE"
 
 
 class ToolError(CapabilityError):
-    """A tool's author says that the call failed, and why."""
+    """Raised by a tool's author: the call failed, with the cause.
+
+    `field` names the argument at fault; `candidates` are values that exist for it, the most likely first.
+    """
 
     reason = "TOOL_FAILED"
+    candidates: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: str | None = None,
+        field: str = "",
+        retryable: bool = False,
+        candidates: Sequence[str] = (),
+    ) -> None:
+        super().__init__(message, reason=reason, field=field, retryable=retryable)
+        self.candidates = tuple(candidates)
 
 
 class StoreError(CapabilityError):
@@ -117,6 +135,6 @@ class StoreError(CapabilityError):
 
 
 class ReplayError(AeondError):
-    """Journal and code disagree: the run is refused and its events are kept."""
+    """Journal and code disagree: the run is rejected and its events are kept."""
 
     reason = "REPLAY_MISMATCH"

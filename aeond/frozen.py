@@ -1,8 +1,8 @@
-"""`@frozen`: how every value of aeond is declared, a frozen dataclass with slots that is quick to define.
+"""`@frozen` declares the value types of aeond: frozen dataclasses with slots that are fast to define.
 
-`dataclass` compiles six methods for each class, and with two hundred classes that is a quarter of the time
-until the daemon is ready. Here a class has an `__init__` of its own and shares the other methods. What
-comes out is a dataclass in all respects: `replace`, `fields`, `asdict` and pydantic work on it.
+`dataclass` compiles six methods for each class; for two hundred classes that takes a quarter of the daemon's
+start-up time. Here each class gets its own `__init__` and shares the other methods. The result is a dataclass
+in all respects: `replace`, `fields`, `asdict` and pydantic work on it.
 """
 
 from collections.abc import Callable
@@ -15,11 +15,13 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(cls: type[T]) -> type[T]:
-    """Makes a class a frozen dataclass with slots; equal are two of the same class with equal fields."""
+    """Makes a class a frozen dataclass with slots; two objects are equal if class and fields are equal."""
     made: Any = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     declared = fields(made)
     if hasattr(made, "__post_init__") or any(one.kw_only or not one.init for one in declared):
-        raise TypeError(f"{cls.__qualname__} needs what @frozen does not do: make it a dataclass")
+        raise TypeError(
+            f"{cls.__qualname__} uses a feature that @frozen does not support: make it a dataclass"
+        )
     made.__values__ = _reader_of(tuple(one.name for one in declared))
     for name, method in (_SHARED | {"__init__": _init_of(made, declared)}).items():
         if name not in vars(cls):
@@ -28,7 +30,7 @@ def frozen(cls: type[T]) -> type[T]:
 
 
 def _init_of(made: Any, declared: tuple[Field[Any], ...]) -> Any:
-    """Takes the fields by place or by name, and fills their slots."""
+    """Builds an `__init__` that accepts fields by position or name and fills the slots."""
     known: dict[str, Any] = {"_MADE": _MADE}
     parameters, lines = ["self"], ["pass"]
     for one in declared:
@@ -48,11 +50,11 @@ def _init_of(made: Any, declared: tuple[Field[Any], ...]) -> Any:
     return known["__init__"]
 
 
-_MADE = object()  # not given: made anew for each instance
+_MADE = object()  # no argument given: created for each instance
 
 
 def _reader_of(names: tuple[str, ...]) -> Callable[[object], object]:
-    """Reads all fields at once, for comparing and hashing."""
+    """Builds a function that reads all fields at once, for comparing and hashing."""
     return attrgetter(*names) if names else _nothing
 
 

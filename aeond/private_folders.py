@@ -1,4 +1,4 @@
-"""Folders for sockets and what else nobody but this user may reach."""
+"""Private folders for sockets and other files that only this user may access."""
 
 import os
 import stat
@@ -9,14 +9,16 @@ from aeond.errors import RefusedError
 
 
 def make_private(folder: Path) -> None:
-    """Makes the folder if need be, and makes sure that nobody else gets in.
+    """Creates the folder if needed and removes access for all other users.
 
-    RefusedError (reason FOLDER_NOT_OURS) when there is a link, a file or somebody else's folder in its place:
-    whoever put it there would choose where our sockets lie. OSError when it cannot be made.
+    RefusedError (reason FOLDER_NOT_OURS) if its path is a link, a file or a folder of another user, who could
+    then choose where our sockets are created. OSError if it cannot be created.
     """
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700, parents=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        raise RefusedError(f"{folder} is no folder of this user's: move it away", reason="FOLDER_NOT_OURS")
+        raise RefusedError(
+            f"{folder} is not a folder owned by this user: move it away", reason="FOLDER_NOT_OURS"
+        )
     folder.chmod(0o700)

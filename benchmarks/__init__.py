@@ -1,1 +1,2 @@
-"""What a step, a stream, a start and a call cost: ours, others' and the machine's own floor, in one run."""
+"""Benchmarks of steps, streams, start-up and calls: aeond, comparable systems, and the machine's own floor,
+in one run."""

@@ -1,4 +1,4 @@
-"""`make bench`: everything is measured, and each section of docs/performance.md written when it is.
+"""`make bench`: runs the benchmarks and writes each section of docs/performance.md when it is complete.
 
 usage: python -m benchmarks [--only chains,streams,...] [--print]
 """
@@ -8,7 +8,21 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import batch, calls, cancels, chains, door, engines, prompts, startup, streams, syncs
+from benchmarks import (
+    batch,
+    calls,
+    cancels,
+    chains,
+    door,
+    engine_settings,
+    engines,
+    prompts,
+    rates,
+    startup,
+    streams,
+    syncs,
+    whole_requests,
+)
 from benchmarks.measuring import ROOT
 from benchmarks.page import Section, render
 
@@ -23,6 +37,9 @@ MEASUREMENTS: dict[str, Callable[[Path], Section]] = {
     "batch": batch.measure,
     "prompts": prompts.measure,
     "engines": engines.measure,
+    "settings": engine_settings.measure,
+    "rates": rates.measure,
+    "requests": whole_requests.measure,
     "cancels": cancels.measure,
 }
 
@@ -36,7 +53,7 @@ def main() -> None:
     )
     arguments.add_argument("--print", action="store_true", help="write nothing into the page")
     chosen = arguments.parse_args()
-    # Below the repository, so that the disk that is measured is the one people work on.
+    # Below the repository, so that the measured disk is the one used for development.
     with tempfile.TemporaryDirectory(prefix=".bench-", dir=ROOT) as folder:
         for name in chosen.only.split(","):
             print(f"Measuring {name}", flush=True)

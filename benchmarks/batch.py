@@ -1,4 +1,5 @@
-"""What running ready steps together is worth: six steps of a real model, one after another and at once."""
+"""The gain from running ready steps together: six steps of a real model, one after another and
+concurrently."""
 
 from pathlib import Path
 from typing import Final
@@ -13,16 +14,16 @@ AIMS: Final = {"llama_cpp": 1.0, "vllm": 4.0}
 
 
 def measure(_folder: Path) -> Section:
-    """A process of its own for each engine loads the model once and runs both ways in turns."""
+    """A separate process for each engine loads the model once and alternates between both ways."""
     rows: list[tuple[str, ...]] = []
     for engine in NAMES:
         rows += _rows(engine) if is_installed(engine) else [not_installed(engine, 5)]
     return Section(
         "Steps of a model",
-        f"One run of {STEPS} steps that wait for nothing, each an answer of {TOKENS} tokens from "
-        f"SmolLM2-135M: one at a time, and as many at once as are ready. {ROUNDS} times in turns "
-        "on one engine; the gain is the median over the turns. With llama.cpp two cores compute little more at once than "
-        "one after another; vLLM batches by design.",
+        f"One run of {STEPS} independent steps, each an answer of {TOKENS} tokens from SmolLM2-135M: one"
+        f" at a time, and all ready ones concurrently, {ROUNDS} times in alternation on one engine. The"
+        " gain is the median over the rounds. With llama.cpp, two cores compute little more concurrently"
+        " than sequentially; vLLM batches by design.",
         ("how", "seconds", "tokens a second", "gain", "aim"),
         tuple(rows),
     )

@@ -1,4 +1,5 @@
-"""What the guarded way to call a tool, and the agent's way to ask a model, add to a direct call."""
+"""The overhead of checked tool calls, and of calling a model through its agent, compared with direct
+calls."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -7,9 +8,9 @@ from time import perf_counter
 import anyio
 import anyio.lowlevel
 
+from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.capabilities.llm.agent import LLMAgent
-from aeond.capabilities.llm.scripted import Rule, Script, ScriptedLLM
-from aeond.capabilities.tools.invoking import AcceptAll, GuardedInvoker
+from aeond.capabilities.tools.invoker import AcceptAll, GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import LLMRequest
@@ -34,7 +35,7 @@ _CONTEXT = ToolContext(run_id="run", step_id="s1", call_id="call", workspace="")
 
 
 class Same:
-    """A tool that gives back what it was given: all that is measured is the way to it."""
+    """A tool that returns its argument, so that only the overhead is measured."""
 
     spec = ToolSpec(
         name="same",
@@ -52,7 +53,7 @@ class Same:
 
 
 def measure(_folder: Path) -> Section:
-    """The price of each way, and what it is of a tool or model that works for a millisecond."""
+    """The overhead of each, absolute and relative to a tool or model that works for a millisecond."""
     rows = []
     for name, path in (
         ("a tool, through the invoker", tool_path),
@@ -72,22 +73,23 @@ def measure(_folder: Path) -> Section:
             )
         )
     return Section(
-        "The guarded way",
-        f"{TURNS} turns of {CALLS_A_TURN} calls each, direct and guarded in alternation. The floor is the same "
-        "work called directly.",
+        "Checked calls",
+        f"{TURNS} rounds of {CALLS_A_TURN} calls each, direct and checked in alternation. The floor is"
+        " the same work called directly.",
         ("what", "aeond", "floor", "added", "of a call of 1 ms", "aim"),
         tuple(rows),
     )
 
 
 async def tool_path() -> tuple[Sample, Sample]:
-    """A direct call of a tool, and the same through lookup, both schemas, leave, slot, time and size."""
+    """A direct tool call, and the same call through lookup, both schemas, authorisation, slot, timer and size
+    check."""
     tool, registry = Same(), Registry()
     registry.register(tool)
     invoker = GuardedInvoker(registry, SystemClock(), AcceptAll())
     result = await invoker.invoke(_CALL, _CONTEXT)
     if not result.success or result.data != _CALL.arguments:
-        message = f"the guarded call failed: {result.error}"
+        message = f"the checked call failed: {result.error}"
         raise RuntimeError(message)
     return await _in_turns(
         lambda: tool.execute(_CALL.arguments, _CONTEXT), lambda: invoker.invoke(_CALL, _CONTEXT)
@@ -95,7 +97,7 @@ async def tool_path() -> tuple[Sample, Sample]:
 
 
 async def agent_path() -> tuple[Sample, Sample]:
-    """A direct question to a model that answers from a script, and the same to the agent in front of it."""
+    """A direct call to a scripted model, and the same call through its agent."""
     llm = ScriptedLLM(Script(rules=(Rule(text="Hello."),)))
     agent, message = LLMAgent(llm), Message(Role.USER, "Say hello.")
     request = LLMRequest((message,))

@@ -1,4 +1,4 @@
-"""A durable step in a chain of ten: ours, others', and the commit that none of them can avoid."""
+"""A durable step in a chain of ten: aeond, comparable systems, and the unavoidable commit."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ UNSTORED = Contender(
 
 
 def measure(folder: Path) -> Section:
-    """Everyone in turns, one table."""
+    """Runs all contenders in alternation; one table."""
     contenders = (FLOOR, AEOND, WRITING, OVER_SOCKET, LANGGRAPH, DBOS, UNSTORED)
     turns = in_turns(contenders, ROUNDS, folder)
     aims = {
@@ -30,12 +30,14 @@ def measure(folder: Path) -> Section:
     }
     return Section(
         "A durable step",
-        "A chain of ten trivial steps, divided by ten; for everyone the caller is in the same process. aeond's "
-        "chain is a whole run: request, plan, scheduler, validation both ways, intent and outcome of each step on "
-        "disk, every event to whoever watches, answer. Steps that only compute share commits, as ADR 0008 says; "
-        "below them ten steps that each write a file and sync it and its folder, begun when their intent is on disk, and "
-        "the computing run asked for and watched over the socket by a client in another process. The floor is the commit of one row with `synchronous=FULL`; "
-        "`undisturbed` is the tenth percentile, a ratio the median of the ratios of turns that stood beside each other.",
+        "A chain of ten trivial steps, divided by ten; every caller is in the same process. aeond's"
+        " chain is a whole run: request, plan, scheduler, validation in both directions, intent and"
+        " outcome of each step on disk, every event to its watchers, answer. Steps that only compute"
+        " share commits, as described in ADR 0008. Below them: ten steps that each write a file and sync"
+        " it and its folder, started when their intent is on disk; and the computing run requested and"
+        " watched over the socket by a client in another process. The floor is the commit of one row"
+        " with `synchronous=FULL`; `undisturbed` is the tenth percentile; a ratio is the median of the"
+        " ratios of adjacent rounds.",
         ("who", "a step", "undisturbed", "of the floor", "of aeond", "aim"),
         tuple(
             (

@@ -1,4 +1,4 @@
-"""The real daemon in a folder of its own, as a user would run it but with a scripted model."""
+"""The real daemon in a separate folder, as a user would run it but with a scripted model."""
 
 import json
 import os
@@ -36,7 +36,7 @@ SCRIPTED = """
 engine = "scripted"
 script = {script}
 """
-# The default engine, at rest until somebody asks for a model.
+# The default engine, not loaded until the first request.
 UNLOADED = """
 [model]
 load_at_start = false
@@ -45,7 +45,7 @@ load_at_start = false
 
 @dataclass(frozen=True, slots=True)
 class RunningDaemon:
-    """Where it listens, which process it is, and how long it took from exec to READY."""
+    """Its socket, its process id, and the time from exec to READY."""
 
     socket: Path
     pid: int
@@ -53,7 +53,7 @@ class RunningDaemon:
 
 
 def write_config(folder: Path, model: str = SCRIPTED) -> Path:
-    """A configuration whose every place is in this folder, and by default a model that answers from a script."""
+    """A configuration with all paths in this folder, and by default a scripted model."""
     script = folder / "script.json"
     script.write_text(json.dumps({"rules": [{"text": "It was said ten times."}]}), encoding="utf-8")
     places = {"state": folder / "state", "socket": folder / SOCKET, "script": script}
@@ -72,7 +72,7 @@ AEOND = (str(Path(sys.executable).with_name("aeond")),)
 def running_daemon(
     folder: Path, program: Sequence[str] = AEOND, model: str = SCRIPTED
 ) -> Iterator[RunningDaemon]:
-    """Starts `aeond serve`, waits for READY as systemd would, stops it in order at the end."""
+    """Starts `aeond serve`, waits for READY as systemd would, stops it in an orderly way at the end."""
     config = write_config(folder, model)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notices:
         notices.bind(str(folder / "notify.sock"))

@@ -1,4 +1,4 @@
-"""What the door adds to a call and takes from a stream, against the same server bound directly."""
+"""The overhead of the door for a call and a stream, compared with the same server bound directly."""
 
 import statistics
 import subprocess
@@ -18,7 +18,7 @@ from benchmarks.page import Section, microseconds, verdict
 CALLS_A_TURN = 200
 CALL_TURNS = 31
 STREAM_TURNS = 11
-EVENTS = {1: 8_192, 256: 262_144}  # of how many events a message, how many events
+EVENTS = {1: 8_192, 256: 262_144}  # by events per message: the number of events
 READY_SECONDS = 30.0
 LIMIT_SECONDS = 300.0
 MOST_ADDED_SECONDS = 150e-6
@@ -29,7 +29,7 @@ Measured = Callable[[grpc.aio.Channel], Awaitable[float]]
 
 @contextmanager
 def server(folder: Path, batch: int) -> Iterator[None]:
-    """The server with both of its sockets, in a process of its own."""
+    """The server with both its sockets, in a separate process."""
     module = "benchmarks.contenders.door_server"
     command = [sys.executable, "-m", module, str(folder), str(EVENTS[batch]), str(batch)]
     with subprocess.Popen(
@@ -44,7 +44,7 @@ def server(folder: Path, batch: int) -> Iterator[None]:
 
 
 async def call_seconds(channel: grpc.aio.Channel) -> float:
-    """The median of the calls of one turn."""
+    """The median of the calls of one round."""
     stub, seconds = daemon_pb2_grpc.DaemonServiceStub(channel), []
     for _ in range(CALLS_A_TURN):
         begun = perf_counter()
@@ -54,7 +54,7 @@ async def call_seconds(channel: grpc.aio.Channel) -> float:
 
 
 async def stream_seconds(channel: grpc.aio.Channel) -> float:
-    """How long one whole stream takes."""
+    """The duration of one whole stream."""
     begun = perf_counter()
     async for _ in runs_pb2_grpc.RunServiceStub(channel).WatchRun(runs_pb2.WatchRunRequest(run_id="bare")):
         pass
@@ -62,7 +62,7 @@ async def stream_seconds(channel: grpc.aio.Channel) -> float:
 
 
 async def in_turns(folder: Path, turns: int, measured: Measured) -> tuple[Sample, Sample]:
-    """Direct and through the door, one after the other so that a busy moment falls on both."""
+    """Direct and through the door in alternation, so that a disturbance affects both."""
     seconds: tuple[list[float], list[float]] = ([], [])
     with anyio.fail_after(LIMIT_SECONDS):
         async with (
@@ -71,7 +71,7 @@ async def in_turns(folder: Path, turns: int, measured: Measured) -> tuple[Sample
         ):
             for channel in (direct, door):
                 await channel.channel_ready()
-                await measured(channel)  # the first is slower, in both
+                await measured(channel)  # the first one is slower in both
             for _ in range(turns):
                 for channel, taken in zip((direct, door), seconds, strict=True):
                     taken.append(await measured(channel))
@@ -79,7 +79,7 @@ async def in_turns(folder: Path, turns: int, measured: Measured) -> tuple[Sample
 
 
 def measure(folder: Path) -> Section:
-    """Calls one after the other, then streams of small messages and of pages as the daemon sends them."""
+    """Calls one after another, then streams of small messages and of pages as the daemon sends them."""
     rows = []
     for batch, events in EVENTS.items():
         own = folder / str(batch)
@@ -103,7 +103,7 @@ def measure(folder: Path) -> Section:
             share = statistics.median(
                 straight / through for straight, through in zip(direct.seconds, door.seconds, strict=True)
             )
-            what = "an event a message" if batch == 1 else f"{batch} events a message"
+            what = "one event per message" if batch == 1 else f"{batch} events per message"
             rows.append(
                 (
                     f"a stream, {what}",
@@ -115,9 +115,9 @@ def measure(folder: Path) -> Section:
             )
     return Section(
         "The door",
-        f"One grpc.aio server with two sockets: its own, and the door's before it. {CALL_TURNS} turns of "
-        f"{CALLS_A_TURN} calls and {STREAM_TURNS} streams of each kind, direct and through the door in alternation; "
-        "what is added, and the share, are medians over the turns that stood beside each other.",
-        ("what", "through the door", "direct", "the door's part", "aim"),
+        f"One grpc.aio server with two sockets: its own, and the door's in front of it. {CALL_TURNS}"
+        f" rounds of {CALLS_A_TURN} calls and {STREAM_TURNS} streams of each kind, direct and through the"
+        " door in alternation. The overhead and the share are medians over adjacent rounds.",
+        ("what", "through the door", "direct", "overhead", "aim"),
         tuple(rows),
     )

@@ -1,4 +1,4 @@
-"""What our way to an engine costs against its own server, and what a plan's schema costs."""
+"""The overhead of our path to an engine compared with its own server, and the cost of a plan's schema."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +12,7 @@ AT_ONCE: Final = (1, 8, 16)
 
 
 def measure(_folder: Path) -> Section:
-    """A process of its own for each engine that is installed here."""
+    """A separate process for each installed engine."""
     rows: list[tuple[str, ...]] = []
     for engine, name in NAMES.items():
         if is_installed(engine):
@@ -20,12 +20,13 @@ def measure(_folder: Path) -> Section:
         else:
             rows.append(not_installed(engine, 5))
     return Section(
-        "The way to the engine",
-        f"SmolLM2-135M, the same prompts by our adapter and by a plain HTTP client at the engine's own server, in turns, "
-        f"{ROUNDS} rounds: the time to the first token of one request whose beginning is known, then so many answers of "
-        f"{TOKENS} tokens at once; then eight plans of twenty tools with and without their schema. What is added to the first "
-        "token is the median over pairs that stood beside each other, ratios are medians over the rounds. llama.cpp is given "
-        "prompts in pieces, so that a request can be cancelled while it is read; its server driven directly cannot be.",
+        "The path to the engine",
+        "SmolLM2-135M, the same prompts through our adapter and through a plain HTTP client at the"
+        f" engine's own server, in alternation, {ROUNDS} rounds: the time to the first token of one"
+        f" request with a cached prefix, then the given number of concurrent answers of {TOKENS} tokens,"
+        " then eight plans of twenty tools with and without their schema. The overhead on the first"
+        " token is the median over adjacent pairs; ratios are medians over the rounds. Our adapter sends"
+        " prompts to llama.cpp batch by batch; its own server, used directly, gets them whole.",
         ("what", "by aeond", "directly", "ratio", "aim"),
         tuple(rows),
     )
@@ -47,7 +48,7 @@ def _rows(name: str, figures: dict[str, Any]) -> list[tuple[str, ...]]:
         ratio = figures["ratios"][place]
         rows.append(
             (
-                f"{name}: tokens a second, {at_once} at once",
+                f"{name}: tokens a second, {at_once} concurrent",
                 f"{ours:.0f}",
                 f"{direct:.0f}",
                 f"{ratio:.2f}",

@@ -1,4 +1,4 @@
-"""Samples, and how they are taken: each contender in a process of its own, in turns."""
+"""Samples and their collection: each contender in a separate process, in alternation."""
 
 import json
 import statistics
@@ -18,7 +18,7 @@ LIMIT_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Durations in seconds of the same thing done many times."""
+    """Durations in seconds of the same operation."""
 
     seconds: tuple[float, ...]
 
@@ -28,23 +28,23 @@ class Sample:
 
     @property
     def fastest_tenth(self) -> float:
-        """What it costs when nothing disturbs: the tenth percentile."""
+        """The cost without disturbance: the tenth percentile."""
         return statistics.quantiles(self.seconds, n=10)[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A script that prints a JSON list of durations, and how it is called."""
+    """A program that prints a JSON list of durations, and its arguments."""
 
     name: str
     python: Path
     script: str
     arguments: tuple[str, ...] = ()  # before FOLDER and COUNT
-    count: int = 12  # how often a turn does the thing
-    warm_up: int = 2  # how many of the first are thrown away
+    count: int = 12  # operations per round
+    warm_up: int = 2  # discarded operations at the start
 
     def turn(self, folder: Path) -> list[float]:
-        """Runs once in a folder of its own on the disk that is measured."""
+        """Runs once in a separate folder on the measured disk."""
         with tempfile.TemporaryDirectory(dir=folder) as own:
             outcome = subprocess.run(
                 [self.python, CONTENDERS / self.script, *self.arguments, own, str(self.count)],
@@ -63,26 +63,26 @@ class Contender:
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
-    """What each contender took, turn by turn; the n-th turns of all stand beside each other in time."""
+class Rounds:
+    """The times of each contender by round; the n-th rounds of all are adjacent in time."""
 
     samples: Mapping[str, Sequence[Sample]]
 
     def whole(self, name: str) -> Sample:
-        """All turns of one contender as one sample."""
+        """All rounds of one contender as one sample."""
         return Sample(tuple(seconds for turn in self.samples[name] for seconds in turn.seconds))
 
     def ratio(self, name: str, other: str) -> float:
-        """How much longer the first takes: the median over the turns, so that a busy minute falls on both."""
+        """How much longer the first takes: the median over the rounds, so that a disturbance affects both."""
         pairs = zip(self.samples[name], self.samples[other], strict=True)
         return statistics.median(mine.median / theirs.median for mine, theirs in pairs)
 
 
-def in_turns(contenders: Sequence[Contender], rounds: int, folder: Path) -> Turns:
-    """Every contender once a round."""
+def in_turns(contenders: Sequence[Contender], rounds: int, folder: Path) -> Rounds:
+    """Runs every contender once per round."""
     samples: dict[str, list[Sample]] = {contender.name: [] for contender in contenders}
     for number in range(1, rounds + 1):
         for contender in contenders:
             print(f"  round {number} of {rounds}: {contender.name}", flush=True)
             samples[contender.name].append(Sample(tuple(contender.turn(folder))))
-    return Turns(samples)
+    return Rounds(samples)

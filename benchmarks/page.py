@@ -6,15 +6,15 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-INTRODUCTION = """Written by `make bench`; do not edit. The machine: {machine}. Each section is one run, on the day that it
-names: contenders take turns, each in a process of its own on the same disk; figures are medians. Absolute times
-are this machine's; the ratios travel."""
+INTRODUCTION = """Written by `make bench`; do not edit. The machine: {machine}. Each section is one run, on the given date: contenders
+alternate, each in a separate process on the same disk; figures are medians. Absolute times depend on this machine; the
+ratios are comparable across machines."""
 _HEADING = "\n## "
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, what was done, and a table."""
+    """A heading, the method, and a table."""
 
     title: str
     text: str
@@ -37,7 +37,7 @@ def megabytes(size: float) -> str:
 def verdict(
     value: float, *, at_most: float | None = None, at_least: float | None = None, unit: str = ""
 ) -> str:
-    """The aim and whether it was reached, in words."""
+    """The aim and whether it was reached."""
     if at_most is not None:
         return f"<= {at_most:.3g}{unit}: {'reached' if value <= at_most else 'missed'}"
     assert at_least is not None
@@ -45,7 +45,7 @@ def verdict(
 
 
 def render(sections: Sequence[Section], before: str = "") -> str:
-    """The whole page: what was measured now in place of what the page `before` says of it, and the rest of that."""
+    """The whole page: new sections replace those of the page `before`; the others are kept."""
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}"
     texts = {text.partition("\n")[0]: text.rstrip("\n") for text in before.split(_HEADING)[1:]}
     texts |= {section.title: _text_of(section) for section in sections}

@@ -1,7 +1,7 @@
-"""How much of a run's prompts the engine has read before: the real daemon, a real model, the engine's own counts."""
+"""The share of a run's prompts served from the prefix cache: the real daemon, a real model, the engine's own
+counts."""
 
 import tempfile
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -10,6 +10,7 @@ from aeond_client import Client, NoAnswerError
 from aeond_client.models import EngineMetrics
 from benchmarks.daemon import running_daemon
 from benchmarks.page import Section, verdict
+from benchmarks.rates import wait_until_idle
 from benchmarks.real_engines import NAMES, is_installed, not_installed
 
 MODEL: Final = """
@@ -24,28 +25,27 @@ REQUESTS: Final = (
     "List the files here and say which one is the longest.",
     "Remember that the boat is called Petrel, then tell me its name.",
 )
-READY_SECONDS: Final = 900
-CALM_LOOKS: Final = 3
 
 
 def measure(_folder: Path) -> Section:
-    """Several runs of several calls each; what was read ahead before them is not counted."""
+    """Several runs of several calls each; the warm-up before them is not counted."""
     rows = [
         _measured(engine, name) if is_installed(engine) else not_installed(engine, 6)
         for engine, name in NAMES.items()
     ]
     return Section(
         "Prompts and the prefix cache",
-        f"{len(REQUESTS)} runs, one after another, in the real daemon with SmolLM2-135M, once the usual beginnings are "
-        "read ahead. Asked is every token of every prompt; from before is what the engine had in its cache; read is "
-        "what the engine's own metrics page says that it computed meanwhile. All calls of a run count, the first too.",
-        ("engine", "asked", "from before", "read by the engine's count", "share", "aim"),
+        f"{len(REQUESTS)} runs, one after another, in the real daemon with SmolLM2-135M, after warm-up."
+        " `prompt tokens` counts every token of every prompt, `cached` those found in the engine's"
+        " cache, and `read` those that the engine computed by its own metrics page. All calls of a run"
+        " count, including the first.",
+        ("engine", "prompt tokens", "cached", "read, by the engine's count", "share", "aim"),
         tuple(rows),
     )
 
 
 def _measured(engine: str, name: str) -> tuple[str, ...]:
-    with tempfile.TemporaryDirectory(prefix="aeond-") as own:  # a short path: sockets are in it
+    with tempfile.TemporaryDirectory(prefix="aeond-") as own:  # a short path, because it contains sockets
         model = MODEL.replace("ENGINE", engine)
         with running_daemon(Path(own), model=model) as daemon, Client(str(daemon.socket)) as client:
             before = _read_ahead(client)
@@ -54,7 +54,7 @@ def _measured(engine: str, name: str) -> tuple[str, ...]:
                     client.run(request)
             after = client.get_status().engine.metrics
     if after is None:
-        message = f"{name} measures nothing"
+        message = f"{name} reports no metrics"
         raise RuntimeError(message)
     asked = after.prompt_tokens - before.prompt_tokens
     cached = after.cached_tokens - before.cached_tokens
@@ -64,13 +64,8 @@ def _measured(engine: str, name: str) -> tuple[str, ...]:
 
 
 def _read_ahead(client: Client) -> EngineMetrics:
-    """What was measured once the engine is ready and does nothing by itself any more."""
-    calm = 0
-    for _ in range(READY_SECONDS):
-        engine = client.get_status().engine
-        calm = calm + 1 if engine.state == "ready" and not engine.activity else 0
-        if calm >= CALM_LOOKS and engine.metrics is not None:
-            return engine.metrics
-        time.sleep(1)
-    message = f"the engine was not ready in {READY_SECONDS} seconds"
-    raise RuntimeError(message)
+    """The metrics once the engine is ready and idle."""
+    wait_until_idle(client)
+    metrics = client.get_status().engine.metrics
+    assert metrics is not None
+    return metrics

@@ -1,4 +1,4 @@
-"""The engines that real models run on: which are installed here, and what a process over one of them tells."""
+"""The installed engines for real models, and processes that use one."""
 
 import json
 import os
@@ -19,13 +19,13 @@ def is_installed(engine: str) -> bool:
 
 
 def not_installed(engine: str, columns: int) -> tuple[str, ...]:
-    """The row of a table in place of figures."""
+    """A table row for an engine that is not installed."""
     return (f"{NAMES[engine]}: not installed here (make engine-setup)", *[""] * (columns - 1))
 
 
 def told(contender: str, *arguments: object) -> Any:
-    """What a contender prints, in a process and a folder of its own; the folder is its first argument."""
-    with tempfile.TemporaryDirectory(prefix="aeond-") as folder:  # a short path: sockets are in it
+    """The output of a contender in a separate process and folder; the folder is its first argument."""
+    with tempfile.TemporaryDirectory(prefix="aeond-") as folder:  # a short path, because it contains sockets
         outcome = subprocess.run(
             [sys.executable, "-m", f"benchmarks.contenders.{contender}", folder, *map(str, arguments)],
             capture_output=True,

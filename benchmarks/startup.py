@@ -1,4 +1,4 @@
-"""From exec to READY, memory, and what it costs to have it there doing nothing."""
+"""Start-up time from exec to READY, memory, and the cost of an idle daemon."""
 
 import asyncio
 import compileall
@@ -17,13 +17,13 @@ from benchmarks.streams import bare_server
 
 STARTS = 7
 IDLE_SECONDS = 10.0
-SETTLING_SECONDS = 35.0  # the daemon gives memory back every 30 s while nothing runs
+SETTLING_SECONDS = 35.0  # the daemon returns memory every 30 s while it is idle
 CHAINS = 50
 
 
 def measure(folder: Path) -> Section:
     """Several starts of each, alternating; then one daemon at rest, and the same one after work."""
-    # As where it is installed: there the modules are compiled, whatever the environment here says.
+    # As in an installation, where modules are compiled, whatever the environment here says.
     compileall.compile_dir(ROOT / "aeond", quiet=1)
     bare_starts, starts = [], []
     for _ in range(STARTS):
@@ -45,9 +45,9 @@ def measure(folder: Path) -> Section:
     start, bare_start = Sample(tuple(starts)).median, Sample(tuple(bare_starts)).median
     return Section(
         "Start and rest",
-        "With the default engine and no model loaded. The floor is a Python process that imports grpc.aio and listens. What work adds is "
-        "for the most part code of libraries that ran, pages of files that the machine may take back at any time; "
-        "at rest the daemon lets them go itself.",
+        "With the default engine and no model loaded. The floor is a Python process that imports"
+        " grpc.aio and listens. The additional memory after work is mostly mapped library code, pages of"
+        " files that the system may reclaim at any time; an idle daemon releases them itself.",
         ("what", "aeond", "floor", "aim"),
         (
             ("from exec to READY", milliseconds(start), milliseconds(bare_start), _within(start, 0.5, " s")),
@@ -79,6 +79,6 @@ def _within(value: float, limit: float, unit: str) -> str:
 
 
 def idle_share(process: psutil.Process) -> float:
-    """The part of a core that the process uses while nobody asks for anything."""
+    """The share of a core that the idle process uses."""
     process.cpu_percent()
     return float(process.cpu_percent(interval=IDLE_SECONDS)) / 100

@@ -1,4 +1,4 @@
-"""How many events a second one client gets over one stream."""
+"""Events per second that one client receives over one stream."""
 
 import itertools
 import statistics
@@ -16,11 +16,11 @@ import grpc.aio
 
 from aeond.api.v1 import runs_pb2, runs_pb2_grpc
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
-from aeond.domain.budgets import Amounts, Budget
-from aeond.domain.events import Event, EventKind, RunCreated, RunEnded, StepEnded, StepStarted
-from aeond.domain.plans import PlanStep, StepState
-from aeond.domain.runs import RunRequest, RunState
-from aeond.domain.steps import StepMode
+from aeond.domain.plans.plan import PlanStep, StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.runs.budgets import Amounts, Budget
+from aeond.domain.runs.events import Event, EventKind, RunCreated, RunEnded, StepEnded, StepStarted
+from aeond.domain.runs.run import RunRequest, RunState
 from aeond.domain.tools import Recovery, ToolCall
 from benchmarks.daemon import running_daemon
 from benchmarks.measuring import ROOT, Sample
@@ -37,7 +37,7 @@ WATCH_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class BareServer:
-    """Where it listens and which process it is."""
+    """Its socket and its process id."""
 
     socket: Path
     pid: int
@@ -45,7 +45,7 @@ class BareServer:
 
 @contextmanager
 def bare_server(folder: Path, events: int, batch: int) -> Iterator[BareServer]:
-    """grpc.aio with nothing behind it."""
+    """grpc.aio without a service behind it."""
     socket = folder / f"bare-{batch}.sock"
     command: list[str | Path] = [
         sys.executable,
@@ -67,7 +67,7 @@ def bare_server(folder: Path, events: int, batch: int) -> Iterator[BareServer]:
 
 
 def watch_seconds(socket: Path, run_id: str, events: int) -> float:
-    """How long it takes to receive this many events of a run that has them all."""
+    """The time to receive this many events of a finished run."""
     return anyio.run(_watch, socket, run_id, events)
 
 
@@ -84,13 +84,13 @@ async def _watch(socket: Path, run_id: str, events: int) -> float:
                     break
             seconds = perf_counter() - begun
     if received < events:
-        message = f"{received} events arrived, {events} were asked for"
+        message = f"{received} events arrived, expected {events}"
         raise RuntimeError(message)
     return seconds
 
 
 def measure(folder: Path) -> Section:
-    """The same client, the same number of events, in turns: ours from its journal, the floor from memory."""
+    """The same client and number of events, in alternation: ours from its journal, the floor from memory."""
     state = folder / "state"
     state.mkdir()
     anyio.run(_write_run, state / "journal.db")
@@ -107,16 +107,16 @@ def measure(folder: Path) -> Section:
     ratio = statistics.median(map(truediv, seconds["one"], seconds["aeond"]))
     return Section(
         "A stream",
-        f"One client receives {EVENTS:,} events over one stream, {ROUNDS} times. aeond reads each from its "
-        "journal, checks and translates it, and sends what is at hand together; the floor is grpc.aio alone "
-        "with an event a message, all of them made beforehand. Beside it the same with aeond's page size, "
-        "where next to nothing is left to do.",
+        f"One client receives {EVENTS:,} events over one stream, {ROUNDS} times. aeond reads each from"
+        " its journal, checks and translates it, and sends available events together. The floor is"
+        " grpc.aio alone with one event per message, all of them precomputed. For comparison the same"
+        " with aeond's page size, where almost no work remains.",
         ("who", "events a second", "of the floor", "aim"),
         (
-            ("grpc.aio, an event a message", f"{rates['one']:,.0f}", "1.0", ""),
+            ("grpc.aio, one event per message", f"{rates['one']:,.0f}", "1.0", ""),
             ("aeond", f"{rates['aeond']:,.0f}", f"{ratio:.1f}", verdict(ratio, at_least=0.8)),
             (
-                f"grpc.aio, {PAGE_EVENTS} events a message",
+                f"grpc.aio, {PAGE_EVENTS} events per message",
                 f"{rates['batch']:,.0f}",
                 f"{rates['batch'] / rates['one']:.1f}",
                 "",
@@ -126,7 +126,7 @@ def measure(folder: Path) -> Section:
 
 
 async def _write_run(path: Path) -> None:
-    """A run that has ended, with this many events after its beginning."""
+    """A finished run with this many events after its start."""
     call = ToolCall("echo", {"text": "hello"}, f"{RUN_ID}/s1")
     step = PlanStep("s1", "Say it again.", tool_call=call)
     pair: tuple[EventKind, EventKind] = (

@@ -1,4 +1,4 @@
-"""How often the disk is asked to sync: a count, so it holds on any machine."""
+"""The number of syncs: a count, so it is the same on any machine."""
 
 import asyncio
 import statistics
@@ -13,7 +13,7 @@ from benchmarks.daemon import running_daemon
 from benchmarks.page import Section, verdict
 
 CHAINS = 20
-SHORT, LONG = 10, 20  # steps: what a longer chain costs more is what its steps cost
+SHORT, LONG = 10, 20  # steps: the difference between chains is the cost of the additional steps
 
 
 def measure(folder: Path) -> Section:
@@ -29,21 +29,22 @@ def measure(folder: Path) -> Section:
             step = (syncs_of(daemon.socket, count, chain, LONG, CHAINS) - short) / (LONG - SHORT)
             rows.append((name, f"{step:.2f}", f"{floor}", verdict(step, at_most=at_most)))
             rows.append(
-                (f"a run of {SHORT} of them, all in all", f"{short:.1f}", f"{max(1, floor * SHORT)}", "")
+                (f"a run of {SHORT} of them in total", f"{short:.1f}", f"{max(1, floor * SHORT)}", "")
             )
     return Section(
         "Syncs",
-        f"Counted below SQLite, journal and memory together, over {CHAINS} chains of each length. What a chain "
-        f"of {LONG} steps needs more than one of {SHORT} is what its steps need. The floor is one for what must "
-        "be on disk before the next step begins: the outcome of one step and the intent of the next share it. "
-        "Steps that only compute need none of their own: what they gave is on disk before anybody sees it.",
+        f"Counted below SQLite, journal and memory together, over {CHAINS} chains of each length. The"
+        f" cost of a step is the difference between a chain of {LONG} steps and one of {SHORT}. The floor"
+        " is one sync for data that must be on disk before the next step starts: the outcome of one step"
+        " and the intent of the next share it. Steps that only compute need none: their results are on"
+        " disk before they are shown.",
         ("what", "syncs", "floor", "aim"),
         tuple(rows),
     )
 
 
 def counting(count: Path) -> tuple[str, ...]:
-    """The program that is the daemon with its syncs counted in a file."""
+    """The daemon program with its syncs counted in a file."""
     return (sys.executable, "-m", "benchmarks.contenders.counting_daemon", str(count))
 
 

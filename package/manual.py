@@ -1,7 +1,7 @@
-"""The manual pages, from the commands and the configuration themselves: `package/manual.py FOLDER`.
+"""Generates the manual pages from the commands and the configuration: `package/manual.py FOLDER`.
 
-aeonctl(1), aeond.toml(5) and aeond(8) are made when aeond is installed and are kept nowhere, so they cannot
-tell of anything that is not there. What is prose in them is prose in the programs' own help.
+aeonctl(1), aeond.toml(5) and aeond(8) are generated during the installation and not stored, so they are
+always current. Their text is that of the programs' own help.
 """
 # ruff: noqa: INP001 (a program, not a package)
 
@@ -17,8 +17,8 @@ import click
 from aeon_cli.exits import MEANINGS
 from aeon_cli.main import cli
 from aeond import __version__
-from aeond.daemon.config import Config
-from aeond.daemon.config_types import Section
+from aeond.daemon.config.schema import Config
+from aeond.daemon.config.section import Section
 from aeond.daemon.main import EXITS, command_line
 
 SEE_ALSO = {
@@ -28,28 +28,28 @@ SEE_ALSO = {
 }
 PLACES = (
     ("/etc/aeond/aeond.toml", "the configuration of the system's daemon; see aeond.toml(5)"),
-    ("~/.config/aeond/aeond.toml", "that of a user's own daemon"),
+    ("~/.config/aeond/aeond.toml", "the configuration of a user's own daemon"),
     ("/var/lib/aeond", "the state of the system's daemon: journal, memory, models, workspaces of runs"),
-    ("~/.local/state/aeond", "that of a user's own daemon; its models are in ~/.cache/aeond/models"),
+    ("~/.local/state/aeond", "the state of a user's own daemon; its models are in ~/.cache/aeond/models"),
     ("/run/aeond/aeond.sock", "the socket of the system's daemon"),
-    ("$XDG_RUNTIME_DIR/aeond/aeond.sock", "that of a user's own daemon"),
+    ("$XDG_RUNTIME_DIR/aeond/aeond.sock", "the socket of a user's own daemon"),
 )
 UNITS = (
     ("aeond.service", "the daemon; also a unit of systemctl --user, for a daemon of one user"),
     ("aeond.socket", "its socket: the first connection starts the daemon"),
     ("aeond-engine.service", "the model's engine, started by aeond-engine.socket when the daemon needs it"),
-    ("aeond-tool@.service", "one call of a tool that is not trusted, started by aeond-tool.socket"),
+    ("aeond-tool@.service", "one call of an untrusted tool, started by aeond-tool.socket"),
 )
 
 
 def pages() -> dict[str, str]:
-    """Each page by the name of its file."""
+    """Each page by its file name."""
     made = {"aeonctl.1": _aeonctl(), "aeond.toml.5": _configuration(), "aeond.8": _aeond()}
     return {name: "\n".join([*lines, *_see_also(name)]) + "\n" for name, lines in made.items()}
 
 
 def escaped(text: str) -> str:
-    """Text as it is, whatever roff would make of it."""
+    """Text with roff's special characters escaped."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return re.sub(r"^([.'])", r"\\&\1", text, flags=re.MULTILINE)
 
@@ -70,18 +70,20 @@ def _terms(terms: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def _prose(text: str) -> Iterator[str]:
-    """Paragraphs; one that begins with click's mark keeps its lines."""
+    """Paragraphs; one that starts with click's mark keeps its lines."""
     for paragraph in text.split("\n\n"):
         kept = paragraph.lstrip("\n").startswith("\b")
         lines = escaped(paragraph.strip("\b\n"))
         yield from (".PP", *([".nf", lines, ".fi"] if kept else [lines]))
 
 
-# What follows makes aeonctl(1).
+# The following functions generate aeonctl(1).
 
 
 def _aeonctl() -> Iterator[str]:
-    yield from _head("aeonctl", 1, "ask the AI daemon aeond, watch it work, look at what it did")
+    yield from _head(
+        "aeonctl", 1, "send requests to the AI daemon aeond, follow its work, inspect the results"
+    )
     context = click.Context(cli, info_name="aeonctl", **cli.context_settings)
     yield from (".SH SYNOPSIS", f"\\fBaeonctl\\fR {escaped(' '.join(cli.collect_usage_pieces(context)))}")
     yield from (".SH DESCRIPTION", *_prose((cli.help or "").partition("\b\nExit codes")[0]))
@@ -90,7 +92,7 @@ def _aeonctl() -> Iterator[str]:
     yield from (".SH EXIT STATUS", *_terms([(str(code.value), told) for code, told in MEANINGS.items()]))
     yield from (
         ".SH ENVIRONMENT",
-        *_terms([("AEOND_SOCKET", "the daemon's socket, where --socket is not given")]),
+        *_terms([("AEOND_SOCKET", "the daemon's socket if --socket is not given")]),
     )
 
 
@@ -113,7 +115,7 @@ def _options(command: click.Command, context: click.Context) -> list[tuple[str, 
     return [record for record in records if record is not None]
 
 
-# What follows makes aeond(8).
+# The following functions generate aeond(8).
 
 
 def _aeond() -> Iterator[str]:
@@ -138,7 +140,7 @@ def _arguments(command: argparse.ArgumentParser) -> list[tuple[str, str]]:
     return [(", ".join(action.option_strings) or str(action.dest), str(action.help)) for action in shown]
 
 
-# What follows makes aeond.toml(5).
+# The following functions generate aeond.toml(5).
 
 
 def _configuration() -> Iterator[str]:
@@ -147,10 +149,10 @@ def _configuration() -> Iterator[str]:
     yield from (
         ".SH DESCRIPTION",
         *_prose(
-            "A TOML file. A key that is left out has its default, and without a file all have; an unknown key or a "
-            "wrong value ends the start. `aeond check-config` tells whether a file is right, `aeond check-config "
-            "--defaults` prints one with every key.\n\nNo secret is written into it: it names a credential of "
-            "systemd or a file that only its owner can read."
+            "A TOML file. Omitted keys have their default values, and without a file all keys do; an"
+            " unknown key or an invalid value prevents a start. `aeond check-config` validates a file,"
+            " `aeond check-config --defaults` prints one with every key.\n\nThe file contains no"
+            " secrets: it refers to a systemd credential or to a file that only its owner can read."
         ),
         ".SH KEYS",
     )

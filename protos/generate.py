@@ -1,12 +1,12 @@
-"""Generates aeond/api from the contracts in this folder, or checks that nothing is out of step.
+"""Generates aeond/api from the contract in this folder, or checks that the generated code is current.
 
-    python protos/generate.py            write aeond/api anew
+    python protos/generate.py            generate aeond/api
     python protos/generate.py --check    lint, breaking changes, generated code current; writes nothing
-    python protos/generate.py --freeze   make the contracts of now the ones that must not break
+    python protos/generate.py --freeze   freeze the current contract
 
-Every tool comes from the environment of the Python that runs this, so the output depends on the pinned
-versions alone. `aeond.api.v1.binpb` is the frozen contract: clients in the field were built against it,
-so a change that breaks it is refused; freeze again with a release.
+All tools come from the environment of the running Python, so the output depends only on pinned versions.
+`aeond.api.v1.binpb` is the frozen contract: existing clients were built against it, so a change that breaks it is
+rejected. Freeze it again for a release.
 """
 # ruff: noqa: INP001 (a program beside the contracts, not a package)
 
@@ -24,7 +24,7 @@ ROOT = CONTRACTS.parent
 PACKAGE = Path("aeond/api")
 FROZEN = CONTRACTS / "aeond.api.v1.binpb"
 
-# No imports in these: a client that loads the contract loads grpcio, protobuf and nothing else.
+# Empty packages: importing the contract loads only grpcio and protobuf.
 MARKERS = {
     "__init__.py": '"""The generated contract: needs grpcio and protobuf, and nothing of aeond."""\n',
     "v1/__init__.py": '"""Generated from protos/aeond/api/v1 by `make proto`; never edited."""\n',
@@ -34,8 +34,8 @@ MARKERS = {
 def main() -> None:
     arguments = argparse.ArgumentParser(description="Generate aeond/api from protos/.")
     choice = arguments.add_mutually_exclusive_group()
-    choice.add_argument("--check", action="store_true", help="change nothing; say what is out of step")
-    choice.add_argument("--freeze", action="store_true", help="make the contracts of now the frozen ones")
+    choice.add_argument("--check", action="store_true", help="change nothing; report differences")
+    choice.add_argument("--freeze", action="store_true", help="freeze the current contract")
     chosen = arguments.parse_args()
     if chosen.check:
         if complaints := [*lint(), *breaking_changes(), *differences()]:
@@ -73,14 +73,14 @@ def generate(target: Path) -> None:
 
 
 def differences() -> list[str]:
-    """Each generated file that is not what the contracts give."""
+    """Generated files that differ from the output for the contract."""
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder)
         generate(fresh)
         expected = generated_files(fresh)
         present = generated_files(ROOT)
         return [
-            f"{path}: not what protos/ gives; run `make proto` and commit it"
+            f"{path}: differs from the output for protos/; run `make proto` and commit it"
             for path in sorted(expected | present)
             if path not in expected
             or path not in present
@@ -97,7 +97,7 @@ def generated_files(root: Path) -> set[Path]:
 
 
 def lint() -> list[str]:
-    """Everything buf says about style, comments and format."""
+    """All findings of buf about style, comments and format."""
     complaints = buf("lint", str(CONTRACTS)).splitlines()
     if buf("format", "--diff", str(CONTRACTS)):
         complaints.append("protos: not formatted; run `buf format --write protos`")
@@ -105,12 +105,12 @@ def lint() -> list[str]:
 
 
 def breaking_changes() -> list[str]:
-    """Everything in the contracts of now that would break a client of the frozen ones."""
+    """All differences from the frozen contract that would break a client."""
     return buf("breaking", str(CONTRACTS), "--against", str(FROZEN)).splitlines()
 
 
 def buf(*arguments: str, check: bool = False) -> str:
-    """What buf prints; it prints nothing when it is content."""
+    """The output of buf; empty if there are no findings."""
     command = [str(Path(sys.executable).parent / "buf"), *arguments]
     result = subprocess.run(
         command, check=check, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment()
@@ -121,7 +121,7 @@ def buf(*arguments: str, check: bool = False) -> str:
 
 
 def environment() -> dict[str, str]:
-    """Ours, with the tools beside this Python found first."""
+    """The environment with this Python's tools first in PATH."""
     return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
 
 

@@ -1,4 +1,4 @@
-"""What every test stands on: one event loop, and how long hypothesis looks."""
+"""Common setup of all tests: one event loop, and the effort of hypothesis."""
 
 import os
 import signal
@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, settings
 # Fixtures that are made once for all tests, and what becomes of skips.
 pytest_plugins = ["tests.support.engine", "tests.support.skips", "tests.support.vllm"]
 
-# A shell starts what it puts into the background with interrupts ignored, and every program of ours that a
-# test starts and interrupts would inherit that. What is handled here is as usual again in them.
+# A shell starts background jobs with SIGINT ignored, and every program that a test starts would inherit that.
+# Signals handled here have their default action in them.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -38,8 +38,8 @@ def anyio_backend() -> str:
 async def one_event_loop(anyio_backend: str) -> AsyncIterator[None]:
     """Keeps one event loop from the first test to the last.
 
-    grpc.aio has one queue of finished operations for the whole process. What a test left behind there is
-    delivered to whichever loop runs next, and fails it when the loop that it belongs to has been closed.
+    grpc.aio has one queue of finished operations for the whole process. Operations left behind by a test are
+    delivered to the next running loop, and make it fail if the loop they belong to has been closed.
     """
     assert anyio_backend == "asyncio"
     yield  # noqa: PT022 - what is kept open until here is the loop itself

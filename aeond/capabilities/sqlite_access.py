@@ -1,4 +1,4 @@
-"""One connection to a SQLite file of ours, for stores that need no more than that."""
+"""A single connection to one of our SQLite files, for stores that need no more."""
 
 import threading
 from collections.abc import Callable
@@ -16,12 +16,11 @@ T = TypeVar("T")
 
 
 class SqliteAccess:
-    """Runs queries on worker threads, one at a time, each within `deadline_seconds`, waiting included.
+    """Runs queries on worker threads, one at a time, each within `deadline_seconds`, including its wait.
 
-    A change is on disk when it returns; one that is cancelled or fails happened whole or not at all.
-    StoreError with the format's name in its reason: _NEWER, _FOREIGN, _CORRUPT, _READ_ONLY, _CANNOT_OPEN,
-    _UNSAFE from `open`; later also DISK_FULL, _BUSY, _STUCK, and _FAILED, after which nothing is changed
-    until the next start.
+    A change is on disk when the call returns; a cancelled or failed change is atomic. StoreError with the
+    format's name in its reason: _NEWER, _FOREIGN, _CORRUPT, _READ_ONLY, _CANNOT_OPEN, _UNSAFE from `open`;
+    later also DISK_FULL, _BUSY, _STUCK, and _FAILED, after which changes are rejected until the next start.
     """
 
     def __init__(
@@ -36,7 +35,7 @@ class SqliteAccess:
         self._failure = ""
 
     async def open(self) -> None:
-        """Makes the file if there is none; its folder must exist."""
+        """Creates the file if needed; its folder must exist."""
         await self._on_thread(self._open)
 
     async def close(self) -> None:
@@ -74,7 +73,7 @@ class SqliteAccess:
 
     def _close(self) -> None:
         if self._connection is not None:
-            # The log goes back to the file, unless the disk failed: then the next start decides.
+            # Checkpoints the log, unless the disk failed: then the next start decides.
             self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(bool(self._failure)))
             self._connection.close(True)
             self._connection = None
@@ -106,7 +105,7 @@ class SqliteAccess:
     def _stuck(self) -> StoreError:
         return self._form.refusal(
             "STUCK",
-            f"the {self._form.name} did not answer for {self._deadline_seconds:g} s: "
-            "check the disk, then try again",
+            f"the {self._form.name} did not respond for {self._deadline_seconds:g} s: check the disk,"
+            " then retry",
             retryable=True,
         )

@@ -1,15 +1,16 @@
-"""A SQLite file of ours: made whole or not at all, recognised before it is touched, durable by setting.
+"""Our SQLite files: created atomically, identified before they are changed, and configured for durability.
 
-A file says what it is (`PRAGMA application_id`) and of which version (`PRAGMA user_version`). Both stand
-in its first 100 bytes, so a file that is not ours, newer than this program, cut off or damaged is refused
-by reading alone: nothing is written to it, and nothing beside it.
+A file states its type (`PRAGMA application_id`) and version (`PRAGMA user_version`). Both are in its first
+100 bytes, so a file that is foreign, newer than this program, truncated or damaged is detected by reading
+alone: neither the file nor its folder is changed.
 
-Every connection that writes works with a write-ahead log and syncs it before a commit returns; both
-settings are read back, because SQLite answers with the old value where a file system cannot do it.
+Every writing connection uses a write-ahead log and syncs it before a commit returns. Both settings are read
+back, because SQLite returns the old value if a file system does not support them.
 """
 
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -20,43 +21,46 @@ from aeond.frozen import frozen
 HEADER_BYTES = 100
 MAGIC = b"SQLite format 3\0"
 
-# FULL: a commit is on disk when it returns. NORMAL (1) would lose commits in a power cut.
+# FULL: a commit is on disk when it returns. NORMAL (1) would lose commits in a power failure.
 SYNCHRONOUS = 2
 
-# The release in which SQLite no longer loses a commit when the log is reset at the wrong moment.
+# The first SQLite release that does not lose a commit if the log is reset at the wrong time.
 OLDEST_SQLITE = (3, 51, 3)
 
-# Files up to this size are checked page by page when they are opened (a tenth of a second); in larger
-# ones damage is found when the damaged page is read.
+# Files up to this size are checked page by page when they are opened (a tenth of a second); in larger ones
+# damage is detected when a damaged page is read.
 CHECKED_BYTES = 64 << 20
 
 BUSY_MILLISECONDS = 5_000
 
-# Answers of a file system that has no room: SQLite reports some of them as failures to read or write.
+# Errors of file systems without space: SQLite reports some of them as read or write failures.
 _NO_ROOM = frozenset({apsw.SQLITE_FULL, apsw.SQLITE_IOERR_SHMSIZE})
 
 
 @frozen
 class FileFormat:
-    """What a file of ours is. `name` begins the messages about it and, in capitals, their reasons;
-    `schema` is the SQL that makes an empty one of this `version` (from 1)."""
+    """A file format. `name` starts its messages and, in capitals, their reasons; `schema` is the SQL that
+    creates an empty file of this `version` (from 1). `upgrades` holds one function for each version but the
+    last: the first turns version 1 into version 2.
+    """
 
     name: str
     application_id: int
     version: int
     schema: str
+    upgrades: tuple[Callable[[apsw.Connection], None], ...] = ()
 
     def refusal(self, word: str, message: str, *, retryable: bool = False) -> StoreError:
-        """The error whose reason is this file's name and the word."""
+        """The error whose reason consists of this format's name and the word."""
         return StoreError(message, reason=f"{self.name.upper()}_{word}", retryable=retryable)
 
     def failure(self, error: apsw.Error, path: Path) -> StoreError:
-        """What an error of SQLite means to the caller."""
+        """Translates a SQLite error for the caller."""
         if isinstance(error, apsw.CorruptError | apsw.NotADBError | apsw.FormatError):
             return self.refusal(
                 "CORRUPT",
-                f"the {self.name} {path} is damaged ({error}): keep the file, restore it from a backup, "
-                "or move it away to begin a new one",
+                f"the {self.name} {path} is damaged ({error}): keep the file, restore it from a backup,"
+                " or move it away to start a new one",
             )
         if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
             return self.refusal("READ_ONLY", f"the {self.name} {path} cannot be written: {_RIGHTS}")
@@ -65,12 +69,12 @@ class FileFormat:
         if isinstance(error, apsw.BusyError | apsw.LockedError):
             return self.refusal(
                 "BUSY",
-                f"another program holds the {self.name} {path}: let it finish, then try again",
+                f"another program has locked the {self.name} {path}: let it finish, then retry",
                 retryable=True,
             )
         if is_full(error):
             return StoreError(
-                f"the disk of the {self.name} {path} is full: make room, then try again",
+                f"the disk of the {self.name} {path} is full: free some space, then retry",
                 reason="DISK_FULL",
                 retryable=True,
             )
@@ -81,16 +85,16 @@ _RIGHTS = "check that file and folder exist and belong to the user of this progr
 
 
 def is_full(error: apsw.Error) -> bool:
-    """Whether SQLite failed because the disk has no room."""
+    """Whether SQLite failed because the disk is full."""
     return isinstance(error, apsw.FullError) or getattr(error, "extendedresult", 0) in _NO_ROOM
 
 
 def prepare(path: Path, form: FileFormat) -> None:
-    """Checks the file, or makes it when there is none. To be called once, before any connection to it:
-    the check opens the file by itself, and closing it again would drop SQLite's locks.
+    """Checks the file, or creates it. Call once, before any connection to it exists: the check opens the file
+    itself, and closing it would drop SQLite's locks.
 
-    Raises StoreError with reason <NAME>_NEWER, _FOREIGN, _CORRUPT, _READ_ONLY, _CANNOT_OPEN, _UNSAFE,
-    _BUSY, _FAILED or DISK_FULL; the file is then as it was.
+    Raises StoreError with reason <NAME>_NEWER, _FOREIGN, _CORRUPT, _READ_ONLY, _CANNOT_OPEN, _UNSAFE, _BUSY,
+    _FAILED or DISK_FULL; the file is then unchanged.
     """
     if tuple(int(part) for part in apsw.sqlite_lib_version().split(".")) < OLDEST_SQLITE:
         raise form.refusal("UNSAFE", f"SQLite {apsw.sqlite_lib_version()} can lose commits: update apsw")
@@ -110,9 +114,10 @@ def prepare(path: Path, form: FileFormat) -> None:
 
 
 def open_writer(path: Path, form: FileFormat, vfs: str | None = None) -> apsw.Connection:
-    """The connection that writes to a prepared file. `vfs` names a registered SQLite VFS.
+    """Opens the writing connection to a prepared file. `vfs` names a registered SQLite VFS.
 
-    It leaves the log as it is when it is closed, unless told otherwise. StoreError as for `prepare`.
+    A file of an older version is upgraded in one transaction. Closing the connection leaves the log unchanged,
+    unless configured otherwise. StoreError as for `prepare`.
     """
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
@@ -120,6 +125,7 @@ def open_writer(path: Path, form: FileFormat, vfs: str | None = None) -> apsw.Co
         raise form.failure(error, path) from error
     try:
         _make_safe(connection, path, form)
+        _upgrade(connection, form)
     except apsw.Error as error:
         connection.close()
         raise form.failure(error, path) from error
@@ -130,13 +136,13 @@ def open_writer(path: Path, form: FileFormat, vfs: str | None = None) -> apsw.Co
 
 
 def open_reader(path: Path, form: FileFormat, vfs: str | None = None) -> apsw.Connection:
-    """A connection that can only read. The file is there and was opened for writing before."""
+    """A read-only connection. The file must exist and must have been opened for writing before."""
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
         connection.set_busy_timeout(BUSY_MILLISECONDS)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.pragma("query_only", True)
-        connection.pragma("cache_size", -512)  # KiB: readers are several, and pages are read once
+        connection.pragma("cache_size", -512)  # KiB: there are several readers, and pages are read once
     except apsw.Error as error:
         raise form.failure(error, path) from error
     return connection
@@ -151,15 +157,22 @@ def _make_safe(connection: apsw.Connection, path: Path, form: FileFormat) -> Non
         raise form.refusal("READ_ONLY", f"the {form.name} {path} cannot be written: {_RIGHTS}")
     if connection.pragma("journal_mode", "wal") != "wal":
         raise form.refusal(
-            "UNSAFE", f"the file system of {path} cannot do a write-ahead log: use a local one"
+            "UNSAFE", f"the file system of {path} does not support a write-ahead log: use a local one"
         )
     connection.pragma("synchronous", SYNCHRONOUS)
     if connection.pragma("synchronous") != SYNCHRONOUS:
-        raise form.refusal("UNSAFE", f"SQLite does not sync each commit to {path}: this build is not usable")
+        raise form.refusal("UNSAFE", f"SQLite does not sync commits to {path}: this build cannot be used")
+
+
+def _upgrade(connection: apsw.Connection, form: FileFormat) -> None:
+    while (version := connection.pragma("user_version")) < form.version:
+        with connection:
+            form.upgrades[version - 1](connection)
+            connection.pragma("user_version", version + 1)
 
 
 def _recognise(path: Path, form: FileFormat) -> bool:
-    """Whether there is a file; raises StoreError when it is not one that we can use."""
+    """Whether the file exists; raises StoreError if it cannot be used."""
     log = path.with_name(path.name + "-wal")
     try:
         with path.open("rb") as file:
@@ -168,16 +181,18 @@ def _recognise(path: Path, form: FileFormat) -> bool:
     except FileNotFoundError:
         if log.exists() and log.stat().st_size:
             raise form.refusal(
-                "CORRUPT", f"{path} is gone but its log {log.name} is there: restore the file beside it"
+                "CORRUPT", f"{path} is missing but its log {log.name} exists: restore the file beside it"
             ) from None
         return False
     if not header.startswith(MAGIC) or len(header) < HEADER_BYTES:
         raise form.refusal(
-            "CORRUPT", f"{path} is damaged or no {form.name} ({size} bytes): restore it, or move it away"
+            "CORRUPT", f"{path} is damaged or not a {form.name} ({size} bytes): restore it, or move it away"
         )
     application_id = int.from_bytes(header[68:72], "big")
     if application_id != form.application_id:
-        raise form.refusal("FOREIGN", f"{path} belongs to another program: give the {form.name} another path")
+        raise form.refusal(
+            "FOREIGN", f"{path} belongs to another program: configure another path for the {form.name}"
+        )
     version = int.from_bytes(header[60:64], "big")
     if version > form.version:
         raise form.refusal(
@@ -186,14 +201,14 @@ def _recognise(path: Path, form: FileFormat) -> bool:
             "update this program",
         )
     pages, page_size = int.from_bytes(header[28:32], "big"), int.from_bytes(header[16:18], "big")
-    # With a log beside it, the rest of the file may still be in the log.
+    # If there is a log, the rest of the file may still be in it.
     if size < pages * (page_size if page_size > 1 else 65_536) and not (log.exists() and log.stat().st_size):
-        raise form.refusal("CORRUPT", f"{path} is cut off at {size} bytes: restore it from a backup")
+        raise form.refusal("CORRUPT", f"{path} is truncated at {size} bytes: restore it from a backup")
     return True
 
 
 def _create(path: Path, form: FileFormat) -> None:
-    """Makes the file whole under another name and puts it in place in one move, readable by its owner."""
+    """Creates the file under a temporary name and renames it into place, readable by its owner only."""
     young = path.with_name(path.name + "-new")
     for leftover in (young, *(young.with_name(young.name + end) for end in ("-wal", "-shm", "-journal"))):
         leftover.unlink(missing_ok=True)
@@ -206,7 +221,7 @@ def _create(path: Path, form: FileFormat) -> None:
             connection.execute(form.schema)
             connection.pragma("user_version", form.version)
     finally:
-        connection.close()  # writes the log back and removes it
+        connection.close()  # checkpoints the log and removes it
     with young.open("rb") as file:
         os.fsync(file.fileno())
     young.rename(path)
@@ -224,10 +239,10 @@ def _check_rights(path: Path, form: FileFormat) -> None:
 
 
 def _check_content(path: Path, form: FileFormat) -> None:
-    """Reads the schema, and every page of a file that is small enough; writes nothing."""
+    """Reads the schema, and every page of a small file; writes nothing."""
     log = path.with_name(path.name + "-wal")
     logged = log.stat().st_size if log.exists() else 0
-    # Without a log the file is all there is, and SQLite need not even make its lock files.
+    # Without a log the file is complete, and SQLite need not even create its lock files.
     address = path.absolute().as_uri() + ("" if logged else "?immutable=1")
     flags = apsw.SQLITE_OPEN_URI | (apsw.SQLITE_OPEN_READWRITE if logged else apsw.SQLITE_OPEN_READONLY)
     connection = apsw.Connection(address, flags=flags)

@@ -1,4 +1,4 @@
-"""Tools from people's own files: a Python file with a list named TOOLS."""
+"""Loads user-supplied tools: Python files with a list named TOOLS."""
 
 import hashlib
 import os
@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Final
 
 from aeond.domain.tools import ToolSpec
 from aeond.errors import AeondError, InvalidInputError
-from aeond.plain_files import changeable, read_plain
+from aeond.plain_files import UnsafeFileError, read_trusted
 
-if TYPE_CHECKING:  # each sandboxed call imports this file, and ports would bring the whole domain along
+if TYPE_CHECKING:  # every sandboxed call imports this file, and importing ports would load the whole domain
     from aeond.ports import Tool
 
 MAX_FILE_BYTES: Final = 1 << 20
+_REASONS: Final = {
+    "unreadable": "TOOL_FILE_MISSING",
+    "changeable": "TOOL_FILE_UNSAFE",
+    "too large": "TOOL_FILE_BROKEN",
+}
 
-# What a module of somebody else's raises while it runs. sys.exit() must not end the daemon.
+# Exceptions of a foreign module while it is executed. sys.exit() must not end the daemon.
 _RAISED_BY_MODULES: Final = (
     AeondError,
     ArithmeticError,
@@ -40,8 +45,8 @@ _RAISED_BY_MODULES: Final = (
 def load_tool_files(paths: Sequence[Path]) -> "Sequence[Tool]":
     """The tools of all files, in order.
 
-    Raises InvalidInputError with `field` "tools.files" and reason TOOL_FILE_MISSING, TOOL_FILE_UNSAFE (others
-    may change it), TOOL_FILE_BROKEN (with the line), TOOL_FILE_EMPTY (no list TOOLS) or TOOL_DUPLICATE.
+    Raises InvalidInputError with `field` "tools.files" and reason TOOL_FILE_MISSING, TOOL_FILE_UNSAFE (other
+    users can modify it), TOOL_FILE_BROKEN (with the line), TOOL_FILE_EMPTY (no list TOOLS) or TOOL_DUPLICATE.
     """
     homes: dict[str, Path] = {}
     tools: list[Tool] = []
@@ -49,7 +54,7 @@ def load_tool_files(paths: Sequence[Path]) -> "Sequence[Tool]":
         for tool in load_tools(path):
             name = tool.spec.name
             if name in homes:
-                raise _refused(path, f"tool {name!r} is in {homes[name]} already", "TOOL_DUPLICATE")
+                raise _refused(path, f"tool {name!r} is defined in {homes[name]} already", "TOOL_DUPLICATE")
             homes[name] = path
             tools.append(tool)
     return tools
@@ -61,49 +66,45 @@ def load_tools(path: Path) -> "Sequence[Tool]":
 
 
 def tools_in(path: Path, source: bytes) -> "Sequence[Tool]":
-    """Runs what was read from a file and returns its TOOLS. Raises InvalidInputError as `load_tool_files`
-    does."""
+    """Runs source text read from a file and returns its TOOLS. Raises InvalidInputError as `load_tool_files`
+    does.
+    """
     module = _run(path, source)
     tools = getattr(module, "TOOLS", None)
     if not isinstance(tools, list | tuple) or not tools:
         raise _refused(path, "it has no list named TOOLS: add TOOLS = [your_tool]", "TOOL_FILE_EMPTY")
     for position, tool in enumerate(tools):
         if not isinstance(getattr(tool, "spec", None), ToolSpec) or not hasattr(tool, "execute"):
-            raise _refused(path, f"TOOLS[{position}] is no tool but {tool!r:.80}", "TOOL_FILE_BROKEN")
+            raise _refused(path, f"TOOLS[{position}] is not a tool but {tool!r:.80}", "TOOL_FILE_BROKEN")
     return tuple(tools)
 
 
 def read_source(path: Path) -> bytes:
-    """What is in the file, read from the very file that was found safe; nothing of it is run.
+    """The content of the file, read through the descriptor that was checked; nothing is executed.
 
-    Raises InvalidInputError as `load_tool_files` does."""
+    Raises InvalidInputError as `load_tool_files` does.
+    """
     try:
-        facts, source = read_plain(path, MAX_FILE_BYTES)
-        unsafe = changeable(path, facts)
-    except OSError as error:
-        raise _refused(path, f"it cannot be read: {error.strerror}", "TOOL_FILE_MISSING") from error
-    if unsafe:
-        raise _refused(path, unsafe, "TOOL_FILE_UNSAFE")
-    if len(source) > MAX_FILE_BYTES:
-        raise _refused(path, "it is larger than 1 MiB", "TOOL_FILE_BROKEN")
-    return source
+        return read_trusted(path, MAX_FILE_BYTES)
+    except UnsafeFileError as error:
+        raise _refused(path, str(error), _REASONS[error.kind]) from error
 
 
 def _run(path: Path, source: bytes) -> ModuleType:
     name = f"aeond_tools_{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16]}"
     module = ModuleType(name)
     module.__file__ = str(path)
-    sys.modules[name] = module  # where pydantic and typing look names of annotations up
+    sys.modules[name] = module  # pydantic and typing resolve the names in annotations there
     try:
         exec(compile(source, str(path), "exec"), module.__dict__)  # noqa: S102  the point of a tool file
     except _RAISED_BY_MODULES as error:
         del sys.modules[name]
-        raise _refused(path, _told(error, str(path)), "TOOL_FILE_BROKEN") from error
+        raise _refused(path, _description(error, str(path)), "TOOL_FILE_BROKEN") from error
     return module
 
 
-def _told(error: BaseException, path: str) -> str:
-    """What went wrong and in which line of the file."""
+def _description(error: BaseException, path: str) -> str:
+    """The error and its line in the file."""
     said = traceback.format_exception_only(error)[-1].strip()
     if isinstance(error, SyntaxError) and error.filename == path:
         return f"line {error.lineno}: {said}"

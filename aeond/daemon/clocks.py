@@ -1,4 +1,4 @@
-"""The machine's time and chance: the only place that asks for either."""
+"""System clock and random source: the only module that uses either."""
 
 import secrets
 import time
@@ -7,7 +7,7 @@ import anyio
 
 
 class SystemClock:
-    """The machine's own clocks."""
+    """The machine's clocks."""
 
     def time(self) -> float:
         return time.time()  # noqa: TID251 - this is the Clock port
@@ -20,10 +20,10 @@ class SystemClock:
 
 
 class TimeSortedIds:
-    """UUIDs of version 7: they sort by creation time, strictly so within one process.
+    """UUIDs of version 7: they sort by creation time, strictly within one process.
 
-    48 bits of milliseconds, a 12 bit counter within the millisecond, 62 random bits. When the wall clock
-    steps back, or the counter overflows, the time of the last id is carried on.
+    48 bits of milliseconds, a 12 bit counter within the millisecond, 62 random bits. If the wall clock steps
+    back, or the counter overflows, the time of the last id continues.
     """
 
     def __init__(self, clock: SystemClock) -> None:
@@ -41,5 +41,5 @@ class TimeSortedIds:
 
 
 def chance() -> float:
-    """A number from 0 up to 1, to keep those apart who would do the same at the same moment."""
+    """A random number in [0, 1), to spread out clients that would otherwise act at the same time."""
     return secrets.randbits(53) / (1 << 53)

@@ -1,4 +1,4 @@
-"""How `aeond` ends: exit codes, and the one that an error stands for."""
+"""Exit codes of `aeond`, and their mapping from errors."""
 
 from collections.abc import Iterator
 from enum import IntEnum
@@ -10,18 +10,18 @@ class Exit(IntEnum):
     """The exit codes of every command of `aeond`."""
 
     OK = 0
-    PROBLEM = 1  # doctor found something, or what was asked for did not work
-    CONFIG = 2  # the configuration or the command line is wrong
-    ANOTHER_INSTANCE = 3  # another daemon works with this state folder or answers on this socket
+    PROBLEM = 1  # doctor found a problem, or the requested action failed
+    CONFIG = 2  # the configuration or the command line is invalid
+    ANOTHER_INSTANCE = 3  # another daemon uses this state folder or listens on this socket
     JOURNAL = 4  # the journal or the memory cannot be used; nothing in it was changed
-    SOCKET = 5  # the socket cannot be made
-    SECRET = 6  # a secret lies where others can read it, or is not where the configuration says
-    DISK = 7  # the disk failed under a journal that had been opened: a start reads back what it has
-    BUG = 70  # our fault: the log has the trace
+    SOCKET = 5  # the socket cannot be created
+    SECRET = 6  # a secret is readable by other users, or is missing
+    DISK = 7  # the disk failed under an open journal: a new start reads what was stored
+    BUG = 70  # an internal error: the log has the traceback
 
 
 def errors_in(error: BaseException) -> Iterator[BaseException]:
-    """The error itself, or every one that a group of tasks ended with."""
+    """The error itself, or all errors of an exception group."""
     if isinstance(error, BaseExceptionGroup):
         for one in error.exceptions:
             yield from errors_in(one)
@@ -30,7 +30,7 @@ def errors_in(error: BaseException) -> Iterator[BaseException]:
 
 
 def exit_for(error: AeondError) -> Exit:
-    """What the daemon ends with when this stops it."""
+    """The exit code for an error that stops the daemon."""
     if error.reason in {"ANOTHER_INSTANCE", "SOCKET_IN_USE"}:
         return Exit.ANOTHER_INSTANCE
     if error.reason.startswith("SOCKET_"):

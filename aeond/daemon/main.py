@@ -1,4 +1,4 @@
-"""The command `aeond`. What a command needs is imported by that command alone."""
+"""The command `aeond`. Each command imports only the modules it needs."""
 
 import argparse
 import faulthandler
@@ -16,26 +16,26 @@ from aeond.errors import AeondError
 EXITS = "\n".join(
     f"  {code.value:<3} {words}"
     for code, words in (
-        (Exit.OK, "it worked; `serve` was told to stop and did"),
-        (Exit.PROBLEM, "`doctor` found a problem, or `demo` did not get through"),
-        (Exit.CONFIG, "the command line or the configuration is wrong"),
+        (Exit.OK, "success; `serve` was stopped in an orderly way"),
+        (Exit.PROBLEM, "`doctor` found a problem, or `demo` failed"),
+        (Exit.CONFIG, "the command line or the configuration is invalid"),
         (Exit.ANOTHER_INSTANCE, "another daemon uses this state folder or this socket"),
-        (Exit.JOURNAL, "the journal or the memory cannot be used; it was left as it is"),
-        (Exit.SOCKET, "the socket cannot be made"),
-        (Exit.SECRET, "a secret lies where others can read it, or is not where the configuration says"),
-        (Exit.DISK, "the disk failed while the daemon ran; what was acknowledged is there"),
-        (Exit.BUG, "a bug: the log has the trace"),
+        (Exit.JOURNAL, "the journal or the memory cannot be used; nothing was changed"),
+        (Exit.SOCKET, "the socket cannot be created"),
+        (Exit.SECRET, "a secret is readable by other users, or is missing"),
+        (Exit.DISK, "the disk failed while the daemon was running; acknowledged data is stored"),
+        (Exit.BUG, "an internal error: the log has the traceback"),
     )
 )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; the exit codes are those of daemon/exits.py."""
-    # gRPC's fork handlers are of no use to a program that never forks, and cost children their lives.
+    """Runs one command; exit codes are in daemon/exits.py."""
+    # gRPC's fork handlers are useless to a program that never forks, and can crash child processes.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
-    # gRPC's own log repeats what clients send, broken bytes and all; what matters of it reaches ours.
+    # gRPC's own log repeats client input, including invalid bytes; our log has the relevant parts.
     os.environ["GRPC_VERBOSITY"] = "NONE"
-    # Nothing that happens to be installed may change how the configuration is read.
+    # Installed plugins must not change how the configuration is read.
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
     options = command_line().parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = options.command
@@ -44,12 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         return Exit.OK
-    except BrokenPipeError:  # who read what we print has read enough
+    except BrokenPipeError:  # the reader of our output closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return Exit.OK
     except ModuleNotFoundError as error:
         print(
-            f"aeond: {error.name} is not installed; the daemon needs, in a checkout: pip install '.[daemon]'",
+            f"aeond: {error.name} is not installed, but the daemon needs it; in a checkout: pip install"
+            " '.[daemon]'",
             file=sys.stderr,
         )
         return Exit.CONFIG
@@ -70,7 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def command_line() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="aeond",
-        description="A local AI daemon: requests in plain words, bounded, journaled, over a Unix socket.",
+        description="A local AI daemon: executes requests in plain language, within limits and"
+        " journaled, over a Unix socket.",
         epilog=f"exit codes:\n{EXITS}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -81,62 +83,64 @@ def command_line() -> argparse.ArgumentParser:
     _add_config(serve)
     serve.set_defaults(command=_serve)
 
-    check = commands.add_parser("check-config", help="say whether a configuration file is right")
-    check.add_argument("file", nargs="?", type=Path, help="the file (the usual place if left out)")
+    check = commands.add_parser("check-config", help="validate a configuration file")
+    check.add_argument("file", nargs="?", type=Path, help="the file (default: the usual place)")
     check.add_argument("--defaults", action="store_true", help="print a file with every key at its default")
     check.set_defaults(command=_check_config)
 
-    doctor = commands.add_parser("doctor", help="look for what keeps the daemon from working")
+    doctor = commands.add_parser("doctor", help="find problems that keep the daemon from working")
     _add_config(doctor)
-    doctor.add_argument("--json", action="store_true", help="one JSON object instead of lines")
+    doctor.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
     doctor.set_defaults(command=_doctor)
 
-    setup = commands.add_parser("engine-setup", help="install vLLM into an environment of its own")
+    setup = commands.add_parser("engine-setup", help="install vLLM into a separate environment")
     _add_config(setup)
-    setup.add_argument("--path", type=Path, metavar="FOLDER", help="where (where the configuration says)")
-    setup.add_argument("--cpu", action="store_true", help="for CPUs, also where there is a GPU")
-    setup.add_argument("--again", action="store_true", help="install it also when it is there")
+    setup.add_argument("--path", type=Path, metavar="FOLDER", help="folder (default: as configured)")
+    setup.add_argument("--cpu", action="store_true", help="for CPUs, even if there is a GPU")
+    setup.add_argument("--again", action="store_true", help="install it even if it exists")
     setup.set_defaults(command=_engine_setup)
 
     quarantine = commands.add_parser(
-        "quarantine", help="move a run that cannot be continued out of the journal (no daemon may run)"
+        "quarantine", help="move a run that cannot be resumed out of the journal (the daemon must be stopped)"
     )
     _add_config(quarantine)
-    quarantine.add_argument("run_id", metavar="RUN", help="the run's id, as `aeonctl status` names it")
+    quarantine.add_argument("run_id", metavar="RUN", help="run id, as shown by `aeonctl status`")
     quarantine.set_defaults(command=_quarantine)
 
-    export = commands.add_parser("export", help="write a run down as lines of JSON, to keep or to replay")
+    export = commands.add_parser("export", help="export a run as JSON lines, to archive or replay it")
     _add_config(export)
-    export.add_argument("run_id", metavar="RUN", help="the run's id, as `aeonctl runs` names it, or last")
-    export.add_argument(
-        "--output", type=Path, metavar="FILE", help="a new file (standard output if left out)"
-    )
+    export.add_argument("run_id", metavar="RUN", help="run id, as shown by `aeonctl runs`, or last")
+    export.add_argument("--output", type=Path, metavar="FILE", help="a new file (default: standard output)")
     export.set_defaults(command=_export)
 
-    demo = commands.add_parser("demo", help="start a daemon of its own, ask it three things, stop it")
-    demo.add_argument("--model", default="", metavar="NAME", help="a model of the catalogue (its default)")
-    demo.add_argument("--engine", default="llama_cpp", choices=("llama_cpp", "vllm"), help="what runs it")
+    demo = commands.add_parser("demo", help="start a private daemon, send it three requests, stop it")
+    demo.add_argument(
+        "--model", default="", metavar="NAME", help="a model of the catalogue (default: its default)"
+    )
+    demo.add_argument("--engine", default="llama_cpp", choices=("llama_cpp", "vllm"), help="the engine")
     demo.add_argument("--keep", action="store_true", help="keep the folder with the journal and the files")
     demo.set_defaults(command=_demo)
     return parser
 
 
 def _add_config(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", type=Path, metavar="FILE", help="configuration file (the usual place)")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="configuration file (default: the usual place)"
+    )
 
 
 def _serve(options: argparse.Namespace) -> int:
-    faulthandler.enable()  # a crash in native code, and the watchdog's abort, leave the stacks of all threads
-    from aeond.daemon.footprint import share_arenas, start_lean
+    faulthandler.enable()  # a crash in native code, and the watchdog's abort, print the stacks of all threads
+    from aeond.daemon.lifecycle.footprint import share_arenas, start_lean
 
     start_lean()
     share_arenas()
-    from aeond.daemon.config_files import load_config
-    from aeond.daemon.inheriting import inherited_descriptor
-    from aeond.daemon.logs import start_logging
+    from aeond.daemon.config.files import load_config
+    from aeond.daemon.config.paths import default_config_file, paths_of
+    from aeond.daemon.config.secrets import refuse_secrets_in_environment
+    from aeond.daemon.lifecycle.socket_activation import inherited_descriptor
+    from aeond.daemon.logs.setup import start_logging
     from aeond.daemon.notify import notifier_from_environment
-    from aeond.daemon.paths import default_config_file, paths_of
-    from aeond.daemon.secrets import refuse_secrets_in_environment
 
     refuse_secrets_in_environment(os.environ)
     file = options.config or default_config_file()
@@ -147,8 +151,8 @@ def _serve(options: argparse.Namespace) -> int:
     import anyio
 
     from aeond.daemon.clocks import SystemClock
-    from aeond.daemon.lifecycle import serve
-    from aeond.daemon.reloading import LiveConfig
+    from aeond.daemon.config.reloading import LiveConfig
+    from aeond.daemon.lifecycle.serving import serve
 
     with closing(notifier_from_environment()) as notifier:
         live = LiveConfig(config, read, notifier, SystemClock())
@@ -157,54 +161,58 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _check_config(options: argparse.Namespace) -> int:
-    from aeond.daemon.config_files import documented_defaults, load_config
-    from aeond.daemon.paths import default_config_file
+    from aeond.daemon.config.files import documented_defaults, load_config
+    from aeond.daemon.config.paths import default_config_file
 
     if options.defaults:
         print(documented_defaults(), end="")
         return Exit.OK
     path = options.file or default_config_file()
     load_config(path, required=True)
-    print(f"{path} is right")
+    print(f"{path} is valid")
     return Exit.OK
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from aeond.daemon.doctor import examine
+    from aeond.daemon.commands.doctor import examine
 
     return examine(options.config, as_json=options.json)
 
 
 def _engine_setup(options: argparse.Namespace) -> int:
-    from aeond.daemon.config_files import load_config
-    from aeond.daemon.engine_setup import set_up
-    from aeond.daemon.paths import default_config_file, paths_of
+    from aeond.daemon.commands.engine_setup import fetch_embedding, set_up
+    from aeond.daemon.config.files import load_config
+    from aeond.daemon.config.paths import default_config_file, paths_of
 
     file = options.config or default_config_file()
-    folder = options.path
-    if folder is None:
-        folder = paths_of(load_config(file, required=options.config is not None), file).engine_environment
-    return set_up(folder.absolute(), cpu=options.cpu, again=options.again)
+    config = load_config(file, required=options.config is not None)
+    paths = paths_of(config, file)
+    code = set_up((options.path or paths.engine_environment).absolute(), cpu=options.cpu, again=options.again)
+    if code is Exit.OK and config.embedding.enabled and config.embedding.fetch:
+        from aeond.daemon.compose.embedding import embedding_files
+
+        fetch_embedding(embedding_files(config, paths))
+    return code
 
 
 def _quarantine(options: argparse.Namespace) -> int:
-    from aeond.daemon.config_files import load_config
-    from aeond.daemon.paths import default_config_file, paths_of
-    from aeond.daemon.quarantining import quarantine
+    from aeond.daemon.commands.quarantine import quarantine
+    from aeond.daemon.config.files import load_config
+    from aeond.daemon.config.paths import default_config_file, paths_of
 
     file = options.config or default_config_file()
     paths = paths_of(load_config(file, required=options.config is not None), file)
 
     import anyio
 
-    print(f"{options.run_id} is in {anyio.run(quarantine, paths, options.run_id)} now")
+    print(f"{options.run_id} was moved to {anyio.run(quarantine, paths, options.run_id)}")
     return Exit.OK
 
 
 def _export(options: argparse.Namespace) -> int:
-    from aeond.daemon.config_files import load_config
-    from aeond.daemon.exporting import export
-    from aeond.daemon.paths import default_config_file, paths_of
+    from aeond.daemon.commands.export import export
+    from aeond.daemon.config.files import load_config
+    from aeond.daemon.config.paths import default_config_file, paths_of
 
     file = options.config or default_config_file()
     paths = paths_of(load_config(file, required=options.config is not None), file)
@@ -212,13 +220,13 @@ def _export(options: argparse.Namespace) -> int:
     import anyio
 
     count, ended = anyio.run(export, paths, options.run_id, options.output)
-    rest = "" if ended else ", which has not ended: replays want its end too, so export it again then"
+    rest = "" if ended else ", which has not ended: replays need its end, so export it again later"
     print(f"{count} events of {options.run_id}{rest}", file=sys.stderr)
     return Exit.OK
 
 
 def _demo(options: argparse.Namespace) -> int:
-    from aeond.daemon.demo import show
+    from aeond.daemon.commands.demo import show
 
     return show(model=options.model, engine=options.engine, keep=options.keep)
 

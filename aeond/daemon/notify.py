@@ -1,4 +1,4 @@
-"""What systemd is told: one method per notification."""
+"""Notifications to systemd: one method for each."""
 
 import os
 import socket
@@ -10,26 +10,26 @@ PATIENCE_SECONDS = 2.0
 
 
 class Notifier(Protocol):
-    """Tells the service manager where the daemon is in its life."""
+    """Reports the daemon's lifecycle to the service manager."""
 
     @property
     def listens(self) -> bool:
-        """Whether anybody is told at all."""
+        """Whether a service manager is listening."""
         ...
 
     @property
     def watchdog_seconds(self) -> float:
-        """How long the manager waits for a sign of life before it acts; 0 when it does not watch."""
+        """The service manager's watchdog timeout; 0 without a watchdog."""
         ...
 
     def ready(self) -> None: ...
 
     def reloading(self, monotonic_seconds: float) -> None:
-        """The configuration is being read again, since this moment; `ready` says that this is over."""
+        """A configuration reload started at this time; `ready` ends it."""
         ...
 
     def extend(self, seconds: float) -> None:
-        """A start or a stop goes on for so long yet, unless it is extended again."""
+        """A start or stop takes up to this much longer, unless extended again."""
         ...
 
     def say(self, text: str, **fields: str) -> None:
@@ -45,7 +45,7 @@ class Notifier(Protocol):
 
 @frozen
 class Silence:
-    """Nobody listens."""
+    """A notifier without a service manager."""
 
     listens: bool = False
     watchdog_seconds: float = 0.0
@@ -66,7 +66,7 @@ class Silence:
 
 
 class Channel(Protocol):
-    """What the library gives: a connected socket, or None where that failed."""
+    """The library's interface: a connected socket, or None on failure."""
 
     socket: socket.socket | None
 
@@ -74,10 +74,10 @@ class Channel(Protocol):
 
 
 class SystemdNotifier:
-    """Speaks sd_notify over a channel.
+    """Implements sd_notify over a channel.
 
-    A manager that does not read must not hold up the daemon: what it has no room for is dropped, but for
-    READY and STOPPING, which are said once and wait a moment.
+    A service manager that does not read must not block the daemon: messages that do not fit are dropped,
+    except READY and STOPPING, which are sent once and wait briefly.
     """
 
     def __init__(self, channel: Channel, watchdog_seconds: float) -> None:
@@ -122,13 +122,14 @@ class SystemdNotifier:
     def _send(self, message: str, patience_seconds: float = 0.0) -> None:
         if self._channel.socket is not None:
             self._channel.socket.settimeout(patience_seconds)
-        # The library writes Latin-1, systemd reads UTF-8: hand it the bytes of the one as the other.
+        # The library encodes as Latin-1, systemd reads UTF-8: pass the UTF-8 bytes as Latin-1 text.
         self._channel.notify(message.encode("utf-8", "replace").decode("latin-1"))
 
 
 def notifier_from_environment() -> Notifier:
-    """Takes what the service manager put into the environment out of it: children must not speak for
-    the daemon."""
+    """Removes the service manager's variables from the environment, because child processes must not send
+    notifications for the daemon.
+    """
     address = os.environ.get("NOTIFY_SOCKET", "")
     microseconds = os.environ.pop("WATCHDOG_USEC", "")
     watched = os.environ.pop("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
@@ -137,6 +138,6 @@ def notifier_from_environment() -> Notifier:
         return Silence()
     import sdnotify
 
-    channel = sdnotify.SystemdNotifier()  # connects to what NOTIFY_SOCKET names, now and once
+    channel = sdnotify.SystemdNotifier()  # connects to NOTIFY_SOCKET, once
     del os.environ["NOTIFY_SOCKET"]
     return SystemdNotifier(channel, seconds)

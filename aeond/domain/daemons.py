@@ -1,4 +1,4 @@
-"""The daemon as its clients see it."""
+"""The state of the daemon as clients see it."""
 
 from dataclasses import field
 from enum import StrEnum
@@ -8,17 +8,17 @@ from aeond.frozen import frozen
 
 
 class DaemonState(StrEnum):
-    """The place of the daemon in its life."""
+    """The lifecycle state of the daemon."""
 
     STARTING = "starting"
     READY = "ready"
-    DEGRADED = "degraded"  # it serves, but something that runs need is broken: see the messages
-    DRAINING = "draining"  # it admits nothing new and is about to end
+    DEGRADED = "degraded"  # it serves requests, but something that runs need is broken: see `messages`
+    DRAINING = "draining"  # it admits no new work and is about to exit
 
 
 @frozen
 class DaemonLoad:
-    """How much is going on, and the bound where there is one (0: none)."""
+    """The current load, with its limits (0: unlimited)."""
 
     running_runs: int = 0
     waiting_runs: int = 0  # admitted, not yet started
@@ -29,8 +29,9 @@ class DaemonLoad:
 
 @frozen
 class ConfigChanges:
-    """What came of reading the configuration again: keys that changed, and keys that differ in the file and
-    need a restart."""
+    """The result of rereading the configuration: keys that changed, and keys that differ in the file but need
+    a restart.
+    """
 
     changed_keys: tuple[str, ...] = ()
     restart_keys: tuple[str, ...] = ()
@@ -38,8 +39,8 @@ class ConfigChanges:
 
 @frozen
 class DaemonSnapshot:
-    """All that GetStatus tells. `started_time` is Unix time in seconds; `messages` say in plain words
-    what is wrong and what to do about it (empty: nothing is).
+    """The content of GetStatus. `started_time` is Unix time in seconds; `messages` describe problems and
+    their remedies (empty: no problems).
     """
 
     version: str
@@ -51,5 +52,5 @@ class DaemonSnapshot:
     load: DaemonLoad = field(default_factory=DaemonLoad)
     tool_count: int = 0
     resident_bytes: int = 0
-    metrics: EngineMetrics | None = None  # of the engine; None where nothing is measured
+    metrics: EngineMetrics | None = None  # of the engine; None if it reports no metrics
     messages: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
-"""What is asked of a model and what it answers."""
+"""Requests to models and their answers."""
 
-from dataclasses import field
+from dataclasses import field, replace
 from enum import StrEnum
 
 from aeond.domain.messages import Message
@@ -9,8 +9,8 @@ from aeond.frozen import frozen
 
 
 class FinishReason(StrEnum):
-    STOP = "stop"  # the model ended, or a stop text came
-    LENGTH = "length"  # max_tokens came first: the text is cut
+    STOP = "stop"  # the model ended the answer, or a stop string occurred
+    LENGTH = "length"  # max_tokens was reached: the text is cut
 
 
 class Priority(StrEnum):
@@ -20,7 +20,7 @@ class Priority(StrEnum):
 
 @frozen
 class TokenUsage:
-    """Tokens of one or more calls; `cached_tokens` is the part of the prompt that cost nothing."""
+    """Tokens of one or more calls; `cached_tokens` is the part of the prompt served from the prefix cache."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -33,11 +33,11 @@ class TokenUsage:
 
 @frozen
 class LLMRequest:
-    """One question to a model.
+    """One request to a model.
 
-    With `schema` (JSON Schema) the text is JSON that satisfies it, unless cut by `max_tokens`. `stop`
-    texts end the answer and are not part of it. `deadline_seconds` bounds the whole call from the moment
-    that the engine is up; an engine that is starting is waited for, as far as the caller's time allows.
+    With `schema` (JSON Schema) the text is JSON that satisfies it, unless cut by `max_tokens`. `stop` strings
+    end the answer and are not part of it. `deadline_seconds` bounds the whole call from the time the engine
+    is ready; the call waits for an engine that is starting as long as the caller's time allows.
     """
 
     messages: tuple[Message, ...]
@@ -49,11 +49,17 @@ class LLMRequest:
     priority: Priority = Priority.INTERACTIVE
     deadline_seconds: float = 300.0
 
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether the only purpose is that the engine has read the prompt."""
+        return self.priority is Priority.BACKGROUND and self.max_tokens == 1
+
 
 @frozen
 class Timing:
-    """How long an answer took, from when it was asked for in the attempt that succeeded: to its first token, and
-    as a whole. 0: nobody measured."""
+    """Latency of an answer, from the start of the successful attempt: to the first token, and in total. 0:
+    not measured.
+    """
 
     first_token_seconds: float = 0.0
     engine_seconds: float = 0.0
@@ -61,7 +67,7 @@ class Timing:
 
 @frozen
 class LLMResponse:
-    """The whole answer, with exact token counts."""
+    """The complete answer with exact token counts."""
 
     text: str
     usage: TokenUsage
@@ -72,7 +78,7 @@ class LLMResponse:
 
 @frozen
 class LLMChunk:
-    """A piece of an answer; the last one has `finish_reason` and `usage` set, and may have no text."""
+    """A piece of an answer; the last chunk has `finish_reason` and `usage`, and may have no text."""
 
     text: str
     finish_reason: FinishReason | None = None
@@ -82,7 +88,7 @@ class LLMChunk:
 
 @frozen
 class LLMCapabilities:
-    """What an adapter can do. `context_length` is in tokens, prompt and answer together."""
+    """Abilities of an adapter. `context_length` is in tokens, for prompt and answer together."""
 
     streaming: bool
     schema: bool
@@ -94,7 +100,7 @@ class LLMCapabilities:
 
 
 class EngineState(StrEnum):
-    """The place of an engine in its life."""
+    """The lifecycle state of an engine."""
 
     COLD = "cold"
     STARTING = "starting"
@@ -105,22 +111,28 @@ class EngineState(StrEnum):
 
 @frozen
 class EngineSnapshot:
-    """What clients see of the engine: its state, how far (0..1) and with what, and the last error."""
+    """The engine as clients see it: state, progress (0..1), current activity, and last error."""
 
     state: EngineState
     model: str = ""
-    activity: str = ""  # "downloading", "verifying", "loading", "preparing"; when READY "reading ahead"
+    activity: str = ""  # "downloading", "verifying", "loading", "preparing"; in state READY "reading ahead"
     progress: float = 0.0
     error: str = ""
     restarts: int = 0
 
+    def resembles(self, other: "EngineSnapshot") -> bool:
+        """Whether nothing but the progress differs."""
+        return replace(self, progress=0.0) == replace(other, progress=0.0)
+
 
 @frozen
 class EngineMetrics:
-    """What is measured of an engine. Tokens are counted since the daemon started; `cached_tokens` is the part of the
-    prompts that was read before, `read_tokens` what the engine had to read by its own count since it started,
-    prompts that were read ahead included (0: it does not say). `tokens_per_second` and `first_token_seconds` (the
-    middle one) are of the last answers; `cache_fraction` is how full the engine's cache is (0..1)."""
+    """Metrics of an engine. Tokens are counted since the daemon started. `cached_tokens` is the part of the
+    prompts served from the prefix cache. `read_tokens` is the number of prompt tokens that the engine
+    processed, by its own count since it started, including prompts that were warmed up (0: not reported).
+    `tokens_per_second` and `first_token_seconds` (a median) cover the most recent answers. `cache_fraction`
+    is the fill level of the engine's cache (0..1).
+    """
 
     running_requests: int = 0
     waiting_requests: int = 0
@@ -135,7 +147,7 @@ class EngineMetrics:
 
 @frozen
 class ModelInfo:
-    """A model of the catalogue. `size_bytes` is its file on disk, `digest` the sha256 of its content."""
+    """A model of the catalogue. `size_bytes` is the size of its file, `digest` the sha256 of its content."""
 
     name: str
     digest: str
@@ -146,5 +158,5 @@ class ModelInfo:
     present: bool = False
     loaded: bool = False
     default: bool = False
-    base_model: str = ""  # that this one is a LoRA adapter of; "" for a model of its own
+    base_model: str = ""  # the base model of a LoRA adapter; "" for a base model
     metadata: JsonObject = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Messages: what agents answer and models read."""
+"""Messages: the input of models and the output of agents."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -10,7 +10,7 @@ from aeond.frozen import frozen
 
 
 class Role(StrEnum):
-    """Who speaks. Adapters map `agent` to what a model's chat template calls it."""
+    """The author of a message. Adapters map `agent` to the name in the model's chat template."""
 
     USER = "user"
     AGENT = "agent"
@@ -20,7 +20,7 @@ class Role(StrEnum):
 
 @frozen
 class Message:
-    """One thing said: immutable, with its UTC time and free metadata."""
+    """One message: immutable, with its UTC time and free metadata."""
 
     role: Role
     content: JsonValue

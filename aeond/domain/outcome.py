@@ -1,4 +1,4 @@
-"""What orchestration returns: a value or a problem, never an exception."""
+"""Results of orchestration: a value or a problem, never an exception."""
 
 from collections.abc import Iterator
 from typing import Any, Final, Generic, TypeVar
@@ -8,15 +8,15 @@ from aeond.frozen import frozen
 T = TypeVar("T")
 
 BUDGET_SPENT: Final = "BUDGET_SPENT"
-"""The reason of whatever its grant did not suffice for: no more model calls, or too few tokens for a prompt."""
+"""The reason of every operation whose grant did not suffice: no model calls left, or too few tokens for a prompt."""
 
 
 @frozen
 class Problem:
-    """What is wrong, where, and whether trying again can help.
+    """A problem: what is wrong, where, and whether a retry can help.
 
-    `reason` is a stable UPPER_SNAKE word for programs, `message` plain words for people, `path` the
-    place in the checked value as a JSON pointer ("" for the whole).
+    `reason` is a stable UPPER_SNAKE word for programs, `message` a description for people, `path` the place
+    in the checked value as a JSON pointer ("" for the whole).
     """
 
     reason: str
@@ -32,7 +32,7 @@ class Problem:
 class Outcome(Generic[T]):
     """The result of an orchestration step: unpacks as `ok, value, problem`.
 
-    When `ok` is false, `problem` says why and `value` may still hold a fallback worth using.
+    If `ok` is false, `problem` says why, and `value` may hold a usable fallback.
     """
 
     ok: bool
@@ -48,5 +48,5 @@ def success(value: T) -> Outcome[T]:
 
 
 def failure(problem: Problem, fallback: T) -> Outcome[T]:
-    """A failure with the value to go on with."""
+    """A failure with a fallback value."""
     return Outcome(False, fallback, problem)

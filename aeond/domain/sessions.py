@@ -11,7 +11,7 @@ MAX_TITLE_CHARS = 200
 
 @frozen
 class Session:
-    """A conversation. Times are Unix seconds; `uid` is whose it is (-1: not known)."""
+    """A conversation. Times are Unix seconds; `uid` is its owner (-1: unknown)."""
 
     session_id: str
     title: str = ""
@@ -24,14 +24,17 @@ class Session:
 
     @property
     def place(self) -> str:
-        """Where it stands in lists: places compare as texts, and what changed last has the greatest."""
+        """The sort key in lists: keys compare as text, and the most recently changed session has the
+        greatest.
+        """
         return f"{self.changed_time:020.6f} {self.session_id}"
 
 
 @frozen
 class SessionMessage:
-    """A request in the user's own words, or the answer of its run. Numbers rise in the order in which
-    messages came; `time` is Unix seconds."""
+    """A request in the user's own words, or the answer of its run. Numbers increase in order of arrival;
+    `time` is Unix seconds.
+    """
 
     number: int
     run_id: str
@@ -42,9 +45,9 @@ class SessionMessage:
 
 @frozen
 class SessionDigest:
-    """What stands for the oldest messages of a session, up to the request numbered `through`.
+    """A summary of the oldest messages of a session, up to the request numbered `through`.
 
-    `goal`, `kept` and `questions` are the user's and the model's own words; `summary` need not be.
+    `goal`, `kept` and `questions` quote the user and the model; `summary` may paraphrase.
     """
 
     through: int = 0
@@ -57,8 +60,9 @@ class SessionDigest:
 
 @frozen
 class SessionPast:
-    """What was said before a moment: the digest, the messages since it, and the runs of these requests that
-    have not ended."""
+    """The history before a point in time: the digest, the messages since then, and the unfinished runs of
+    these requests.
+    """
 
     digest: SessionDigest = field(default_factory=SessionDigest)
     messages: tuple[SessionMessage, ...] = ()
@@ -67,10 +71,11 @@ class SessionPast:
 
 @frozen
 class SessionContext:
-    """What a model is told of a session. `tokens` is what `text` costs as a prompt, by the model's own
-    tokenizer, and never more than `max_tokens`; `kept` are the lines that are kept word for word from
-    what is no longer there as a whole, `standing` the user's statements in `text` that hold for whatever is
-    asked later; the counts are of exchanges (a request and its answer)."""
+    """The session part of a prompt. `tokens` is the size of `text` by the model's own tokenizer, at most
+    `max_tokens`. `kept` are lines quoted from exchanges that are no longer included in full, `standing` the
+    user's statements in `text` that apply to later requests. The counts are of exchanges (a request and its
+    answer).
+    """
 
     text: str = ""
     tokens: int = 0

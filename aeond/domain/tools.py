@@ -1,19 +1,27 @@
-"""Tools as data: what they are called, what they take and give, what they do to the world."""
+"""Tools as data: name, arguments, results and effects."""
 
 from dataclasses import field
 from enum import StrEnum
+from typing import Final, Generic, TypeVar
 
-from aeond.domain.questions import InputRequest
-from aeond.domain.subtasks import SubtaskRequest
+from aeond.domain.plans.subtasks import SubtaskRequest
+from aeond.domain.runs.questions import InputRequest
 from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue
 from aeond.frozen import frozen
 
+T_co = TypeVar("T_co", covariant=True)
+
+MAX_EFFECTS: Final = 64  # of one call
+MAX_ANSWER_EFFECTS: Final = 256
+EFFECTS_OMITTED: Final = "effects.omitted"
+"""The kind of the last effect of a list that was too long; its target is the number of those left out."""
+
 
 class Effect(StrEnum):
-    """What a call does to the world, declared by the tool, never by the model."""
+    """The effect of a call, declared by the tool, never by the model."""
 
-    PURE = "pure"  # computes; same arguments, same result
-    READ = "read"  # looks at the world
+    PURE = "pure"  # computes; the same arguments give the same result
+    READ = "read"  # reads the outside world
     WRITE_CONTAINED = "write_contained"  # changes the run's workspace or the user's memory
     WRITE_OUTSIDE = "write_outside"  # changes other files
     EXEC_CONTAINED = "exec_contained"  # runs a command, sandboxed, without network
@@ -23,20 +31,22 @@ class Effect(StrEnum):
 
 
 class Recovery(StrEnum):
-    """What a restart does with a call that was started and has no recorded outcome."""
+    """How a restart treats a call that was started and has no recorded outcome."""
 
-    RERUN = "rerun"  # harmless: run it again
-    RECONCILE = "reconcile"  # idempotent: ask the tool what happened, else run it again
+    RERUN = "rerun"  # no effects: run it again
+    RECONCILE = "reconcile"  # idempotent: ask the tool for the outcome, else run it again
     ASK = "ask"  # at most once: a person decides
 
 
 @frozen
 class ToolSpec:
-    """What a model and a client are told about a tool.
+    """The description of a tool for models and clients.
 
     Schemas are JSON Schema objects. `example` is one valid arguments object, shown to the model.
-    `timeout_seconds` bounds one call, `max_output_bytes` its result as JSON text.
-    One that is not `offered` is there for plans that name it; models are not told of it.
+    `timeout_seconds` bounds one call, `max_output_bytes` its result as JSON text. A tool that is not
+    `offered` is available to plans that name it, but is not listed to models.
+    `candidates` names the arguments for which the tool proposes existing values.
+    A tool that `asks_user` returns an InputRequest.
     """
 
     name: str
@@ -49,6 +59,8 @@ class ToolSpec:
     timeout_seconds: float = 30.0
     max_output_bytes: int = 1 << 20
     offered: bool = True
+    candidates: tuple[str, ...] = ()
+    asks_user: bool = False
 
     @property
     def recovery(self) -> Recovery:
@@ -60,24 +72,56 @@ class ToolSpec:
 
 @frozen
 class ToolCall:
-    """A request to run a tool: name, arguments, and an id that tells calls apart."""
+    """A tool call: name, arguments, and an id that identifies the call."""
 
     tool: str
     arguments: JsonObject = field(default_factory=lambda: NO_ARGUMENTS)
     call_id: str = ""
 
 
-# The reason of a call that did not end in time: whether it did its work is not known.
+# The reason of a call that timed out: whether it had an effect is unknown.
 TOOL_TIMEOUT = "TOOL_TIMEOUT"
 
 
 @frozen
-class ToolResult:
-    """How a call went: errors are data.
+class RecordedEffect:
+    """One change that a call made, as the tool that made it reports it.
 
-    `metadata` holds at least `duration_seconds`; on failure `error` says why in plain words and
-    `reason` names it for programs. With a `request` there is no data yet: the tool asks for a person or
-    for a run of its own, and what comes of that is the result of the step.
+    `kind` is dotted lower-case words, the last one a past participle: `file.created`, `file.moved`,
+    `fact.remembered`, `command.run`. `target` is the changed thing (a path, a key), `detail` a few more words
+    (`120 bytes`).
+    """
+
+    kind: str
+    target: str
+    detail: str = ""
+
+
+@frozen
+class ToolOutput(Generic[T_co]):
+    """The data of a call together with the changes that it made. A tool that changes nothing returns its data
+    alone."""
+
+    data: T_co
+    effects: tuple[RecordedEffect, ...] = ()
+
+
+def bounded(effects: tuple[RecordedEffect, ...], most: int) -> tuple[RecordedEffect, ...]:
+    """The effects, with those beyond `most` replaced by one that counts them."""
+    if len(effects) <= most:
+        return effects
+    kept = effects[: most - 1]
+    return (*kept, RecordedEffect(EFFECTS_OMITTED, str(len(effects) - len(kept))))
+
+
+@frozen
+class ToolResult:
+    """The result of a call: errors are data.
+
+    `metadata` holds at least `duration_seconds`. On failure `error` describes the cause and `reason` names it
+    for programs; `metadata` may then hold `candidates`, values that exist for the argument at fault. With a
+    `request` there is no data yet: the tool asks for a person or a child run, and the outcome of that is the
+    result of the step. `effects` are the changes made by the call, in order.
     """
 
     success: bool
@@ -86,13 +130,14 @@ class ToolResult:
     reason: str = ""
     metadata: JsonObject = field(default_factory=dict)
     request: InputRequest | SubtaskRequest | None = None
+    effects: tuple[RecordedEffect, ...] = ()
 
 
 @frozen
 class ToolContext:
-    """What a call may know of its run: identity and the folder it may write to, nothing else.
+    """What a call may know about its run: identity and workspace, nothing else.
 
-    `allowed_tools` are the only ones that may be called for it (None: all); the invoker holds to that.
+    `allowed_tools` are the only tools that may be called for it (None: all); the invoker enforces this.
     """
 
     run_id: str

@@ -1,11 +1,11 @@
-"""JSON values: the only shape in which data crosses a seam without a class of its own."""
+"""JSON values: the only type in which data without a class of its own crosses an interface."""
 
 import json
 from collections.abc import Mapping, Sequence
 
 from typing_extensions import TypeAliasType
 
-# A recursive alias that pydantic can read too; `type` statements need Python 3.12.
+# A recursive alias that pydantic understands; `type` statements need Python 3.12.
 JsonValue = TypeAliasType(
     "JsonValue",
     "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None",
@@ -15,22 +15,22 @@ JsonObject = Mapping[str, JsonValue]
 NO_ARGUMENTS: JsonObject = {}
 
 
-# Made once: json.dumps with options of its own makes an encoder on every call.
+# Created once: json.dumps with options creates an encoder on every call.
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 _COMPACT = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 _DISPLAY = json.JSONEncoder(separators=(", ", ": "), ensure_ascii=False)
 
 
 def canonical_json(value: JsonValue) -> str:
-    """One text per value: sorted keys, no spaces, no NaN. Raises ValueError for NaN and infinities."""
+    """The canonical text of a value: sorted keys, no spaces, no NaN. ValueError for NaN and infinities."""
     return _CANONICAL.encode(value)
 
 
 def compact_json(value: JsonValue) -> str:
-    """A value as models write it: JSON without spaces, a text in quotes, objects in their own order."""
+    """A value as models write it: JSON without spaces, keys in their own order."""
     return _COMPACT.encode(value)
 
 
 def display_json(value: JsonValue) -> str:
-    """A value as people and models read it: a text as it is, anything else as compact JSON."""
+    """A value for people and models: text as it is, anything else as compact JSON."""
     return value if isinstance(value, str) else _DISPLAY.encode(value)

@@ -1,1 +1,5 @@
-"""The bounded kernel: it decides and records; it knows no tool, prompt, file, socket or clock."""
+"""The kernel: the journaling loop of a run and the execution of single steps.
+
+Entry point: `orchestrator.Orchestrator`.
+Must not know a tool, prompt, file, socket or clock, nor orchestration or capabilities.
+"""

@@ -2,33 +2,35 @@
 
 from collections import deque
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, assert_never
 
 import anyio
 from anyio.abc import TaskGroup
 
-from aeond.domain import events as e
-from aeond.domain.budgets import Grant
-from aeond.domain.commands import Command, ExecuteStep, Interrupt, Operate, Record
 from aeond.domain.outcome import Problem
-from aeond.domain.plans import StepState
-from aeond.domain.runs import Operation, RunSnapshot, SuspendReason
+from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.subtasks import Subtask
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.runs.commands import Command, ExecuteStep, Interrupt, Operate, Record
+from aeond.domain.runs.recorded_answer import as_recorded
+from aeond.domain.runs.run import RunSnapshot, SuspendReason
 from aeond.domain.tools import Recovery
-from aeond.domain.transitions import admits
 from aeond.errors import OverloadedError, StoreError, WrongStateError
 from aeond.frozen import frozen
-from aeond.kernel.decide import decide
-from aeond.kernel.executor import StepExecutor, Subtask
-from aeond.kernel.fold import fold
+from aeond.kernel.executor import StepExecutor
 from aeond.ports import Clock, Feed, ImmediateWork, Journal, Phases, StepIntents
+from aeond.state_machine.decide import decide
+from aeond.state_machine.fold import fold
+from aeond.state_machine.transitions import admits
 
 INBOX_SIZE: Final = 256
-IMMEDIATE_SECONDS: Final = 0.01  # so long a turn may compute: others wait for it
+IMMEDIATE_SECONDS: Final = 0.01  # the maximum computing time of a turn: other runs wait for it
 
 
 @frozen
 class RunPorts:
-    """What a run's loop works with."""
+    """The ports used by a run's loop."""
 
     journal: Journal
     feed: Feed
@@ -41,30 +43,32 @@ class RunPorts:
 
 @dataclass(slots=True)
 class Turn:
-    """What one round of the loop adds to a run, before it is durable."""
+    """The events and commands of one iteration of the loop, before they are durable."""
 
     run: RunSnapshot
     time: float
     elapsed_seconds: float
     immediate_until: float  # by the monotonic clock
     events: list[e.Event] = field(default_factory=list)
-    due: list[e.Intent] = field(default_factory=list)  # to be performed once it is
+    due: list[e.Intent] = field(default_factory=list)  # to be performed once the turn is durable
     interrupt: tuple[str, ...] = ()
 
     def record(self, kind: e.EventKind) -> None:
+        kind = as_recorded(self.run, kind)
         event = e.Event(self.run.run_id, self.run.seq + 1, self.time, self.elapsed_seconds, kind)
         self.run = fold(self.run, event)
         self.events.append(event)
         if isinstance(kind, e.RunStarted | e.RunResumed):
-            self.immediate_until = 0.0  # a crash in what is computed has to be counted: this comes first
+            # a crash during computation must be counted, so this is journaled first
+            self.immediate_until = 0.0
 
 
 class Orchestrator:
-    """Works on one run. What it does is decided by `decide` alone; see there for the theory.
+    """Executes one run. `decide` alone determines its actions; see there for the theory of operation.
 
-    Guarantees: an event is durable before it is shown, and before anything but computing rests on it;
-    events that are due together go into the journal in one append (a step's end and the next step's intent
-    cost one commit); a run cut at any point continues from its journal.
+    Guarantees: an event is durable before it is shown, and before anything except pure computation depends on
+    it; events that are due together are journaled in one append (a step's end and the next step's intent cost
+    one commit); a run interrupted at any point continues from its journal.
     """
 
     def __init__(self, snapshot: RunSnapshot, ports: RunPorts) -> None:
@@ -84,11 +88,11 @@ class Orchestrator:
 
     def deliver(self, kind: e.EventKind) -> None:
         if not admits(self._run, kind):
-            raise WrongStateError(f"the run is {self._run.state}: that cannot be done to it now")
+            raise WrongStateError(f"this is not possible while the run is {self._run.state}")
         if self._closed:
-            raise WrongStateError(f"the run is {self._run.state} and no longer worked on")
+            raise WrongStateError(f"the run is {self._run.state} and no longer executing")
         if len(self._inbox) >= INBOX_SIZE:
-            raise OverloadedError("too many requests for this run are waiting", reason="RUN_BUSY")
+            raise OverloadedError("too many requests for this run are queued", reason="RUN_BUSY")
         self._inbox.append(kind)
         self._news.set()
 
@@ -116,7 +120,7 @@ class Orchestrator:
         return self._run
 
     async def _turn(self, workers: TaskGroup) -> bool:
-        """One round of the loop; false when there is nothing left to wait for."""
+        """One iteration of the loop; false if there is nothing left to wait for."""
         turn = self._advance()
         await self._commit(turn)
         for intent in turn.due:
@@ -125,8 +129,7 @@ class Orchestrator:
         for key in turn.interrupt:
             if key in self._scopes:
                 self._scopes[key].cancel()
-        waiting = bool(self._scopes or self._inbox)
-        return waiting and not self._run.state.ended and not self._run.parked
+        return bool(self._scopes or self._inbox) and not self._run.state.ended and not self._run.parked
 
     def _begin_turn(self) -> Turn:
         now = self._ports.clock.monotonic()
@@ -134,13 +137,13 @@ class Orchestrator:
         return Turn(self._run, self._ports.clock.time(), elapsed, immediate_until=now + IMMEDIATE_SECONDS)
 
     def _advance(self) -> Turn:
-        """What happened and what is due after it."""
+        """Adds an event and everything that is due after it."""
         turn = self._begin_turn()
         while self._inbox:
             kind = self._inbox.popleft()
             if isinstance(kind, Subtask):
                 self._begin_subtask(turn, kind)
-            elif admits(turn.run, kind):  # else it came too late to matter: a cancellation after the end
+            elif admits(turn.run, kind):  # otherwise too late to matter, such as a cancellation after the end
                 turn.record(kind)
         if self._parking:
             if not self._scopes and admits(turn.run, e.RunParked()):
@@ -158,7 +161,7 @@ class Orchestrator:
         return turn
 
     def _out_of_time(self, turn: Turn) -> bool:
-        """Whether the time is over, also where no alarm says so: a run of one turn sets none."""
+        """Whether the time is over, also if no alarm is set: a run of one turn sets none."""
         run, out = turn.run, e.BudgetExhausted("wall_seconds")
         over = turn.elapsed_seconds >= run.ledger.limit.wall_seconds
         return over and not run.exhausted and run.answer is None and admits(run, out)
@@ -172,12 +175,8 @@ class Orchestrator:
             case Interrupt(step_ids, operation):
                 turn.interrupt = (*step_ids, e.RUN_KEY) if operation else step_ids
                 return
-            case Operate(Operation.PLAN, reservation):
-                intent = e.PlanningStarted(reservation)
-            case Operate(Operation.ANSWER, reservation):
-                intent = e.AnswerStarted(reservation)
-            case Operate(operation, reservation):
-                intent = e.OperationStarted(operation, reservation)
+            case Operate():
+                intent = command.intent
             case ExecuteStep(step_id, reservation):
                 intent = self._ports.intents.prepare(turn.run, step_id, reservation)
         turn.record(intent)
@@ -196,7 +195,7 @@ class Orchestrator:
 
     async def _commit(self, turn: Turn) -> None:
         if turn.events:
-            # Shielded: a cancelled caller must not leave it open whether snapshot or journal is right.
+            # Shielded: a cancelled caller must not leave snapshot and journal inconsistent.
             with anyio.CancelScope(shield=True):
                 await self._ports.journal.append(turn.events)
                 self._run = turn.run
@@ -221,15 +220,17 @@ class Orchestrator:
                 return (await ports.executor.execute(run, intent, grant, show),)
             case e.ChildRunStarted(step_id, child):
                 return await ports.executor.children.run(child, run, step_id, intent.reservation)
-            case _:
+            case e.OperationStarted() | e.PlanningStarted() | e.AnswerStarted():
                 progress = ports.feed.progress_sink(run.run_id)
                 return await ports.phases.perform(intent.operation, run, grant, show, progress)
+            case unknown:
+                assert_never(unknown)
 
     async def _cut_short(self, intent: e.Intent, grant: Grant) -> e.EventKind:
-        problem = Problem("INTERRUPTED", "cut short: cancelled or out of time")
+        problem = Problem("INTERRUPTED", "interrupted: cancelled or out of time")
         if not isinstance(intent, e.StepIntent):
             return await self._ports.phases.conclude(intent.operation, self._run, problem, grant.used)
-        # What a child run used until it was told to stop is not known here: count all of it.
+        # The use of a child run up to its interruption is not known here: count all of it.
         used = intent.reservation if isinstance(intent, e.ChildRunStarted) else grant.used
         ended = e.StepEnded(intent.key, StepState.SKIPPED, intent.mode, used=used)
         return replace(ended, error=problem.message, reason=problem.reason)
@@ -241,8 +242,8 @@ class Orchestrator:
         self._news.set()
 
     async def _suspend_for_disk(self, failure: StoreError) -> None:
-        """The last event before there is no room; what was under way starts again by its recovery rule."""
-        suspended = e.RunSuspended(SuspendReason.DISK_FULL, "the disk is full; free some room")
+        """Records the last event before the disk is full; interrupted work restarts by its recovery rule."""
+        suspended = e.RunSuspended(SuspendReason.DISK_FULL, "the disk is full: free some space")
         if failure.reason != "DISK_FULL" or not admits(self._run, suspended):
             raise failure
         turn = self._begin_turn()

@@ -3,19 +3,20 @@
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Final, TypeVar, assert_never
 
-from aeond.domain import events as e
-from aeond.domain.budgets import Amounts, Grant
-from aeond.domain.evaluations import Evaluation
 from aeond.domain.outcome import Outcome, Problem
-from aeond.domain.plans import Plan, PlanStep
-from aeond.domain.profiles import DEFAULT_PROFILE, Route
-from aeond.domain.runs import Operation, PlanSource, RunSnapshot
+from aeond.domain.plans.evaluations import Evaluation
+from aeond.domain.plans.plan import Plan, PlanStep
+from aeond.domain.plans.profiles import DEFAULT_PROFILE, Route
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Amounts, Grant
+from aeond.domain.runs.run import Operation, PlanSource, RunSnapshot
 from aeond.domain.tools import ToolCall
 from aeond.frozen import frozen
-from aeond.orchestration.allocating import at_least
-from aeond.orchestration.contracts import (
+from aeond.orchestration.budget.allocation import at_least
+from aeond.orchestration.evaluation.convergence import STUCK
+from aeond.orchestration.interfaces import (
     Answerer,
     Depth,
     Evaluator,
@@ -25,8 +26,7 @@ from aeond.orchestration.contracts import (
     Refiner,
     Router,
 )
-from aeond.orchestration.convergence import STUCK
-from aeond.orchestration.transition_contracts import TransitionContract, committed, contract_of
+from aeond.orchestration.phase_checks import TransitionContract, committed, contract_of
 from aeond.ports import ProgressSink, TextSink
 
 log = logging.getLogger(__name__)
@@ -64,8 +64,7 @@ class PhaseOrchestrator:
     ) -> tuple[e.EventKind, ...]:
         contract = contract_of(operation, snapshot)
         if contract is None:
-            answer = await self.answerer.compose(snapshot, grant, on_text)
-            return (e.AnswerComposed(answer, grant.used),)
+            return await self._answer(snapshot, grant, on_text)
         problem = contract.missing(snapshot)
         if problem is None:
             events = await self._perform(operation, snapshot, grant, on_text, on_progress, contract)
@@ -95,8 +94,12 @@ class PhaseOrchestrator:
                 return await self._plan(snapshot, grant, on_progress, contract)
             case Operation.EVALUATE:
                 return await self._evaluate(snapshot, grant, contract)
-            case _:
+            case Operation.REFINE:
                 return await self._refine(snapshot, grant, contract)
+            case Operation.ANSWER:
+                return await self._answer(snapshot, grant, on_text)
+            case unknown:
+                assert_never(unknown)
 
     async def conclude(
         self, operation: Operation, snapshot: RunSnapshot, problem: Problem, used: Amounts
@@ -117,6 +120,13 @@ class PhaseOrchestrator:
             case Operation.ANSWER:
                 answer = await self.answerer.compose(snapshot, Grant(Amounts()), _unheard)
                 return e.AnswerComposed(answer, used)
+            case unknown:
+                assert_never(unknown)
+
+    async def _answer(
+        self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink
+    ) -> tuple[e.EventKind, ...]:
+        return (e.AnswerComposed(await self.answerer.compose(snapshot, grant, on_text), grant.used),)
 
     async def _resolve(
         self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract

@@ -1,24 +1,15 @@
-"""Every seam of aeond in one place (journal and sessions beside it): the file to read first.
+"""Every seam of aeond: the interfaces between kernel, orchestration, capabilities and service. Read this first.
 
-Kernel, orchestration and capabilities meet here and never import each other. Whatever waits is async;
-whatever computes is a plain function. Capabilities raise CapabilityError; orchestration returns Outcome
-and never raises. `daemon/compose.py` chooses the implementations.
+Entry point: `Phases`, `Journal`, `LLMAdapter`, `Tool` and `ToolInvoker`; `aeond.daemon.compose` chooses implementations.
+Must not know any implementation.
+
+A method that waits is async; a method that computes is a plain function. Capabilities raise CapabilityError;
+orchestration returns Outcome and never raises.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Protocol
+from typing import Final, Protocol, runtime_checkable
 
-from aeond.domain.budgets import Amounts, Grant
-from aeond.domain.events import (
-    ChildRunEnded,
-    ChildRunStarted,
-    Event,
-    EventKind,
-    Intent,
-    LiveUpdate,
-    StepEnded,
-    StepStarted,
-)
 from aeond.domain.llm import (
     EngineMetrics,
     EngineSnapshot,
@@ -30,17 +21,30 @@ from aeond.domain.llm import (
 )
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem
-from aeond.domain.plans import Plan, PlanStep
-from aeond.domain.questions import InputRequest
-from aeond.domain.runs import Operation, RunSnapshot
-from aeond.domain.subtasks import ChildRun, SubtaskRequest
-from aeond.domain.tools import ToolCall, ToolContext, ToolResult, ToolSpec
+from aeond.domain.plans.plan import Plan, PlanStep
+from aeond.domain.plans.subtasks import ChildRun, SubtaskRequest
+from aeond.domain.runs.budgets import Amounts, Grant
+from aeond.domain.runs.events import (
+    ChildRunEnded,
+    ChildRunStarted,
+    Event,
+    EventKind,
+    Intent,
+    LiveUpdate,
+    StepEnded,
+    StepStarted,
+)
+from aeond.domain.runs.questions import InputRequest
+from aeond.domain.runs.run import Operation, RunSnapshot
+from aeond.domain.tools import ToolCall, ToolContext, ToolOutput, ToolResult, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
 from aeond.ports.journal import Journal as Journal
 from aeond.ports.journal import RunSummary as RunSummary
+from aeond.ports.memory import Memory as Memory
+from aeond.ports.subtasks import SubtaskChooser as SubtaskChooser
 
-# ---------------------------------------------------------------- time and names
+# ---------------------------------------------------------------- time and ids
 
 
 class Clock(Protocol):
@@ -50,37 +54,37 @@ class Clock(Protocol):
         """Unix time in seconds, for people."""
 
     def monotonic(self) -> float:
-        """Seconds that never jump, for bounds."""
+        """Seconds on a monotonic clock, for limits."""
 
     async def sleep_until(self, monotonic_seconds: float) -> None:
-        """Returns once `monotonic()` has reached the given value; at once if it has."""
+        """Returns once `monotonic()` has reached the given value; immediately if it has already."""
 
 
 class Ids(Protocol):
-    """The only source of new names."""
+    """The only source of new ids."""
 
     def new_id(self) -> str:
         """A unique id that sorts by creation time."""
 
 
-# ---------------------------------------------------------------- who watches
+# ---------------------------------------------------------------- watchers
 
 
 class Feed(Protocol):
-    """Tells those who watch what just happened. Never blocks, never grows: a slow watcher loses its
-    queue and goes back to the journal."""
+    """Delivers events to watchers. Never blocks and never grows: a slow watcher loses its queue and reads the
+    journal instead."""
 
     def publish(self, events: Sequence[Event]) -> None:
-        """To be called only with events that are durable."""
+        """Delivers events. Call only with events that are durable."""
 
     def update(self, update: LiveUpdate) -> None:
-        """Shows text or progress that is not journaled."""
+        """Delivers text or progress that is not journaled."""
 
     def text_sink(self, run_id: str, step_id: str) -> "TextSink":
-        """Shows pieces of text as they come, each with its place in the text of this step ("": the answer)."""
+        """A sink for pieces of text of this step ("": the answer), which adds each piece's position."""
 
     def progress_sink(self, run_id: str) -> "ProgressSink":
-        """Shows what the run as a whole is doing."""
+        """A sink for the current activity of the run."""
 
 
 # ---------------------------------------------------------------- model
@@ -89,10 +93,10 @@ class Feed(Protocol):
 class LLMAdapter(Protocol):
     """Generates text, optionally under a JSON schema.
 
-    All implementations: the same usage numbers; 3 attempts with backoff inside for what is retryable;
-    LLMError when they fail, LLMGoneError when the engine died; InvalidInputError (reason
-    CONTEXT_TOO_LONG) when prompt and max_tokens exceed the context: nothing is truncated silently;
-    cancelling the call frees the engine within 100 ms. Calls wait, within the request's deadline, for an
+    All implementations report the same usage numbers and make up to 3 attempts with backoff on retryable
+    failures. They raise LLMError if the attempts fail, LLMGoneError if the engine died, and InvalidInputError
+    (reason CONTEXT_TOO_LONG) if prompt and max_tokens exceed the context: nothing is truncated silently.
+    Cancelling the call frees the engine within 100 ms. Calls wait, within the request's deadline, for an
     engine that is starting, asleep or restarting.
     """
 
@@ -105,140 +109,147 @@ class LLMAdapter(Protocol):
     async def generate(self, request: LLMRequest) -> LLMResponse: ...
 
     def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
-        """Chunks as they come, the last with finish reason and usage. Not retried once text was given."""
+        """Yields chunks as they arrive, the last with finish reason and usage. Not retried once text was
+        yielded."""
 
     async def count_tokens(self, messages: Sequence[Message]) -> int:
-        """Exactly what a prompt of these messages costs, by the model's own template and tokenizer."""
+        """The exact size of a prompt with these messages, by the model's own template and tokenizer."""
 
 
 class Engine(Protocol):
     """The process behind an LLMAdapter.
 
-    It is COLD without a process, STARTING until it answers, READY, ASLEEP when it keeps its process and not its
-    memory, and DEAD when it ended unasked. A request in a state other than READY waits and is then answered.
+    States: COLD without a process, STARTING until it answers, READY, ASLEEP if the process is kept without
+    its memory, and DEAD after an unexpected exit. A request in any state other than READY waits until the
+    engine is ready.
     """
 
     def snapshot(self) -> EngineSnapshot: ...
 
+    async def changed(self, seen: EngineSnapshot) -> EngineSnapshot:
+        """Returns the snapshot once it differs from `seen` in something other than the progress."""
+
     async def ready(self) -> None:
-        """Returns once it answers; starts or wakes it if need be, without a bound on the time. LLMError when its
-        model cannot be had or it died too often."""
+        """Returns once the engine answers; starts or wakes it if needed, without a time limit. LLMError if
+        its model is not available or it crashed too often."""
 
     async def load(self, model: str) -> None:
-        """Begins to make this model of the catalogue the resident one ("" for the default); returns at
-        once; the state tells the progress. NotFoundError for a name the catalogue lacks."""
+        """Starts loading this model of the catalogue ("" for the default) and returns immediately; the state
+        shows the progress. NotFoundError if the name is not in the catalogue."""
 
     async def unload(self) -> None:
-        """Stops the process and gives its memory back; the next request starts it again."""
+        """Stops the process and frees its memory; the next request starts it again."""
 
     async def sleep(self) -> None:
-        """Gives memory back: keeps the process and is ASLEEP where that frees any, else as `unload`, so COLD. The
-        next request wakes it. A repeat changes nothing."""
+        """Frees memory: keeps the process and becomes ASLEEP if that frees any, otherwise unloads and becomes
+        COLD. The next request wakes it. Idempotent."""
 
     async def wake(self) -> None:
-        """Begins to have it answer again, whether it is ASLEEP or COLD; returns at once. A repeat changes
-        nothing."""
+        """Starts waking or loading it from ASLEEP or COLD and returns immediately. Idempotent."""
 
     async def list_models(self) -> Sequence[ModelInfo]: ...
 
     async def metrics(self) -> EngineMetrics | None:
-        """What is measured of it, by itself and from outside, within a second; None where nothing is."""
+        """Internal and external metrics, within a second; None if there are none."""
 
 
 # ---------------------------------------------------------------- tools, agents, memory
 
 
-ToolAnswer = JsonValue | InputRequest | SubtaskRequest
+ToolAnswer = JsonValue | ToolOutput[JsonValue] | InputRequest | SubtaskRequest
+
+
+MAX_CANDIDATES: Final = 200
+CANDIDATES_SECONDS: Final = 2.0
 
 
 class Tool(Protocol):
-    """What a model may call. Authors implement `execute` and may raise ToolError."""
+    """A tool that models may call. Authors implement `execute` and may raise ToolError."""
 
     @property
     def spec(self) -> ToolSpec: ...
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
-        """Runs with arguments that satisfy the input schema; returns data that satisfies the output schema,
-        or what must happen first: the kernel does it, and the outcome becomes the call's result."""
+        """Runs with arguments that satisfy the input schema. Returns data that satisfies the output schema, in a
+        ToolOutput if the call changed something, or a request that must be fulfilled first: the kernel does so,
+        and the outcome becomes the call's result."""
 
-    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
-        """After a crash: the result, if the earlier call with the same call id did its work, else None."""
+    async def reconcile(
+        self, arguments: JsonObject, context: ToolContext
+    ) -> JsonValue | ToolOutput[JsonValue] | None:
+        """After a crash: the result if the earlier call with the same call id took effect, else None."""
+
+
+@runtime_checkable
+class ProposesValues(Protocol):
+    """What a Tool has beside `execute` and `reconcile` if its spec names `candidates`."""
+
+    async def candidates(
+        self, argument: str, context: ToolContext, limit: int, near: str = ""
+    ) -> Sequence[str]:
+        """At most `limit` existing values for an argument, first those nearest to the text `near` (a value that
+        does not exist, or a whole request), else the most relevant ones. Changes nothing; may raise."""
 
 
 class ToolRegistry(Protocol):
-    """The names of all tools."""
+    """The registered tools by name."""
 
     def register(self, tool: Tool) -> None:
-        """AlreadyExistsError when the name is taken, InvalidInputError when the spec is unusable (name,
-        schemas, or an example that does not satisfy its own schema)."""
-
-    def unregister(self, name: str) -> None:
-        """NotFoundError when there is no such tool."""
+        """AlreadyExistsError if the name is taken, InvalidInputError if the spec is invalid (name, schemas,
+        or an example that does not satisfy its own schema)."""
 
     def get(self, name: str) -> Tool | None: ...
 
     def list_names(self) -> Sequence[str]: ...
 
     def specs(self) -> Sequence[ToolSpec]:
-        """Everything a model needs to know of each tool, sorted by name."""
+        """The specs of all tools, sorted by name."""
 
 
 class Authoriser(Protocol):
-    """Decides, outside the model's reach, whether a well-formed call may be made."""
+    """Decides, beyond the model's influence, whether a well-formed call is permitted."""
 
     async def authorise(self, call: ToolCall, spec: ToolSpec, context: ToolContext) -> Problem | None:
-        """Why the call is refused, for programs and people; None when it may be made."""
+        """The reason for refusing the call, for programs and people; None if it is permitted."""
 
 
 class ToolInvoker(Protocol):
-    """The one guarded way to call a tool: looks up, validates, times, runs, validates the output, and
-    always returns a ToolResult (cancellation passes through)."""
+    """The only way to call a tool: looks up, validates, times, runs, validates the output, and always returns
+    a ToolResult (cancellation passes through)."""
 
     async def invoke(self, call: ToolCall, context: ToolContext) -> ToolResult: ...
 
     def compute(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
-        """The result of a call of a PURE tool that computes it at once, by the same guards; None for any
-        other call, which has then done nothing."""
+        """The result of calling a PURE tool that computes synchronously, under the same checks; None for any
+        other call, which then has no effect."""
 
     async def reconcile(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
-        """The result of an earlier, cut call if the tool can tell that it did its work, else None."""
+        """The result of an earlier, interrupted call if the tool can tell that it took effect, else None."""
+
+    async def candidates(
+        self, tool: str, argument: str, context: ToolContext, limit: int, near: str = ""
+    ) -> Sequence[str]:
+        """What the tool proposes for an argument (see ProposesValues), at most MAX_CANDIDATES, within
+        CANDIDATES_SECONDS; () where it proposes nothing, fails or takes longer. Never raises."""
 
 
 class Agent(Protocol):
-    """A named thing that answers a message."""
+    """A named component that answers messages."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def capabilities(self) -> Sequence[str]:
-        """What this agent can do, as plain words; "stream" when `stream` gives pieces as they come."""
+        """The abilities of this agent as plain words; "stream" if `stream` yields partial text."""
 
     async def process(self, message: Message) -> Message:
-        """The answer, role `agent`. Its metadata may carry `used` token counts, `clarity` and `handoff`."""
+        """The answer, with role `agent`. Its metadata may contain `used` token counts, `clarity` and
+        `handoff`."""
 
     def stream(self, message: Message) -> AsyncIterator[Message]:
-        """The answer in pieces; the last message is the whole one with the metadata of `process`.
-        An agent that cannot stream yields only that one."""
-
-
-class Memory(Protocol):
-    """Key/value store. Keys are non-empty strings, values JSON; each operation is all or nothing.
-
-    Raises InvalidInputError (reason EMPTY_KEY, KEY_TOO_LONG, VALUE_NOT_JSON, VALUE_TOO_LARGE), StoreError.
-    """
-
-    async def write(self, key: str, value: JsonValue) -> None: ...
-
-    async def read(self, key: str) -> JsonValue | None:
-        """None when there is no such key."""
-
-    async def search(self, prefix: str, limit: int = 100, after: str = "") -> Sequence[tuple[str, JsonValue]]:
-        """Keys that start with `prefix` (case-sensitive; "" is all) and come after `after`, sorted by code
-        point, with their values."""
-
-    async def delete(self, key: str) -> bool:
-        """Whether there was such a key."""
+        """The answer in pieces; the last message is the complete one with the metadata of `process`. An agent
+        that cannot stream yields only that one."""
 
 
 # ---------------------------------------------------------------- orchestration, as the kernel sees it
@@ -246,19 +257,20 @@ class Memory(Protocol):
 
 @frozen
 class StepOutput:
-    """What an agent step gave."""
+    """The result of an agent step."""
 
     output: JsonValue
     clarity: str = "clear"
     handoff: str = ""
 
 
-TextSink = Callable[[str], None]  # takes pieces of text in order; "" starts the text anew (asked again)
-ProgressSink = Callable[[str, float], None]  # takes an activity and a fraction (-1: unknown)
+# receives pieces of text in order; "" restarts the text (the model was called again)
+TextSink = Callable[[str], None]
+ProgressSink = Callable[[str, float], None]  # receives an activity and a fraction (-1: unknown)
 
 
 class Phases(Protocol):
-    """All that a run as a whole is thought through with: phases A to E, as the kernel sees them."""
+    """The reasoning of a run as a whole: phases A to E, as the kernel sees them."""
 
     async def perform(
         self,
@@ -268,43 +280,43 @@ class Phases(Protocol):
         on_text: TextSink,
         on_progress: ProgressSink,
     ) -> tuple[EventKind, ...]:
-        """Does the operation and returns the events that end it, at least one. The first settles what was
-        reserved: its `used` is what the grant says was used in the end.
+        """Performs the operation and returns the events that end it, at least one. The first settles the
+        reservation: its `used` is the total of the grant.
 
-        RESOLVE ReferencesResolved; ROUTE RouteChosen, for DIRECT followed by PlanAdopted, for REPLY
-        perhaps by AnswerComposed; PROFILE
-        ProfileInferred, perhaps BudgetAdjusted; PLAN PlanAdopted or PlanningFailed; EVALUATE PassEvaluated
-        (of the current pass; of pass 0 for a plan that has not run), perhaps PlanRefined; REFINE
-        PlanRefined, perhaps BudgetAdjusted; ANSWER AnswerComposed. Never raises.
+        RESOLVE gives ReferencesResolved; ROUTE gives RouteChosen, followed by PlanAdopted for DIRECT and
+        possibly by AnswerComposed for REPLY; PROFILE gives ProfileInferred, possibly BudgetAdjusted; PLAN
+        gives PlanAdopted or PlanningFailed; EVALUATE gives PassEvaluated (of the current pass; of pass 0 for
+        a plan that has not run), possibly PlanRefined; REFINE gives PlanRefined, possibly BudgetAdjusted;
+        ANSWER gives AnswerComposed. Never raises.
         """
 
     async def conclude(
         self, operation: Operation, snapshot: RunSnapshot, problem: Problem, used: Amounts
     ) -> EventKind:
-        """The event that ends an operation that was cut short: without a model and without waiting."""
+        """The event that ends an interrupted operation, without a model and without waiting."""
 
 
 class ImmediateWork(Protocol):
-    """What a run needs not wait for: computing that touches nothing and asks nobody."""
+    """Work that a run need not wait for: computation without effects."""
 
     def perform(self, intent: Intent, run: RunSnapshot) -> tuple[EventKind, ...]:
-        """The events that end what is intended, at least one; empty for everything that waits, asks or
-        has an effect, and then nothing was done. Never raises."""
+        """The events that complete the intended work, at least one; empty, with nothing done, for work that
+        waits, asks or has an effect. Never raises."""
 
 
 class Children(Protocol):
-    """Runs started by steps."""
+    """Child runs started by steps."""
 
     async def run(
         self, child: ChildRun, parent: RunSnapshot, step_id: str, reserved: Amounts
     ) -> tuple[ChildRunEnded, StepEnded]:
-        """Starts the run, or joins it if it is there already, and waits for its end: its answer is the
-        step's output. What it used is counted up to `reserved`. Cancelling this cancels the run, unless
-        the daemon is stopping: then it goes on with the next daemon."""
+        """Starts the run, or attaches to it if it exists, and waits for its end: its answer is the step's
+        output. Its use is counted up to `reserved`. Cancelling this call cancels the run, unless the daemon
+        is stopping: then the run continues with the next daemon."""
 
 
 class Reasoner(Protocol):
-    """Executes an agent step: builds its message from the step and hands it to the named agent."""
+    """Executes an agent step: builds the message from the step and passes it to the named agent."""
 
     def has_agent(self, name: str) -> bool: ...
 
@@ -314,66 +326,67 @@ class Reasoner(Protocol):
 
 
 class StepIntents(Protocol):
-    """Settles what a step will do before it is journaled."""
+    """Determines the exact action of a step before it is journaled."""
 
     def prepare(self, run: RunSnapshot, step_id: str, reservation: Amounts) -> StepStarted:
-        """The intent: mode, arguments bound, and what a crash would mean. With mode TOOL and errors, the
-        step's references cannot be resolved and it fails without running."""
+        """The intent: mode, bound arguments, and recovery rule. With mode TOOL and errors, the step's
+        references cannot be resolved and it fails without running."""
 
     def prepare_child(
         self, run: RunSnapshot, step_id: str, request: SubtaskRequest, used: Amounts
     ) -> ChildRunStarted | StepEnded:
-        """The child run for a subtask, within the ledger's share once the step's own reservation is
-        settled; or the step's failure: no template fits, nested too deep, or a cycle."""
+        """The child run for a subtask, within the ledger's share after the step's own reservation is settled;
+        or the step's failure: no template matches, nesting too deep, or a cycle."""
 
 
-class Mender(Protocol):
-    """Mends the form of a step: another registered tool for a missing one, or arguments that fit."""
+class Repairer(Protocol):
+    """Repairs the form of a step: replaces a missing tool by a registered one, or makes arguments valid."""
 
-    async def mend(self, step: PlanStep, run: RunSnapshot, grant: Grant) -> Outcome[PlanStep]:
-        """The step with a registered tool, valid arguments and cleared errors; else the step as it was
-        and a problem, whose reason is ARGUMENTS_INVALID when the tool is there and its arguments are not."""
+    async def repair(self, step: PlanStep, run: RunSnapshot, grant: Grant) -> Outcome[PlanStep]:
+        """The step with a registered tool, valid arguments and no errors; otherwise the unchanged step and a
+        problem, whose reason is ARGUMENTS_INVALID if the tool exists but the arguments are invalid."""
 
 
 class Validator(Protocol):
-    """Names every problem with its path; an empty tuple means valid."""
+    """Reports every problem with its path; an empty tuple means valid."""
 
     def validate_plan(self, plan: Plan) -> tuple[Problem, ...]:
-        """Ids, dependencies, cycles, references, size. Unknown tools are the step's own problem."""
+        """Checks ids, dependencies, cycles, references and size. Unknown tools are reported by
+        `validate_step_tool`."""
 
     def validate_output(self, output: JsonValue, schema: JsonObject) -> tuple[Problem, ...]: ...
 
     def validate_tool_call(self, call: ToolCall, spec: ToolSpec) -> tuple[Problem, ...]: ...
 
     def validate_step_tool(self, step: PlanStep) -> PlanStep:
-        """The step with `errors` filled if its tool or agent is not registered, cleared if it is."""
+        """The step with `errors` set if its tool or agent is not registered, and cleared if it is."""
 
 
 # ---------------------------------------------------------------- a run in progress
 
 
 class RunLoop(Protocol):
-    """One run being worked on (the kernel's Orchestrator)."""
+    """Executes one run (the kernel's Orchestrator)."""
 
     @property
     def snapshot(self) -> RunSnapshot:
-        """What is known of the run and durable."""
+        """The durable state of the run."""
 
     async def execute(self) -> RunSnapshot:
-        """Works until the run has ended, waits for a person or is parked; to be called once.
+        """Works until the run has ended, waits for a person or is parked. Call once.
 
-        Cancelling it leaves a run that resumes. Raises StoreError when the journal fails.
+        A cancelled run loop leaves a run that resumes. Raises StoreError if the journal fails.
         """
 
     def deliver(self, kind: EventKind) -> None:
-        """Hands in what happened outside: CancelRequested, StepResolved, RunResumed. Before `execute` or
-        during it. WrongStateError when the run's state does not admit it, OverloadedError when too many
-        wait. Durable once `execute` has journaled it."""
+        """Delivers an external event: CancelRequested, StepResolved or RunResumed, before or during
+        `execute`. WrongStateError if the run's state does not admit it, OverloadedError if too many are
+        queued. Durable once `execute` has journaled it."""
 
     def park(self) -> None:
-        """Asks for an orderly stop: nothing new starts, what is harmless to cut is cut, steps with
-        effects end, RunParked is journaled, `execute` returns."""
+        """Requests an orderly stop: nothing new starts, work that is safe to interrupt is interrupted, steps
+        with effects finish, RunParked is journaled, and `execute` returns."""
 
 
 RunLoopFactory = Callable[[RunSnapshot], RunLoop]
-"""Makes the loop that continues from a snapshot."""
+"""Creates the loop that continues from a snapshot."""

@@ -1,16 +1,16 @@
-"""The journal, as everybody sees it."""
+"""The journal interface."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from aeond.domain.events import Event
-from aeond.domain.runs import RunState
+from aeond.domain.runs.events import Event
+from aeond.domain.runs.run import RunState
 from aeond.frozen import frozen
 
 
 @frozen
 class RunSummary:
-    """A line of a list of runs."""
+    """One entry of a list of runs."""
 
     run_id: str
     state: RunState
@@ -19,26 +19,27 @@ class RunSummary:
     changed_time: float
     last_seq: int
     uid: int
-    parent_run_id: str = ""  # the run that started it; "" where a client did
+    parent_run_id: str = ""  # the run that started it; "" if a client did
 
 
 class Journal(Protocol):
-    """Append-only store of events; the only truth.
+    """Append-only store of events; the single source of truth.
 
-    Guarantees: `append` returns after the events are durable, all or none of them; the events of a run
-    are gapless from 1; readers never see an event that could still be lost.
+    Guarantees: `append` returns after the events are durable, all or none of them; the events of a run are
+    numbered from 1 without gaps; readers never see an event that could still be lost.
     """
 
     async def append(self, events: Sequence[Event]) -> None:
         """Makes the events durable in one transaction; they may belong to several runs.
 
-        Raises AlreadyExistsError (reason SEQ_TAKEN) when a run already has that seq, StoreError with
-        reason DISK_FULL or JOURNAL_FAILED; after JOURNAL_FAILED nothing more is acknowledged.
+        Raises AlreadyExistsError (reason SEQ_TAKEN) if a run already has that seq, and StoreError with reason
+        DISK_FULL or JOURNAL_FAILED; after JOURNAL_FAILED no further events are accepted.
         """
 
     async def find_request(self, uid: int, request_id: str) -> str | None:
-        """The run that this user created under this request id, if any. `append` of a RunCreated with a
-        request id that is taken raises AlreadyExistsError (reason REQUEST_ID_TAKEN)."""
+        """The run that this user created with this request id, if any. `append` of a RunCreated with a
+        request id that is taken raises AlreadyExistsError (reason REQUEST_ID_TAKEN).
+        """
 
     async def read(self, run_id: str, after_seq: int = 0, limit: int = 256) -> Sequence[Event]:
         """Events after `after_seq` in order, at most `limit` and about 256 KiB (but at least one)."""
@@ -54,8 +55,9 @@ class Journal(Protocol):
         before: str = "",
         limit: int = 50,
     ) -> Sequence[RunSummary]:
-        """Newest first; `before` is the run id that the page comes after; no states means all, no session
-        id means those of all sessions and of none, no parent those that anybody started."""
+        """Newest first. `before` is the run id that precedes the page. No states means all states; no session
+        id means runs with and without a session; no parent means runs with any parent or none.
+        """
 
     async def probe(self) -> None:
         """One empty durable commit through the writer; raises StoreError when it is stuck or broken."""

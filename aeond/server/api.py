@@ -1,4 +1,4 @@
-"""The whole API of the daemon as one thing that opens, says how it is, drains and closes."""
+"""The complete API of the daemon as one object that opens, reports its state, drains and closes."""
 
 import socket
 from collections.abc import AsyncIterator
@@ -12,17 +12,17 @@ from aeond.frozen import frozen
 from aeond.ports import Clock, Ids
 from aeond.server.binding import Binding, Service
 from aeond.server.calls import DaemonCalls, MemoryCalls, ModelCalls, RunCalls, SessionCalls, ToolCalls
-from aeond.server.daemon import DaemonShim
-from aeond.server.door import Door
-from aeond.server.entry import EntryRule
-from aeond.server.intercepting import ErrorInterceptor
-from aeond.server.memory import MemoryShim
-from aeond.server.models import ModelShim
-from aeond.server.runs import RunShim
-from aeond.server.serving import SOCKET_NAME, GrpcServer
-from aeond.server.sessions import SessionShim
+from aeond.server.door.access_control import AccessRule
+from aeond.server.door.door import Door
+from aeond.server.error_interceptor import ErrorInterceptor
+from aeond.server.grpc_server import SOCKET_NAME, GrpcServer
+from aeond.server.services.daemon import DaemonShim
+from aeond.server.services.memory import MemoryShim
+from aeond.server.services.models import ModelShim
+from aeond.server.services.runs import RunShim
+from aeond.server.services.sessions import SessionShim
+from aeond.server.services.tools import ToolShim
 from aeond.server.streaming import STALL_SECONDS, Streams
-from aeond.server.tools import ToolShim
 
 DRAIN_SECONDS = 5.0
 MODELS = models_pb2.DESCRIPTOR.services_by_name["ModelService"].full_name
@@ -30,7 +30,7 @@ MODELS = models_pb2.DESCRIPTOR.services_by_name["ModelService"].full_name
 
 @frozen
 class Calls:
-    """Everything that clients can ask for."""
+    """The service calls behind all API methods."""
 
     runs: RunCalls
     sessions: SessionCalls
@@ -41,10 +41,10 @@ class Calls:
 
 
 class Api:
-    """Serves the calls on a listening socket, through the door.
+    """Serves the calls on a listening socket, behind the door.
 
-    `inner_folder` is a folder for the server's own socket; it is made if it is not there and closed to
-    everybody else. Only one Api at a time may use it: the daemon's lock of a single instance sees to that.
+    `inner_folder` is a folder for the server's own socket; it is created if needed and made inaccessible to
+    other users. Only one Api at a time may use it; the daemon's single-instance lock ensures this.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Api:
         *,
         listener: socket.socket,
         inner_folder: Path,
-        entry: EntryRule,
+        entry: AccessRule,
         clock: Clock,
         ids: Ids,
         stall_seconds: float = STALL_SECONDS,
@@ -83,8 +83,9 @@ class Api:
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
-        """Answers meanwhile; health says NOT_SERVING until `announce`. At the end streams are ended first,
-        then calls, then connections."""
+        """Serves while the context is open; health reports NOT_SERVING until `announce`. On exit, streams end
+        first, then calls, then connections.
+        """
         async with self._server.serving(), self._door.opened():
             try:
                 yield
@@ -92,21 +93,22 @@ class Api:
                 await self.drain()
                 await self._server.stop()
 
-    def adopt(self, entry: EntryRule) -> None:
-        """Who may come in from now on; who is in stays in."""
+    def adopt(self, entry: AccessRule) -> None:
+        """Applies this access rule to new connections; open connections stay open."""
         self._door.adopt(entry)
 
     async def announce(self, *, serving: bool) -> None:
-        """What health says from now on."""
+        """Sets the state that health reports."""
         await self._server.announce(serving=serving)
 
     async def announce_models(self, *, serving: bool) -> None:
-        """What health says of the service of models from now on, unless all of them are announced anew."""
+        """Sets the health of the model service alone, until the next `announce`."""
         await self._server.announce(serving=serving, service=MODELS)
 
     async def drain(self) -> None:
-        """Ends every stream with DRAINING and the place to go on from, and lets no new one begin. Calls
-        that are no streams go on being answered. Returns within a few seconds; a repeat does no harm."""
+        """Ends every stream with DRAINING and the position to resume from, and rejects new streams. Unary
+        calls are still answered. Returns within a few seconds. Idempotent.
+        """
         with anyio.CancelScope(shield=True):
             await self._server.announce(serving=False)
             self._streams.drain()

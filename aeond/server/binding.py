@@ -1,8 +1,8 @@
-"""Binds the services of the contract to the objects that answer them.
+"""Binds the services of the contract to the objects that implement them.
 
-A method of the contract is answered by the method of the same name in snake case, from the request and
-the caller: `async def get_run(request, caller) -> response`, or for a stream an async generator of Parts.
-A method of the contract that nobody answers is UNIMPLEMENTED, with a reason.
+A method of the contract is implemented by the method of the same name in snake case, with the request and the
+caller as arguments: `async def get_run(request, caller) -> response`, or for a stream an async generator of
+Parts. A method without implementation returns UNIMPLEMENTED with a reason.
 """
 
 import re
@@ -14,12 +14,12 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from aeond.domain.runs import Owner
+from aeond.domain.runs.run import Owner
 from aeond.errors import NotImplementedYetError
 from aeond.frozen import frozen
 from aeond.server.streaming import Part, Streams
 
-# In quotes: grpcio's classes take type arguments in its stubs only.
+# Quoted: grpcio's classes accept type arguments only in its stubs.
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, bytes]"
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Answer = Callable[[Any, Owner], Awaitable[Message]]
@@ -28,22 +28,22 @@ StreamAnswer = Callable[[Any, Owner], AsyncIterator[Part]]
 
 @frozen
 class Service:
-    """A service of the contract and what answers its methods."""
+    """A service of the contract with its implementation."""
 
     descriptor: ServiceDescriptor
     shim: object
 
 
 class Binding:
-    """Makes gRPC's handlers; knows who calls and which streams are open."""
+    """Builds gRPC handlers; identifies callers and tracks open streams."""
 
     def __init__(self, owner_of: Callable[[str], Owner], streams: Streams) -> None:
         self._owner_of = owner_of
         self._streams = streams
 
     def bind(self, service: Service, server: grpc.aio.Server) -> None:
-        """Has the server answer this service. Each method is registered by name, so that each has a queue
-        of its own: a flood of one call, or of calls of methods that do not exist, does not hold up others.
+        """Registers this service with the server. Each method is registered by name and so has a queue of its
+        own: a flood of one call, or of calls to unknown methods, does not delay others.
         """
         name = service.descriptor.full_name
         methods = {method.name: self._handler(method, service.shim) for method in service.descriptor.methods}
@@ -71,7 +71,7 @@ class Binding:
     def _streaming(self, answer: StreamAnswer) -> Callable[[Any, Context], Awaitable[None]]:
         async def behave(request: Message, context: Context) -> None:
             parts = answer(request, self._owner_of(context.peer()))
-            # Tells a client that it is attached, also while there is nothing to tell it about.
+            # Confirms to a client that it is connected, also before there is an event to send.
             await context.send_initial_metadata(())
             await self._streams.carry(parts, context.write)
 
@@ -85,7 +85,7 @@ def snake_case(name: str) -> str:
 def _unimplemented(method: MethodDescriptor) -> Callable[[Any, Context], Awaitable[Any]]:
     async def behave(_request: Any, _context: Context) -> None:
         raise NotImplementedYetError(
-            f"This version of aeond does not answer {method.full_name}: a newer one may."
+            f"This version of aeond does not implement {method.full_name}; a newer version may."
         )
 
     return behave

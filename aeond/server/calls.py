@@ -1,26 +1,26 @@
-"""What the server asks of the service layer, in domain types: the seam between the two.
+"""The interface between server and service layer, in domain types.
 
-The service implements these structurally and imports nothing from here. All of them raise the classes
-of `aeond.errors` and nothing else on purpose; the server turns each class into one gRPC code. Arguments
-arrive checked for form (lengths, known enum values, JSON within bounds); whether they make sense is the
-service's to judge. While the daemon starts or drains, calls that begin work raise UnavailableError
-(reason STARTING or DRAINING); those that only read are answered as long as they can be.
+The service implements these protocols structurally and imports nothing from here. Calls deliberately raise
+only the classes of `aeond.errors`; the server maps each class to one gRPC code. The form of arguments is
+checked beforehand (lengths, known enum values, bounded JSON); the service validates their meaning. While the
+daemon starts or drains, calls that begin work raise UnavailableError (reason STARTING or DRAINING); read-only
+calls are answered as long as possible.
 
-Lists are paged by the key of the last item of the page before ("" for the first page): what comes after
-it, at most `limit` items, fewer only at the end. The server asks for one more than it shows, to know
-whether there is a next page, and makes the opaque token.
+Lists are paged by the key of the last item of the preceding page ("" for the first page). A call returns the
+items after it, at most `limit`, and fewer only at the end. The server requests one more item than it shows to
+learn whether there is a next page, and creates the opaque token.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
 
-from aeond.domain.budgets import BudgetRequest
 from aeond.domain.daemons import ConfigChanges, DaemonSnapshot
-from aeond.domain.events import Event, LiveUpdate
-from aeond.domain.forks import ForkRequest
 from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
-from aeond.domain.plans import Plan
-from aeond.domain.runs import Owner, Resolution, RunRequest, RunSnapshot, RunState
+from aeond.domain.plans.plan import Plan
+from aeond.domain.runs.budgets import BudgetRequest
+from aeond.domain.runs.events import Event, LiveUpdate
+from aeond.domain.runs.forks import ForkRequest
+from aeond.domain.runs.run import Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.sessions import Session, SessionContext, SessionMessage
 from aeond.domain.tools import ToolCall, ToolResult, ToolSpec
 from aeond.domain.values import JsonValue
@@ -28,142 +28,146 @@ from aeond.ports import RunSummary
 
 
 class RunCalls(Protocol):
-    """Runs: create, look, watch, stop, decide."""
+    """Runs: create, read, watch, cancel, decide."""
 
     async def create(self, request: RunRequest, plan: Plan | None, budget: BudgetRequest) -> RunSnapshot:
-        """Returns once the run's RunCreated is durable; the work goes on by itself.
+        """Returns once the run's RunCreated is durable; the run executes in the background.
 
-        With a request id that this owner used before, the run of that time, unchanged and as it is now;
-        AlreadyExistsError (reason REQUEST_ID_REUSED) when that was another request.
-        InvalidInputError: a plan that does not validate (`field` is the path in it, such as
-        `plan.steps[2].depends_on`), a workspace that is no usable folder. OverloadedError: too many runs
-        wait (reason TOO_MANY_RUNS). NotFoundError (MODEL_NOT_FOUND) for a model that the catalogue lacks,
-        WrongStateError (MODEL_NOT_PRESENT) for one that is not on this machine.
+        With a request id that this owner used before, returns the existing run in its current state;
+        AlreadyExistsError (reason REQUEST_ID_REUSED) if the request differs. InvalidInputError: an invalid
+        plan (`field` is the path in it, such as `plan.steps[2].depends_on`) or an unusable workspace.
+        OverloadedError: too many runs are waiting (reason TOO_MANY_RUNS). NotFoundError (MODEL_NOT_FOUND) for
+        a model that is not in the catalogue, WrongStateError (MODEL_NOT_PRESENT) for one that is not
+        downloaded.
         """
         ...
 
     async def get(self, run_id: str) -> RunSnapshot:
-        """NotFoundError (reason RUN_NOT_FOUND) when there is no such run."""
+        """NotFoundError (reason RUN_NOT_FOUND) if the run does not exist."""
         ...
 
     async def list_runs(
         self, *, states: frozenset[RunState], session_id: str, parent_run_id: str, before: str, limit: int
     ) -> Sequence[RunSummary]:
-        """Newest first; `before` is the run id that the page comes after; no states means all; a session
-        id keeps the runs of that session only, a parent those that it started.
+        """Newest first. `before` is the run id that precedes the page; no states means all; a session id
+        selects the runs of that session, a parent the runs it started.
         """
         ...
 
     async def cancel(self, run_id: str, owner: Owner, reason: str) -> RunSnapshot:
-        """Returns once the wish is durable; a run that has ended is returned as it is."""
+        """Returns once the cancellation request is durable; a run that has ended is returned unchanged."""
         ...
 
     async def decide(self, run_id: str, step_id: str, resolution: Resolution, owner: Owner) -> RunSnapshot:
-        """Resolves an UNKNOWN step (or, with no step id, a run suspended after crashes); returns once
-        that is durable. WrongStateError (reason NOTHING_TO_DECIDE) when nothing waits for this decision.
+        """Resolves an UNKNOWN step (or, without a step id, a run suspended after crashes); returns once that
+        is durable. WrongStateError (reason NOTHING_TO_DECIDE) if nothing waits for this decision.
         """
         ...
 
     async def fork(self, asked: ForkRequest) -> RunSnapshot:
-        """Returns once the fork's shared past is durable; it goes on by itself. With a request id that
-        this owner used for a fork of this run before, that fork as it is now.
+        """Returns once the copied events of the fork are durable; the fork executes in the background. With a
+        request id that this owner used for a fork of this run before, returns that fork in its current state.
 
-        NotFoundError as `get`; InvalidInputError: an event that the run has not reached (SEQ_AHEAD) or
-        after its answer (FORK_TOO_LATE), a plan as in `create`, a plan or bounds that the past does not fit
-        (FORK_DOES_NOT_FIT); for a model what `create` raises.
+        NotFoundError as in `get`. InvalidInputError: an event that the run has not reached (SEQ_AHEAD) or
+        that follows its answer (FORK_TOO_LATE), an invalid plan as in `create`, or a plan or limits that
+        contradict the copied events (FORK_DOES_NOT_FIT). For the model, the errors of `create`.
         """
         ...
 
     def replay(self, run_id: str, until_seq: int) -> AsyncIterator[Sequence[Event]]:
-        """The run again from its record, in batches, up to `until_seq` (0: all); touches nothing.
+        """Replays the run from its record, in batches, up to `until_seq` (0: all); changes nothing.
 
-        NotFoundError as `get`; InvalidInputError (reason SEQ_AHEAD, field `until_seq`) for an event that it
-        has not reached; ReplayError (reason REPLAY_MISMATCH) at the first event that comes out otherwise.
+        NotFoundError as in `get`; InvalidInputError (reason SEQ_AHEAD, field `until_seq`) for an event that
+        the run has not reached; ReplayError (reason REPLAY_MISMATCH) at the first event that differs.
         """
         ...
 
     async def answer(self, run_id: str, question_id: str, answer: JsonValue, owner: Owner) -> RunSnapshot:
-        """Answers a question ("": the only open one); returns once that is durable. InvalidInputError:
-        the answer does not fit it (ANSWER_INVALID), or it is not said which is meant (QUESTION_AMBIGUOUS).
-        WrongStateError (QUESTION_NOT_OPEN): not asked, or answered already: the first answer counts.
+        """Answers a question ("": the only open one); returns once the answer is durable. InvalidInputError:
+        the answer does not match the question (ANSWER_INVALID), or several questions are open
+        (QUESTION_AMBIGUOUS). WrongStateError (QUESTION_NOT_OPEN): never asked, or answered already; the first
+        answer counts.
         """
         ...
 
     def watch_tree(
         self, run_id: str, after_seq: int, child_seqs: Mapping[str, int]
     ) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
-        """As `watch`, with the events of all runs below this one, each run's gapless and each once; ends
-        when all of them have ended. `child_seqs` says where to go on in runs below; one that is not named
-        is given from its first event, unless its parent's ChildRunEnded is at or before the parent's own
-        number: nothing of a run comes after that event.
+        """Like `watch`, with the events of all runs below this one: each run's events in order, without gaps
+        or duplicates. Ends when all these runs have ended. `child_seqs` gives resume positions in runs below.
+        A run that is not listed starts at its first event, unless its parent's ChildRunEnded is at or before
+        the parent's own position: no event of a run follows that event.
         """
         ...
 
     def watch(self, run_id: str, after_seq: int) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
-        """The run's events after `after_seq`, gapless and each once, in batches of what is at hand (never
-        empty, at most 256 items); in between, live, the text and progress of the moment. To a watcher who
-        comes late the text so far is given first. Ends after RunEnded. NotFoundError as `get`;
-        InvalidInputError (reason SEQ_AHEAD, field `after_seq`) for a seq that the run has not reached.
+        """The run's events after `after_seq`, without gaps or duplicates, in batches of the events available
+        (never empty, at most 256 items), interleaved with live text and progress. A late watcher first
+        receives the text so far. Ends after RunEnded. NotFoundError as in `get`; InvalidInputError (reason
+        SEQ_AHEAD, field `after_seq`) for a seq that the run has not reached.
 
-        The server closes the iterator (`aclose`) when the client goes or the daemon drains.
+        The server closes the iterator (`aclose`) when the client disconnects or the daemon drains.
         """
         ...
 
 
 class ToolCalls(Protocol):
-    """Tools: look, and one guarded call."""
+    """Tools: read, and call one directly."""
 
     async def list_tools(self, *, after: str, limit: int) -> Sequence[ToolSpec]:
         """Sorted by name."""
         ...
 
     async def get(self, name: str) -> ToolSpec:
-        """NotFoundError (reason TOOL_NOT_FOUND) when there is no such tool."""
+        """NotFoundError (reason TOOL_NOT_FOUND) if the tool does not exist."""
         ...
 
     async def invoke(self, call: ToolCall, workspace: str, owner: Owner) -> ToolResult:
-        """Runs the tool under the same guard as a step's call. A tool that fails is a result, not an
-        error; NotFoundError as `get`. `workspace` as in RunRequest.
+        """Runs the tool under the same checks as a step's call. A failing tool is a result, not an error;
+        NotFoundError as in `get`. `workspace` as in RunRequest.
         """
         ...
 
 
 class SessionCalls(Protocol):
-    """Sessions: make, look, list, delete. All but `create` and `list_sessions` raise NotFoundError (reason
-    SESSION_NOT_FOUND) when there is no such session."""
+    """Sessions: create, read, list, delete. All calls but `create` and `list_sessions` raise NotFoundError
+    (reason SESSION_NOT_FOUND) if the session does not exist.
+    """
 
     async def create(self, title: str, labels: Mapping[str, str], request_id: str, owner: Owner) -> Session:
-        """Returns once the session is durable; with a request id that this owner used before, that one."""
+        """Returns once the session is durable; for a request id that this owner used before, the existing
+        session.
+        """
         ...
 
     async def get(self, session_id: str) -> Session: ...
 
     async def list_sessions(self, *, before: str, limit: int) -> Sequence[Session]:
-        """The one changed last first; `before` is the place of the session that the page comes after."""
+        """Most recently changed first; `before` is the place of the session that precedes the page."""
         ...
 
     async def delete(self, session_id: str) -> None:
-        """Returns once that is durable; its runs stay. WrongStateError (reason SESSION_BUSY) while one of
-        them has not ended.
+        """Returns once the deletion is durable; the session's runs remain. WrongStateError (reason
+        SESSION_BUSY) while one of them is unfinished.
         """
         ...
 
     async def messages(self, session_id: str, *, after: int, limit: int) -> Sequence[SessionMessage]:
-        """Oldest first, after the message with that number; fewer than asked for where they are long."""
+        """Oldest first, after the message with that number; fewer than requested if they are long."""
         ...
 
     async def preview(self, session_id: str) -> SessionContext:
-        """What a model would be told of the session; waits for the engine, whose tokenizer counts."""
+        """The context that a model would see; waits for the engine, whose tokenizer counts the tokens."""
         ...
 
 
 class MemoryCalls(Protocol):
-    """Memory: keys and JSON values. Errors as the Memory port states them."""
+    """Memory: keys and JSON values. Errors as specified by the Memory port."""
 
     async def write(self, key: str, value: JsonValue) -> None: ...
 
     async def read(self, key: str) -> JsonValue:
-        """NotFoundError (reason KEY_NOT_FOUND) when there is no such key."""
+        """NotFoundError (reason KEY_NOT_FOUND) if the key does not exist."""
         ...
 
     async def search(self, prefix: str, *, after: str, limit: int) -> Sequence[tuple[str, JsonValue]]:
@@ -171,17 +175,17 @@ class MemoryCalls(Protocol):
         ...
 
     async def delete(self, key: str) -> bool:
-        """Whether there was such a key."""
+        """Returns whether the key existed."""
         ...
 
 
 class ModelCalls(Protocol):
-    """Models: text from any of them, and which one is resident."""
+    """Models: generate text, and manage the loaded model."""
 
     def generate(self, request: LLMRequest, model: str) -> AsyncIterator[LLMChunk]:
-        """Chunks as they come, the last with finish reason and usage, all within the request's deadline.
-        `model` is "" for the chosen one. NotFoundError (reason MODEL_NOT_FOUND) for one that the catalogue
-        lacks, WrongStateError (MODEL_NOT_PRESENT) for one that is not on this machine.
+        """Chunks as they arrive, the last with finish reason and usage, within the request's deadline.
+        `model` "" is the chosen model. NotFoundError (reason MODEL_NOT_FOUND) for a model that is not in the
+        catalogue, WrongStateError (MODEL_NOT_PRESENT) for one that is not downloaded.
         """
         ...
 
@@ -190,22 +194,23 @@ class ModelCalls(Protocol):
         ...
 
     async def load(self, model: str) -> EngineSnapshot:
-        """Chooses this model ("" for the default), begins to make it resident and returns at once.
-        NotFoundError (reason MODEL_NOT_FOUND) for a name the catalogue lacks.
+        """Chooses this model ("" for the default), starts loading it and returns immediately. NotFoundError
+        (reason MODEL_NOT_FOUND) if the name is not in the catalogue.
         """
         ...
 
     async def unload(self) -> EngineSnapshot:
-        """Gives the engine's memory back; the next request loads it again."""
+        """Frees the engine's memory; the next request loads the model again."""
         ...
 
     async def sleep(self) -> EngineSnapshot:
-        """The same, keeping the engine where that frees memory. WrongStateError (reason ENGINE_BUSY) when
-        requests are at work for long."""
+        """Like `unload`, but keeps the process if sleeping frees memory. WrongStateError (reason ENGINE_BUSY)
+        if running requests do not finish in time.
+        """
         ...
 
     async def wake(self) -> EngineSnapshot:
-        """Begins to wake it and returns at once."""
+        """Starts waking the model and returns immediately."""
         ...
 
 
@@ -217,8 +222,8 @@ class DaemonCalls(Protocol):
         ...
 
     async def reload(self) -> ConfigChanges:
-        """Reads the configuration again and puts in force what can change live.
+        """Rereads the configuration and applies the settings that can change at run time.
 
-        InvalidInputError (reason CONFIG_INVALID) for a file that is wrong: nothing has changed then.
+        InvalidInputError (reason CONFIG_INVALID) for an invalid file; nothing has changed then.
         """
         ...

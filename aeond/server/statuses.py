@@ -1,7 +1,7 @@
 """Errors as gRPC statuses: one code for each class, and metadata that programs can rely on.
 
-Trailing metadata: `reason` always; `field` where input was at fault; `retry-after-ms` where waiting
-helps; `error-id` for our own bugs; `last-seq` where a stream can be taken up again.
+Trailing metadata: `reason` always; `field` for invalid input; `retry-after-ms` if waiting helps; `error-id`
+for internal errors; `last-seq` if a stream can be resumed.
 """
 
 import grpc
@@ -9,7 +9,7 @@ import grpc
 from aeond import errors
 from aeond.frozen import frozen
 
-MAX_MESSAGE_BYTES = 1_500  # percent-encoded it is at most three times that: clients take 8 KiB of metadata
+MAX_MESSAGE_BYTES = 1_500  # percent-encoded it is at most three times that: clients accept 8 KiB of metadata
 
 _CODES: tuple[tuple[type[errors.AeondError], grpc.StatusCode], ...] = (
     (errors.InvalidInputError, grpc.StatusCode.INVALID_ARGUMENT),
@@ -26,7 +26,7 @@ _CODES: tuple[tuple[type[errors.AeondError], grpc.StatusCode], ...] = (
 
 @frozen
 class Status:
-    """What a failed call ends with."""
+    """The final status of a failed call."""
 
     code: grpc.StatusCode
     message: str
@@ -34,7 +34,7 @@ class Status:
 
 
 def status_of(error: errors.AeondError) -> Status:
-    """The status that tells a client what this error tells us."""
+    """Maps an error to its status."""
     metadata = [("reason", error.reason)]
     if error.field:
         metadata.append(("field", error.field))
@@ -44,8 +44,8 @@ def status_of(error: errors.AeondError) -> Status:
 
 
 def bug_status(error_id: str) -> Status:
-    """The status of a failure that nobody foresaw: what happened is in the daemon's log under this id."""
-    message = f"Something went wrong inside aeond. Its log says more under error id {error_id}."
+    """The status of an unexpected failure; the daemon's log has the details under this id."""
+    message = f"Internal error. The daemon's log has the details under error id {error_id}."
     return Status(grpc.StatusCode.INTERNAL, message, (("reason", "INTERNAL"), ("error-id", error_id)))
 
 

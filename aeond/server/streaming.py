@@ -1,4 +1,4 @@
-"""Streams that end well: when a client stops reading, and when the daemon drains."""
+"""Ends streams properly when a client stops reading or the daemon drains."""
 
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -17,14 +17,16 @@ Item = TypeVar("Item")
 
 @frozen
 class Part:
-    """One message of a stream, encoded; `last_seq` is where a client that has it can go on (-1: nowhere)."""
+    """One encoded message of a stream; `last_seq` is the position from which a client that has it can resume
+    (-1: none).
+    """
 
     message: bytes
     last_seq: int = -1
 
 
 class StreamCutError(Exception):
-    """A stream was ended early: `error` says why, `last_seq` where to go on (-1: where it began)."""
+    """A stream was ended early: `error` says why; `last_seq` is the resume position (-1: the start)."""
 
     def __init__(self, error: AeondError, last_seq: int) -> None:
         super().__init__(error.message)
@@ -34,7 +36,7 @@ class StreamCutError(Exception):
 
 @asynccontextmanager
 async def closing(source: AsyncIterator[Item]) -> AsyncIterator[AsyncIterator[Item]]:
-    """Closes the source at the end, whichever way that comes; one that cannot be closed holds nothing."""
+    """Closes the source on exit, in every case; a source that cannot be closed holds no resources."""
     try:
         yield source
     finally:
@@ -43,7 +45,7 @@ async def closing(source: AsyncIterator[Item]) -> AsyncIterator[AsyncIterator[It
 
 
 class Streams:
-    """All open streams: each is cut when its client does not read, all of them when the daemon drains."""
+    """All open streams. Each is ended if its client does not read, and all of them when the daemon drains."""
 
     def __init__(self, stall_seconds: float = STALL_SECONDS) -> None:
         self._stall_seconds = stall_seconds
@@ -56,7 +58,7 @@ class Streams:
         return len(self._open)
 
     def drain(self) -> None:
-        """Cuts every stream, and from now on each new one before its first message."""
+        """Ends every stream, and every new one before its first message."""
         self._draining = True
         for scope in self._open:
             scope.cancel()
@@ -68,10 +70,10 @@ class Streams:
             await self._one_closed.wait()
 
     async def carry(self, parts: AsyncIterator[Part], write: Callable[[bytes], Awaitable[None]]) -> None:
-        """Writes each part until there are no more, and closes the source before anything else happens.
+        """Writes parts until the source is exhausted, and closes the source before anything else happens.
 
-        StreamCutError when the daemon drains, when the source becomes unavailable, or when one write took
-        longer than the stall limit.
+        StreamCutError if the daemon drains, the source becomes unavailable, or one write takes longer than
+        the stall limit.
         """
         if self._draining:
             raise StreamCutError(self._why_cut(), -1)
@@ -85,7 +87,7 @@ class Streams:
                         await write(part.message)
                         scope.deadline = math.inf
                         last_seq = max(last_seq, part.last_seq)
-            except UnavailableError as error:  # the source knows of the drain first
+            except UnavailableError as error:  # the source learns of the drain first
                 raise StreamCutError(error, last_seq) from None
             finally:
                 self._open.discard(scope)
@@ -96,10 +98,10 @@ class Streams:
     def _why_cut(self) -> AeondError:
         if self._draining:
             return UnavailableError(
-                "The daemon is stopping. Go on from last-seq when it is back.", reason="DRAINING"
+                "The daemon is stopping. Resume from last-seq when it is back.", reason="DRAINING"
             )
         return OverloadedError(
-            f"The client read nothing for {self._stall_seconds:g} seconds. Go on from last-seq.",
+            f"The client read nothing for {self._stall_seconds:g} seconds. Resume from last-seq.",
             reason="STREAM_STALLED",
             retry_after_seconds=0.0,
         )

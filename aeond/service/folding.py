@@ -1,10 +1,10 @@
-"""What is known of a run, from the journal alone."""
+"""Computes the state of a run from the journal alone."""
 
 from collections.abc import Callable, Sequence
 from functools import reduce
 
-from aeond.domain.events import Event
-from aeond.domain.runs import RunSnapshot
+from aeond.domain.runs.events import Event
+from aeond.domain.runs.run import RunSnapshot
 from aeond.errors import AlreadyExistsError, NotFoundError
 from aeond.ports import Journal
 
@@ -19,8 +19,9 @@ class RunFolding:
         self._fold = fold
 
     async def snapshot(self, run_id: str) -> RunSnapshot:
-        """The run as its durable events tell it. NotFoundError when there is no such run, ReplayError
-        when its events do not fit together."""
+        """The durable state of the run. NotFoundError if the run does not exist, ReplayError if its events
+        are inconsistent.
+        """
         snapshot = RunSnapshot(run_id)
         while page := await self._journal.read(run_id, snapshot.seq):
             for event in page:
@@ -30,18 +31,19 @@ class RunFolding:
         return snapshot
 
     def created(self, event: Event) -> RunSnapshot:
-        """The run as its first event leaves it."""
+        """The run after its first event."""
         return self._fold(RunSnapshot(event.run_id), event)
 
     def folded(self, events: Sequence[Event]) -> RunSnapshot:
-        """The run as its first events leave it; ReplayError when they do not fit together."""
+        """The run after these initial events; ReplayError if they are inconsistent."""
         return reduce(self._fold, events, RunSnapshot(events[0].run_id))
 
 
 def request_id_reused(request_id: str, run_id: str) -> AlreadyExistsError:
-    """What is raised for a request id under which this user asked for something else before."""
+    """The error for a request id that this user has used for a different request."""
     return AlreadyExistsError(
-        f"request id {request_id!r} stands for another request (run {run_id}): use a new id for a new request",
+        f"request id {request_id!r} was used for another request (run {run_id}): use a new id for a new"
+        " request",
         reason="REQUEST_ID_REUSED",
         field="request_id",
     )
@@ -49,5 +51,5 @@ def request_id_reused(request_id: str, run_id: str) -> AlreadyExistsError:
 
 def run_not_found(run_id: str) -> NotFoundError:
     return NotFoundError(
-        f"there is no run {run_id!r}: list the runs to see which there are", reason="RUN_NOT_FOUND"
+        f"run {run_id!r} does not exist: list the runs to see the existing ones", reason="RUN_NOT_FOUND"
     )

@@ -1,15 +1,15 @@
-"""Memory as clients see it."""
+"""Memory operations for clients."""
 
 from collections.abc import Sequence
 
 from aeond.domain.values import JsonValue
 from aeond.errors import NotFoundError
 from aeond.ports import Memory
-from aeond.service.admission import Admission
+from aeond.service.runs.admission import Admission
 
 
 class MemoryKeys:
-    """Keys and values; errors as the Memory port states them."""
+    """Keys and values; errors as specified by the Memory port."""
 
     def __init__(self, memory: Memory, admission: Admission) -> None:
         self._memory = memory
@@ -20,10 +20,10 @@ class MemoryKeys:
         await self._memory.write(key, value)
 
     async def read(self, key: str) -> JsonValue:
-        """NotFoundError (reason KEY_NOT_FOUND) when there is no such key; null is a value."""
+        """NotFoundError (reason KEY_NOT_FOUND) if the key does not exist; null is a value."""
         value = await self._memory.read(key)
         if value is None and [key] != [k for k, _ in await self._memory.search(key, limit=1)]:
-            raise NotFoundError(f"nothing is remembered under {key!r}", reason="KEY_NOT_FOUND", field="key")
+            raise NotFoundError(f"key {key!r} does not exist", reason="KEY_NOT_FOUND", field="key")
         return value
 
     async def search(self, prefix: str, *, after: str, limit: int) -> Sequence[tuple[str, JsonValue]]:

@@ -1,4 +1,4 @@
-"""The daemon's own state in one look, and its configuration read again."""
+"""The state of the daemon, and reloading of its configuration."""
 
 from collections.abc import Callable
 
@@ -6,13 +6,13 @@ from aeond.domain.daemons import ConfigChanges, DaemonLoad, DaemonSnapshot, Daem
 from aeond.domain.llm import EngineState
 from aeond.frozen import frozen
 from aeond.ports import Clock, Engine, ToolRegistry
-from aeond.service.admission import Admission, AdmissionState
-from aeond.service.scheduling import RunScheduler
+from aeond.service.runs.admission import Admission, AdmissionState
+from aeond.service.runs.scheduler import RunScheduler
 
 
 @frozen
 class Process:
-    """What does not change while the daemon runs, and a look at its memory (resident bytes, 0: unknown)."""
+    """Constants of the process, and a function for its memory use (resident bytes, 0: unknown)."""
 
     version: str
     pid: int
@@ -20,7 +20,7 @@ class Process:
 
 
 class Status:
-    """Answers in every state of the daemon's life."""
+    """Answers in every state of the daemon's lifecycle."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Status:
         )
 
     async def reload(self) -> ConfigChanges:
-        """InvalidInputError (reason CONFIG_INVALID) when the file is wrong: nothing has changed then."""
+        """InvalidInputError (reason CONFIG_INVALID) if the file is invalid; nothing has changed then."""
         return self._reload()
 
     def _state(self, messages: tuple[str, ...]) -> DaemonState:
@@ -79,16 +79,18 @@ class Status:
                 return DaemonState.DEGRADED if messages else DaemonState.READY
 
     def _messages(self) -> tuple[str, ...]:
-        """What is wrong and what to do about it."""
+        """Current problems and their remedies."""
         messages = [
-            f"{said}; stop the daemon and move that run away: aeond quarantine RUN"
+            f"{said}; stop the daemon and quarantine that run: aeond quarantine RUN"
             for said in self._scheduler.refused
         ]
         engine = self._engine.snapshot()
         if engine.state is EngineState.DEAD:
             messages.append(
-                f"the engine does not run: {engine.error or 'no reason is known'}; see `aeond doctor`"
+                f"the engine is not running: {engine.error or 'no reason is known'}; run `aeond doctor`"
             )
         if self._scheduler.out_of_room:
-            messages.append("the disk is full: free some room, and the suspended runs go on by themselves")
+            messages.append(
+                "the disk is full: free some space, and the suspended runs continue automatically"
+            )
         return tuple(messages)

@@ -1,19 +1,19 @@
-"""Tools: what there is, and one guarded call outside of a run."""
+"""Tool operations for clients, including one direct call."""
 
 from collections.abc import Sequence
 
-from aeond.domain.runs import Owner
+from aeond.domain.runs.run import Owner
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult, ToolSpec
 from aeond.errors import NotFoundError
 from aeond.ports import Ids, ToolInvoker, ToolRegistry
-from aeond.service.admission import Admission
-from aeond.service.workspaces import Workspaces
+from aeond.service.runs.admission import Admission
+from aeond.service.runs.workspaces import Workspaces
 
 OWN_WORKSPACE = "calls"
 
 
 class Tools:
-    """The registered tools as clients see and call them."""
+    """Lists, describes and calls the registered tools."""
 
     def __init__(
         self,
@@ -38,12 +38,13 @@ class Tools:
         tool = self._registry.get(name)
         if tool is None:
             raise NotFoundError(
-                f"there is no tool {name!r}: list the tools to see which there are", reason="TOOL_NOT_FOUND"
+                f"tool {name!r} does not exist: list the tools to see the existing ones",
+                reason="TOOL_NOT_FOUND",
             )
         return tool.spec
 
     async def invoke(self, call: ToolCall, workspace: str, owner: Owner) -> ToolResult:
-        """A tool that fails is a result. Nothing is journaled: a call outside of a run has no history."""
+        """A failing tool is a result. Nothing is journaled: a call outside a run has no history."""
         self._admission.check()
         await self.get(call.tool)
         folder = await self._workspaces.resolve(workspace, OWN_WORKSPACE)
@@ -52,5 +53,5 @@ class Tools:
         result = await self._invoker.invoke(ToolCall(call.tool, call.arguments, call_id), context)
         if result.request is None:
             return result
-        error = f"{call.tool} works only as a step of a run: it asks for a person or for a run of its own"
+        error = f"{call.tool} works only as a step of a run, because it asks a person or starts a run"
         return ToolResult(False, error=error, reason="TOOL_NEEDS_RUN")

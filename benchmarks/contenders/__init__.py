@@ -1,1 +1,1 @@
-"""Scripts that each do the same thing, each in a process of its own."""
+"""Programs that do the same work, each in a separate process."""

@@ -1,7 +1,7 @@
 """aeond: a chain of ten steps through the real daemon, every event on disk and then on the client's screen.
 
-Each step is validated against its tool's schemas both ways, its intent is durable before it runs and its
-outcome before the next one begins, and a client in another process receives it all over the socket.
+Each step is validated against its tool's schemas in both directions; its intent is durable before it runs and
+its outcome before the next one starts; a client in another process receives all events over the socket.
 usage: aeond_chain.py FOLDER CHAINS
 """
 
@@ -21,13 +21,13 @@ CHAIN_SECONDS = 30.0
 
 
 def echo_chain(steps: int) -> parts_pb2.Plan:
-    """Pure steps: each says what the one before it said."""
+    """Pure steps: each echoes the output of the preceding one."""
     texts = ["hello", *(f"$s{number}.text" for number in range(1, steps))]
     return _chain("echo", [{"text": text} for text in texts])
 
 
 def file_chain(steps: int) -> parts_pb2.Plan:
-    """Steps with effects: each writes where the one before it said that it wrote."""
+    """Steps with effects: each writes the file named by the preceding one."""
     paths = ["note.txt", *(f"$s{number}.path" for number in range(1, steps))]
     return _chain("write_file", [{"path": path, "content": "hello"} for path in paths])
 
@@ -46,7 +46,7 @@ def _chain(tool: str, arguments: list[dict[str, str]]) -> parts_pb2.Plan:
 
 
 async def run_chain(stub: "runs_pb2_grpc.RunServiceAsyncStub", plan: parts_pb2.Plan) -> None:
-    """One run, watched to its end; fails unless all of its steps did their work."""
+    """One run, watched to its end; fails unless all its steps succeed."""
     request = runs_pb2.RunAndWatchRequest(request=parts_pb2.RunRequest(text="chain"), plan=plan)
     outputs: list[str] = []
     last = ""
@@ -57,12 +57,12 @@ async def run_chain(stub: "runs_pb2_grpc.RunServiceAsyncStub", plan: parts_pb2.P
             if last == "step_ended" and event.step_ended.state == parts_pb2.STEP_STATE_SUCCEEDED:
                 outputs.append(event.step_ended.output_json)
     if len(outputs) != len(plan.steps) or len(set(outputs)) != 1 or last != "run_ended":
-        message = f"not the chain that was asked for: {outputs}, last event {last}"
+        message = f"unexpected outputs: {outputs}, last event {last}"
         raise RuntimeError(message)
 
 
 async def measure(socket: Path, chains: int, plan: parts_pb2.Plan) -> list[float]:
-    """Seconds a step for each of the chains."""
+    """Seconds per step for each of the chains."""
     seconds = []
     async with grpc.aio.insecure_channel(f"unix:{socket}") as channel:
         stub = runs_pb2_grpc.RunServiceStub(channel)

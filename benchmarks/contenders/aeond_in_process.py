@@ -1,9 +1,9 @@
-"""aeond: a chain of ten steps with the caller in the daemon's own process, as the others have it.
+"""aeond: a chain of ten steps with the caller in the daemon's own process, as for the other systems.
 
-Everything but the socket is there: validation, scheduler, journal, events to whoever watches, and only
-after they are on disk. `compute` is what the others do, steps that compute; `write` is ten steps that
-each write a file, where the intent of each is on disk before it begins.
-usage: aeond_in_process.py {compute|write} FOLDER CHAINS
+Everything except the socket is included: validation, scheduler, journal, and events to watchers once they are
+on disk. `compute` does the same as the others, steps that compute; `write` is ten steps that each write a
+file, where the intent of each is on disk before it starts. usage: aeond_in_process.py {compute|write} FOLDER
+CHAINS
 """
 
 import json
@@ -14,15 +14,15 @@ from time import perf_counter
 import anyio
 
 from aeond.daemon.clocks import SystemClock
-from aeond.daemon.compose import composed
-from aeond.daemon.config_files import load_config
+from aeond.daemon.compose.daemon import composed
+from aeond.daemon.config.files import load_config
+from aeond.daemon.config.paths import paths_of
+from aeond.daemon.config.reloading import LiveConfig
 from aeond.daemon.notify import Silence
-from aeond.daemon.paths import paths_of
-from aeond.daemon.reloading import LiveConfig
-from aeond.domain.budgets import BudgetRequest
-from aeond.domain.events import Event, RunEnded, StepEnded
-from aeond.domain.plans import Plan, PlanStep
-from aeond.domain.runs import RunRequest, RunState
+from aeond.domain.plans.plan import Plan, PlanStep
+from aeond.domain.runs.budgets import BudgetRequest
+from aeond.domain.runs.events import Event, RunEnded, StepEnded
+from aeond.domain.runs.run import RunRequest, RunState
 from aeond.domain.tools import ToolCall
 from aeond.server.calls import RunCalls
 from benchmarks.daemon import write_config
@@ -30,7 +30,7 @@ from benchmarks.daemon import write_config
 STEPS = 10
 CHAIN_SECONDS = 30.0
 
-# For each kind: the tool, its first argument, what each step hands to the next, and what all are given.
+# For each kind: the tool, its first argument, the value passed to the next step, and the common arguments.
 CHAINS: dict[str, tuple[str, str, str, dict[str, str]]] = {
     "compute": ("echo", "hello", "text", {}),
     "write": ("write_file", "note.txt", "path", {"content": "hello"}),
@@ -38,7 +38,7 @@ CHAINS: dict[str, tuple[str, str, str, dict[str, str]]] = {
 
 
 def chain_of_ten(kind: str = "compute") -> Plan:
-    """Each step says what the one before it said, or writes where the one before it wrote."""
+    """Each step echoes the output of the preceding one, or writes the file that it named."""
     tool, first, again, more = CHAINS[kind]
     return Plan(
         "do it ten times",
@@ -57,7 +57,7 @@ def chain_of_ten(kind: str = "compute") -> Plan:
 
 
 async def run_chain(runs: RunCalls, plan: Plan) -> None:
-    """One run, watched to its end; fails unless all ten steps did their work."""
+    """One run, watched to its end; fails unless all ten steps succeed."""
     with anyio.fail_after(CHAIN_SECONDS):
         created = await runs.create(RunRequest("chain"), plan, BudgetRequest())
         kinds = [
@@ -73,12 +73,12 @@ async def run_chain(runs: RunCalls, plan: Plan) -> None:
         or said != said[:1] * STEPS
         or kinds[-1] != RunEnded(RunState.SUCCEEDED)
     ):
-        message = f"not the chain that was asked for: {said}, last event {kinds[-1]}"
+        message = f"unexpected outputs: {said}, last event {kinds[-1]}"
         raise RuntimeError(message)
 
 
 async def measure(kind: str, folder: Path, chains: int) -> list[float]:
-    """Seconds a step for each of the chains."""
+    """Seconds per step for each of the chains."""
     file = write_config(folder)
     config = load_config(file, required=True)
     paths = paths_of(config, file)

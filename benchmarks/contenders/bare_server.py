@@ -1,7 +1,7 @@
-"""The floor of a stream and of a start: grpc.aio alone, which sends the same events with nothing behind it.
+"""The floor of a stream and of a start: grpc.aio alone, sending the same events from memory.
 
-usage: bare_server.py SOCKET EVENTS BATCH
-Says `ready` when it accepts; serves until its standard input closes.
+usage: bare_server.py SOCKET EVENTS BATCH Prints `ready` when it accepts connections; serves until its
+standard input closes.
 """
 
 import asyncio

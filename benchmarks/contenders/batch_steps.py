@@ -13,42 +13,43 @@ from time import perf_counter
 
 import anyio
 
-from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
+from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.capabilities.llm.agent import LLMAgent
-from aeond.capabilities.tools.invoking import AcceptAll, GuardedInvoker
+from aeond.capabilities.tools.invoker import AcceptAll, GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.daemon.clocks import SystemClock, TimeSortedIds
-from aeond.domain.budgets import Budget
-from aeond.domain.events import Event, RunCreated
 from aeond.domain.messages import Message
-from aeond.domain.plans import Plan, PlanStep, StepState
-from aeond.domain.runs import RunRequest, RunSnapshot
+from aeond.domain.plans.plan import Plan, PlanStep, StepState
+from aeond.domain.runs.budgets import Budget
+from aeond.domain.runs.events import Event, RunCreated
+from aeond.domain.runs.run import RunRequest, RunSnapshot
 from aeond.kernel.executor import StepExecutor
-from aeond.kernel.fold import fold
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
-from aeond.orchestration.assembling import phases_over
-from aeond.orchestration.immediate import AtOnce
-from aeond.orchestration.intents import PreparedIntents
-from aeond.orchestration.mending import StepMender
-from aeond.orchestration.readiness import StepReadiness
-from aeond.orchestration.reasoning import AgentReasoner
-from aeond.orchestration.repair import ModelSupervisor
-from aeond.orchestration.trivial import AsSaid, NoTemplates
-from aeond.orchestration.validation import PlanValidator
+from aeond.orchestration.assembly import Surroundings, phases_over
+from aeond.orchestration.execution.agent_steps import AgentReasoner
+from aeond.orchestration.execution.inline_executor import InlineExecutor
+from aeond.orchestration.execution.intents import PreparedIntents
+from aeond.orchestration.execution.readiness import StepReadiness
+from aeond.orchestration.null_objects import AsSaid, NamedTemplates, NoSituations, NoTemplates
+from aeond.orchestration.planning.validator import PlanValidator
+from aeond.orchestration.repair.step_repair import StepRepairer
+from aeond.orchestration.repair.supervisor import ModelSupervisor
 from aeond.ports import Agent, LLMAdapter
-from aeond.service.children import NoChildren
-from aeond.service.feed import HotFeed
-from aeond.service.story import tell
+from aeond.service.watching.feed import HotFeed
+from aeond.service.watching.run_log import log_events
+from aeond.state_machine.fold import fold
 from benchmarks.contenders.opening import opened
+from tests.support.in_memory_journal import InMemoryJournal
+from tests.support.no_children import NoChildren
 
-# A small model that is asked for a long story may end after a sentence; this it goes on with.
+# A small model that is asked for a long story may end after a sentence; this prompt makes it continue.
 TASK = "Explain in at least three hundred words what a ship's crew of {page} does from morning to night."
 PATIENCE_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class BriefAgent:
-    """The agent of the model whose answers all have the same length: as many tokens as it may give, or it is an error."""
+    """An agent whose answers all have the same length: the maximum number of tokens; otherwise an error."""
 
     agent: Agent
     tokens: int
@@ -86,14 +87,27 @@ def ports_over(llm: LLMAdapter, tokens: int) -> RunPorts:
     ids = TimeSortedIds(clock)
     return RunPorts(
         journal=InMemoryJournal(),
-        feed=HotFeed(tell),
-        phases=phases_over(llm, registry, supervisor, validator, AsSaid()),
+        feed=HotFeed(log_events),
+        phases=phases_over(
+            llm,
+            registry,
+            invoker,
+            supervisor,
+            validator,
+            AsSaid(),
+            Surroundings(NoSituations(), NoEmbedder()),
+        ),
         intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), NoTemplates(), ids),
         executor=StepExecutor(
-            invoker, reasoner, StepMender(registry, supervisor, validator), clock, NoChildren()
+            invoker,
+            reasoner,
+            StepRepairer(registry, supervisor, validator),
+            clock,
+            NoChildren(),
+            NamedTemplates(),
         ),
         clock=clock,
-        immediate=AtOnce(invoker, clock),
+        immediate=InlineExecutor(invoker, clock),
     )
 
 

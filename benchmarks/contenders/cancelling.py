@@ -1,8 +1,9 @@
-"""From a cancel until the engine works for nobody: prints JSON.
+"""The time from a cancel until the engine is idle: prints JSON.
 
 usage: python -m benchmarks.contenders.cancelling FOLDER ENGINE MODEL SECONDS COUNT
 
-Cancelled is SECONDS, and up to half as much more, into the reading of a long prompt; with 0 in the middle of an answer.
+The request is cancelled SECONDS, and up to half as much more, into the reading of a long prompt; with 0 in
+the middle of an answer.
 """
 
 import itertools
@@ -31,14 +32,14 @@ PATIENCE_SECONDS = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Freed:
-    """Seconds from a cancel until the engine was free, and the usual time between two words before it."""
+    """Seconds from a cancel until the engine was idle, and the usual time between two words before it."""
 
     seconds: float
     word_seconds: float
 
 
 def asked(dice: random.Random, words: int) -> LLMRequest:
-    """A prompt that nobody has read before, and an answer without an end."""
+    """A prompt that is not cached, and an answer without an end."""
     text = " ".join(dice.choice(WORDS) for _ in range(words))
     return LLMRequest((Message(Role.USER, f"Tell a long story with these words: {text}"),), max_tokens=512)
 
@@ -46,7 +47,7 @@ def asked(dice: random.Random, words: int) -> LLMRequest:
 async def freed_after(
     engine: OpenedEngine, request: LLMRequest, reading_seconds: float, *, is_told: bool
 ) -> Freed:
-    """`is_told`: the engine's metrics page says when it is free."""
+    """`is_told`: the engine's metrics page shows when it is idle."""
     words: list[float] = []
     writes = anyio.Event()
 
@@ -68,7 +69,7 @@ async def freed_after(
             await writes.wait()
         began = perf_counter()
         tasks.cancel_scope.cancel()
-    # vLLM counts a request once its first piece is read; who asks next feels it all the same.
+    # vLLM counts a request once its first chunk is read; the next request is delayed all the same.
     seconds = await idle_since(engine) - began if is_told else await answered_after(engine) - usual
     return Freed(
         seconds, statistics.median(b - a for a, b in itertools.pairwise(words)) if words[1:] else 0.0
@@ -76,7 +77,7 @@ async def freed_after(
 
 
 async def idle_since(engine: OpenedEngine) -> float:
-    """When it was first seen idle and stayed so: what is on its way to it begins right after."""
+    """The time at which it was first seen idle and stayed so: a pending request would start right after."""
     since = 0.0
     while not since or await engine.at_work():
         while await engine.at_work():
@@ -86,7 +87,7 @@ async def idle_since(engine: OpenedEngine) -> float:
 
 
 async def answered_after(engine: OpenedEngine) -> float:
-    """Seconds that a word costs whoever asks now."""
+    """Latency of a word for a new request."""
     began = perf_counter()
     await engine.llm.generate(LLMRequest((Message(Role.USER, "Say hi."),), max_tokens=1))
     return perf_counter() - began
@@ -94,7 +95,7 @@ async def answered_after(engine: OpenedEngine) -> float:
 
 async def main(folder: Path, engine: str, model: str, seconds: float, count: int) -> None:
     dice = random.Random(5)
-    # llama.cpp answers for its metrics between two batches, so that the answer itself says that one is over.
+    # llama.cpp answers metrics requests between two batches, so the reply itself shows that one is complete.
     is_told = engine == "llama_cpp" or not seconds
     with anyio.fail_after(PATIENCE_SECONDS):
         async with opened(folder, engine, model=model, context_tokens=2048) as ready:

@@ -1,4 +1,4 @@
-"""The real daemon, with every sync that SQLite asks the disk for counted in a file of eight bytes.
+"""The real daemon, with every sync that SQLite requests counted in a file of eight bytes.
 
 usage: counting_daemon.py COUNT_FILE [arguments of aeond]
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-DISK = "unix"  # the name of SQLite's own way to the disk
+DISK = "unix"  # the name of SQLite's default VFS
 COUNT = struct.Struct("<q")
 
 
@@ -27,7 +27,7 @@ class CountedFile(apsw.VFSFile):
 
 
 class CountingVFS(apsw.VFS):
-    """SQLite's own way to the disk, made the default, with syncs counted."""
+    """SQLite's default VFS with syncs counted."""
 
     def __init__(self, count: mmap.mmap) -> None:
         super().__init__("counting", DISK, makedefault=True)
@@ -38,7 +38,7 @@ class CountingVFS(apsw.VFS):
 
 
 def counter(path: Path) -> mmap.mmap:
-    """The shared count; made with zero when there is none."""
+    """The shared counter; created with zero."""
     if not path.exists():
         path.write_bytes(COUNT.pack(0))
     with path.open("r+b") as file:

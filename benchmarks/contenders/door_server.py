@@ -1,8 +1,7 @@
 """One grpc.aio server, reached in two ways: directly on its socket, and through the daemon's door.
 
-usage: door_server.py FOLDER EVENTS BATCH
-Listens at FOLDER/direct.sock and FOLDER/door.sock. Says `ready` when it accepts; serves until its standard
-input closes.
+usage: door_server.py FOLDER EVENTS BATCH Listens at FOLDER/direct.sock and FOLDER/door.sock. Prints `ready`
+when it accepts connections; serves until its standard input closes.
 """
 
 import sys
@@ -16,17 +15,17 @@ import grpc
 import grpc.aio
 
 from aeond.api.v1 import daemon_pb2, runs_pb2
-from aeond.server.door import Door
-from aeond.server.entry import EntryRule
-from aeond.server.listening import bound_socket
-from aeond.server.serving import OPTIONS
+from aeond.server.door.access_control import AccessRule
+from aeond.server.door.door import Door
+from aeond.server.door.listening import bound_socket
+from aeond.server.grpc_server import OPTIONS
 from benchmarks.contenders.bare_server import step_ended
 
 STATUS = daemon_pb2.GetStatusResponse(version="0.1.0", pid=1, messages=["a line of text"])
 
 
 def handlers(events: int, batch: int) -> tuple[grpc.GenericRpcHandler, ...]:
-    """A call with a small answer, and a stream of answers that were made beforehand."""
+    """A call with a small response, and a stream of precomputed messages."""
     pages = [
         runs_pb2.WatchRunResponse(events=[step_ended(seq) for seq in range(first, first + batch)])
         for first in range(1, events + 1, batch)
@@ -62,7 +61,7 @@ async def serve(folder: Path, events: int, batch: int) -> None:
     server.add_insecure_port(f"unix:{direct}")
     await server.start()
     with bound_socket(folder / "door.sock") as listener:
-        async with Door(listener, direct, EntryRule()).opened():
+        async with Door(listener, direct, AccessRule()).opened():
             print("ready", flush=True)
             await anyio.to_thread.run_sync(sys.stdin.read)
     await server.stop(None)

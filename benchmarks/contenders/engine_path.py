@@ -1,4 +1,4 @@
-"""Our way to an engine against its server driven directly, with the same prompts in turns: prints JSON.
+"""Our path to an engine against its server used directly, with the same prompts in alternation: prints JSON.
 
 usage: python -m benchmarks.contenders.engine_path FOLDER ENGINE ROUNDS TOKENS
 """
@@ -19,13 +19,13 @@ from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message, Role
 from aeond.domain.tools import Effect, ToolSpec
 from aeond.domain.values import JsonObject
-from aeond.orchestration.plan_schema import compile_plan_schema
+from aeond.orchestration.planning.plan_schema import compile_plan_schema
 from aeond.ports import LLMAdapter
 from benchmarks.contenders.opening import opened
 
 AT_ONCE = (1, 8, 16)
 FIRSTS = 40
-# Whom a story is told: prompts are as long for all, and nobody finds what another had read.
+# The listener of a story: prompts have equal lengths, and no prompt finds another one's prefix in the cache.
 READERS = {"ours": "Ann", "direct": "Bob", "off": "Tom", "on": "Tim"}
 RULES = "You tell stories of the sea, plainly and at length, and never stop before you are told to. " * 8
 PATIENCE_SECONDS = 1_500.0
@@ -34,7 +34,7 @@ TOOLS = 20
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How long until its first word, and how many tokens it has."""
+    """The time to its first word, and its number of tokens."""
 
     first_seconds: float
     tokens: int
@@ -44,7 +44,7 @@ Ask = Callable[[str, int], Awaitable[Answer]]
 
 
 def ours(llm: LLMAdapter, schema: Mapping[str, Any] | None = None) -> Ask:
-    """By the adapter."""
+    """Through the adapter."""
 
     async def ask(text: str, tokens: int) -> Answer:
         began, first, count = perf_counter(), 0.0, 0
@@ -58,7 +58,7 @@ def ours(llm: LLMAdapter, schema: Mapping[str, Any] | None = None) -> Ask:
 
 
 def directly(client: httpx.AsyncClient, model: str) -> Ask:
-    """By a plain HTTP client."""
+    """Through a plain HTTP client."""
 
     async def ask(text: str, tokens: int) -> Answer:
         began, first, count = perf_counter(), 0.0, 0
@@ -84,7 +84,7 @@ def directly(client: httpx.AsyncClient, model: str) -> Ask:
 
 
 async def rate(ask: Ask, reader: str, at_once: int, tokens: int, number: int) -> float:
-    """Tokens a second of so many requests together."""
+    """Tokens per second of that many concurrent requests."""
     answers: list[Answer] = []
 
     async def one(page: int) -> None:
@@ -98,8 +98,8 @@ async def rate(ask: Ask, reader: str, at_once: int, tokens: int, number: int) ->
 
 
 async def first_words(ways: Mapping[str, Ask], count: int, number: int) -> dict[str, list[float]]:
-    """How long so many requests of each way, one after another, wait for their first words. The ways take turns, and turns
-    in who is the first."""
+    """Times to the first word for requests of each way, sequentially. The ways alternate, and so does the one
+    that starts."""
     firsts: dict[str, list[float]] = {name: [] for name in ways}
     for page in range(count):
         for name, ask in list(ways.items())[:: 1 if page % 2 else -1]:
@@ -109,14 +109,14 @@ async def first_words(ways: Mapping[str, Ask], count: int, number: int) -> dict[
 
 
 def plan_schema() -> Mapping[str, Any]:
-    """What a plan is written under with so many tools."""
+    """The schema of a plan with that many tools."""
     text: JsonObject = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
     specs = [ToolSpec(f"tool_{number}", "Does it.", text, {}, Effect.PURE) for number in range(TOOLS)]
     return compile_plan_schema(specs).schema
 
 
 async def measured(llm: LLMAdapter, socket: Path, rounds: int, tokens: int) -> dict[str, Any]:
-    # A connection for each request, as ours has: llama.cpp's server closes one that has had a hundred.
+    # A connection for each request, like ours: llama.cpp's server closes one after a hundred requests.
     each = httpx.Limits(max_keepalive_connections=0)
     transport = httpx.AsyncHTTPTransport(uds=str(socket), limits=each)
     async with httpx.AsyncClient(transport=transport, base_url="http://engine", timeout=None) as client:
@@ -146,7 +146,7 @@ async def measured(llm: LLMAdapter, socket: Path, rounds: int, tokens: int) -> d
 
 
 def _ratio(mine: Sequence[float], theirs: Sequence[float]) -> float:
-    """The median over the rounds, so that a busy minute falls on both."""
+    """The median over the rounds, so that a disturbance affects both."""
     return statistics.median(m / t for m, t in zip(mine, theirs, strict=True))
 
 

@@ -38,7 +38,7 @@ def main() -> None:
     if durability == "none":
         compiled, options = graph.compile(), {}
     else:
-        # What its documentation shows: WAL by its own setup, SQLite's default synchronous=FULL.
+        # As shown in its documentation: WAL by its own setup, SQLite's default synchronous=FULL.
         connection = sqlite3.connect(folder / "checkpoints.db", check_same_thread=False)
         compiled, options = graph.compile(checkpointer=SqliteSaver(connection)), {"durability": durability}
 

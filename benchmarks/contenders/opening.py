@@ -1,4 +1,4 @@
-"""An engine as the daemon opens it and shares it out, in a folder of its own."""
+"""An engine as the daemon opens and shares it, in a separate folder."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aeond.capabilities.llm.endpoints import UnixSocket
-from aeond.capabilities.llm.openai_client import OpenAIClient
-from aeond.capabilities.llm.watching import Watch
+from aeond.capabilities.llm.engine.watchdog import Watchdog
+from aeond.capabilities.llm.http.client import OpenAIClient
+from aeond.capabilities.llm.http.endpoints import UnixSocket
 from aeond.daemon.clocks import SystemClock
-from aeond.daemon.compose_models import opened_models
-from aeond.daemon.config import Config
-from aeond.daemon.config_models import EngineKind
-from aeond.daemon.paths import paths_of
+from aeond.daemon.compose.models import opened_models
+from aeond.daemon.config.model_sections import EngineKind
+from aeond.daemon.config.paths import paths_of
+from aeond.daemon.config.schema import Config
 from aeond.ports import LLMAdapter
 
 SMALL = "smollm2-135m-instruct"
@@ -22,14 +22,14 @@ WORKING = ("vllm:num_requests_running", "vllm:num_requests_waiting", "llamacpp:r
 
 @dataclass(frozen=True, slots=True)
 class OpenedEngine:
-    """An engine that is ready. Its server listens on `socket`."""
+    """A ready engine. Its server listens on `socket`."""
 
     llm: LLMAdapter
     socket: Path
 
     async def at_work(self) -> bool:
-        """Whether it works for somebody, by its own metrics page."""
-        client = OpenAIClient(UnixSocket(self.socket), Watch(SystemClock()))
+        """Whether it is processing requests, by its own metrics page."""
+        client = OpenAIClient(UnixSocket(self.socket), Watchdog(SystemClock()))
         lines = (await client.get("/metrics")).decode().splitlines()
         return any(line.startswith(WORKING) and float(line.rpartition(" ")[2]) > 0 for line in lines)
 

@@ -10,7 +10,7 @@ from time import perf_counter
 
 import apsw
 
-ROW = b"x" * 500  # about what an event of ours weighs
+ROW = b"x" * 500  # about the size of one of our events
 
 
 def main() -> None:

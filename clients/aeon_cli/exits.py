@@ -1,10 +1,10 @@
-"""What the exit status of aeonctl tells a script."""
+"""Exit codes of aeonctl."""
 
 from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """One number per thing that a script would do differently."""
+    """One code for each outcome that a script may need to distinguish."""
 
     ANSWERED = 0
     FAILED = 1
@@ -20,15 +20,15 @@ class Exit(IntEnum):
 
 
 MEANINGS: dict[Exit, str] = {
-    Exit.ANSWERED: "done: the run answered, the command did what it says",
-    Exit.FAILED: "the run or the tool failed, or the daemon answered with an error",
-    Exit.USAGE: "the command or its input is wrong: nothing was done",
-    Exit.NO_DAEMON: "no daemon answers, or it went away and did not come back in time",
-    Exit.EXPIRED: "a budget of the run ran out; what it has is still its answer",
+    Exit.ANSWERED: "success: the run answered or the command did its work",
+    Exit.FAILED: "failure: the run or tool failed, or the daemon returned an error",
+    Exit.USAGE: "usage error: the command or its input is wrong; nothing was done",
+    Exit.NO_DAEMON: "no daemon is listening, or it went away and did not return in time",
+    Exit.EXPIRED: "a budget of the run is exhausted; the answer covers what was done",
     Exit.CANCELLED: "the run was cancelled",
     Exit.WAITING: "the run waits for a person (see `aeonctl show`, `answer` and `decide`)",
-    Exit.REFUSED: "not allowed, for example on this socket",
-    Exit.BUSY: "the daemon is at its limits: try again later",
-    Exit.INTERRUPTED: "interrupted by Ctrl-C; a run that was begun goes on",
-    Exit.PIPE_CLOSED: "whoever read the output went away",
+    Exit.REFUSED: "permission denied, for example on this socket",
+    Exit.BUSY: "the daemon is overloaded: try again later",
+    Exit.INTERRUPTED: "interrupted by Ctrl-C; a started run continues",
+    Exit.PIPE_CLOSED: "the reader of the output closed the pipe",
 }

@@ -1,10 +1,10 @@
-"""Groups of commands."""
+"""Click groups with a fixed order of commands."""
 
 import click
 
 
 class InOrder(click.Group):
-    """Lists its commands in the order in which a user meets them, not in that of the alphabet."""
+    """Lists commands in the order of definition instead of alphabetically."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)

@@ -1,4 +1,4 @@
-"""The entry of `aeonctl`: its commands, and what happens when one cannot do its work."""
+"""Entry point of `aeonctl`: the command group and the translation of errors to exit codes."""
 
 import os
 import signal
@@ -25,9 +25,9 @@ from aeond_client import errors
 _HOW_TO_START = """\
 Start one:
   aeond serve                     in another terminal
-  systemctl --user start aeond    where it is installed as a service of yours
-  sudo systemctl start aeond      where it is one of the machine's
-Is it elsewhere? Name its socket with --socket or in AEOND_SOCKET."""
+  systemctl --user start aeond    if it is installed as a user service
+  sudo systemctl start aeond      if it is installed as a system service
+If it listens elsewhere, give its socket with --socket or AEOND_SOCKET."""
 
 
 def _exit_codes() -> str:
@@ -36,7 +36,7 @@ def _exit_codes() -> str:
 
 
 class _PipeClosedError(Exception):
-    """The reader of our output went away. Not an OSError, for which click has an exit code of its own."""
+    """The reader of our output closed the pipe. Not an OSError, which click maps to its own exit code."""
 
 
 class _Aeonctl(InOrder):
@@ -65,7 +65,7 @@ def _print_version(context: click.Context, _parameter: click.Parameter, wanted: 
 @click.option(
     "--socket",
     metavar="PATH",
-    help="The daemon's socket. Without it: AEOND_SOCKET, then yours, then the system's.",
+    help="Socket of the daemon. Default: $AEOND_SOCKET, then your own daemon's, then the system's.",
 )
 @click.option(
     "--version",
@@ -73,10 +73,10 @@ def _print_version(context: click.Context, _parameter: click.Parameter, wanted: 
     is_eager=True,
     expose_value=False,
     callback=_print_version,
-    help="Show the version and leave.",
+    help="Show the version and exit.",
 )
 def cli(socket: str | None) -> None:
-    """Ask aeond for something, watch it work, look at what it did."""
+    """Send requests to aeond, follow its work and inspect the results."""
 
 
 for _command in (
@@ -102,37 +102,40 @@ for _command in (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command and returns its exit code; says in plain words what went wrong."""
+    """Runs a command and returns its exit code; prints errors in plain language."""
     _make_streams_forgiving()
-    _end_in_order_when_told()
+    _exit_on_sigterm()
     try:
         result = cli.main(arguments, prog_name="aeonctl", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         return Exit.USAGE
     except (click.Abort, KeyboardInterrupt):
-        print("\nInterrupted. What was begun goes on: aeonctl runs", file=sys.stderr)
+        print("\nInterrupted. Started work continues: aeonctl runs", file=sys.stderr)
         return Exit.INTERRUPTED
     except _PipeClosedError:
         _forget_output()
         return Exit.PIPE_CLOSED
     except errors.AeondError as error:
         return _explain(error)
-    except UnicodeEncodeError as error:  # a name as it was typed, which may be any bytes
-        words = f"{error.object[:60]!a} is no UTF-8: see its character {error.start + 1}."
+    except UnicodeEncodeError as error:  # a name exactly as typed, which may hold any bytes
+        words = f"{error.object[:60]!a} is not valid UTF-8 at character {error.start + 1}."
         return _explain(errors.InvalidInputError(words, reason="NOT_UTF_8"))
     return int(result or 0)
 
 
 def _explain(error: errors.AeondError) -> int:
-    from aeon_cli.flowing import print_flowing
-    from aeon_cli.printable import printable
+    from aeon_cli.text.printable import printable
+    from aeon_cli.text.wrapping import print_flowing
 
     print_flowing(f"aeonctl: {error.message}", sys.stderr)
     if error.field and error.field != "socket":
-        print(f"  see: {printable(error.field)} ({printable(error.reason)})", file=sys.stderr)
+        print(f"  field: {printable(error.field)} ({printable(error.reason)})", file=sys.stderr)
     if error.error_id:
-        print(f"  the daemon's log says more under error id {printable(error.error_id)}", file=sys.stderr)
+        print(
+            f"  for details, search the daemon's log for error id {printable(error.error_id)}",
+            file=sys.stderr,
+        )
     match error:
         case errors.NoDaemonError():
             print(_HOW_TO_START, file=sys.stderr)
@@ -150,15 +153,15 @@ def _explain(error: errors.AeondError) -> int:
 
 
 def _make_streams_forgiving() -> None:
-    """What the user's encoding lacks is printed as an escape, not as a crash."""
+    """Prints characters that the locale cannot encode as escapes instead of raising."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
 
 
-def _end_in_order_when_told() -> None:
-    """SIGTERM ends the program like an exception, so that the terminal gets its cursor back."""
+def _exit_on_sigterm() -> None:
+    """Turns SIGTERM into an exception, so that the terminal gets its cursor back."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _end)
 
@@ -168,7 +171,7 @@ def _end(number: int, _frame: object) -> None:
 
 
 def _forget_output() -> None:
-    """The reader has gone: what is still buffered must not complain at exit."""
+    """Discards buffered output, so that a closed pipe causes no error at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -1,4 +1,4 @@
-"""Plans and arguments that a person writes: JSON or TOML, from a file or from standard input."""
+"""Parses plans and tool arguments written by the user: JSON or TOML, from a file or standard input."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,9 @@ _LISTS = ("depends_on", "provides")
 
 
 def read_plan(name: str) -> Plan:
-    """The plan in a file, `-` for standard input. UsageError, with the place, for what is none."""
+    """Reads the plan in a file, `-` for standard input. Raises UsageError with the position of the
+    problem.
+    """
     where = "standard input" if name == "-" else name
     try:
         text = read_text("The plan") if name == "-" else Path(name).read_text(encoding="utf-8")
@@ -32,13 +34,13 @@ def read_plan(name: str) -> Plan:
     except OSError as error:
         raise click.UsageError(f"Cannot read the plan {where}: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise click.UsageError(f"The plan in {where} is no UTF-8 text.") from error
+        raise click.UsageError(f"The plan in {where} is not valid UTF-8.") from error
     except (ValueError, RecursionError) as error:
-        raise click.UsageError(f"The plan in {where} cannot be used: {error}.") from error
+        raise click.UsageError(f"Invalid plan in {where}: {error}.") from error
 
 
 def _parsed(text: str, suffix: str) -> Any:
-    """JSON or TOML; a text whose name does not say which is JSON when it begins like JSON."""
+    """Parses JSON or TOML; without a known file suffix, text that starts like JSON is JSON."""
     import tomllib
 
     begins_like_json = text.lstrip().startswith("{") and suffix != ".toml"
@@ -46,7 +48,9 @@ def _parsed(text: str, suffix: str) -> Any:
 
 
 def plan_of(value: Any) -> Plan:
-    """A plan from its JSON form; ValueError names what is wrong. The daemon judges whether it makes sense."""
+    """Builds a plan from its JSON form; ValueError describes the problem. The daemon validates the
+    content.
+    """
     _check_keys(value, _PLAN_KEYS, "the plan")
     steps = value.get("steps")
     if not isinstance(steps, list):
@@ -62,14 +66,14 @@ def _step(value: Any, where: str) -> PlanStep:
     if not isinstance(arguments, dict):
         raise _wrong(f"{where}.arguments must be a table of names and values")
     try:
-        # TOML has dates, and both forms have numbers that JSON has not.
+        # TOML has dates, and both formats have numbers that JSON lacks.
         json.dumps(arguments, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise _wrong(f"{where}.arguments cannot be JSON: {error}") from error
+        raise _wrong(f"{where}.arguments cannot be converted to JSON: {error}") from error
     lists = {name: value.get(name, []) for name in _LISTS}
     for name, items in lists.items():
         if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-            raise _wrong(f"{where}.{name} must be a list of texts")
+            raise _wrong(f"{where}.{name} must be a list of strings")
     return PlanStep(
         step_id=_text(value, "step_id", where),
         description=_text(value, "description", where),
@@ -87,7 +91,7 @@ def _check_keys(value: Any, known: set[str], where: str) -> None:
         raise _wrong(f"{where} must be a table of names and values")
     unknown = sorted(set(value) - known)
     if unknown:
-        raise _wrong(f"{where} has no `{unknown[0]}`; known are {', '.join(sorted(known))}")
+        raise _wrong(f"{where} has unknown key `{unknown[0]}`; known keys are {', '.join(sorted(known))}")
 
 
 def _wrong(words: str) -> ValueError:
@@ -97,14 +101,14 @@ def _wrong(words: str) -> ValueError:
 def _text(value: dict[str, Any], name: str, where: str) -> str:
     text = value.get(name, "")
     if not isinstance(text, str):
-        raise _wrong(f"{where}.{name} must be a text")
+        raise _wrong(f"{where}.{name} must be a string")
     return text
 
 
 def arguments_of(words: tuple[str, ...]) -> dict[str, Any]:
-    """A tool's arguments: one JSON object, or words `key=value`.
+    """Arguments of a tool: one JSON object, or words `key=value`.
 
-    A value that is JSON is that value, anything else the text as it stands; `key:=value` insists on JSON.
+    A value is parsed as JSON if possible, otherwise it is text; `key:=value` requires JSON.
     """
     if len(words) == 1 and words[0].lstrip().startswith("{"):
         return _json_object(words[0])
@@ -112,7 +116,7 @@ def arguments_of(words: tuple[str, ...]) -> dict[str, Any]:
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name:
-            raise click.UsageError(f"Arguments are one JSON object or words like key=value, not {word!r}.")
+            raise click.UsageError(f"Expected one JSON object or words key=value, not {word!r}.")
         strict = name.endswith(":")
         arguments[name.removesuffix(":")] = json_value(text, strict=strict)
     return arguments
@@ -122,21 +126,23 @@ def _json_object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise click.UsageError(f"The arguments are no JSON: {error}.") from error
+        raise click.UsageError(f"The arguments are not valid JSON: {error}.") from error
     if not isinstance(value, dict):
         raise click.UsageError("The arguments must be a JSON object.")
     return value
 
 
 def json_value(text: str, *, strict: bool = False) -> Any:
-    """A value from the command line: JSON where it is JSON, else the text itself (or a UsageError)."""
+    """A value from the command line: JSON, or the text itself if it is not JSON (UsageError if JSON is
+    required).
+    """
     try:
         return json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         if strict:
-            raise click.UsageError(f"{text!r} is no JSON: {error}.") from error
+            raise click.UsageError(f"{text!r} is not valid JSON: {error}.") from error
         return text
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not a valid JSON number")

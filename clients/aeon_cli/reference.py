@@ -1,4 +1,4 @@
-"""The page of aeonctl, made from its own help: `python -m aeon_cli.reference > docs/aeonctl.md`."""
+"""Generates the reference page of aeonctl: `python -m aeon_cli.reference > docs/aeonctl.md`."""
 
 from collections.abc import Iterator
 
@@ -10,22 +10,22 @@ _WIDTH = 90
 _HEAD = """\
 # aeonctl
 
-aeond on the command line. This page is the program's own help, made by `python -m aeon_cli.reference`.
+The command-line client of aeond. This page is generated from the program's own help by
+`python -m aeon_cli.reference`.
 
-The answer of a run goes to standard output and everything else to standard error, so that
-`answer=$(aeonctl ask ...)` holds the answer alone. On a terminal the steps are shown as a checklist that
-is redrawn in place; in a pipe, with `TERM=dumb` or where only lines will do, as plain lines. `NO_COLOR` is
-honoured, and without a UTF-8 locale all signs are ASCII. Whatever a model or a tool writes is shown with
-its control characters escaped: it cannot drive the terminal.
+The answer of a run goes to standard output and everything else to standard error, so
+`answer=$(aeonctl ask ...)` captures the answer alone. On a terminal the steps appear as a checklist that is
+redrawn in place; in a pipe, or with `TERM=dumb`, they appear as plain lines. `NO_COLOR` disables colours.
+Without a UTF-8 locale all symbols are ASCII. Control characters in text from models and tools are escaped,
+so such text cannot control the terminal.
 
-With `--json` a command prints one JSON object, or one a line where there may be many; an event is
-`{"run_id", "seq", "time", "elapsed_seconds", "kind", "data"}` with the kinds of the API, and `seq` 0 for
-what is shown live only.
-"""
+With `--json` a command prints one JSON object, or one per line for lists. An event is
+`{"run_id", "seq", "time", "elapsed_seconds", "kind", "data"}` with the kinds of the API; live updates have
+`seq` 0."""
 
 
 def page() -> str:
-    """The whole page: every command with its help, the groups' own commands below them."""
+    """The whole page: the help of every command, with the commands of a group below it."""
     return _HEAD + "".join(f"\n{section}" for section in _sections(cli, "aeonctl", 2))
 
 

@@ -1,7 +1,10 @@
 """The Python client of aeond: the same surface for asyncio programs (AsyncClient) and others (Client).
 
-Names are imported when they are first used: gRPC takes a tenth of a second, which a program that only
-needs the errors or the words of a run does not pay.
+Entry point: `Client`, `AsyncClient` and the names in `__all__`.
+Must not know the daemon's code: it imports the contract in `aeond.api` and nothing else of aeond.
+
+Names are imported on first use: gRPC takes a tenth of a second to import, which a program that only needs the
+errors or the records does not pay.
 """
 
 from importlib import import_module
@@ -9,16 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aeond_client.async_client import AsyncClient
-    from aeond_client.async_watch import AsyncWatch
+    from aeond_client.calls.run_calls import ForkOptions, RunOptions
     from aeond_client.client import Client
+    from aeond_client.connection.retries import Retries
     from aeond_client.daemon import ConfigChanges, DaemonStatus
     from aeond_client.errors import AeondError, NoAnswerError, NoDaemonError
     from aeond_client.events import Event
-    from aeond_client.following import Outage
     from aeond_client.judgements import Question
     from aeond_client.models import Engine, ModelInfo, TextPiece
-    from aeond_client.retries import Retries
-    from aeond_client.run_calls import ForkOptions, RunOptions
     from aeond_client.runs import (
         Amounts,
         Answer,
@@ -34,9 +35,11 @@ if TYPE_CHECKING:
         StepState,
     )
     from aeond_client.sessions import Session, SessionContext, SessionMessage
-    from aeond_client.sockets import SocketAddress
+    from aeond_client.socket_address import SocketAddress
     from aeond_client.tools import ToolResult, ToolSpec
-    from aeond_client.watch import Watch
+    from aeond_client.watching.async_watch import AsyncWatch
+    from aeond_client.watching.following import Outage
+    from aeond_client.watching.watch import Watch
 
 __all__ = [
     "AeondError",
@@ -81,16 +84,16 @@ _HOMES = {
     name: home
     for home, names in {
         "async_client": ("AsyncClient",),
-        "async_watch": ("AsyncWatch",),
+        "watching.async_watch": ("AsyncWatch",),
         "client": ("Client",),
         "daemon": ("ConfigChanges", "DaemonStatus"),
         "errors": ("AeondError", "NoAnswerError", "NoDaemonError"),
         "events": ("Event",),
-        "following": ("Outage",),
+        "watching.following": ("Outage",),
         "judgements": ("Question",),
         "models": ("Engine", "ModelInfo", "TextPiece"),
-        "retries": ("Retries",),
-        "run_calls": ("ForkOptions", "RunOptions"),
+        "connection.retries": ("Retries",),
+        "calls.run_calls": ("ForkOptions", "RunOptions"),
         "runs": (
             "Amounts",
             "Answer",
@@ -106,9 +109,9 @@ _HOMES = {
             "StepState",
         ),
         "sessions": ("Session", "SessionContext", "SessionMessage"),
-        "sockets": ("SocketAddress",),
+        "socket_address": ("SocketAddress",),
         "tools": ("ToolResult", "ToolSpec"),
-        "watch": ("Watch",),
+        "watching.watch": ("Watch",),
     }.items()
     for name in names
 }

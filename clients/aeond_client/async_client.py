@@ -1,4 +1,4 @@
-"""The daemon for programs that run an asyncio event loop."""
+"""The client for programs with an asyncio event loop."""
 
 import asyncio
 import math
@@ -11,24 +11,25 @@ from typing import Any, Self, TypeVar
 
 import grpc.aio
 
-from aeond_client import calls, run_calls, session_calls
-from aeond_client.async_failures import translated
-from aeond_client.async_watch import AsyncWatch
-from aeond_client.calling import PAGE_SIZE, Call, PageCall
-from aeond_client.channels import OPTIONS, StreamChannels
+from aeond_client.calls import other_calls, run_calls, session_calls
+from aeond_client.calls.call_spec import PAGE_SIZE, Call, PageCall
+from aeond_client.calls.run_calls import ForkOptions, RunOptions
+from aeond_client.connection.async_failures import translated
+from aeond_client.connection.channels import OPTIONS, StreamChannels
+from aeond_client.connection.failures import may_repeat
+from aeond_client.connection.retries import Retries
+from aeond_client.connection.sockets import find_socket
+from aeond_client.connection.waiting import answer_of, may_need_a_person, waits
 from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.errors import AeondError, CallCancelledError
 from aeond_client.events import Event
-from aeond_client.failures import may_repeat
-from aeond_client.following import PATIENCE_SECONDS, Follower, OutageListener, unheard
 from aeond_client.models import Engine, ModelInfo, TextPiece
-from aeond_client.retries import Retries
-from aeond_client.run_calls import ForkOptions, RunOptions
 from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary
 from aeond_client.sessions import Session, SessionContext, SessionMessage
-from aeond_client.sockets import SocketAddress, find_socket
+from aeond_client.socket_address import SocketAddress
 from aeond_client.tools import ToolResult, ToolSpec
-from aeond_client.waiting import answer_of, may_need_a_person, waits
+from aeond_client.watching.async_watch import AsyncWatch
+from aeond_client.watching.following import PATIENCE_SECONDS, Follower, OutageListener, unheard
 
 T = TypeVar("T")
 
@@ -36,11 +37,10 @@ T = TypeVar("T")
 class AsyncClient:
     """A connection to the daemon: `async with AsyncClient() as client: ...`.
 
-    The socket is `socket` if given, else AEOND_SOCKET, else the user's, else the system's; entering fails
-    with NoDaemonError, which names those tried, when nobody listens. Every call has a deadline of
-    its own, and none waits longer than `most_seconds` at a time; what is safe to repeat is repeated while
-    the daemon is away, as `retries` says. Every method raises the classes of
-    `aeond_client.errors` and no other on purpose.
+    The socket is `socket` if given, else AEOND_SOCKET, else that of the user's daemon, else that of the
+    system's. If no daemon is listening, entering raises NoDaemonError with the paths that were tried. Every
+    call has a deadline, at most `most_seconds`. Calls that are safe to repeat are retried while the daemon is
+    away, as configured by `retries`. Methods deliberately raise only the classes of `aeond_client.errors`.
     """
 
     def __init__(
@@ -76,12 +76,12 @@ class AsyncClient:
 
     @property
     def socket(self) -> SocketAddress:
-        """The socket in use, and who named it."""
+        """The socket in use, and how it was found."""
         if self._socket is None:
             raise _not_open()
         return self._socket
 
-    # ------------------------------------------------------------ one-liners
+    # ------------------------------------------------------------ simple requests
 
     async def ask(
         self,
@@ -91,7 +91,7 @@ class AsyncClient:
         patience_seconds: float = PATIENCE_SECONDS,
         on_outage: OutageListener = unheard,
     ) -> AsyncIterator[Event]:
-        """Creates a run and gives its events as they come, until its last; leaving does not stop it."""
+        """Creates a run and yields its events up to the last one; leaving the loop does not stop the run."""
         run = await self.create_run(text, options)
         async with self.watch(run.run_id, patience_seconds=patience_seconds, on_outage=on_outage) as events:
             async for event in events:
@@ -102,22 +102,23 @@ class AsyncClient:
     ) -> Answer:
         """Creates a run, waits for its end and returns its answer.
 
-        Raises NoAnswerError when it ends without one, or waits for a person.
+        Raises NoAnswerError if it ends without one, or waits for a person.
         """
         run = await self.create_run(text, options)
         wanted = run.run_id
         async with self.watch(wanted, children=True, patience_seconds=patience_seconds) as events:
             async for event in events:
                 if may_need_a_person(event) and waits(await self.get_run(event.run_id)):
-                    wanted = event.run_id  # it, or one that it started, goes on only with somebody's help
+                    wanted = event.run_id  # this run, or one that it started, needs a person to continue
                     break
         return answer_of(await self.get_run(wanted))
 
     # ------------------------------------------------------------ runs
 
     async def create_run(self, text: str, options: RunOptions | None = None, *, request_id: str = "") -> Run:
-        """Returns once the run is durable. A repeat with the same request id returns the same run; without
-        one a new id is made, so that our own repeats are safe."""
+        """Returns once the run is durable. Repeating the call with the same request id returns the same run;
+        without one, a new id is generated, so that internal retries are safe.
+        """
         return await self._make(
             run_calls.create_run(text, request_id or str(uuid.uuid4()), options or RunOptions())
         )
@@ -133,11 +134,11 @@ class AsyncClient:
         parent_run_id: str = "",
         limit: int = 50,
     ) -> tuple[RunSummary, ...]:
-        """Newest first; no states means all, `parent_run_id` keeps those that this run started."""
+        """Newest first; no states means all, `parent_run_id` selects the runs that this run started."""
         return await self._list(run_calls.list_runs(states, session_id, parent_run_id), limit)
 
     async def cancel_run(self, run_id: str, reason: str = "") -> Run:
-        """Returns once the wish is durable; a run that has ended is returned as it is."""
+        """Returns once the cancellation request is durable; a run that has ended is returned unchanged."""
         return await self._make(run_calls.cancel_run(run_id, reason))
 
     async def decide_run(self, run_id: str, resolution: Resolution, step_id: str = "") -> Run:
@@ -145,22 +146,25 @@ class AsyncClient:
         return await self._make(run_calls.decide_run(run_id, resolution, step_id))
 
     async def answer_run(self, run_id: str, answer: Any, question_id: str = "") -> Run:
-        """Answers a question (the only open one, if none is named): with one of its options, or with JSON
-        that satisfies its schema. InvalidInputError (reason ANSWER_INVALID) says what does not fit;
-        WrongStateError (QUESTION_NOT_OPEN) that it was answered already, or never asked."""
+        """Answers a question (the only open one if none is given) with one of its options, or with JSON that
+        satisfies its schema. InvalidInputError (reason ANSWER_INVALID) if the answer does not match;
+        WrongStateError (QUESTION_NOT_OPEN) if the question was answered already or never asked.
+        """
         return await self._make(run_calls.answer_run(run_id, answer, question_id))
 
     async def fork_run(
         self, run_id: str, after_seq: int = 0, options: ForkOptions | None = None, *, request_id: str = ""
     ) -> Run:
-        """A new run that shares the run's past up to that event (0: its creation alone) and goes on by
-        itself. A repeat with the same request id returns the same fork."""
+        """Creates a run that copies the run's events up to that one (0: only its creation) and continues from
+        there. Repeating the call with the same request id returns the same fork.
+        """
         chosen, name = options or ForkOptions(), request_id or str(uuid.uuid4())
         return await self._make(run_calls.fork_run(run_id, after_seq, chosen, name))
 
     async def replay_run(self, run_id: str, until_seq: int = 0) -> AsyncIterator[Event]:
-        """The run again from its record, with neither model nor tools, up to that event (0: all).
-        DataLossError (reason REPLAY_MISMATCH) at the event where record and code disagree."""
+        """Replays the run from its record, without model or tools, up to that event (0: all). DataLossError
+        (reason REPLAY_MISMATCH) at the first event where record and code differ.
+        """
         async with aclosing(self._stream(run_calls.replay_run(run_id, until_seq))) as replies:
             async for events in replies:
                 for event in events:
@@ -175,10 +179,11 @@ class AsyncClient:
         patience_seconds: float = PATIENCE_SECONDS,
         on_outage: OutageListener = unheard,
     ) -> AsyncWatch:
-        """The events after `after_seq`: those that were, then those that come; with `children` also those
-        of all runs below. See AsyncWatch.
+        """The events after `after_seq`, past and future; with `children` also those of all runs below. See
+        AsyncWatch.
 
-        `patience_seconds` bounds how long a lost daemon is waited for; `on_outage` is told of each try.
+        `patience_seconds` limits the wait for a lost daemon; `on_outage` is called for each attempt to
+        reconnect.
         """
         follower = Follower(
             run_id,
@@ -194,8 +199,9 @@ class AsyncClient:
     async def create_session(
         self, title: str = "", labels: dict[str, str] | None = None, *, request_id: str = ""
     ) -> Session:
-        """Returns once the session is durable. A session without a title is named by its first request.
-        Repeats with a request id are as in `create_run`."""
+        """Returns once the session is durable. The first request becomes the title of a session without one.
+        Request ids work as in `create_run`.
+        """
         return await self._make(
             session_calls.create_session(title, labels or {}, request_id or str(uuid.uuid4()))
         )
@@ -204,29 +210,29 @@ class AsyncClient:
         return await self._make(session_calls.get_session(session_id))
 
     async def list_sessions(self, limit: int = 50) -> tuple[Session, ...]:
-        """The one changed last first."""
+        """Most recently changed first."""
         return await self._list(session_calls.list_sessions(), limit)
 
     async def delete_session(self, session_id: str) -> None:
-        """Removes the session and what was said in it; its runs stay. WrongStateError while one is live."""
+        """Deletes the session with its messages; its runs remain. WrongStateError while one is unfinished."""
         await self._make(session_calls.delete_session(session_id))
 
     async def list_messages(self, session_id: str, limit: int = 1_000) -> tuple[SessionMessage, ...]:
-        """What was said, oldest first."""
+        """The messages, oldest first."""
         return await self._list(session_calls.list_messages(session_id), limit)
 
     async def preview_context(self, session_id: str) -> SessionContext:
-        """What a model would be told of the session now; waits for an engine that is starting."""
+        """The context that a model would see now; waits for an engine that is starting."""
         return await self._make(session_calls.preview_context(session_id))
 
     # ------------------------------------------------------------ tools, memory, models, daemon
 
     async def list_tools(self, limit: int = 1_000) -> tuple[ToolSpec, ...]:
         """Sorted by name."""
-        return await self._list(calls.list_tools(), limit)
+        return await self._list(other_calls.list_tools(), limit)
 
     async def get_tool(self, name: str) -> ToolSpec:
-        return await self._make(calls.get_tool(name))
+        return await self._make(other_calls.get_tool(name))
 
     async def call_tool(
         self,
@@ -236,43 +242,49 @@ class AsyncClient:
         workspace: str = "",
         timeout_seconds: float = 120.0,
     ) -> ToolResult:
-        """One guarded call. A tool that fails is a result; never repeated by itself."""
-        return await self._make(calls.call_tool(name, arguments or {}, workspace, timeout_seconds))
+        """Calls a tool under the usual checks. A failing tool is a result; the call is never retried
+        automatically.
+        """
+        return await self._make(other_calls.call_tool(name, arguments or {}, workspace, timeout_seconds))
 
     async def write_memory(self, key: str, value: Any) -> None:
-        await self._make(calls.write_memory(key, value))
+        await self._make(other_calls.write_memory(key, value))
 
     async def read_memory(self, key: str) -> Any:
-        """NotFoundError when there is no such key."""
-        return await self._make(calls.read_memory(key))
+        """NotFoundError if the key does not exist."""
+        return await self._make(other_calls.read_memory(key))
 
     async def search_memory(self, prefix: str = "", limit: int = 1_000) -> tuple[tuple[str, Any], ...]:
         """Keys that start with the prefix, sorted, with their values."""
-        return await self._list(calls.search_memory(prefix), limit)
+        return await self._list(other_calls.search_memory(prefix), limit)
 
     async def delete_memory(self, key: str) -> bool:
-        """Whether there was such a key."""
-        return await self._make(calls.delete_memory(key))
+        """Returns whether the key existed."""
+        return await self._make(other_calls.delete_memory(key))
 
     async def list_models(self, limit: int = 1_000) -> tuple[ModelInfo, ...]:
         """Sorted by name."""
-        return await self._list(calls.list_models(), limit)
+        return await self._list(other_calls.list_models(), limit)
 
     async def load_model(self, name: str = "") -> Engine:
-        """Chooses the model of all who name none, begins to load it and returns at once; "" is the default."""
-        return await self._make(calls.load_model(name))
+        """Chooses the model for requests that name none ("": the default), starts loading it and returns
+        immediately.
+        """
+        return await self._make(other_calls.load_model(name))
 
     async def unload_model(self) -> Engine:
-        """Gives the engine's memory back; the next request loads it again."""
-        return await self._make(calls.unload_model())
+        """Frees the engine's memory; the next request loads the model again."""
+        return await self._make(other_calls.unload_model())
 
     async def sleep_model(self) -> Engine:
-        """The same, keeping the engine where that frees memory: it is `asleep` then, and else `cold`."""
-        return await self._make(calls.sleep_model())
+        """Like `unload_model`, but keeps the process if sleeping frees memory: its state is then `asleep`,
+        otherwise `cold`.
+        """
+        return await self._make(other_calls.sleep_model())
 
     async def wake_model(self) -> Engine:
-        """Begins to wake or load it and returns at once."""
-        return await self._make(calls.wake_model())
+        """Starts waking or loading the model and returns immediately."""
+        return await self._make(other_calls.wake_model())
 
     async def generate(
         self,
@@ -285,8 +297,8 @@ class AsyncClient:
         timeout_seconds: float = 300.0,
         model: str = "",
     ) -> AsyncIterator[TextPiece]:
-        """Asks a model directly ("": the chosen one): no plan, no tools, no journal."""
-        call = calls.generate(
+        """Calls a model directly ("": the chosen one): no plan, no tools, no journal."""
+        call = other_calls.generate(
             text,
             system=system,
             max_tokens=max_tokens,
@@ -300,20 +312,21 @@ class AsyncClient:
                 yield piece
 
     async def get_status(self) -> DaemonStatus:
-        return await self._make(calls.get_status())
+        return await self._make(other_calls.get_status())
 
     async def reload_config(self) -> ConfigChanges:
-        """Has the daemon read its configuration again. InvalidInputError (reason CONFIG_INVALID) when the
-        file is wrong: nothing has changed then."""
-        return await self._make(calls.reload_config())
+        """Makes the daemon reread its configuration. InvalidInputError (reason CONFIG_INVALID) if the file is
+        invalid; nothing has changed then.
+        """
+        return await self._make(other_calls.reload_config())
 
-    # ------------------------------------------------------------ how calls are made
+    # ------------------------------------------------------------ internals
 
     def _open_channel(self) -> grpc.aio.Channel:
         return grpc.aio.insecure_channel(self.socket.target, options=OPTIONS)
 
     async def _make(self, call: Call[T]) -> T:
-        """Makes a call, again where that is safe, and reads its reply."""
+        """Makes a call, with retries if safe, and reads its reply."""
         attempt = 0
         while True:
             attempt += 1
@@ -338,10 +351,11 @@ class AsyncClient:
             with translated():
                 return await pending
         finally:
-            pending.cancel()  # a call that is only forgotten lives on; one that has ended is past caring
+            # a call must be cancelled explicitly; errors of a call that has ended do not matter
+            pending.cancel()
 
     async def _stream(self, call: Call[T]) -> AsyncGenerator[T, None]:
-        """Makes a call that is answered with a stream, once; closing the iterator ends the call."""
+        """Makes a streaming call, once; closing the iterator ends the call."""
         channel = self._streams.take()
         stream: Any = channel.unary_stream(
             call.path,

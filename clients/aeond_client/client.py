@@ -1,4 +1,4 @@
-"""The daemon for programs that run no event loop."""
+"""The client for programs without an event loop."""
 
 import math
 import os
@@ -10,35 +10,35 @@ from typing import Any, Self, TypeVar
 
 import grpc
 
-from aeond_client import calls, run_calls, session_calls
-from aeond_client.calling import PAGE_SIZE, Call, PageCall
-from aeond_client.channels import OPTIONS, StreamChannels
+from aeond_client.calls import other_calls, run_calls, session_calls
+from aeond_client.calls.call_spec import PAGE_SIZE, Call, PageCall
+from aeond_client.calls.run_calls import ForkOptions, RunOptions
+from aeond_client.connection.channels import OPTIONS, StreamChannels
+from aeond_client.connection.failures import error_of, may_repeat
+from aeond_client.connection.retries import Retries
+from aeond_client.connection.sockets import find_socket
+from aeond_client.connection.waiting import answer_of, may_need_a_person, waits
 from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.errors import AeondError, CallCancelledError
 from aeond_client.events import Event
-from aeond_client.failures import error_of, may_repeat
-from aeond_client.following import PATIENCE_SECONDS, Follower, OutageListener, unheard
 from aeond_client.models import Engine, ModelInfo, TextPiece
-from aeond_client.retries import Retries
-from aeond_client.run_calls import ForkOptions, RunOptions
 from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary
 from aeond_client.sessions import Session, SessionContext, SessionMessage
-from aeond_client.sockets import SocketAddress, find_socket
+from aeond_client.socket_address import SocketAddress
 from aeond_client.tools import ToolResult, ToolSpec
-from aeond_client.waiting import answer_of, may_need_a_person, waits
-from aeond_client.watch import Watch
+from aeond_client.watching.following import PATIENCE_SECONDS, Follower, OutageListener, unheard
+from aeond_client.watching.watch import Watch
 
 T = TypeVar("T")
 
 
 class Client:
-    """A connection to the daemon: `with Client() as client: ...`. Several threads may use it.
+    """A connection to the daemon: `with Client() as client: ...`.
 
-    The socket is `socket` if given, else AEOND_SOCKET, else the user's, else the system's; entering fails
-    with NoDaemonError, which names those tried, when nobody listens. Every call has a deadline of
-    its own, and none waits longer than `most_seconds` at a time; what is safe to repeat is repeated while
-    the daemon is away, as `retries` says. Every method raises the classes of
-    `aeond_client.errors` and no other on purpose.
+    The socket is `socket` if given, else AEOND_SOCKET, else that of the user's daemon, else that of the
+    system's. If no daemon is listening, entering raises NoDaemonError with the paths that were tried. Every
+    call has a deadline, at most `most_seconds`. Calls that are safe to repeat are retried while the daemon is
+    away, as configured by `retries`. Methods deliberately raise only the classes of `aeond_client.errors`.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class Client:
 
     @property
     def socket(self) -> SocketAddress:
-        """The socket in use, and who named it."""
+        """The socket in use, and how it was found."""
         if self._socket is None:
             raise _not_open()
         return self._socket
 
-    # ------------------------------------------------------------ one-liners
+    # ------------------------------------------------------------ simple requests
 
     def ask(
         self,
@@ -89,7 +89,7 @@ class Client:
         patience_seconds: float = PATIENCE_SECONDS,
         on_outage: OutageListener = unheard,
     ) -> Iterator[Event]:
-        """Creates a run and gives its events as they come, until its last; leaving does not stop it."""
+        """Creates a run and yields its events up to the last one; leaving the loop does not stop the run."""
         run = self.create_run(text, options)
         with self.watch(run.run_id, patience_seconds=patience_seconds, on_outage=on_outage) as events:
             yield from events
@@ -99,22 +99,23 @@ class Client:
     ) -> Answer:
         """Creates a run, waits for its end and returns its answer.
 
-        Raises NoAnswerError when it ends without one, or waits for a person.
+        Raises NoAnswerError if it ends without one, or waits for a person.
         """
         run = self.create_run(text, options)
         wanted = run.run_id
         with self.watch(wanted, children=True, patience_seconds=patience_seconds) as events:
             for event in events:
                 if may_need_a_person(event) and waits(self.get_run(event.run_id)):
-                    wanted = event.run_id  # it, or one that it started, goes on only with somebody's help
+                    wanted = event.run_id  # this run, or one that it started, needs a person to continue
                     break
         return answer_of(self.get_run(wanted))
 
     # ------------------------------------------------------------ runs
 
     def create_run(self, text: str, options: RunOptions | None = None, *, request_id: str = "") -> Run:
-        """Returns once the run is durable. A repeat with the same request id returns the same run; without
-        one a new id is made, so that our own repeats are safe."""
+        """Returns once the run is durable. Repeating the call with the same request id returns the same run;
+        without one, a new id is generated, so that internal retries are safe.
+        """
         return self._make(
             run_calls.create_run(text, request_id or str(uuid.uuid4()), options or RunOptions())
         )
@@ -130,11 +131,11 @@ class Client:
         parent_run_id: str = "",
         limit: int = 50,
     ) -> tuple[RunSummary, ...]:
-        """Newest first; no states means all, `parent_run_id` keeps those that this run started."""
+        """Newest first; no states means all, `parent_run_id` selects the runs that this run started."""
         return self._list(run_calls.list_runs(states, session_id, parent_run_id), limit)
 
     def cancel_run(self, run_id: str, reason: str = "") -> Run:
-        """Returns once the wish is durable; a run that has ended is returned as it is."""
+        """Returns once the cancellation request is durable; a run that has ended is returned unchanged."""
         return self._make(run_calls.cancel_run(run_id, reason))
 
     def decide_run(self, run_id: str, resolution: Resolution, step_id: str = "") -> Run:
@@ -142,22 +143,25 @@ class Client:
         return self._make(run_calls.decide_run(run_id, resolution, step_id))
 
     def answer_run(self, run_id: str, answer: Any, question_id: str = "") -> Run:
-        """Answers a question (the only open one, if none is named): with one of its options, or with JSON
-        that satisfies its schema. InvalidInputError (reason ANSWER_INVALID) says what does not fit;
-        WrongStateError (QUESTION_NOT_OPEN) that it was answered already, or never asked."""
+        """Answers a question (the only open one if none is given) with one of its options, or with JSON that
+        satisfies its schema. InvalidInputError (reason ANSWER_INVALID) if the answer does not match;
+        WrongStateError (QUESTION_NOT_OPEN) if the question was answered already or never asked.
+        """
         return self._make(run_calls.answer_run(run_id, answer, question_id))
 
     def fork_run(
         self, run_id: str, after_seq: int = 0, options: ForkOptions | None = None, *, request_id: str = ""
     ) -> Run:
-        """A new run that shares the run's past up to that event (0: its creation alone) and goes on by
-        itself. A repeat with the same request id returns the same fork."""
+        """Creates a run that copies the run's events up to that one (0: only its creation) and continues from
+        there. Repeating the call with the same request id returns the same fork.
+        """
         chosen, name = options or ForkOptions(), request_id or str(uuid.uuid4())
         return self._make(run_calls.fork_run(run_id, after_seq, chosen, name))
 
     def replay_run(self, run_id: str, until_seq: int = 0) -> Iterator[Event]:
-        """The run again from its record, with neither model nor tools, up to that event (0: all).
-        DataLossError (reason REPLAY_MISMATCH) at the event where record and code disagree."""
+        """Replays the run from its record, without model or tools, up to that event (0: all). DataLossError
+        (reason REPLAY_MISMATCH) at the first event where record and code differ.
+        """
         for events in self._stream(run_calls.replay_run(run_id, until_seq)):
             yield from events
 
@@ -170,10 +174,11 @@ class Client:
         patience_seconds: float = PATIENCE_SECONDS,
         on_outage: OutageListener = unheard,
     ) -> Watch:
-        """The events after `after_seq`: those that were, then those that come; with `children` also those
-        of all runs below. See Watch.
+        """The events after `after_seq`, past and future; with `children` also those of all runs below. See
+        Watch.
 
-        `patience_seconds` bounds how long a lost daemon is waited for; `on_outage` is told of each try.
+        `patience_seconds` limits the wait for a lost daemon; `on_outage` is called for each attempt to
+        reconnect.
         """
         follower = Follower(
             run_id,
@@ -189,37 +194,38 @@ class Client:
     def create_session(
         self, title: str = "", labels: dict[str, str] | None = None, *, request_id: str = ""
     ) -> Session:
-        """Returns once the session is durable. A session without a title is named by its first request.
-        Repeats with a request id are as in `create_run`."""
+        """Returns once the session is durable. The first request becomes the title of a session without one.
+        Request ids work as in `create_run`.
+        """
         return self._make(session_calls.create_session(title, labels or {}, request_id or str(uuid.uuid4())))
 
     def get_session(self, session_id: str) -> Session:
         return self._make(session_calls.get_session(session_id))
 
     def list_sessions(self, limit: int = 50) -> tuple[Session, ...]:
-        """The one changed last first."""
+        """Most recently changed first."""
         return self._list(session_calls.list_sessions(), limit)
 
     def delete_session(self, session_id: str) -> None:
-        """Removes the session and what was said in it; its runs stay. WrongStateError while one is live."""
+        """Deletes the session with its messages; its runs remain. WrongStateError while one is unfinished."""
         self._make(session_calls.delete_session(session_id))
 
     def list_messages(self, session_id: str, limit: int = 1_000) -> tuple[SessionMessage, ...]:
-        """What was said, oldest first."""
+        """The messages, oldest first."""
         return self._list(session_calls.list_messages(session_id), limit)
 
     def preview_context(self, session_id: str) -> SessionContext:
-        """What a model would be told of the session now; waits for an engine that is starting."""
+        """The context that a model would see now; waits for an engine that is starting."""
         return self._make(session_calls.preview_context(session_id))
 
     # ------------------------------------------------------------ tools, memory, models, daemon
 
     def list_tools(self, limit: int = 1_000) -> tuple[ToolSpec, ...]:
         """Sorted by name."""
-        return self._list(calls.list_tools(), limit)
+        return self._list(other_calls.list_tools(), limit)
 
     def get_tool(self, name: str) -> ToolSpec:
-        return self._make(calls.get_tool(name))
+        return self._make(other_calls.get_tool(name))
 
     def call_tool(
         self,
@@ -229,43 +235,49 @@ class Client:
         workspace: str = "",
         timeout_seconds: float = 120.0,
     ) -> ToolResult:
-        """One guarded call. A tool that fails is a result; never repeated by itself."""
-        return self._make(calls.call_tool(name, arguments or {}, workspace, timeout_seconds))
+        """Calls a tool under the usual checks. A failing tool is a result; the call is never retried
+        automatically.
+        """
+        return self._make(other_calls.call_tool(name, arguments or {}, workspace, timeout_seconds))
 
     def write_memory(self, key: str, value: Any) -> None:
-        self._make(calls.write_memory(key, value))
+        self._make(other_calls.write_memory(key, value))
 
     def read_memory(self, key: str) -> Any:
-        """NotFoundError when there is no such key."""
-        return self._make(calls.read_memory(key))
+        """NotFoundError if the key does not exist."""
+        return self._make(other_calls.read_memory(key))
 
     def search_memory(self, prefix: str = "", limit: int = 1_000) -> tuple[tuple[str, Any], ...]:
         """Keys that start with the prefix, sorted, with their values."""
-        return self._list(calls.search_memory(prefix), limit)
+        return self._list(other_calls.search_memory(prefix), limit)
 
     def delete_memory(self, key: str) -> bool:
-        """Whether there was such a key."""
-        return self._make(calls.delete_memory(key))
+        """Returns whether the key existed."""
+        return self._make(other_calls.delete_memory(key))
 
     def list_models(self, limit: int = 1_000) -> tuple[ModelInfo, ...]:
         """Sorted by name."""
-        return self._list(calls.list_models(), limit)
+        return self._list(other_calls.list_models(), limit)
 
     def load_model(self, name: str = "") -> Engine:
-        """Chooses the model of all who name none, begins to load it and returns at once; "" is the default."""
-        return self._make(calls.load_model(name))
+        """Chooses the model for requests that name none ("": the default), starts loading it and returns
+        immediately.
+        """
+        return self._make(other_calls.load_model(name))
 
     def unload_model(self) -> Engine:
-        """Gives the engine's memory back; the next request loads it again."""
-        return self._make(calls.unload_model())
+        """Frees the engine's memory; the next request loads the model again."""
+        return self._make(other_calls.unload_model())
 
     def sleep_model(self) -> Engine:
-        """The same, keeping the engine where that frees memory: it is `asleep` then, and else `cold`."""
-        return self._make(calls.sleep_model())
+        """Like `unload_model`, but keeps the process if sleeping frees memory: its state is then `asleep`,
+        otherwise `cold`.
+        """
+        return self._make(other_calls.sleep_model())
 
     def wake_model(self) -> Engine:
-        """Begins to wake or load it and returns at once."""
-        return self._make(calls.wake_model())
+        """Starts waking or loading the model and returns immediately."""
+        return self._make(other_calls.wake_model())
 
     def generate(
         self,
@@ -278,8 +290,8 @@ class Client:
         timeout_seconds: float = 300.0,
         model: str = "",
     ) -> Iterator[TextPiece]:
-        """Asks a model directly ("": the chosen one): no plan, no tools, no journal."""
-        call = calls.generate(
+        """Calls a model directly ("": the chosen one): no plan, no tools, no journal."""
+        call = other_calls.generate(
             text,
             system=system,
             max_tokens=max_tokens,
@@ -291,20 +303,21 @@ class Client:
         yield from self._stream(call)
 
     def get_status(self) -> DaemonStatus:
-        return self._make(calls.get_status())
+        return self._make(other_calls.get_status())
 
     def reload_config(self) -> ConfigChanges:
-        """Has the daemon read its configuration again. InvalidInputError (reason CONFIG_INVALID) when the
-        file is wrong: nothing has changed then."""
-        return self._make(calls.reload_config())
+        """Makes the daemon reread its configuration. InvalidInputError (reason CONFIG_INVALID) if the file is
+        invalid; nothing has changed then.
+        """
+        return self._make(other_calls.reload_config())
 
-    # ------------------------------------------------------------ how calls are made
+    # ------------------------------------------------------------ internals
 
     def _open_channel(self) -> grpc.Channel:
         return grpc.insecure_channel(self.socket.target, options=OPTIONS)
 
     def _make(self, call: Call[T]) -> T:
-        """Makes a call, again where that is safe, and reads its reply."""
+        """Makes a call, with retries if safe, and reads its reply."""
         attempt = 0
         while True:
             attempt += 1
@@ -327,11 +340,11 @@ class Client:
         try:
             return method(call.request, timeout=min(call.seconds, self._most_seconds))
         except grpc.RpcError as error:
-            failed: Any = error  # a failed call is its own error
+            failed: Any = error  # a failed call is itself the error
             raise error_of(failed) from error
 
     def _stream(self, call: Call[T]) -> Iterator[T]:
-        """Makes a call that is answered with a stream, once; leaving the iterator ends the call."""
+        """Makes a streaming call, once; leaving the iterator ends the call."""
         channel = self._streams.take()
         stream = channel.unary_stream(
             call.path,
@@ -343,7 +356,7 @@ class Client:
             for message in replies:
                 yield call.read(message)
         except grpc.RpcError as error:
-            failed: Any = error  # a failed call is its own error
+            failed: Any = error  # a failed call is itself the error
             raise error_of(failed) from error
         finally:
             replies.cancel()

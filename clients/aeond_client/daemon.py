@@ -1,4 +1,4 @@
-"""The daemon as its clients see it."""
+"""The state of the daemon."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,9 @@ from aeond_client.models import Engine
 
 @dataclass(frozen=True, slots=True)
 class ConfigChanges:
-    """What came of reading the configuration again: keys that changed live, and keys that differ in the file
-    and need a restart."""
+    """The result of reloading the configuration: keys that changed, and keys that differ in the file but need
+    a restart.
+    """
 
     changed_keys: tuple[str, ...] = ()
     restart_keys: tuple[str, ...] = ()
@@ -16,9 +17,9 @@ class ConfigChanges:
 
 @dataclass(frozen=True, slots=True)
 class DaemonStatus:
-    """How the daemon is: `state` is `starting`, `ready`, `degraded` or `draining`; `messages` say in plain
-    words what is wrong and what to do (empty: nothing is). Bounds of 0 mean none, `resident_bytes` 0 means
-    not known.
+    """State of the daemon: `state` is `starting`, `ready`, `degraded` or `draining`; `messages` describe
+    problems and their remedies (empty: no problems). A limit of 0 means none, `resident_bytes` 0 means
+    unknown.
     """
 
     version: str

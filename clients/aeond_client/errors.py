@@ -1,8 +1,8 @@
-"""What can go wrong when talking to the daemon: the class says what to do, the reason says why.
+"""Errors of the client: the class tells how to react, the reason tells why.
 
-One class for each gRPC code that the daemon uses, NoDaemonError for when there is nobody to talk to, and
-NoAnswerError for who wants an answer and nothing else. Otherwise a run that fails is no error: it is a Run
-in the state FAILED.
+There is one class for each gRPC code that the daemon uses, NoDaemonError if no daemon is listening, and
+NoAnswerError for calls that need an answer. A failed run is otherwise not an error: it is a Run in state
+FAILED.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aeond_client.runs import Run
-    from aeond_client.sockets import SocketAddress
+    from aeond_client.socket_address import SocketAddress
 
 
 class AeondError(Exception):
-    """Root of everything that this package raises on purpose.
+    """Base class of all errors that this package raises deliberately.
 
-    `reason` is a stable UPPER_SNAKE word for programs, `message` plain words for people, `field` the part
-    of the request that is at fault ("" where none is), `retry_after_seconds` how long the daemon asks to
-    wait (0 where it says nothing), `error_id` what to look for in the daemon's log ("" where there is
-    nothing to find).
+    `reason` is a stable UPPER_SNAKE word for programs, `message` a description for people, `field` the
+    invalid part of the request ("" if none), `retry_after_seconds` the delay requested by the daemon (0:
+    none), `error_id` an id to search for in the daemon's log ("" if none).
     """
 
     reason = "UNKNOWN"
@@ -43,49 +42,49 @@ class AeondError(Exception):
 
 
 class InvalidInputError(AeondError):
-    """INVALID_ARGUMENT: fix the request; `field` names the part at fault."""
+    """INVALID_ARGUMENT: correct the request; `field` names the part at fault."""
 
     reason = "INVALID_INPUT"
 
 
 class NotFoundError(AeondError):
-    """NOT_FOUND: there is no such thing."""
+    """NOT_FOUND: the object does not exist."""
 
     reason = "NOT_FOUND"
 
 
 class AlreadyExistsError(AeondError):
-    """ALREADY_EXISTS: there is one; use that one."""
+    """ALREADY_EXISTS: the object exists already; use it."""
 
     reason = "ALREADY_EXISTS"
 
 
 class WrongStateError(AeondError):
-    """FAILED_PRECONDITION: not in this state; look at the state first."""
+    """FAILED_PRECONDITION: not possible in the current state; check the state first."""
 
     reason = "WRONG_STATE"
 
 
 class RefusedError(AeondError):
-    """PERMISSION_DENIED: ask for the right."""
+    """PERMISSION_DENIED: ask for access."""
 
     reason = "REFUSED"
 
 
 class OverloadedError(AeondError):
-    """RESOURCE_EXHAUSTED: wait `retry_after_seconds` and try again."""
+    """RESOURCE_EXHAUSTED: wait `retry_after_seconds` and retry."""
 
     reason = "OVERLOADED"
 
 
 class UnavailableError(AeondError):
-    """UNAVAILABLE: the daemon starts, ends or went away; try again after `retry_after_seconds`."""
+    """UNAVAILABLE: the daemon is starting, stopping or gone; retry after `retry_after_seconds`."""
 
     reason = "UNAVAILABLE"
 
 
 class NoDaemonError(UnavailableError):
-    """Nobody listens on any socket; `tried` says where we looked."""
+    """No daemon is listening on any socket; `tried` lists the paths."""
 
     reason = "NO_DAEMON"
 
@@ -95,37 +94,37 @@ class NoDaemonError(UnavailableError):
 
 
 class TimedOutError(AeondError):
-    """DEADLINE_EXCEEDED: no answer in time; what was asked may still have been done."""
+    """DEADLINE_EXCEEDED: no reply in time; the request may still have been executed."""
 
     reason = "TIMED_OUT"
 
 
 class CallCancelledError(AeondError):
-    """CANCELLED: the call was cut short, by us or by the daemon."""
+    """CANCELLED: the call was interrupted by the client or the daemon."""
 
     reason = "CALL_CANCELLED"
 
 
 class NotOfferedError(AeondError):
-    """UNIMPLEMENTED: this version of the daemon does not answer that call."""
+    """UNIMPLEMENTED: this version of the daemon does not implement the call."""
 
     reason = "NOT_IMPLEMENTED"
 
 
 class DataLossError(AeondError):
-    """DATA_LOSS: journal and program disagree; the run is refused and its events are kept."""
+    """DATA_LOSS: journal and program disagree; the run is rejected and its events are kept."""
 
     reason = "REPLAY_MISMATCH"
 
 
 class DaemonError(AeondError):
-    """INTERNAL: the daemon or a part of it failed; `error_id` finds it in the daemon's log."""
+    """INTERNAL: the daemon or a part of it failed; search its log for `error_id`."""
 
     reason = "INTERNAL"
 
 
 class NoAnswerError(AeondError):
-    """The run gave no answer: it was cancelled, failed, or waits for a person; `run` tells which."""
+    """The run has no answer: it was cancelled, failed, or waits for a person; `run` has its state."""
 
     reason = "NO_ANSWER"
 

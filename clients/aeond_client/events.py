@@ -1,6 +1,6 @@
-"""What happens to a run, as a watcher is told.
+"""The events of a run as its watchers receive them.
 
-Numbered events come gapless, each once; TextDelta and Progress are shown live and carry no number.
+Numbered events arrive once and without gaps; TextDelta and Progress are live updates without a number.
 """
 
 from dataclasses import dataclass, field
@@ -8,6 +8,7 @@ from typing import Any
 
 from aeond_client.judgements import Issue, Question, TaskProfile
 from aeond_client.runs import Amounts, Answer, Budget, ModelUse, Plan, PlanStep, Problem, RunState, StepState
+from aeond_client.tools import RecordedEffect
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +32,12 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class PlanningStarted:
-    """The model is asked for a plan."""
+    """The model is called for a plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanAdopted:
-    """There is a plan; `source` is `client` or `model`, `repairs` what was mended in the model's output."""
+    """The plan; `source` is `client` or `model`, `repairs` lists repairs of the model's output."""
 
     plan: Plan
     source: str = ""
@@ -57,7 +58,7 @@ class PassStarted:
 
 @dataclass(frozen=True, slots=True)
 class StepStarted:
-    """A step is about to touch the world; `mode` is `tool`, `agent`, `repair` or `fallback`."""
+    """A step is about to start; `mode` is `tool`, `agent`, `repair` or `fallback`."""
 
     step: PlanStep
     attempt: int = 1
@@ -83,6 +84,7 @@ class StepEnded:
     used: Amounts = field(default_factory=Amounts)
     duration_seconds: float = 0.0
     model_use: ModelUse | None = None
+    effects: tuple[RecordedEffect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ class AnswerComposed:
 
 @dataclass(frozen=True, slots=True)
 class BudgetExhausted:
-    """A bound has nothing left for what the run needs next."""
+    """A dimension has too little left for the next operation."""
 
     dimension: str
 
@@ -115,12 +117,12 @@ class CancelRequested:
 
 @dataclass(frozen=True, slots=True)
 class RunParked:
-    """The daemon stops in order; the next one goes on."""
+    """The daemon stopped in an orderly way; the next one resumes the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunResumed:
-    """A daemon took the run up again."""
+    """A daemon resumed the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,16 +149,16 @@ class RunEnded:
 
 @dataclass(frozen=True, slots=True)
 class OperationStarted:
-    """Something is about to be thought through for the run as a whole: resolve, route, profile, evaluate
-    or refine."""
+    """An operation of the run as a whole is about to start: resolve, route, profile, evaluate or refine."""
 
     operation: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReferencesResolved:
-    """What the request means in its session; `note` says what was done to the words, or why they were kept,
-    `standing` what the user said earlier that still holds."""
+    """The request with its references resolved; `note` explains what was rewritten or why nothing was,
+    `standing` holds earlier statements of the user that still apply.
+    """
 
     original: str
     resolved: str
@@ -167,7 +169,7 @@ class ReferencesResolved:
 
 @dataclass(frozen=True, slots=True)
 class RouteChosen:
-    """The way the request takes: direct, reply or plan."""
+    """The route of the request: direct, reply or plan."""
 
     route: str
     tool: str = ""
@@ -176,7 +178,7 @@ class RouteChosen:
 
 @dataclass(frozen=True, slots=True)
 class ProfileInferred:
-    """How hard the task looks; `fallback`: it could not be told."""
+    """The estimated difficulty of the task; `fallback`: the estimate failed."""
 
     profile: TaskProfile
     fallback: bool = False
@@ -185,7 +187,7 @@ class ProfileInferred:
 
 @dataclass(frozen=True, slots=True)
 class BudgetAdjusted:
-    """The run's bounds from here on, and why."""
+    """The run's limits from here on, with the reason."""
 
     limit: Budget
     reasons: tuple[str, ...] = ()
@@ -193,7 +195,7 @@ class BudgetAdjusted:
 
 @dataclass(frozen=True, slots=True)
 class PassEvaluated:
-    """A plan that has not run (pass 0) or a pass was judged; the scores are 0 to 1."""
+    """A plan that has not run (pass 0) or a pass was evaluated; the scores are 0 to 1."""
 
     pass_index: int
     converged: bool
@@ -208,7 +210,7 @@ class PassEvaluated:
 
 @dataclass(frozen=True, slots=True)
 class Refinement:
-    """One change to a step that had not run: add, modify, remove or replace."""
+    """A change to one step that had not run: add, modify, remove or replace."""
 
     operation: str
     step_id: str
@@ -234,7 +236,7 @@ class InputRequested:
 
 @dataclass(frozen=True, slots=True)
 class InputAnswered:
-    """The first valid answer; `uid` is -1 where the default answered."""
+    """The first valid answer; `uid` is -1 if the default answered."""
 
     question_id: str
     answer: Any
@@ -243,7 +245,7 @@ class InputAnswered:
 
 @dataclass(frozen=True, slots=True)
 class ChildRunStarted:
-    """A step has its work done by a run of its own."""
+    """A step started a child run."""
 
     step_id: str
     child_run_id: str
@@ -254,7 +256,7 @@ class ChildRunStarted:
 
 @dataclass(frozen=True, slots=True)
 class ChildRunEnded:
-    """That run has ended; `used` is what it cost."""
+    """The child run ended; `used` is its cost."""
 
     step_id: str
     child_run_id: str
@@ -264,9 +266,9 @@ class ChildRunEnded:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """Text as the model writes it; `step_id` is "" for the answer.
+    """Text as the model generates it; `step_id` is "" for the answer.
 
-    `offset` is where the piece starts in the text so far, in characters; 0 starts the text anew.
+    `offset` is the position of the piece in the text, in characters; 0 discards the earlier text.
     """
 
     text: str
@@ -276,7 +278,7 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What the run is waiting for right now; `fraction` is 0..1, or -1 where nobody knows."""
+    """The current activity of the run; `fraction` is 0..1, or -1 if unknown."""
 
     activity: str
     fraction: float = -1.0
@@ -285,8 +287,8 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class UnknownKind:
-    """Something that this client has no class for; `name` is what the contract calls it ("" where the
-    daemon is newer than the contract). It is numbered like any other event.
+    """An event for which this client has no class; `name` is its name in the contract ("" if the daemon is
+    newer than the contract). It is numbered like any other event.
     """
 
     name: str = ""
@@ -331,9 +333,9 @@ EventKind = (
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened. `seq` counts from 1 within a run; 0 is for what is shown live only.
+    """An event. `seq` counts from 1 within a run; 0 marks a live update.
 
-    `time` is Unix time in seconds, `elapsed_seconds` the run's working time so far; both 0 with seq 0.
+    `time` is Unix time in seconds, `elapsed_seconds` the run's working time so far; both are 0 if seq is 0.
     """
 
     run_id: str

@@ -1,4 +1,4 @@
-"""What was judged and asked in a run."""
+"""Evaluations and questions of a run."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,7 +6,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class TaskProfile:
-    """How hard a task looks: `reasoning_depth` 1 to 5, `information_sufficiency` 0 to 1, the rest words."""
+    """The estimated difficulty of a task: `reasoning_depth` 1 to 5, `information_sufficiency` 0 to 1, the
+    rest words.
+    """
 
     reasoning_depth: int
     information_sufficiency: float
@@ -18,7 +20,7 @@ class TaskProfile:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """Something wrong with a step, or with the plan as a whole (`step_id` "")."""
+    """A problem with a step, or with the plan as a whole (`step_id` "")."""
 
     reason: str
     severity: str
@@ -29,9 +31,9 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a step asks a person. The answer is JSON that satisfies `schema`, or one of `options` if there
-    are any. `deadline_time` is Unix time in seconds (0: it waits for ever); then `default` is the answer
-    (None, with `has_default` false: the step fails).
+    """A question to a person. The answer is JSON that satisfies `schema`, or one of `options` if there are
+    any. `deadline_time` is Unix time in seconds (0: none); after it `default` is the answer (if `has_default`
+    is false, the step fails).
     """
 
     question_id: str

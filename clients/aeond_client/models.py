@@ -1,11 +1,11 @@
-"""Models and the engine that runs one of them."""
+"""Models and their engine."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A model of the catalogue; `digest` is the sha256 of its content, `size_bytes` its file on disk."""
+    """A model of the catalogue; `digest` is the sha256 of its content, `size_bytes` the size of its file."""
 
     name: str
     description: str
@@ -16,13 +16,15 @@ class ModelInfo:
     present: bool = False
     loaded: bool = False
     default: bool = False
-    base_model: str = ""  # that this one is a LoRA adapter of
+    base_model: str = ""  # the base model of a LoRA adapter
 
 
 @dataclass(frozen=True, slots=True)
 class EngineMetrics:
-    """What is measured of an engine, since the daemon started; `cached_tokens` is the part of the prompts that was
-    read before, `read_tokens` what the engine read by its own count, the rest is of lately and of now."""
+    """Metrics of an engine. Token counts are since the daemon started: `cached_tokens` is the part of the
+    prompts served from the prefix cache, `read_tokens` the engine's own count of prompt tokens processed. The
+    other values are recent or current.
+    """
 
     running_requests: int = 0
     waiting_requests: int = 0
@@ -37,7 +39,7 @@ class EngineMetrics:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """The engine: its state, what it does (`activity`) and how far it is (`progress`, 0..1)."""
+    """The engine: its state, its `activity` and its `progress` (0..1)."""
 
     state: str
     model: str = ""
@@ -50,7 +52,7 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """A piece of generated text; the last one has `finish_reason` set and counts the tokens."""
+    """A piece of generated text; the last one has `finish_reason` and the token counts."""
 
     text: str
     finish_reason: str = ""

@@ -1,14 +1,15 @@
-"""Runs as a client sees them: what was asked, how far it is, what came out."""
+"""Runs as a client sees them: request, progress and answer."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from aeond_client.judgements import Question, TaskProfile
+from aeond_client.tools import RecordedEffect
 
 
 class RunState(StrEnum):
-    """The place of a run in its life. UNSPECIFIED is a state that this client does not know yet."""
+    """The lifecycle state of a run. UNSPECIFIED is a state that this client does not know."""
 
     UNSPECIFIED = "unspecified"
     PENDING = "pending"
@@ -26,7 +27,7 @@ class RunState(StrEnum):
 
 
 class StepState(StrEnum):
-    """The place of a step in its life. UNKNOWN: cut short by a crash, and a person decides."""
+    """The lifecycle state of a step. UNKNOWN: interrupted by a crash, and a person decides."""
 
     UNSPECIFIED = "unspecified"
     PENDING = "pending"
@@ -40,7 +41,7 @@ class StepState(StrEnum):
 
 
 class Resolution(StrEnum):
-    """What a person decides about an UNKNOWN step: run it again, count it as done, or end the run."""
+    """A person's decision about an UNKNOWN step: run it again, mark it as done, or end the run."""
 
     RETRY = "retry"
     DONE = "done"
@@ -49,7 +50,7 @@ class Resolution(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """How much of each bounded thing was used."""
+    """Amounts used of each limited resource."""
 
     ttl: int = 0
     llm_calls: int = 0
@@ -60,10 +61,10 @@ class Amounts:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The bounds of a run. In a request None leaves a bound to the daemon.
+    """The limits of a run. In a request, None selects the daemon's default.
 
-    `ttl` counts step executions, `passes` rounds of the plan, `depth` how deep child runs may nest,
-    `wall_seconds` time spent working.
+    `ttl` counts step executions, `passes` the passes over the plan, `depth` the levels of child runs,
+    `wall_seconds` working time.
     """
 
     ttl: int | None = None
@@ -77,7 +78,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong (`reason` for programs, `message` for people), and where (`path`, "" for the whole)."""
+    """A problem (`reason` for programs, `message` for people) and its position (`path`, "" for the whole)."""
 
     reason: str
     message: str
@@ -87,7 +88,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """One step of a plan: a tool with arguments, or an agent; what it waits for and hands on."""
+    """One step of a plan: a tool with arguments, or an agent; its dependencies and handoff."""
 
     step_id: str
     description: str = ""
@@ -110,9 +111,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a run ends with: the text, the steps it rests on, how sure (0..1), and what is missing.
+    """The result of a run: text, supporting steps, confidence (0..1), and missing parts.
 
-    `synthesized` tells whether a model wrote the text; otherwise it is the steps' own output.
+    `synthesized` is true if a model wrote the text; otherwise the text is the steps' own output. `effects` are
+    the changes made by the run and its child runs, in order, as recorded in the journal.
     """
 
     text: str
@@ -121,11 +123,12 @@ class Answer:
     notes: tuple[str, ...] = ()
     budget_exhausted: bool = False
     synthesized: bool = False
+    effects: tuple[RecordedEffect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """What models did for a step; `cached_tokens` is the part of the prompts that was read before."""
+    """Model usage of a step; `cached_tokens` is the part of the prompts served from the prefix cache."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -136,10 +139,10 @@ class ModelUse:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a run and how it went so far; `attempt` counts its starts (0: never started).
+    """A step of a run and its state; `attempt` counts its starts (0: never started).
 
-    `output_bytes` is the size of the output as JSON text. Above 32 KiB a Run leaves the output out
-    (None); then the step's StepEnded event has it.
+    `output_bytes` is the size of the output as JSON text. A Run omits outputs above 32 KiB (None); the step's
+    StepEnded event has them.
     """
 
     plan_step: PlanStep
@@ -161,13 +164,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run as the daemon knows it now.
+    """The current state of a run.
 
-    `limit` has every bound set; `exhausted` names the one that was reached, `suspend_reason` says why a
-    suspended run waits ("" where it does not apply). Times are Unix times in seconds, `elapsed_seconds`
-    is time spent working. `route` and `profile` are what was thought of the request, `questions` what
-    people are being asked; `parent_run_id` names the run that started this one, `depth` levels up;
-    `model` is the one that was asked for, "" where any may do the work.
+    `limit` has every limit set; `exhausted` names the one that was reached, `suspend_reason` says why a
+    suspended run waits ("" if not applicable). Times are Unix times in seconds, `elapsed_seconds` is working
+    time. `route` and `profile` classify the request, `questions` are the open questions to people;
+    `parent_run_id` is the run that started this one, `depth` its nesting level; `model` is the requested
+    model, "" for any; `effects` are the changes made so far.
     """
 
     run_id: str
@@ -198,12 +201,14 @@ class Run:
     parent_run_id: str = ""
     depth: int = 0
     model: str = ""
+    effects: tuple[RecordedEffect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A line of a list of runs; `text` is the start of what was asked, `parent_run_id` names the run that
-    started it."""
+    """An entry of a list of runs; `text` is the start of the request, `parent_run_id` the run that started
+    it.
+    """
 
     run_id: str
     state: RunState

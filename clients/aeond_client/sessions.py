@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A conversation; times are Unix times in seconds, `uid` is whose it is (-1: not known)."""
+    """A conversation; times are Unix times in seconds, `uid` is its owner (-1: unknown)."""
 
     session_id: str
     title: str = ""
@@ -19,7 +19,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class SessionMessage:
-    """Something said: `role` is "user" for a request, "agent" for the answer of its run."""
+    """A message: `role` is "user" for a request, "agent" for the answer of its run."""
 
     role: str
     text: str
@@ -29,10 +29,10 @@ class SessionMessage:
 
 @dataclass(frozen=True, slots=True)
 class SessionContext:
-    """What a model would be told of a session: `text`, which costs `tokens` of at most `max_tokens`.
+    """The context that a model would see: `text`, with a size of `tokens` out of `max_tokens`.
 
-    `kept` are its lines that are kept word for word from exchanges (a request and its answer) that are
-    told only in short; `digested_count` is how many those are, `whole_count` how many are told as a whole.
+    `kept` are lines quoted from exchanges (a request and its answer) that are otherwise summarised;
+    `digested_count` is the number of those, `whole_count` the number of exchanges included in full.
     """
 
     text: str

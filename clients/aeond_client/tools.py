@@ -6,8 +6,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """What a tool is called, takes, gives and does to the world (`effect`). Schemas are JSON Schema;
-    `source` is who serves it ("" for the daemon itself)."""
+    """The name, arguments, result and effect of a tool. Schemas are JSON Schema; `source` is its provider (""
+    for the daemon itself).
+    """
 
     name: str
     description: str
@@ -22,14 +23,25 @@ class ToolSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedEffect:
+    """A change made by a call: `kind` is dotted words such as `file.created`, `target` the changed thing."""
+
+    kind: str
+    target: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolResult:
-    """How a call went. A tool that fails is a result: `error` in plain words, `reason` for programs."""
+    """The result of a call. A failing tool is a result: `error` for people, `reason` for programs. `effects` are
+    the changes made by the call."""
 
     success: bool
     data: Any = None
     error: str = ""
     reason: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
+    effects: tuple[RecordedEffect, ...] = ()
 
     @property
     def duration_seconds(self) -> float:

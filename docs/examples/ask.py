@@ -1,4 +1,4 @@
-"""Asks aeond for something and prints what it does and what it answers.
+"""Sends a request to aeond and prints its progress and answer.
 
 python docs/examples/ask.py What is 17.5% of 2400?
 """
@@ -24,7 +24,7 @@ def main() -> int:
                     case AnswerComposed(answer=answer):
                         print(answer.text)
                     case _:
-                        pass  # there are more kinds, and newer daemons may tell of others
+                        pass  # there are other kinds, and newer daemons may add more
     except AeondError as error:
         print(f"{error.reason}: {error}", file=sys.stderr)
         return 1

@@ -1,8 +1,8 @@
-"""Starts a run and watches it to its end, over restarts of the daemon.
+"""Starts a run and watches it to its end, across restarts of the daemon.
 
     $ python docs/examples/watch_async.py List the files in this folder.
 
-Give the id of a run in place of a request, with --run, to watch one that was begun elsewhere.
+With --run, give the id of a run instead of a request to watch an existing run.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from aeond_client.events import AnswerComposed, RunEnded, StepEnded, TextDelta
 
 
 def tell(outage: Outage | None) -> None:
-    """Says that the daemon is away, or back. The watch goes on by itself."""
+    """Reports that the daemon is unavailable, or back. The watch resumes automatically."""
     if outage is None:
         print("the daemon is back")
     else:
@@ -31,7 +31,7 @@ async def main() -> int:
                 request = " ".join(words) or "List the files in this folder."
                 run_id = (await client.create_run(request, RunOptions(workspace=str(Path.cwd())))).run_id
             print(f"run {run_id}")
-            # Leaving the block ends the watch, not the run; `client.cancel_run(run_id)` ends that.
+            # Leaving the block ends the watch, not the run; `client.cancel_run(run_id)` ends the run.
             async with client.watch(run_id, patience_seconds=30.0, on_outage=tell) as events:
                 async for event in events:
                     match event.kind:
@@ -44,7 +44,7 @@ async def main() -> int:
                         case RunEnded(state=state):
                             print(f"{event.seq}: {state}")
                         case _:
-                            pass  # there are more kinds, and newer daemons may tell of others
+                            pass  # there are other kinds, and newer daemons may add more
     except AeondError as error:
         print(f"{error.reason}: {error}", file=sys.stderr)
         return 1

@@ -2,11 +2,11 @@
 
 import pytest
 
+from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
+from aeond_client.connection.retries import Retries
 from aeond_client.errors import UnavailableError
 from aeond_client.events import RunCreated, RunEnded, RunParked, RunSuspended, StepEnded, StepStarted
-from aeond_client.retries import Retries
-from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Plan, PlanStep, Resolution, RunState, StepState
 from tests.support.collecting import Collector
 from tests.support.ledgers import chain, deed
@@ -59,7 +59,8 @@ def test_what_was_done_is_there_after_a_restart(stage: Stage) -> None:
 
 
 def test_a_killed_daemon_goes_on_where_it_was(stage: Stage) -> None:
-    """After SIGKILL in a run: finished steps are not run again, the cut one is, and nobody who watches notices."""
+    """After SIGKILL during a run, finished steps are not repeated, the interrupted one is, and watchers see
+    no gap."""
     gate = stage.gate()
     plan = chain(deed("s1", "run"), deed("s2", "pure", gate=gate), deed("s3", "run"))
     with Client(stage.socket) as client:
@@ -86,7 +87,8 @@ def test_a_killed_daemon_goes_on_where_it_was(stage: Stage) -> None:
 def test_a_cut_step_with_effects_waits_for_a_person(
     stage: Stage, resolution: Resolution, state: RunState, begun: dict[str, int]
 ) -> None:
-    """A step that may have changed the world is never repeated by itself: it is UNKNOWN until somebody decides."""
+    """An interrupted step that may have had an effect is never repeated automatically: it is UNKNOWN until a
+    person decides."""
     gate = stage.gate()
     plan = chain(deed("s1", "send", gate=gate), deed("s2", "pure"))
     with Client(stage.socket) as client:
@@ -152,7 +154,8 @@ def _until_refused(socket: str) -> None:
 
 
 def test_a_second_signal_does_not_wait(stage: Stage) -> None:
-    """Told twice to stop, the daemon does not wait for steps, and says of a cut one that it is UNKNOWN."""
+    """After a second stop signal the daemon does not wait for steps, and an interrupted one becomes
+    UNKNOWN."""
     gate = stage.gate()
     with Client(stage.socket) as client:
         run = client.create_run("deeds", RunOptions(plan=chain(deed("s1", "run", gate=gate))))

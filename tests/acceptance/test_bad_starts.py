@@ -46,7 +46,7 @@ def test_a_second_daemon_on_the_same_socket_is_refused(folder: Path) -> None:
     with running_daemon() as first:
         second = DaemonProcess(folder, {"socket": {"path": str(first.socket)}})
         assert failed_start(second) == Exit.ANOTHER_INSTANCE
-        assert f"process {first.pid}) works with {first.socket}" in second.log
+        assert f"process {first.pid}) uses {first.socket}:" in second.log
         with Client(first.socket) as client:
             assert client.get_status().pid == first.pid
 
@@ -65,7 +65,7 @@ def test_daemons_with_sockets_in_one_folder_leave_each_other_alone(folder: Path)
 
 
 def test_a_stale_socket_is_replaced(folder: Path) -> None:
-    """The socket of a daemon that was killed is in nobody's way."""
+    """The socket of a killed daemon is replaced."""
     daemon = DaemonProcess(folder)
     with daemon:
         daemon.kill()
@@ -145,7 +145,7 @@ def test_a_state_folder_that_cannot_be_used_is_told(folder: Path) -> None:
     daemon = DaemonProcess(folder)
     (daemon.state_dir / "aeond.lock").mkdir(parents=True)
     assert failed_start(daemon) == Exit.CONFIG
-    assert f"give {daemon.state_dir} to this user" in daemon.log
+    assert f"make this user the owner of {daemon.state_dir}" in daemon.log
     assert "Traceback" not in daemon.log
 
 
@@ -160,11 +160,11 @@ def test_a_folder_in_the_journal_s_place_is_told(used: DaemonProcess) -> None:
     ("overrides", "said"),
     [
         ({"log": {"level": "loud"}}, "log.level is 'loud'"),
-        ({"log": {"colour": True}}, "there is no key log.colour; here you may set level, format"),
-        ({"lgo": {"level": "info"}}, "there is no key lgo"),
+        ({"log": {"colour": True}}, "unknown key log.colour; valid keys are level, format"),
+        ({"lgo": {"level": "info"}}, "unknown key lgo"),
         ({"runs": {"max_running": "four"}}, "runs.max_running is 'four'"),
-        ({"socket": {"group": "no-such-group"}}, "no group 'no-such-group'"),
-        ({"socket": {"allow_users": ["no-such-user"]}}, "no user 'no-such-user'"),
+        ({"socket": {"group": "no-such-group"}}, "unknown group 'no-such-group'"),
+        ({"socket": {"allow_users": ["no-such-user"]}}, "unknown user 'no-such-user'"),
         ({"tools": {"files": ["/no/such/tools.py"]}}, "/no/such/tools.py"),
         ({"model": {"engine": "scripted", "script": "/no/such/script.json"}}, "/no/such/script.json"),
         ({"model": {"engine": "llama_cpp", "name": "no-such-model"}}, "no model 'no-such-model'"),
@@ -179,7 +179,7 @@ def test_a_wrong_configuration_is_told(folder: Path, overrides: Overrides, said:
 
 
 def test_a_tool_file_that_breaks_is_told_with_its_line(folder: Path) -> None:
-    """A mistake in somebody's tool file names file and line."""
+    """An error in a user's tool file is reported with file and line."""
     tools = folder / "tools.py"
     tools.write_text("import os\n\nTOOLS = [1 / 0]\n")
     daemon = DaemonProcess(folder, {"tools": {"files": [str(tools)]}})
@@ -216,7 +216,7 @@ def test_the_doctor_may_look_at_a_running_daemon() -> None:
         client.write_memory("key", "value")
         looked = _aeond("doctor", "--config", str(daemon.config_file))
         assert looked.returncode == Exit.OK, looked.stdout
-        assert f"a daemon answers on {daemon.socket}" in looked.stdout
+        assert f"a daemon is listening on {daemon.socket}" in looked.stdout
         assert client.read_memory("key") == "value"
 
 

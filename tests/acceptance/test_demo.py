@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aeond.daemon.demo import REQUESTS
+from aeond.daemon.commands.demo import REQUESTS
 from aeond.daemon.exits import Exit
 
 
@@ -25,7 +25,7 @@ def test_the_demo_goes_through_in_a_pipe() -> None:
     # Whether a run of so small a model succeeds is not the demo's to promise.
     assert shown.returncode in {Exit.OK, Exit.PROBLEM}, shown.stderr
     told = shown.stdout
-    steps = ["starting a daemon", "the daemon is ready", "ready", *REQUESTS, "stopping the daemon"]
+    steps = ["starting a private daemon", "the daemon is ready", "ready", *REQUESTS, "stopping the daemon"]
     places = [told.find(step) for step in steps]
     assert -1 not in places, told
     assert places == sorted(places)

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from aeond.daemon.exits import Exit
+from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
+from aeond_client.connection.retries import Retries
 from aeond_client.errors import AeondError
 from aeond_client.events import RunSuspended
-from aeond_client.retries import Retries
-from aeond_client.run_calls import RunOptions
 from aeond_client.runs import RunState
 from tests.support.collecting import Collector
 from tests.support.ledgers import chain, deed

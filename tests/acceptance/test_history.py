@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
-from aeond.domain.events import PassStarted, RunCreated
+from aeond.domain.runs.events import PassStarted, RunCreated
 from aeond_client import AsyncClient, RunOptions
 from aeond_client.events import StepStarted
 from aeond_client.runs import Plan, PlanStep, RunState
@@ -60,7 +60,8 @@ async def test_a_fork_does_only_what_comes_after_its_point(stage: Stage) -> None
 
 
 async def test_a_fork_may_go_on_with_another_plan(stage: Stage) -> None:
-    """From the command line: what was executed stays, the rest is the new plan's, and both can be replayed."""
+    """On the command line, a fork keeps executed steps, takes the rest from the new plan, and both runs can
+    be replayed."""
     first = PlanStep("s1", "", "calculator", {"expression": "2 + 3"})
     printed = await stage.aeonctl("ask", "-q", "--plan", stage.plan_file(chain(first)))
     assert (printed.code, "5" in printed.out) == (0, True), printed.err
@@ -73,7 +74,7 @@ async def test_a_fork_may_go_on_with_another_plan(stage: Stage) -> None:
     assert kinds[0] == "run_created"
     assert kinds[-1] == "run_ended"
     assert "plan_adopted" in kinds
-    assert printed.err == f"{len(kinds)} events came out as recorded.\n"
+    assert printed.err == f"{len(kinds)} events replayed: identical to the record.\n"
 
 
 async def test_a_fork_between_steps_that_began_together_replays(stage: Stage) -> None:
@@ -82,7 +83,7 @@ async def test_a_fork_between_steps_that_began_together_replays(stage: Stage) ->
     assert (await stage.aeonctl("ask", "-q", "--plan", stage.plan_file(together))).code == 0
     assert (await stage.aeonctl("fork", "last", "--step", "s2")).code == 0
     printed = await stage.aeonctl("replay", "last")
-    assert (printed.code, "came out as recorded" in printed.err) == (0, True), printed.err
+    assert (printed.code, "replayed: identical to the record" in printed.err) == (0, True), printed.err
 
 
 async def test_a_record_that_was_altered_does_not_replay(stage: Stage) -> None:
@@ -103,7 +104,7 @@ async def test_a_record_that_was_altered_does_not_replay(stage: Stage) -> None:
     printed = await stage.aeonctl("replay", "altered")
     assert printed.code == 1
     assert f"event {begun + 1} is PassStarted" in printed.err
-    assert "came out as recorded" not in printed.err
+    assert "replayed: identical to the record" not in printed.err
 
 
 async def test_a_fork_where_a_step_never_began_is_refused(stage: Stage) -> None:
@@ -112,7 +113,7 @@ async def test_a_fork_where_a_step_never_began_is_refused(stage: Stage) -> None:
     assert (await stage.aeonctl("ask", "-q", "--plan", path)).code == 0
     printed = await stage.aeonctl("fork", "last", "--step", "s9")
     assert printed.code == 2
-    assert "has begun no step s9" in printed.err
+    assert "has not started a step s9" in printed.err
 
 
 async def test_a_fork_with_an_unknown_model_is_refused(stage: Stage) -> None:
@@ -121,4 +122,4 @@ async def test_a_fork_with_an_unknown_model_is_refused(stage: Stage) -> None:
         run_id = await done(client, stage.workspace, deed("s1", "pure"))
     printed = await stage.aeonctl("fork", run_id, "--model", "another")
     assert printed.code != 0
-    assert "there is no model 'another': list the models" in printed.err
+    assert "model 'another' does not exist: list the models" in printed.err

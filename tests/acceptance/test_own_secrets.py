@@ -1,4 +1,4 @@
-"""What a daemon was given to keep stays with it, whoever asks for it by whatever path."""
+"""The daemon's secrets cannot be read by any path."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a run asks a person, with the real daemon: asked, left, answered from anywhere, over a SIGKILL."""
+"""Questions of runs with the real daemon: asked, left open, answered from any client, across a SIGKILL."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -7,10 +7,10 @@ from typing import Any
 import anyio.to_thread
 import pytest
 
+from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.errors import InvalidInputError, NoAnswerError, WrongStateError
 from aeond_client.events import InputAnswered, InputRequested, RunEnded
-from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Budget, Plan, PlanStep, Run, RunState, StepState
 from tests.support.aeonctl import command, environment, offered
 from tests.support.collecting import Collector
@@ -64,7 +64,7 @@ def test_an_answer_is_the_steps_result(stage: Stage) -> None:
 
 
 def test_of_many_answers_at_once_one_counts(stage: Stage) -> None:
-    """Eight clients that answer in the same moment, the same or another thing: exactly one is told yes."""
+    """Of eight concurrent answers, equal or different, exactly one is accepted."""
     with Client(stage.socket) as client:
         run_id = asked(client, stage.socket, asking(options=["red", "blue"]))
 
@@ -176,7 +176,7 @@ async def test_asking_survives_a_daemon_that_goes_away(
 
 
 async def test_asking_waits_no_longer_than_the_patience(stage: Stage, plan_file: str) -> None:
-    """Who has no patience is told at once that the daemon is away beside an open question."""
+    """Without patience, an outage during an open question is reported at once."""
     told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
     asking = command("ask", "--plan", plan_file, "--patience", "0")
     async with terminal(asking, environment=told, columns=80, lines=24) as shown:
@@ -187,7 +187,8 @@ async def test_asking_waits_no_longer_than_the_patience(stage: Stage, plan_file:
 
 
 async def test_a_question_that_closes_says_why(stage: Stage) -> None:
-    """Who is being asked is told whether the run was cancelled, the time is over, or somebody else answered."""
+    """A closing question reports whether the run was cancelled, the time is over, or another client
+    answered."""
     told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
 
     async def asked_until(words: str, close: Callable[[Client, str], object], **arguments: Any) -> None:
@@ -199,15 +200,17 @@ async def test_a_question_that_closes_says_why(stage: Stage) -> None:
             await shown.read_until(words)
             await shown.read_to_end()
 
+    await asked_until("(closed: the run is cancelled)", lambda client, run_id: client.cancel_run(run_id))
+    await asked_until("(already answered)", lambda client, run_id: client.answer_run(run_id, "red"))
     await asked_until(
-        "(not asked any more: the run is cancelled)", lambda client, run_id: client.cancel_run(run_id)
+        "(closed: the time to answer is over)",
+        lambda _client, _run_id: None,
+        deadline_seconds=1.0,
     )
-    await asked_until("(answered meanwhile)", lambda client, run_id: client.answer_run(run_id, "red"))
-    await asked_until("(the time to answer is over)", lambda _client, _run_id: None, deadline_seconds=1.0)
 
 
 async def test_without_a_terminal_ask_says_how_to_answer(stage: Stage, plan_file: str) -> None:
-    """Where nobody can be asked the run is left waiting with exit 6, and `aeonctl answer` answers it."""
+    """Without a terminal the run is left waiting with exit code 6, and `aeonctl answer` answers it."""
     left = await stage.aeonctl("ask", "--plan", plan_file)
     assert left.code == 6
     assert "aeonctl answer" in left.err

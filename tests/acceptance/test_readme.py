@@ -1,4 +1,4 @@
-"""What README shows is what happens: its tool in the real daemon, its program against it."""
+"""The examples of README work: its tool in the real daemon, its program against it."""
 
 import json
 import re
@@ -30,7 +30,8 @@ def test_the_tool_of_the_readme_is_the_one_of_the_page() -> None:
 
 
 def test_the_tool_and_the_program_of_the_readme_work(tmp_path: Path) -> None:
-    """A daemon with README's tool answers README's program: planned, counted and told."""
+    """A daemon with README's tool answers README's program: the request is planned, the words are counted and
+    the answer is given."""
     tool_file = tmp_path / "count_words.py"
     tool_file.write_text(TOOL, encoding="utf-8")
     program = tmp_path / "program.py"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.events import RunEnded, TextDelta
-from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Budget, Plan, PlanStep, RunState
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess, daemon_folder
@@ -28,7 +28,7 @@ def daemon() -> Iterator[DaemonProcess]:
             "models_dir": str(Path.home() / ".cache" / "aeond" / "models"),
             "script": "",
             "context_tokens": 4096,
-            "yields_memory": False,  # what else the machine does is not looked at here
+            "yields_memory": False,  # the load of the machine is not checked here
         }
         with DaemonProcess(folder, {"model": model}) as daemon:
             yield daemon

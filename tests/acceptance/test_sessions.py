@@ -1,4 +1,4 @@
-"""Sessions of the real daemon: what was said before is known after it, also after a kill."""
+"""Sessions of the real daemon: later requests know earlier ones, also after a kill."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,19 +17,20 @@ from tests.support.stages import Stage, staged
 
 
 def calls_calculator(expression: str) -> dict[str, Any]:
-    return {"route": "direct", "tool": "calculator", "arguments": {"expression": expression}}
+    return {"calculator": {"expression": expression}}
 
 
-# By how a prompt ends: each request is one call of the calculator, which is then all there is to say.
+# By how a prompt ends: each request is one call of the calculator, whose result is the answer.
 SCRIPT = {
     "rules": [
         {
             "pattern": r"Assistant: 391\s+Last request: and how much is half of that\?\Z",
-            "json": {"points_to": "391", "request": "How much is half of 391?"},
+            "json": {"found": "391", "request": "How much is half of 391?"},
         },
         {"pattern": r"17 times 23\?\Z", "json": calls_calculator("17 * 23")},
         {"pattern": r"half of 391\?\Z", "json": calls_calculator("391 / 2")},
-        {"json": {"done": True}},
+        {"pattern": r"Result: 391\Z", "json": {"answer": "391"}},
+        {"json": {"answer": "195.5"}},
     ]
 }
 
@@ -56,7 +57,8 @@ async def asked(client: AsyncClient, text: str, session_id: str) -> tuple[str, l
 
 
 async def test_a_follow_up_knows_what_was_answered(stage: Stage) -> None:
-    """A request for "half of that" gives half of what the run before it answered; what the user wrote stays as it was."""
+    """A request for "half of that" gives half of the preceding answer, and the recorded request stays
+    unchanged."""
     with anyio.fail_after(90):
         async with AsyncClient(stage.socket) as client:
             session = await client.create_session()
@@ -84,7 +86,7 @@ async def test_a_follow_up_knows_what_was_answered(stage: Stage) -> None:
 
 
 async def test_sessions_do_not_hear_each_other(stage: Stage) -> None:
-    """What was said in one session is not known in another, nor outside of any."""
+    """Messages of one session are not visible in another, nor outside sessions."""
     with anyio.fail_after(90):
         async with AsyncClient(stage.socket) as client:
             one, other = [(await client.create_session(title)).session_id for title in ("one", "other")]
@@ -159,15 +161,15 @@ async def test_a_conversation_at_the_command_line(stage: Stage) -> None:
     assert [line["text"] for line in as_json[1:]] == ["and how much is half of that?", "195.5"]
     printed = await stage.aeonctl("sessions", "show", session_id, "--context")
     assert printed.out.startswith("User: What is 17 times 23?\nAssistant: 391\n")
-    assert "2 exchanges word for word" in printed.err
+    assert "2 exchanges verbatim" in printed.err
     (listed,) = (await stage.aeonctl("sessions", "list", "--json")).json_lines
     assert listed["session_id"] == session_id
     assert len((await stage.aeonctl("runs", "--session", session_id)).out.splitlines()) == 2
     printed = await stage.aeonctl("sessions", "rm", session_id)
-    assert (printed.code, "Its runs stay" in printed.err) == (0, True)
+    assert (printed.code, "Its runs remain" in printed.err) == (0, True)
     printed = await stage.aeonctl("sessions")
     assert (printed.code, printed.out) == (0, "")
-    assert "There is no last session" in (await stage.aeonctl("ask", "--session", "last", "hello")).err
+    assert "There is no session yet" in (await stage.aeonctl("ask", "--session", "last", "hello")).err
 
 
 async def test_a_name_that_is_given_twice_deletes_one_session(stage: Stage) -> None:

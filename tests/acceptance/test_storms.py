@@ -13,7 +13,7 @@ from tests.support.storms import Storm, judge
 
 
 def faults_of(storm: Storm, stage: Stage) -> list[str]:
-    """What the oracle says about every run of a storm."""
+    """The oracle's findings about every run of a storm."""
     faults = []
     with Client(stage.socket) as client:
         for run_id, seen in storm.seen.items():

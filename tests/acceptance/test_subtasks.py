@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.events import ChildRunEnded, ChildRunStarted, InputRequested, RunEnded
-from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Plan, PlanStep, RunState
 from tests.support.aeonctl import command, environment, finished
 from tests.support.daemon_process import DaemonProcess
@@ -123,7 +123,7 @@ async def test_the_command_line_shows_the_tree(daemon: DaemonProcess) -> None:
         run = client.create_run("a poem on rain", poem("rain"))
         watched = await said("watch", run.run_id, "--children")
         (child,) = client.list_runs(parent_run_id=run.run_id)
-    assert f"  {child.run_id}: begins: Write a poem." in watched
+    assert f"  {child.run_id}: started: Write a poem." in watched
     assert f"  {child.run_id}: succeeded" in watched
     assert child.run_id not in await said("watch", run.run_id)
     assert f"run {child.run_id}  Write a poem." in await said("show", run.run_id)

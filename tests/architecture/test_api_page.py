@@ -58,8 +58,8 @@ def test_every_reason_of_server_and_service_is_documented() -> None:
 
 def test_every_reason_of_a_step_is_documented() -> None:
     """A reason that the kernel or the guard of the tools gives a step or a result stands in the table of those."""
-    of_steps = reasons_given("aeond/kernel/executor.py", "aeond/domain/steps.py")
-    given = of_steps | reasons_given("aeond/capabilities/tools/invoking.py")
+    of_steps = reasons_given("aeond/kernel/executor.py", "aeond/state_machine/steps.py")
+    given = of_steps | reasons_given("aeond/capabilities/tools/invoker.py")
     assert {"DEPENDENCY_FAILED", "TOOL_NOT_ALLOWED", "TOOL_RAISED", "UNRESOLVED_REFERENCE"} <= given
     assert sorted(given - documented("Reasons in data")) == []
 

@@ -1,4 +1,4 @@
-"""What we depend on is pinned, explained and exactly what is installed."""
+"""Dependencies are pinned, explained and exactly the installed ones."""
 
 import re
 import sys
@@ -54,7 +54,7 @@ def test_nothing_is_pinned_that_is_not_used() -> None:
 
 @pytest.mark.parametrize("name", sorted(DIRECT))
 def test_each_direct_dependency_is_explained(name: str) -> None:
-    """Whoever asks why a library is here finds what it is for, why this one, and its licence."""
+    """Each direct dependency has its purpose, the reason for choosing it, and its licence."""
     rows = [row for row in dependency_rows() if row[0] == f"`{name}`"]
     assert len(rows) == 1
     assert all(rows[0])
@@ -80,5 +80,5 @@ def dependency_rows() -> list[list[str]]:
 
 
 def test_the_build_tool_is_a_development_dependency() -> None:
-    """Whoever can develop can also build, with no download in between."""
+    """A development environment can build the package without a download."""
     assert [name for name in BUILD if name not in EXTRAS["dev"]] == []

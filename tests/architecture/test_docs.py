@@ -1,16 +1,31 @@
 """The documentation says what the code does."""
 
+import ast
 import re
 
+from tests.support import support_index
 from tests.support.diagrams import PAGE, with_diagrams
-from tests.support.repository import ROOT
+from tests.support.repository import ROOT, python_files, tree_of
 
 
-def test_the_state_diagrams_are_those_of_the_tables() -> None:
-    """The state diagrams in docs/architecture.md are generated from the transition tables and current."""
+def test_the_diagrams_are_current() -> None:
+    """The diagrams in docs/architecture.md are those of the transition tables and of the imports."""
     page = PAGE.read_text(encoding="utf-8")
     assert page.count("stateDiagram-v2") == 2
+    assert page.count("flowchart TD") > 2
     assert page == with_diagrams(page), "run: python -m tests.support.diagrams"
+
+
+def test_the_index_of_the_support_modules_is_current() -> None:
+    """tests/support/README.md lists each module of the folder with the first paragraph of its docstring."""
+    assert support_index.PAGE.read_text(encoding="utf-8") == support_index.index(), (
+        "run: python -m tests.support.support_index"
+    )
+
+
+def test_every_support_module_says_what_it_offers() -> None:
+    """Each module of tests/support has a docstring, whose first paragraph is its line in the index."""
+    assert [path.name for path in python_files("tests/support") if not ast.get_docstring(tree_of(path))] == []
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -7,11 +7,11 @@ from tests.support.repository import ROOT, place, python_files, tree_of
 
 # Where our own bugs and other people's code are turned into a recorded failure or an error id.
 BROAD_CATCHES = {
-    "aeond/capabilities/tools/invoking.py",
+    "aeond/capabilities/tools/invoker.py",
     "aeond/daemon/main.py",
     "aeond/kernel/executor.py",
-    "aeond/server/intercepting.py",
-    "aeond/service/containment.py",
+    "aeond/server/error_interceptor.py",
+    "aeond/service/recovery/run_boundary.py",
 }
 BROAD = {"Exception", "BaseException"}
 

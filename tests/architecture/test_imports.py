@@ -1,4 +1,4 @@
-"""Who may import whom."""
+"""Import rules."""
 
 import ast
 import subprocess
@@ -7,7 +7,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 from tests.support.dependencies import EXTRAS, canonical_name
-from tests.support.repository import python_files, tree_of
+from tests.support.repository import ROOT, python_files, tree_of
 
 
 def third_party_modules(paths: list[Path]) -> set[str]:
@@ -31,13 +31,15 @@ def distributions_of(module: str) -> set[str]:
     return {canonical_name(name) for name in packages_distributions().get(module.partition(".")[0], [module])}
 
 
-# What runs in processes that the daemon starts with the Python of vLLM's environment, which has what they import.
-ELSEWHERE = frozenset({"gguf_converter.py", "vllm_launcher.py", "vllm_pacing.py"})
+# Modules that run in processes started with the Python of vLLM's environment, which has their imports.
+ELSEWHERE = frozenset(
+    ROOT / "aeond/capabilities/llm/vllm" / name for name in ("gguf_converter.py", "launcher.py", "pacing.py")
+)
 
 
 def undeclared(folder: str, *extras: str) -> list[str]:
     declared = {name for extra in ("", *extras) for name in EXTRAS[extra]}
-    modules = third_party_modules([path for path in python_files(folder) if path.name not in ELSEWHERE])
+    modules = third_party_modules([path for path in python_files(folder) if path not in ELSEWHERE])
     return sorted(module for module in modules if not distributions_of(module) & declared)
 
 

@@ -1,4 +1,4 @@
-"""The manual pages tell of everything that is there."""
+"""The manual pages are complete."""
 
 import argparse
 import os
@@ -13,8 +13,8 @@ import click
 import pytest
 
 from aeon_cli.main import cli
-from aeond.daemon.config import Config
-from aeond.daemon.config_types import Section
+from aeond.daemon.config.schema import Config
+from aeond.daemon.config.section import Section
 from aeond.daemon.exits import Exit
 from aeond.daemon.main import command_line
 from tests.support.repository import ROOT
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def words_of(page: Path) -> str:
-    """What a reader sees of a page, near enough: no requests, no fonts, no escapes."""
+    """The approximate visible text of a page: without requests, fonts and escapes."""
     text = re.sub(r"\\f[BIR]", "", page.read_text(encoding="utf-8"))
     return text.replace("\\-", "-").replace("\\&", "").replace("\\e", "\\")
 

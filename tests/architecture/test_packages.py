@@ -1,4 +1,4 @@
-"""What people install: the wheel, and what each extra brings."""
+"""The installed packages: the wheel, and the dependencies of each extra."""
 
 import subprocess
 import sys

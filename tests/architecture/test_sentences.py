@@ -2,11 +2,12 @@
 
 import ast
 import re
+import tomllib
 from collections import Counter
 
 import pytest
 
-from tests.support.repository import ROOT, every_test, python_files
+from tests.support.repository import ROOT, every_test, python_files, tree_of
 
 # Folder of tests -> folders of sources that it mirrors file for file.
 MIRRORED = ("aeond", "clients", "benchmarks")
@@ -53,6 +54,40 @@ def test_unit_tests_mirror_the_sources() -> None:
         if not any((ROOT / folder / source).is_file() for folder in MIRRORED):
             lost.append(str(path.relative_to(ROOT)))
     assert lost == []
+
+
+def imported_by_tests() -> set[str]:
+    """Every module, or name of a module, that a test file imports."""
+    names: set[str] = set()
+    for path in python_files("tests"):
+        if path.name.startswith("test_"):
+            for node in ast.walk(tree_of(path)):
+                if isinstance(node, ast.ImportFrom) and node.module:
+                    names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names
+
+
+def without_own_tests() -> set[str]:
+    """Source modules that have no file of unit tests and that no test file imports."""
+    imported = imported_by_tests()
+    found = set()
+    for path in python_files("aeond", "clients"):
+        inside = path.relative_to(ROOT / ("clients" if path.is_relative_to(ROOT / "clients") else "."))
+        tests = ROOT / "tests" / "unit" / str(inside).removeprefix("aeond/")
+        named = ".".join(inside.with_suffix("").parts) in imported
+        if path.name != "__init__.py" and not named and not tests.with_name(f"test_{path.name}").is_file():
+            found.add(str(path.relative_to(ROOT)))
+    return found
+
+
+def test_every_source_module_is_tested() -> None:
+    """Each source module has unit tests, or a test file imports it, or tests/unit/elsewhere.toml says what covers it."""
+    covered = tomllib.loads((ROOT / "tests" / "unit" / "elsewhere.toml").read_text(encoding="utf-8"))
+    lacking = without_own_tests()
+    places = {name: name if name in covered else f"{name.rpartition('/')[0]}/" for name in lacking}
+    assert sorted(name for name, place in places.items() if place not in covered) == []
+    assert sorted(set(covered) - set(places.values())) == []
+    assert [name for name in covered.values() if not (ROOT / name).is_file()] == []
 
 
 def test_every_file_of_tests_is_collected() -> None:

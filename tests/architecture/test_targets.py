@@ -1,4 +1,4 @@
-"""What a newcomer can type."""
+"""The targets of the Makefile."""
 
 import re
 import subprocess
@@ -25,7 +25,7 @@ def test_help_explains_the_target(help_text: str, target: str) -> None:
 
 
 def test_every_target_of_the_makefile_is_in_help(help_text: str) -> None:
-    """Nothing can be made that `make help` does not tell of."""
+    """`make help` lists every target."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
     (names,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
     assert [name for name in names.split() if f"make {name} " not in help_text] == []

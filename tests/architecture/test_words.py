@@ -31,8 +31,14 @@ EMPTY_WORDS = {
 }
 VOCABULARY = ROOT / "docs" / "vocabulary.md"
 
-# The words that the project does not use, and what it says in their place.
-REPLACED = {row[0]: row[1] for row in markdown_rows(VOCABULARY, "Words that we do not use")}
+# Words that the project does not use, and their replacements.
+REPLACED = {row[0]: row[1] for row in markdown_rows(VOCABULARY, "Replaced words")}
+
+# Words with a single meaning: a name with this part stands only in these places.
+MEANINGS = {
+    row[0]: [place.strip(" `") for place in row[2].split(",")]
+    for row in markdown_rows(VOCABULARY, "Words with one meaning")
+}
 
 UNFINISHED = re.compile(
     r"\b(TODO|FIXME|XXX|HACK|NotImplementedError|not implemented yet|placeholder|for now|hard-?coded)\b"
@@ -47,7 +53,7 @@ def words_of(name: str) -> set[str]:
 
 
 def prose() -> list[Path]:
-    """What people read: pages, contracts and the project's own front page."""
+    """Documents for people: pages, the contract and README."""
     pages = [path for path in text_files() if path.suffix in {".md", ".proto"}]
     return [path for path in pages if path != VOCABULARY and path.name != "CHANGELOG.md"]
 
@@ -98,6 +104,21 @@ def test_names_in_code_use_our_words(word: str) -> None:
         for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         if word.lower() in words_of(node.name)
+    ] == []
+
+
+@pytest.mark.parametrize("part", sorted(MEANINGS))
+def test_a_word_has_one_meaning_in_names(part: str) -> None:
+    """A word with a defined meaning names nothing else."""
+    allowed = MEANINGS[part]
+    assert [
+        f"{place(path, node.lineno)} {node.name}"
+        for path in python_files("aeond", "clients")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if any(word.startswith(part) for word in words_of(node.name))
+        if not any(str(path.relative_to(ROOT)).startswith(where) for where in allowed)
+        if node.name not in allowed
     ] == []
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from aeond.capabilities.llm.catalogue import SMOLLM2_135M
-from aeond.capabilities.llm.lora import AdaptedEngine, LoraAdapter
-from aeond.capabilities.llm.polite_engine import Manners, PoliteEngine
-from aeond.capabilities.llm.polite_llm import PoliteLLM
-from aeond.capabilities.llm.retrying import Retries
-from aeond.capabilities.llm.turns import TurnRules, Turns
-from aeond.capabilities.llm.vllm import VllmAdapter
+from aeond.capabilities.llm.adapters.retry import Retries
+from aeond.capabilities.llm.adapters.vllm import VllmAdapter
+from aeond.capabilities.llm.models.catalogue import SMOLLM2_135M
+from aeond.capabilities.llm.sharing.model_scheduler import ModelScheduler, SchedulerRules
+from aeond.capabilities.llm.sharing.shared_engine import IdlePolicy, SharedEngine
+from aeond.capabilities.llm.sharing.shared_llm import SharedLLM
+from aeond.capabilities.llm.vllm.lora import AdaptedEngine, LoraAdapter
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import EngineState
 from aeond.errors import LLMError
@@ -29,7 +29,7 @@ BASE = SMOLLM2_135M.name
 HELLO = ask("Say hello.", max_tokens=12, deadline_seconds=600)
 
 
-async def said(llm: PoliteLLM) -> str:
+async def said(llm: SharedLLM) -> str:
     response = await llm.generate(HELLO)
     assert response.model == llm.model
     return response.text
@@ -43,15 +43,15 @@ async def tell_all(running: RealVllm, folder: Path) -> None:
     ]
     engine = AdaptedEngine(running.engine, adapters)
     adapter = VllmAdapter(engine, Retries(clock, random.random))
-    turns = Turns(clock, TurnRules(turn_seconds=2.0, linger_seconds=0.2))
-    async with PoliteEngine(engine, engine.model, clock, turns, Manners()) as polite:
-        base, noisy = PoliteLLM(adapter, polite), PoliteLLM(adapter, polite, "noise")
+    turns = ModelScheduler(clock, SchedulerRules(turn_seconds=2.0, linger_seconds=0.2))
+    async with SharedEngine(engine, engine.model, clock, turns, IdlePolicy()) as polite:
+        base, noisy = SharedLLM(adapter, polite), SharedLLM(adapter, polite, "noise")
         plain, other = await said(base), await said(noisy)
         assert plain != other
 
         texts: list[tuple[str, str]] = []
 
-        async def one(llm: PoliteLLM) -> None:
+        async def one(llm: SharedLLM) -> None:
             texts.append((llm.model, await said(llm)))
 
         async with anyio.create_task_group() as tasks:
@@ -60,7 +60,7 @@ async def tell_all(running: RealVllm, folder: Path) -> None:
         assert sorted(texts) == sorted([(BASE, plain), ("noise", other)] * 3)
 
         with pytest.raises(LLMError) as refused:
-            await said(PoliteLLM(adapter, polite, "gone"))
+            await said(SharedLLM(adapter, polite, "gone"))
         assert refused.value.reason == "ADAPTER_UNUSABLE"
 
         await said(noisy)
@@ -74,8 +74,9 @@ async def tell_all(running: RealVllm, folder: Path) -> None:
 
 
 async def test_adapters_are_models_that_never_mix(tmp_path: Path) -> None:
-    """Base and adapter asked all at once each say their own; a missing one harms nobody; after the engine's death the
-    adapter answers, not its base; and put to sleep on a CPU the engine says that it is COLD."""
+    """Base and adapter called concurrently each give their own answer; a missing adapter affects no other;
+    after the engine's death the adapter answers, not its base; and put to sleep on a CPU the engine is COLD.
+    """
     with tempfile.TemporaryDirectory() as folder:
         async with running_vllm(
             Path(folder), lora_rank=16, max_deaths=100, first_backoff_seconds=0.05
@@ -84,7 +85,7 @@ async def test_adapters_are_models_that_never_mix(tmp_path: Path) -> None:
 
 
 async def test_who_comes_while_a_long_prompt_is_read_is_answered_before(vllm_engine: RealVllm) -> None:
-    """A long prompt keeps nobody waiting until it is read, least of all whoever looks whether the engine is alive."""
+    """A request, and a health check in particular, is answered while a long prompt is still being read."""
     ended: list[str] = []
 
     async def one(name: str, text: str) -> None:

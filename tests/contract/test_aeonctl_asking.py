@@ -1,11 +1,11 @@
-"""`ask` and `watch` in pipes and scripts: what goes where, and which exit code says what."""
+"""`ask` and `watch` in pipes and scripts: output streams and exit codes."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from aeond.api.v1 import events_pb2, parts_pb2
+from aeond.api.v1 import events_pb2, parts_pb2, tools_pb2
 from tests.support import wire_events
 from tests.support.aeonctl import Printed, Run, script
 from tests.support.scripted_daemon import ScriptedDaemon, journal_of
@@ -24,6 +24,7 @@ async def test_the_answer_stands_alone_on_standard_output(aeonctl: Run) -> None:
         "• 2/2 memory_write key=bonus value=420",
         "✓ 2/2 memory_write key=bonus value=420 → true (0.2s)",
         "writing the answer",
+        "remembered: bonus",
     ]
     assert "\x1b" not in printed.out + printed.err
 
@@ -45,7 +46,8 @@ async def test_the_words_become_the_request(aeonctl: Run, daemon: ScriptedDaemon
 async def test_the_current_folder_is_the_workspace(
     aeonctl: Run, daemon: ScriptedDaemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """File tools work where the user is, elsewhere if told so, and in a folder of the daemon's on demand."""
+    """File tools work in the current folder, in another if requested, or in a private folder of the
+    daemon's."""
     monkeypatch.chdir(tmp_path)
     for words in ((), ("--workspace", "sub"), ("--workspace", "")):
         await aeonctl("ask", "What?", *words)
@@ -102,7 +104,7 @@ async def test_a_plan_is_run_as_given(aeonctl: Run, daemon: ScriptedDaemon, tmp_
     ("state", "code", "words"),
     [
         (parts_pb2.RUN_STATE_FAILED, 1, "The run failed: It broke. (NO_PLAN)"),
-        (parts_pb2.RUN_STATE_EXPIRED, 4, "The budget ran out: llm calls."),
+        (parts_pb2.RUN_STATE_EXPIRED, 4, "The budget is exhausted: llm calls."),
         (parts_pb2.RUN_STATE_CANCELLED, 5, "The run was cancelled."),
     ],
 )
@@ -118,7 +120,7 @@ async def test_the_end_of_a_run_is_an_exit_code(
 
 
 async def test_a_watch_from_the_midst_knows_the_steps(aeonctl: Run) -> None:
-    """Who begins after the plan is shown the steps by their places in it, and nothing that was before."""
+    """A watch that starts after the plan numbers the steps correctly and shows no earlier events."""
     await aeonctl("ask", "--detach", "What?")
     events = (await aeonctl("show", "last", "--events", "--json")).json_lines
     began = next(event["seq"] for event in events if event["kind"] == "step_started")
@@ -129,11 +131,12 @@ async def test_a_watch_from_the_midst_knows_the_steps(aeonctl: Run) -> None:
         "• 2/2 memory_write key=bonus value=420",
         "✓ 2/2 memory_write key=bonus value=420 → true (0.2s)",
         "writing the answer",
+        "remembered: bonus",
     ]
 
 
 async def test_a_watch_behind_the_end_tells_it_too(aeonctl: Run, daemon: ScriptedDaemon) -> None:
-    """Who goes on after the last event of a run is not kept waiting, and has its end as the exit code."""
+    """A watch that starts after the last event of a run ends at once, with the run's outcome as exit code."""
     script(daemon, wire_events.created(), wire_events.ended(parts_pb2.RUN_STATE_FAILED, message="It broke."))
     await aeonctl("ask", "--detach", "What?")
     assert await aeonctl("watch", "last", "--after", "2") == Printed(1, "", "")
@@ -167,7 +170,7 @@ async def test_several_unknown_steps_are_not_guessed_between(aeonctl: Run, daemo
     )
     await aeonctl("ask", "--detach", "What?")
     printed = await aeonctl("decide", "last", "retry")
-    assert (printed.code, "name one with --step: s1, s2" in printed.err) == (2, True)
+    assert (printed.code, "choose one with --step: s1, s2" in printed.err) == (2, True)
     assert (await aeonctl("decide", "last", "retry", "--step", "s2")).code == 0
     assert daemon.runs.runs["01RUN0001"].numbered[-3].step_resolved.step_id == "s2"
 
@@ -177,3 +180,16 @@ async def test_what_is_missing_in_an_answer_is_noted(aeonctl: Run, daemon: Scrip
     script(daemon, wire_events.created(), wire_events.composed("Half.", "s2 failed"), wire_events.ended())
     printed = await aeonctl("ask", "What?")
     assert (printed.out, printed.err.splitlines()[-1]) == ("Half.\n", "note: s2 failed")
+
+
+async def test_recorded_effects_stand_under_the_answer(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+    """What the run changed is told beside the answer, and is data in its JSON."""
+    effect = tools_pb2.RecordedEffect(kind="file.created", target="notes.txt", detail="120 bytes")
+    script(
+        daemon, wire_events.created(), wire_events.composed("Done.", effects=[effect]), wire_events.ended()
+    )
+    printed = await aeonctl("ask", "Write notes.")
+    assert (printed.out, printed.err.splitlines()[-1]) == ("Done.\n", "created: notes.txt (120 bytes)")
+    lines = [json.loads(line) for line in (await aeonctl("ask", "--json", "Write notes.")).out.splitlines()]
+    (answer,) = [line["data"]["answer"] for line in lines if line["kind"] == "answer_composed"]
+    assert answer["effects"] == [{"kind": "file.created", "target": "notes.txt", "detail": "120 bytes"}]

@@ -22,7 +22,7 @@ async def test_runs_are_listed_newest_first(aeonctl: Run) -> None:
     assert [(run["run_id"], run["text"], run["state"]) for run in as_json] == [
         ("01RUN0002", "second", "succeeded")
     ]
-    assert (await aeonctl("runs", "--state", "failed")).err == "There are no such runs.\n"
+    assert (await aeonctl("runs", "--state", "failed")).err == "No run matches.\n"
 
 
 def below(parent_run_id: str) -> events_pb2.RunCreated:
@@ -78,7 +78,7 @@ async def test_a_run_is_shown_with_its_steps(aeonctl: Run, daemon: ScriptedDaemo
 
 
 async def test_the_model_that_was_asked_for_is_shown(aeonctl: Run) -> None:
-    """Whoever chose the model of a run finds it there, in words and as JSON."""
+    """The requested model of a run is shown, as text and as JSON."""
     await aeonctl("ask", "--detach", "--model", "tiny", "What?")
     assert "\nmodel     tiny\n" in (await aeonctl("show", "last")).out
     assert (await aeonctl("show", "last", "--json")).json_lines[0]["model"] == "tiny"
@@ -93,11 +93,11 @@ async def test_events_of_a_run_that_goes_on_are_those_so_far(aeonctl: Run, daemo
 
 
 async def test_cancelling_is_told(aeonctl: Run, daemon: ScriptedDaemon) -> None:
-    """A cancelled run is told as what it became."""
+    """A cancelled run is reported with its final state."""
     script(daemon, wire_events.created(), events_pb2.RunStarted())
     await aeonctl("ask", "--detach", "What?")
     printed = await aeonctl("cancel", "last", "--reason", "enough")
-    assert (printed.code, printed.out) == (0, "The run has ended: cancelled.\n")
+    assert (printed.code, printed.out) == (0, "The run has already ended: cancelled.\n")
     assert daemon.runs.runs["01RUN0001"].numbered[-2].cancel_requested.reason == "enough"
 
 
@@ -134,7 +134,7 @@ async def test_memory_is_kept_by_hand(aeonctl: Run, daemon: ScriptedDaemon) -> N
     for words in (("bonus", "420"), ("name", "Ada"), ("zip", "007"), ("code", "420", "--text")):
         assert (await aeonctl("memory", "set", *words)).code == 0
     assert daemon.memory.values == {"bonus": "420", "name": '"Ada"', "zip": '"007"', "code": '"420"'}
-    assert (await aeonctl("memory", "list", "x")).err == "Nothing is remembered under such a key.\n"
+    assert (await aeonctl("memory", "list", "x")).err == "No key matches.\n"
     assert (await aeonctl("memory", "get", "name")).out == "Ada\n"
     assert (await aeonctl("memory", "get", "name", "--json")).out == '"Ada"\n'
     assert (await aeonctl("memory", "list", "n", "--json")).json_lines == [{"key": "name", "value": "Ada"}]
@@ -143,7 +143,7 @@ async def test_memory_is_kept_by_hand(aeonctl: Run, daemon: ScriptedDaemon) -> N
 
 
 async def test_a_reload_is_told(aeonctl: Run) -> None:
-    """What changed and what needs a restart stand in a line each, or in one JSON object."""
+    """Changed keys and keys that need a restart are printed on one line each, or in one JSON object."""
     told = await aeonctl("reload")
     assert (told.code, told.out.splitlines()) == (
         0,
@@ -163,7 +163,7 @@ async def test_a_reload_is_told(aeonctl: Run) -> None:
 async def test_waiting_for_a_model_ends_with_its_start(
     aeonctl: Run, daemon: ScriptedDaemon, last: models_pb2.EngineState.ValueType, out: str, code: int
 ) -> None:
-    """Whoever waits is told how far it is, and how it ended: also when somebody else unloads the model."""
+    """Waiting for a model shows its progress and outcome, also if another client unloads the model."""
     starting = models_pb2.Engine(state=models_pb2.ENGINE_STATE_STARTING, model="tiny", activity="loading")
     half = models_pb2.Engine(state=starting.state, model="tiny", activity="loading", progress=0.55)
     end = models_pb2.Engine(state=last, model="" if last == models_pb2.ENGINE_STATE_COLD else "tiny")

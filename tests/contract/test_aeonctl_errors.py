@@ -1,4 +1,4 @@
-"""What aeonctl says and returns when something is wrong."""
+"""Errors and exit codes of aeonctl."""
 
 import os
 import socket
@@ -41,7 +41,11 @@ async def test_wrong_usage_is_exit_code_2(
 
 @pytest.mark.parametrize(
     ("stdin", "words"),
-    [(b"\xff\xfe", "no UTF-8: see byte 1"), (b"x" * (3 << 20), "too long"), (b" \n", "is empty")],
+    [
+        (b"\xff\xfe", "not valid UTF-8 at byte 1"),
+        (b"x" * (3 << 20), "longer than 2 MiB"),
+        (b" \n", "is empty"),
+    ],
 )
 async def test_a_request_that_is_no_text_is_refused(
     aeonctl: Run, daemon: ScriptedDaemon, stdin: bytes, words: str
@@ -73,7 +77,7 @@ async def test_each_kind_of_refusal_has_its_exit_code(
 async def test_a_value_that_is_no_text_is_refused(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     """Binary standard input is remembered under no key, and that is said in plain words."""
     printed = await aeonctl("memory", "set", "key", "-", stdin=b"\xff\xfe")
-    assert (printed.code, "The value on standard input is no UTF-8" in printed.err) == (2, True)
+    assert (printed.code, "The value on standard input is not valid UTF-8" in printed.err) == (2, True)
     assert daemon.memory.values == {}
 
 
@@ -87,14 +91,14 @@ async def test_a_name_that_is_no_text_is_refused(
     printed = await aeonctl(*words)
     assert (printed.code, printed.out, daemon.runs.runs) == (2, "", {})
     assert printed.err.startswith("aeonctl: ")
-    assert "b\\udcff' is no UTF-8: see its" in printed.err
+    assert "b\\udcff' is not valid UTF-8 at character" in printed.err
 
 
 async def test_without_a_daemon_it_says_how_to_start_one(aeonctl: Run, tmp_path: Path) -> None:
-    """Nothing is started behind the user's back: what was tried is named, and what to do."""
+    """Without a daemon nothing is started; the error lists the tried sockets and how to start one."""
     printed = await aeonctl("--socket", str(tmp_path / "none.sock"), "status")
     assert printed.code == 3
-    for words in ("none.sock (as told): there is no such socket", "aeond serve", "AEOND_SOCKET"):
+    for words in ("none.sock (as given): the socket does not exist", "aeond serve", "AEOND_SOCKET"):
         assert words in printed.err
 
 
@@ -102,15 +106,15 @@ async def test_a_socket_of_others_is_told_apart(tmp_path: Path) -> None:
     """A user without the right to the socket reads that, and not that no daemon runs."""
     if os.geteuid() != 0:
         pytest.skip("only root can become somebody else")
-    path = Path("/tmp") / f"aeond-test-{os.getpid()}.sock"  # a folder that nobody can enter would hide it
+    path = Path("/tmp") / f"aeond-test-{os.getpid()}.sock"  # a folder that is not accessible would hide it
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(path))
         try:
             path.chmod(0o600)
             listener.listen()
-            # Everything is imported first: somebody else may not be able to read this checkout.
+            # Everything is imported first: another user may be unable to read this checkout.
             program = (
-                "import os, sys, aeond_client.client, aeon_cli.flowing; from aeon_cli.main import main; "
+                "import os, sys, aeond_client.client, aeon_cli.text.wrapping; from aeon_cli.main import main; "
                 "os.setgroups([]); os.setgid(65534); os.setuid(65534); sys.exit(main(['status']))"
             )
             printed = await finished([sys.executable, "-c", program], environment(AEOND_SOCKET=str(path)))

@@ -48,7 +48,7 @@ async def test_interrupting_a_pipe_leaves_the_run(daemon: ScriptedDaemon) -> Non
         finally:
             if process.returncode is None:
                 process.kill()
-    assert b"The run goes on." in said
+    assert b"The run continues." in said
     assert b"Traceback" not in said
 
 
@@ -127,7 +127,7 @@ async def test_names_that_the_daemon_knows_are_offered(
 async def test_files_and_folders_are_the_shells_to_complete(
     daemon: ScriptedDaemon, words: str, kind: str
 ) -> None:
-    """Where a file or a folder is wanted the shell is told so, and completes it itself."""
+    """For files and folders the shell is asked to complete them itself."""
     assert (await offered(words, str(daemon.path))).out == f"{kind},x\n"
 
 

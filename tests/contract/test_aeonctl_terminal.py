@@ -1,4 +1,4 @@
-"""aeonctl on a terminal: what a person sees."""
+"""aeonctl on a terminal."""
 
 import os
 import signal
@@ -32,6 +32,7 @@ async def test_the_screen_of_a_whole_run(daemon: ScriptedDaemon) -> None:
         "✓ memory_write key=bonus value=420 → true" + " " * 35 + "0.2s",
         "",
         "It is 420.",
+        "remembered: bonus",
         "",
         "2 steps, 12s, run 01RUN0001",
     ]
@@ -60,7 +61,7 @@ async def test_no_line_of_the_view_is_broken(daemon: ScriptedDaemon, columns: in
 
 
 async def test_a_step_at_work_moves(daemon: ScriptedDaemon) -> None:
-    """What runs has a turning sign, what waits a still one, and what the agent writes is seen."""
+    """A running step has an animated symbol, a waiting one a still symbol, and partial text is visible."""
     first, second = wire_events.tool_step("s1", "now"), wire_events.tool_step("s2", "echo", text="later")
     script(daemon, wire_events.created(), wire_events.adopted(first, second), wire_events.step_started(first))
     async with aeonctl(daemon, "ask", "What?") as shown:
@@ -181,7 +182,7 @@ async def test_interrupting_leaves_the_run_alone(daemon: ScriptedDaemon) -> None
         await shown.read_until("planning")
         os.killpg(shown.process.pid, signal.SIGINT)
         assert await shown.read_to_end() == 130
-    assert "The run goes on." in shown.screen.text
+    assert "The run continues." in shown.screen.text
     assert "aeonctl watch 01RUN0001" in shown.screen.text
     assert "aeonctl cancel 01RUN0001" in shown.screen.text
     assert not daemon.runs.runs["01RUN0001"].ended

@@ -1,4 +1,5 @@
-"""What the server relies on, held by the service and by the doubles that tests of the server use."""
+"""Guarantees of the service layer for the server, of the service and of the doubles in tests of the
+server."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -8,11 +9,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
-from aeond.domain.budgets import BudgetRequest
-from aeond.domain.events import Event, RunEnded
-from aeond.domain.forks import ForkRequest
-from aeond.domain.runs import Owner, Resolution, RunRequest, RunState
+from aeond.domain.runs.budgets import BudgetRequest
+from aeond.domain.runs.events import Event, RunEnded
+from aeond.domain.runs.forks import ForkRequest
+from aeond.domain.runs.run import Owner, Resolution, RunRequest, RunState
 from aeond.domain.sessions import Session
 from aeond.domain.tools import ToolCall
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
@@ -20,8 +20,9 @@ from aeond.server.calls import MemoryCalls, RunCalls, ToolCalls
 from aeond.service.memory import MemoryKeys
 from aeond.service.tools import Tools
 from tests.support.api_calls import InMemoryKeys, InMemoryRuns, InMemoryTools
-from tests.support.doubles import PlainInvoker, ToldTool
-from tests.support.service_world import NumberedIds, ToldRegistry, World, open_admission
+from tests.support.doubles import PlainInvoker, ScriptedTool
+from tests.support.memory import InMemoryMemory
+from tests.support.service_world import NumberedIds, ScriptedRegistry, World, open_admission
 
 USER = Owner(uid=1000, pid=1)
 ALL: frozenset[RunState] = frozenset()
@@ -123,7 +124,7 @@ async def test_a_cursor_ahead_of_the_run_is_refused(runs: RunSide) -> None:
 
 
 async def test_an_ended_run_stays_as_it_is(runs: RunSide) -> None:
-    """A wish to cancel it changes nothing, and there is nothing to decide about it."""
+    """Cancelling an ended run changes nothing, and there is nothing to decide about it."""
     run_id = await runs.create()
     await runs.finish(run_id)
     before = await runs.calls.get(run_id)
@@ -164,9 +165,9 @@ def tools(request: pytest.FixtureRequest, tmp_path: Path) -> ToolCalls:
     names = ("c", "a", "b")
     if request.param == "double":
         return InMemoryTools(names)
-    told = {name: ToldTool(name) for name in names}
+    told = {name: ScriptedTool(name) for name in names}
     return Tools(
-        registry=ToldRegistry(*told.values()),
+        registry=ScriptedRegistry(*told.values()),
         invoker=PlainInvoker(told),
         workspaces=World(tmp_path).workspaces,
         admission=open_admission(),

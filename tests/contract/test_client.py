@@ -106,7 +106,7 @@ async def test_watching_starts_after_a_number(surface: Surface, daemon: Scripted
 
 
 async def test_watching_after_the_last_number_ends_at_once(surface: Surface, daemon: ScriptedDaemon) -> None:
-    """A watch that goes on behind a run's end gives nothing and waits for nobody."""
+    """A watch that starts after a run's end yields nothing and does not wait."""
     run = await surface.call("create_run", "anything")
     last = len(daemon.runs.runs[run.run_id].numbered)
     assert await surface.collect("watch", run.run_id, last) == []
@@ -116,7 +116,7 @@ async def test_watching_after_the_last_number_ends_at_once(surface: Surface, dae
 async def test_leaving_a_watch_ends_the_call_and_not_the_run(
     surface: Surface, daemon: ScriptedDaemon
 ) -> None:
-    """Who stops watching frees the daemon of the stream at once, and the run goes on."""
+    """Leaving a watch frees its stream at once, and the run continues."""
     daemon.runs.script = lambda _: [wire_events.created(), events_pb2.RunStarted()]
     run = await surface.call("create_run", "anything")
     await surface.collect_until(2, run.run_id)
@@ -155,7 +155,7 @@ async def test_a_refused_creation_is_repeated_under_one_request_id(
 
 
 async def test_tries_are_counted(surface: Surface, daemon: ScriptedDaemon) -> None:
-    """A daemon that stays unavailable is given up after the last try, with its own reason."""
+    """Calls to an unavailable daemon stop after the last attempt with the daemon's reason."""
     daemon.runs.refusals = [(grpc.StatusCode.UNAVAILABLE, "STARTING")] * 9
     with pytest.raises(errors.UnavailableError) as caught:
         await surface.call("create_run", "anything")
@@ -205,7 +205,7 @@ async def test_a_run_that_is_not_there(surface: Surface) -> None:
 
 
 async def test_a_plan_and_its_bounds_arrive_as_given(surface: Surface, daemon: ScriptedDaemon) -> None:
-    """What a client asks for is on the wire as it was said, and what was not said is left to the daemon."""
+    """A client's options are sent unchanged, and unset options are left to the daemon."""
     step = PlanStep("s1", "add", tool="calculator", arguments={"expression": "1+1"})
     options = RunOptions(
         plan=Plan("two", (step, PlanStep("s2", agent="llm", depends_on=("s1",)))),
@@ -281,7 +281,7 @@ async def test_tools_are_listed_shown_and_called(surface: Surface) -> None:
 
 
 async def test_memory_keeps_json_values(surface: Surface) -> None:
-    """What is written is read back as the same value, found by its prefix, and gone once deleted."""
+    """A written value is read back unchanged, found by its prefix, and gone once deleted."""
     values = {"a/1": 420, "a/2": {"deep": [None, "é", 1.5]}, "a/3": "text", "b": None}
     for key, value in values.items():
         await surface.call("write_memory", key, value)
@@ -335,7 +335,7 @@ async def test_the_daemon_tells_how_it_is(surface: Surface, daemon: ScriptedDaem
     """The status has state, engine and load; the client knows which socket it uses and why."""
     status = await surface.call("get_status")
     assert (status.state, status.engine.state, status.max_running_runs) == ("ready", "ready", 8)
-    assert str(surface.client.socket) == f"{daemon.path} (as told)"
+    assert str(surface.client.socket) == f"{daemon.path} (as given)"
 
 
 async def test_a_reload_tells_what_came_of_it(surface: Surface) -> None:
@@ -368,7 +368,7 @@ async def test_a_client_that_is_closed_says_so(daemon: ScriptedDaemon) -> None:
 
 async def test_entering_without_a_daemon_names_what_was_tried(tmp_path: Path) -> None:
     """No socket, no client: the error says where it looked and what it found there."""
-    with pytest.raises(NoDaemonError, match="there is no such socket") as caught:
+    with pytest.raises(NoDaemonError, match="the socket does not exist") as caught:
         async with AsyncClient(tmp_path / "none.sock"):
             pass
     assert [address.path for address in caught.value.tried] == [str(tmp_path / "none.sock")]

@@ -1,4 +1,4 @@
-"""What clients rely on, held by the real daemon and by the scripted one that their tests talk to."""
+"""Guarantees for clients, of the real daemon and of the scripted one in tests of clients."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -53,7 +53,7 @@ async def test_a_run_is_watched_gapless_to_its_end(client: AsyncClient) -> None:
 
 
 async def test_a_watch_goes_on_after_a_number(client: AsyncClient) -> None:
-    """What follows a number is the same for whoever comes later."""
+    """The events after a number are the same for every late watcher."""
     run_id = await ended_run(client)
     all_of_it = [event.seq async for event in client.watch(run_id) if event.seq]
     assert [event.seq async for event in client.watch(run_id, 3)] == all_of_it[3:]
@@ -76,7 +76,7 @@ async def test_a_request_id_makes_one_run(client: AsyncClient) -> None:
 
 
 async def test_what_is_not_there_has_its_reason(client: AsyncClient) -> None:
-    """Runs, tools, keys and models that do not exist are told apart by stable reasons."""
+    """Missing runs, tools, keys and models have distinct stable reasons."""
     reasons = {}
     for name, asked in {
         "run": client.get_run("nowhere"),

@@ -1,5 +1,5 @@
-"""What every Engine guarantees: the one without a process and those that supervise a program alike, bare and
-shared out."""
+"""Guarantees of every Engine: the one without a process and those that supervise a program, bare and
+shared."""
 
 import contextlib
 import sys
@@ -11,15 +11,15 @@ from pathlib import Path
 import anyio
 import pytest
 
-from aeond.capabilities.llm.catalogue import Catalogue, own_file
-from aeond.capabilities.llm.downloading import ModelStore
-from aeond.capabilities.llm.llama_engine import LlamaEngine, LlamaSettings
-from aeond.capabilities.llm.polite_engine import Manners, PoliteEngine
-from aeond.capabilities.llm.scripted import Script, ScriptedLLM
-from aeond.capabilities.llm.scripted_engine import ScriptedEngine
-from aeond.capabilities.llm.turns import TurnRules, Turns
-from aeond.capabilities.llm.vllm_engine import VllmEngine, VllmSettings
-from aeond.capabilities.llm.vllm_models import ConvertedModels
+from aeond.capabilities.llm.adapters.scripted import Script, ScriptedLLM
+from aeond.capabilities.llm.external.scripted_engine import ScriptedEngine
+from aeond.capabilities.llm.llama.engine import LlamaEngine, LlamaSettings
+from aeond.capabilities.llm.models.catalogue import Catalogue, own_file
+from aeond.capabilities.llm.models.store import ModelStore
+from aeond.capabilities.llm.sharing.model_scheduler import ModelScheduler, SchedulerRules
+from aeond.capabilities.llm.sharing.shared_engine import IdlePolicy, SharedEngine
+from aeond.capabilities.llm.vllm.engine import VllmEngine, VllmSettings
+from aeond.capabilities.llm.vllm.models import ConvertedModels
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import EngineState
 from aeond.errors import NotFoundError
@@ -28,7 +28,7 @@ from tests.support.canned_server import answer, canned_server
 from tests.support.mute_vllm import mute_python
 from tests.support.remote import remote
 
-# A host that says it is ready: what is asked of an engine here needs no more.
+# A host that only reports ready: these tests need no more of an engine.
 MUTE = (sys.executable, "-c", "import sys; print('{\"ready\": true}', flush=True); sys.stdin.read()")
 
 
@@ -109,7 +109,9 @@ async def subject(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
             yield bare
             return
         clock = SystemClock()
-        async with PoliteEngine(bare.engine, "mine", clock, Turns(clock, TurnRules()), Manners()) as polite:
+        async with SharedEngine(
+            bare.engine, "mine", clock, ModelScheduler(clock, SchedulerRules()), IdlePolicy()
+        ) as polite:
             yield Subject(polite, bare.sleeps)
 
 
@@ -221,3 +223,24 @@ async def test_what_is_done_at_once_ends_well(subject: Subject) -> None:
         await engine.load("other")
         await engine.ready()
     assert engine.snapshot().model == "other"
+
+
+async def test_who_waits_for_a_change_sees_it(subject: Subject) -> None:
+    """Waiting for changes is enough to follow the engine to READY, to another model and back to COLD."""
+    engine = subject.engine
+
+    async def until(state: EngineState, model: str) -> None:
+        seen = engine.snapshot()
+        while (seen.state, seen.model) != (state, model):
+            seen = await engine.changed(seen)
+
+    await engine.unload()
+    with anyio.fail_after(60):
+        for model in ("mine", "other"):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(until, EngineState.READY, model)
+                await anyio.wait_all_tasks_blocked()
+                await engine.load(model)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(until, EngineState.COLD, "")
+            await engine.unload()

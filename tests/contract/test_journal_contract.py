@@ -1,4 +1,4 @@
-"""What every journal promises, whatever it is made of."""
+"""Guarantees of every journal implementation."""
 
 import math
 from typing import get_args
@@ -6,7 +6,9 @@ from typing import get_args
 import anyio
 import pytest
 
-from aeond.domain.events import (
+from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.runs.events import (
     CancelRequested,
     Event,
     EventKind,
@@ -18,14 +20,7 @@ from aeond.domain.events import (
     StepEnded,
     StepResolved,
 )
-from aeond.domain.plans import StepState
-from aeond.domain.runs import (
-    Owner,
-    Resolution,
-    RunState,
-    SuspendReason,
-)
-from aeond.domain.steps import StepMode
+from aeond.domain.runs.run import Owner, Resolution, RunState, SuspendReason
 from aeond.errors import AlreadyExistsError, InvalidInputError
 from aeond.ports import Journal
 from tests.support.every_kind import EVERY_KIND
@@ -117,7 +112,7 @@ async def test_a_page_is_bounded_in_bytes(journal: Journal) -> None:
 
 @pytest.mark.parametrize("limit", [0, -5])
 async def test_a_page_has_at_least_one_event(journal: Journal, limit: int) -> None:
-    """Whoever asks for nothing gets one event, so that reading on always moves on."""
+    """A page holds at least one event, so that reading always advances."""
     await journal.append(beginning("r"))
     assert len(await journal.read("r", limit=limit)) == 1
 

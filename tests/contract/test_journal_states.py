@@ -1,4 +1,4 @@
-"""What lists tell of a run is what its events tell, whatever happened to it."""
+"""The listed state of a run always equals the state folded from its events."""
 
 from pathlib import Path
 
@@ -6,18 +6,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
-from aeond.domain import events as e
-from aeond.domain.budgets import Amounts, Budget
-from aeond.domain.events import RunCreated
-from aeond.domain.plans import Plan, PlanStep, StepState
-from aeond.domain.questions import InputRequest, Question
-from aeond.domain.runs import Ancestry, Owner, RunRequest, RunSnapshot, RunState, SuspendReason
-from aeond.domain.steps import StepMode
-from aeond.domain.subtasks import ChildRun, SubtaskRequest
+from aeond.domain.plans.plan import Plan, PlanStep, StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.plans.subtasks import ChildRun, SubtaskRequest
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Amounts, Budget
+from aeond.domain.runs.events import RunCreated
+from aeond.domain.runs.questions import InputRequest, Question
+from aeond.domain.runs.run import Ancestry, Owner, RunRequest, RunSnapshot, RunState, SuspendReason
 from aeond.domain.tools import Recovery, ToolCall
-from aeond.kernel.fold import fold
 from aeond.ports import Journal
+from aeond.state_machine.fold import fold
+from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.journals import beginning, ending, event, journal, journal_in
 from tests.support.simulated_runs import hosts
 from tests.support.simulation import SimulatedHost

@@ -1,4 +1,4 @@
-"""The journal in memory and the one on disk cannot be told apart."""
+"""The in-memory journal and the one on disk behave identically."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
-from aeond.domain.budgets import Budget
-from aeond.domain.events import (
+from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.runs.budgets import Budget
+from aeond.domain.runs.events import (
     Event,
     RunCreated,
     RunEnded,
@@ -21,10 +22,9 @@ from aeond.domain.events import (
     RunSuspended,
     StepEnded,
 )
-from aeond.domain.plans import StepState
-from aeond.domain.runs import Owner, RunRequest, RunState, SuspendReason
-from aeond.domain.steps import StepMode
+from aeond.domain.runs.run import Owner, RunRequest, RunState, SuspendReason
 from aeond.errors import AeondError
+from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.journals import journal_in
 
 RUN_IDS = st.sampled_from(["a", "b", "c", "ä"])

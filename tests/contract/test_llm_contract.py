@@ -1,5 +1,5 @@
-"""What every LLMAdapter guarantees, the scripted one, the embedded engine with a real model, and a
-real server that is reached from afar alike."""
+"""Guarantees of every LLMAdapter: the scripted one, the embedded engine with a real model, and a real remote
+server."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -11,8 +11,8 @@ import anyio
 import jsonschema_rs
 import pytest
 
-from aeond.capabilities.llm.requests import closing
-from aeond.capabilities.llm.scripted import Rule, Script, ScriptedLLM
+from aeond.capabilities.llm.adapters.requests import closing
+from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.domain.llm import FinishReason, LLMChunk, LLMRequest
 from aeond.domain.messages import Message, Role
 from aeond.errors import AeondError, InvalidInputError, LLMError
@@ -144,7 +144,7 @@ async def test_generate_answers_with_exact_counts(subject: Subject) -> None:
 
 
 async def test_an_answer_tells_how_long_it_took(subject: Subject) -> None:
-    """Who measures says when the answer began and ended, in one piece and streamed alike."""
+    """The timing of an answer has its first token and its end, complete or streamed."""
     request = ask("Say something.", max_tokens=10)
     whole = await subject.llm.generate(request)
     chunks = await collect(subject.llm.stream(request))
@@ -275,7 +275,7 @@ async def test_the_deadline_ends_a_call(subject: Subject) -> None:
 
 
 async def test_cancelling_frees_the_engine(subject: Subject) -> None:
-    """A cancelled call is over at once and the engine works for nobody."""
+    """A cancelled call ends at once and the engine becomes idle."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(subject.llm.generate, subject.endless)
         with anyio.fail_after(60):

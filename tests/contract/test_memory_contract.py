@@ -1,4 +1,4 @@
-"""What every memory promises, whatever it is made of."""
+"""Guarantees of every memory implementation."""
 
 import math
 from collections.abc import AsyncIterator
@@ -9,10 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
 from aeond.capabilities.memory.sqlite_memory import SqliteMemory
+from aeond.domain.values import JsonValue
 from aeond.errors import InvalidInputError
 from aeond.ports import Memory
+from tests.support.memory import InMemoryMemory
 
 KEYS = st.text(
     st.characters(exclude_categories=["Cs"]) | st.sampled_from("aA%_\x00\U0010ffff\ud7ff\ue000"),
@@ -51,7 +52,7 @@ VALUES = [
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 async def test_a_value_comes_back_as_it_went_in(memory: Memory, value: object) -> None:
-    """What was written is read with its value and its type, as often as one likes."""
+    """A stored value is read back with its type, any number of times."""
     await memory.write("key", value)  # type: ignore[arg-type]  # the values above are JSON
     for _ in range(2):
         there = await memory.read("key")
@@ -237,3 +238,115 @@ async def test_writers_do_not_disturb_each_other(memory: Memory) -> None:
             for number in range(30):
                 group.start_soon(work, number)
     assert list(await memory.search("")) == [(f"k{n:02}", [n] * n) for n in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "key"),
+    [
+        ("gate_code", "gate_code"),
+        ("Gate Code", "gate_code"),
+        ("GATECODE", "gate_code"),
+        ("annas birthday", None),
+        ("anna birthday", "Anna's birthday"),
+        ("Anna\N{RIGHT SINGLE QUOTATION MARK}s Birthday", "Anna's birthday"),
+        ("cafe", "Café"),
+        ("code gate", None),
+        ("...", None),
+        ("!", "!"),
+    ],
+)
+async def test_a_fact_is_found_by_its_name_in_any_form(memory: Memory, asked: str, key: str | None) -> None:
+    """Case, accents, spacing, punctuation and a possessive s do not hide a fact; other words are another name."""
+    for number, written in enumerate(("gate_code", "Anna's birthday", "Café", "!")):
+        await memory.write(written, number)
+    fact = await memory.find(asked)
+    assert (fact and fact.key) == key
+
+
+async def test_the_exact_name_is_found_first(memory: Memory) -> None:
+    """Among facts of one form the one with exactly this key is found, else the first by code point."""
+    for key in ("gate code", "Gate Code", "gate_code"):
+        await memory.write(key, key)
+    for asked, key in (("gate_code", "gate_code"), ("gate code", "gate code"), ("GATE CODE", "Gate Code")):
+        fact = await memory.find(asked)
+        assert fact is not None
+        assert (fact.key, fact.value) == (key, key)
+
+
+FACTS: dict[str, JsonValue] = {
+    "wifi_password": "blue harbour 22",
+    "Anna's birthday": "14 March",
+    "dentist": {"name": "Dr Moreau", "phone": "555 0182"},
+    "bike lock": 4711,
+    "Lieblingscafé": "Café Krümel",
+    "車の鍵": "玄関の棚の上",
+    "numer_buta": "41",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("what is the wifi password?", "wifi_password"),
+        ("WIFI", "wifi_password"),
+        ("when is Anna's birthday", "Anna's birthday"),
+        ("birthdays", "Anna's birthday"),
+        ("phone number of Dr Moreau", "dentist"),
+        ("lock of my bike", "bike lock"),
+        ("4711", "bike lock"),
+        ("krumel", "Lieblingscafé"),
+        ("車の鍵はどこ", "車の鍵"),
+        ("jaki jest numer buta", "numer_buta"),
+    ],
+)
+async def test_a_fact_is_recalled_by_its_words(memory: Memory, query: str, key: str) -> None:
+    """A question in any language recalls the fact that shares its words or parts of them first."""
+    for name, value in FACTS.items():
+        await memory.write(name, value)
+    best = (await memory.recall(query, limit=3))[0]
+    assert (best.key, best.value) == (key, FACTS[key])
+    assert 0 < best.score <= 1
+
+
+async def test_few_facts_are_all_recalled(memory: Memory) -> None:
+    """Up to the limit all facts are recalled, those without any word of the query last; of more, only others."""
+    assert list(await memory.recall("anything")) == []
+    for name in ("red door", "blue door", "window"):
+        await memory.write(name, 1)
+    assert [fact.key for fact in await memory.recall("door", limit=3)] == ["blue door", "red door", "window"]
+    assert [fact.key for fact in await memory.recall("door", limit=2)] == ["blue door", "red door"]
+    assert [fact.key for fact in await memory.recall("window", limit=2)] == ["window"]
+    assert len(await memory.recall("", limit=3)) == 3
+    assert list(await memory.recall("roof", limit=2)) == []
+
+
+async def test_what_changed_is_recalled_by_its_new_words(memory: Memory) -> None:
+    """A changed fact is recalled by its new value only, a deleted one not at all."""
+    for number in range(3):
+        await memory.write(f"filler {number}", "x")
+    await memory.write("colour", "green")
+    await memory.write("colour", "purple")
+    assert [fact.key for fact in await memory.recall("purple", limit=1)] == ["colour"]
+    assert list(await memory.recall("green", limit=1)) == []
+    await memory.delete("colour")
+    assert list(await memory.recall("purple", limit=1)) == []
+
+
+@pytest.mark.parametrize(
+    "query", ['"', "a OR b", "NEAR(", "*", "-", "x" * 100_000, "\ud800", "\0", "'); DROP TABLE"]
+)
+async def test_any_text_is_a_query(memory: Memory, query: str) -> None:
+    """A query is never read as a language of its own."""
+    await memory.write("key", "value")
+    assert [fact.key for fact in await memory.recall(query)] == ["key"]
+
+
+async def test_many_facts_are_recalled_by_words(memory: Memory) -> None:
+    """Among two thousand facts the right one is recalled, also by a part of a word."""
+    for number in range(2_000):
+        await memory.write(f"shelf {number}", f"box {number * 7}")
+    await memory.write("車の鍵", "棚")
+    await memory.write("winter tyres", "in the cellar")
+    assert (await memory.recall("where are the tyres of winter"))[0].key == "winter tyres"
+    assert (await memory.recall("wintertyres"))[0].key == "winter tyres"
+    assert (await memory.recall("車の鍵はどこ"))[0].key == "車の鍵"

@@ -4,8 +4,11 @@ import grpc
 import pytest
 
 from aeond.api.v1 import parts_pb2, runs_pb2
-from aeond.domain.budgets import Amounts, Budget
-from aeond.domain.events import (
+from aeond.domain.plans.plan import Plan, PlanStep
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.plans.subtasks import ChildRun, SubtaskRequest
+from aeond.domain.runs.budgets import Amounts, Budget
+from aeond.domain.runs.events import (
     ChildRunEnded,
     ChildRunStarted,
     InputRequested,
@@ -16,11 +19,8 @@ from aeond.domain.events import (
     RunStarted,
     StepStarted,
 )
-from aeond.domain.plans import Plan, PlanStep
-from aeond.domain.questions import InputRequest, Question
-from aeond.domain.runs import Ancestry, PlanSource, RunRequest, RunSnapshot, RunState
-from aeond.domain.steps import StepMode
-from aeond.domain.subtasks import ChildRun, SubtaskRequest
+from aeond.domain.runs.questions import InputRequest, Question
+from aeond.domain.runs.run import Ancestry, PlanSource, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import Recovery, ToolCall
 from tests.support.api_world import ApiWorld, Stubs, client, refused, world
 
@@ -91,7 +91,7 @@ async def test_the_runs_below_are_in_the_stream_on_request(world: ApiWorld, clie
     for kind in (created, RunStarted(), RunEnded(RunState.SUCCEEDED)):
         runs.happen("child", kind)
     runs.happen(run_id, ChildRunEnded("s1", "child", RunState.SUCCEEDED))
-    runs.happen(run_id, RunEnded(RunState.SUCCEEDED))
+    runs.happen(run_id, RunEnded(RunState.FAILED))
     request = runs_pb2.WatchRunRequest(
         run_id=run_id, after_seq=6, include_children=True, child_seqs={"child": 1}
     )

@@ -1,6 +1,7 @@
-"""What every sandbox keeps: an answer or a plain reason, the tool's own words, bounds, and a workspace."""
+"""Guarantees of every sandbox: a result or a clear reason, the tool's own error, limits, and a workspace."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ from aeond.capabilities.sandbox.bubblewrap import Bubblewrap
 from aeond.capabilities.sandbox.conversing import Sandbox
 from aeond.capabilities.sandbox.sandboxed_tool import SandboxedTool, sandboxed_file
 from aeond.capabilities.sandbox.tool_unit import ToolUnit
-from aeond.domain.questions import InputRequest
-from aeond.domain.subtasks import SubtaskRequest
+from aeond.domain.plans.subtasks import SubtaskRequest
+from aeond.domain.runs.questions import InputRequest
+from aeond.domain.tools import RecordedEffect, ToolOutput
 from aeond.errors import ToolError
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.repository import ROOT
@@ -49,7 +51,7 @@ async def test_a_tool_s_answer_comes_back(tools: dict[str, SandboxedTool]) -> No
 
 
 async def test_a_tool_s_own_failure_keeps_its_words(tools: dict[str, SandboxedTool]) -> None:
-    """What a tool says of its failure arrives with its reason and whether trying again can help."""
+    """A tool's own error is returned with its reason and retryability."""
     error = await refused(tools["fail"], text="closed on Sundays")
     assert (error.message, error.reason, error.retryable) == ("closed on Sundays", "SHOP_CLOSED", True)
 
@@ -58,6 +60,12 @@ async def test_what_a_tool_raises_is_named(tools: dict[str, SandboxedTool]) -> N
     """Any other exception is a failed call that names its class."""
     error = await refused(tools["crash"], text="by nought")
     assert (error.message, error.reason) == ("ZeroDivisionError: by nought", "TOOL_RAISED")
+
+
+async def test_effects_come_back(tools: dict[str, SandboxedTool], tmp_path: Path) -> None:
+    """The effects that a tool reports come out of the sandbox beside its data."""
+    output = await tools["create"].execute({"text": "a.txt"}, replace(CONTEXT, workspace=str(tmp_path)))
+    assert output == ToolOutput({"value": "a.txt"}, (RecordedEffect("file.created", "a.txt", "3 bytes"),))
 
 
 async def test_a_tool_may_ask_a_person(tools: dict[str, SandboxedTool]) -> None:
@@ -109,7 +117,7 @@ async def test_what_a_tool_changes_is_changed(tools: dict[str, SandboxedTool], t
 
 
 async def test_a_cancelled_call_ends_at_once(tools: dict[str, SandboxedTool]) -> None:
-    """Who stops waiting does not wait for the tool, and calls after it are answered."""
+    """A cancelled caller does not wait for the tool, and later calls are answered."""
     with anyio.move_on_after(0.5) as scope:
         await called(tools["spin"])
     assert scope.cancelled_caught

@@ -1,4 +1,4 @@
-"""What every store of sessions promises, whatever it is made of."""
+"""Guarantees of every session store."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from aeond.capabilities.sessions.in_memory_sessions import InMemorySessions
 from aeond.capabilities.sessions.sqlite_sessions import SqliteSessions
 from aeond.domain.messages import Role
 from aeond.domain.sessions import Session, SessionDigest
 from aeond.errors import NotFoundError, WrongStateError
 from aeond.ports.sessions import SessionStore
+from tests.support.in_memory_sessions import InMemorySessions
 
 ANNA, BERT = 1_000, 1_001
 
@@ -125,7 +125,7 @@ async def test_a_run_that_never_was_is_taken_back(store: SessionStore) -> None:
 
 
 async def test_several_runs_are_open_at_once(store: SessionStore) -> None:
-    """Open runs are told by session, in the order in which they were begun."""
+    """Open runs are listed by session, in the order in which they began."""
     for name in "ab":
         await store.create(session(name), "")
     for run_id, name in (("r3", "a"), ("r1", "b"), ("r2", "a")):

@@ -1,4 +1,4 @@
-"""What every built-in tool promises, whichever it is."""
+"""Guarantees of every built-in tool."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 import anyio
 import pytest
 
-from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
-from aeond.capabilities.tools.beneath import resolve_in_kernel
-from aeond.capabilities.tools.builtin import builtin_tools
-from aeond.capabilities.tools.contained_files import ContainedFiles
-from aeond.capabilities.tools.invoking import GuardedInvoker
+from aeond.capabilities.tools.builtin.tool_set import builtin_tools
+from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
+from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.schemas import CompiledSchema
-from aeond.capabilities.tools.threads import WorkerThreads
-from aeond.domain.questions import InputRequest
+from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.domain.runs.questions import InputRequest
 from aeond.domain.tools import Effect, Recovery, ToolCall, ToolContext, ToolResult, ToolSpec
 from aeond.domain.values import canonical_json
 from aeond.ports import Tool
 from tests.support.doubles import ManualClock
+from tests.support.memory import InMemoryMemory
 from tests.support.tools import CONTEXT, invoker_of, within
 
 NAMES = {
@@ -35,7 +35,7 @@ NAMES = {
     "write_file",
 }
 
-# What every engine that decodes under a schema understands alike.
+# JSON Schema keywords that every constrained decoder interprets in the same way.
 CORE_KEYWORDS = {
     "type",
     "enum",
@@ -141,7 +141,7 @@ async def test_unknown_argument_is_refused(bench: Bench) -> None:
 
 
 async def test_missing_argument_is_refused(bench: Bench) -> None:
-    """Each required argument that is left out is told by its name."""
+    """Each missing required argument is reported by name."""
     example = bench.spec.example or {}
     required = bench.spec.input_schema.get("required", [])
     assert isinstance(required, list)

@@ -1,4 +1,4 @@
-"""What every ToolInvoker promises: a result, always, and a true one."""
+"""Guarantees of every ToolInvoker: always a result, and a correct one."""
 
 import gc
 import math
@@ -83,7 +83,7 @@ async def test_unknown_tool_is_a_failed_result(make: Any) -> None:
 async def test_bad_arguments_never_reach_the_tool(
     make: Any, arguments: dict[str, Any], told: Sequence[str]
 ) -> None:
-    """Arguments that the schema does not allow fail with every problem told, and the tool does not run."""
+    """Arguments that violate the schema fail with every problem reported, and the tool does not run."""
     ran: list[object] = []
 
     async def note(arguments: Mapping[str, Any], _context: ToolContext) -> Any:
@@ -97,7 +97,7 @@ async def test_bad_arguments_never_reach_the_tool(
 
 
 async def a_coroutine() -> NoReturn:
-    raise AssertionError("nobody awaits it")
+    raise AssertionError("it is never awaited")
 
 
 def ring() -> list[Any]:
@@ -218,7 +218,7 @@ async def test_half_made_tool_error_is_data(make: Any) -> None:
 
 
 async def test_long_messages_are_cut(make: Any) -> None:
-    """An error with a message of megabytes is told in a bounded text."""
+    """An error message of megabytes is truncated."""
     result = await make(FreeTool(work=raising(ValueError("x" * 5_000_000)))).invoke(call(), CONTEXT)
     assert len(result.error) <= 2_000
 
@@ -351,7 +351,7 @@ def grind(arguments: Doubling, _context: ToolContext) -> Doubling:
 async def test_a_call_that_computes_ends_as_it_would_when_waited_for(
     make: Any, arguments: dict[str, Any]
 ) -> None:
-    """What only computes gives at once what it gives when it is awaited: output, error and reason alike."""
+    """A synchronous call of a pure tool gives the same output, error and reason as an awaited one."""
     invoker = make(double)
     computed = invoker.compute(ToolCall("double", arguments), CONTEXT)
     waited_for = await invoker.invoke(ToolCall("double", arguments), CONTEXT)
@@ -362,6 +362,6 @@ async def test_a_call_that_computes_ends_as_it_would_when_waited_for(
 
 @pytest.mark.parametrize("name", ["look", "ponder", "grind", "give_back", "nothing"])
 def test_a_call_that_does_more_than_compute_is_not_begun(make: Any, name: str) -> None:
-    """Tools that look, may wait, or work in a thread are not called where nobody waits for them."""
+    """Tools that read, may wait, or use a thread are not called synchronously."""
     invoker = make(look, ponder, grind, FreeTool(work=raising(AssertionError("called"))))
     assert invoker.compute(ToolCall(name, {"n": 1}), CONTEXT) is None

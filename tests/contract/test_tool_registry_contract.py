@@ -1,4 +1,4 @@
-"""What every ToolRegistry promises."""
+"""Guarantees of every ToolRegistry."""
 
 import math
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aeond.capabilities.tools.registry import MAX_DESCRIPTION_CHARS, Registry
-from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from aeond.errors import AlreadyExistsError, InvalidInputError
 from aeond.ports import ToolRegistry
 from tests.support.tools import CONTEXT, TEXT_OBJECT, FreeTool, returning
 
@@ -55,24 +55,6 @@ def test_name_is_taken_once(registry: ToolRegistry) -> None:
         registry.register(FreeTool("one"))
     assert refusal.value.reason == "TOOL_EXISTS"
     assert [spec.description for spec in registry.specs()] == ["The first."]
-
-
-def test_unregistered_name_is_free_again(registry: ToolRegistry) -> None:
-    """After unregistering a tool it is gone everywhere and its name can be used."""
-    registry.register(FreeTool("one"))
-    registry.unregister("one")
-    assert registry.get("one") is None
-    assert list(registry.list_names()) == []
-    assert list(registry.specs()) == []
-    registry.register(FreeTool("one"))
-
-
-def test_unknown_name_cannot_be_unregistered(registry: ToolRegistry) -> None:
-    """Unregistering what is not there says so and names what is."""
-    registry.register(FreeTool("one"))
-    with pytest.raises(NotFoundError, match="one") as refusal:
-        registry.unregister("two")
-    assert refusal.value.reason == "TOOL_NOT_FOUND"
 
 
 @pytest.mark.parametrize(
@@ -129,7 +111,7 @@ def test_unusable_specs_are_refused(
 
 
 def test_tool_cannot_change_what_was_registered(registry: ToolRegistry) -> None:
-    """What a tool says of itself after registration changes no spec."""
+    """A tool cannot change its spec after registration."""
     tool = FreeTool("one", input_schema=dict(TEXT_OBJECT))
     registry.register(tool)
     before = registry.specs()

@@ -92,7 +92,7 @@ async def test_two_hundred_kills_lose_and_double_nothing(tmp_path: Path, name: s
 
 @pytest.mark.parametrize("name", sorted(SURFACES))
 async def test_the_caller_is_told_of_an_outage_and_of_its_end(tmp_path: Path, name: str) -> None:
-    """Each try during an outage is told with where the watch stands, and its end is told once."""
+    """Each attempt during an outage is reported with the watch's position, and its end is reported once."""
     async with ScriptedDaemon(tmp_path / "aeond.sock") as daemon, SURFACES[name](daemon.path) as surface:
         endless(daemon)
         run = daemon.runs.runs[(await surface.call("create_run", "anything")).run_id]
@@ -128,7 +128,7 @@ async def test_patience_ends(tmp_path: Path, name: str) -> None:
                 await wait_until(lambda: watcher.numbers == [1])
                 await daemon.stop()
         assert isinstance(watcher.error, errors.UnavailableError)
-        assert "there is no such socket" in watcher.error.message
+        assert "the socket does not exist" in watcher.error.message
 
 
 async def test_a_watch_that_is_cancelled_in_mid_wait_loses_nothing(tmp_path: Path) -> None:

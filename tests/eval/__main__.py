@@ -1,90 +1,179 @@
-"""Judges a real model by what it does with real requests: `python -m tests.eval [--model NAME] [SET ...]`.
+"""Judges a model by what the daemon does with it on real requests: `python -m tests.eval [SET ...]`.
 
-Prints how each case came out, and for each set a table with a line for each group; ends with 1 when the default
-model does less than a set asks for. Of cases that are held aside only the counts are printed, so that nobody
-tunes to them unawares; `--held` prints them too.
+Prints how each case came out and tables with a line for each group and each language; ends with 1 when the default
+model does less than a set demands. Of held cases, and of the set `open`, only the counts are printed, so that
+nobody tunes to them; `--held` and `--cases` print them too. Each run of `open` is logged in docs/evaluation.md.
 """
 
 import argparse
+import json
+import os
 import sys
 import tempfile
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, Final
 
 import anyio
 
-from aeond.daemon.clocks import SystemClock
-from aeond.daemon.compose_engine import OPENED
-from aeond.daemon.config import Config
-from aeond.daemon.paths import paths_of
-from aeond.domain.llm import LLMRequest, Priority
-from aeond.ports import LLMAdapter
-from tests.eval.reporting import share_of, table
-from tests.eval.sets import SETS
+from tests.eval.case_files import find_open
+from tests.eval.engine_rates import EngineRates, measured_rates
+from tests.eval.evaluation_log import PAGE, LoggedRun, append_row, commit
+from tests.eval.known_sets import OPEN, SETS, set_of_file
+from tests.eval.reporting import as_json, share_of, tables
+from tests.eval.subjects import EngineChoice, Subject, opened_subject
 from tests.eval.verdicts import RUN_SECONDS, EvalSet, Terms, Verdict
-from tests.eval.workplaces import Way, Workplace
+
+USUAL: Final = ("everyday", "references")
 
 
 def main() -> int:
-    chosen = argparse.ArgumentParser(description="Judge a model by what it does with real requests.")
-    chosen.add_argument("--model", default="", help="a model of the catalogue; without it the default")
-    chosen.add_argument("sets", nargs="*", choices=[[], *(s.name for s in SETS)], help="without any: all")
-    chosen.add_argument("--held", action="store_true", help="print single outcomes of held cases as well")
-    chosen.add_argument("--only", default="", metavar="PATTERN", help="cases with such words, none held")
-    chosen.add_argument(
-        "--seconds", type=float, default=RUN_SECONDS, help="how long a run may work (%(default)g)"
+    arguments = parser().parse_args()
+    try:
+        sets = chosen_sets(arguments)
+    except (OSError, ValueError) as error:
+        print(f"eval: {error}", file=sys.stderr)
+        return 2
+    return anyio.run(judge, arguments, sets)
+
+
+def parser() -> argparse.ArgumentParser:
+    names = ", ".join((*(one.name for one in SETS), OPEN))
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.eval", description="Judge a model by what the daemon does with it."
     )
-    arguments = chosen.parse_args()
-    terms = Terms(arguments.only, arguments.seconds)
-    sets = [s for s in SETS if not arguments.sets or s.name in arguments.sets]
-    return anyio.run(judge, arguments.model, sets, arguments.held, terms)
+    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {names}; without any: {' '.join(USUAL)}")
+    engine = parser.add_argument_group("which engine")
+    engine.add_argument("--model", default="", help="a model of the catalogue, or of the remote server")
+    engine.add_argument("--engine", default="llama_cpp", choices=["llama_cpp", "vllm"])
+    engine.add_argument(
+        "--remote", default="", metavar="URL", help="a server with an OpenAI-compatible interface"
+    )
+    engine.add_argument("--remote-key-file", default="", metavar="FILE")
+    cases = parser.add_argument_group("which cases")
+    cases.add_argument("--open", default="", metavar="FILE", help="the independent set (default: EVAL_OPEN)")
+    cases.add_argument(
+        "--set-file", action="append", default=[], metavar="FILE", help="any other file of cases"
+    )
+    cases.add_argument("--only", default="", metavar="PATTERN", help="cases with such words, none held")
+    cases.add_argument("--limit", type=int, default=0, metavar="N", help="at most N cases of a set")
+    cases.add_argument("--stride", type=int, default=1, metavar="N", help="every Nth case of a set")
+    cases.add_argument("--parallel", type=int, default=1, metavar="N", help="N cases at once")
+    cases.add_argument("--seconds", type=float, default=RUN_SECONDS, help="for each run (%(default)g)")
+    output = parser.add_argument_group("what is printed")
+    output.add_argument("--held", action="store_true", help="show single held cases as well")
+    output.add_argument("--cases", action="store_true", help="show single cases of the set open as well")
+    output.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE")
+    return parser
 
 
-async def judge(model: str, sets: list[EvalSet], show_held: bool, terms: Terms) -> int:
-    """0 when every set came out as well as it must, or another model than the default was judged."""
-    with tempfile.TemporaryDirectory(prefix="aeond-eval-") as folder:
-        place = Path(folder)
-        config = Config.model_validate(
-            {
-                "daemon": {"state_dir": str(place / "state")},
-                "socket": {"path": str(place / "aeond.sock")},
-                "model": {"name": model},
-            }
+def chosen_sets(arguments: argparse.Namespace) -> list[EvalSet]:
+    """The sets that were named; ValueError for an unknown one, OSError for a file that is not there."""
+    known = {one.name: one for one in SETS}
+    names = arguments.sets or (() if arguments.set_file else USUAL)
+    unknown = [name for name in names if name not in known and name != OPEN]
+    if unknown:
+        raise ValueError(f"unknown set {unknown[0]!r}; there are {', '.join((*known, OPEN))}")
+    sets = [known[name] if name != OPEN else _open_set(arguments.open) for name in names]
+    files = [Path(name) for name in arguments.set_file]
+    absent = [path for path in files if not path.is_file()]
+    if absent:
+        raise FileNotFoundError(f"there is no file {absent[0]}")
+    return [*sets, *(set_of_file(path.stem, path) for path in files)]
+
+
+def _open_set(named: str) -> EvalSet:
+    path = Path(named or os.environ.get("EVAL_OPEN", "") or find_open())
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"the independent set is not at {path}: name its file with --open FILE or EVAL_OPEN=FILE"
         )
-        paths = paths_of(config, place / "aeond.toml")
-        paths.make()
-        async with OPENED[config.model.engine](config, paths, SystemClock()) as (llm, _):
-            await read_ahead(llm)
-            good = [await judge_set(one, llm, show_held, terms) for one in sets]
-    return 0 if all(good) or model else 1
+    return set_of_file(OPEN, path, quiet=True)
 
 
-async def read_ahead(llm: LLMAdapter) -> None:
-    """What prompts usually begin with, as the daemon has it read when its engine is up."""
-    with tempfile.TemporaryDirectory(prefix="aeond-eval-") as folder:
-        for opening in Workplace(llm, Path(folder), Way.ROUTED).openings():
-            request = LLMRequest(opening, max_tokens=1, priority=Priority.BACKGROUND, deadline_seconds=3_600)
-            await llm.generate(request)
-
-
-async def judge_set(one: EvalSet, llm: LLMAdapter, show_held: bool, terms: Terms) -> bool:
-    verdicts: list[Verdict] = []
-    async for verdict in one.judge(llm, terms):
-        verdicts.append(verdict)
-        if show_held or not verdict.held:
-            print("\n       ".join(outcome(verdict)), flush=True)
-    print("", *table(verdicts), sep="\n")
-    share = share_of(verdicts)
-    right = sum(not v.missed for v in verdicts)
-    print(
-        f"{one.name}: {right} of {len(verdicts)}, {share:.1%}; {one.least_share:.0%} are wanted", flush=True
+async def judge(arguments: argparse.Namespace, sets: Sequence[EvalSet]) -> int:
+    """0 when every set came out as well as it must, or another model than the default was judged."""
+    terms = Terms(
+        arguments.only, arguments.seconds, arguments.limit, arguments.stride, max(1, arguments.parallel)
     )
+    choice = EngineChoice(
+        arguments.engine,
+        arguments.model,
+        arguments.remote,
+        arguments.remote_key_file,
+        parallel=terms.parallel,
+    )
+    report: dict[str, Any] = {}
+    good = True
+    with tempfile.TemporaryDirectory(prefix="aeond-eval-") as folder:
+        async with opened_subject(choice, Path(folder)) as subject:
+            rates = await measured_rates(subject.llm)
+            model = f"{subject.llm.model} ({'remote' if arguments.remote else arguments.engine})"
+            print(f"{model}: reads {rates.read:.0f} and writes {rates.write:.0f} tokens a second", flush=True)
+            for one in sets:
+                verdicts = await judge_set(one, subject, terms, arguments)
+                good &= summary(one, verdicts, rates)
+                shown = arguments.cases or not one.quiet
+                report[one.name] = as_json(verdicts, rates, shown=shown)
+                if one.name == OPEN and whole(terms):
+                    log(model, verdicts)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(_framed(model, report), ensure_ascii=False, indent=1))
+    default = not (arguments.model or arguments.remote or arguments.engine != "llama_cpp")
+    return 0 if good or not default else 1
+
+
+async def judge_set(
+    one: EvalSet, subject: Subject, terms: Terms, arguments: argparse.Namespace
+) -> Sequence[Verdict]:
+    verdicts: list[Verdict] = []
+
+    def note(verdict: Verdict) -> None:
+        verdicts.append(verdict)
+        quiet = (one.quiet and not arguments.cases) or (verdict.held and not arguments.held)
+        print(mark(verdict) if quiet else outcome(verdict), end="" if quiet else "\n", flush=True)
+
+    await one.judge(subject, terms, note)
+    return verdicts
+
+
+def mark(verdict: Verdict) -> str:
+    """One character a case, where nothing else is shown."""
+    return "." if verdict.right else "x"
+
+
+def outcome(verdict: Verdict) -> str:
+    took = verdict.effort
+    cost = f"{took.calls} calls, {took.read_tokens} + {took.completion_tokens} tokens, {took.seconds:.1f} s"
+    said = "right" if verdict.right else f"wrong ({verdict.failure})" if verdict.failure else "wrong"
+    first = f"{said}  {verdict.group}, {verdict.language}: {verdict.case!r} -> {verdict.said} ({cost})"
+    return "\n       ".join((first, *verdict.missed))
+
+
+def summary(one: EvalSet, verdicts: Sequence[Verdict], rates: EngineRates) -> bool:
+    """Prints the tables of a set; whether it came out as well as it must."""
+    print("", "", *tables(verdicts, rates), sep="\n")
+    share = share_of(verdicts)
+    right = sum(v.right for v in verdicts)
+    demand = f"; {one.least_share:.0%} are demanded" if one.least_share else ""
+    print(f"{one.name}: {right} of {len(verdicts)}, {share:.1%}{demand}", flush=True)
     return share >= one.least_share
 
 
-def outcome(verdict: Verdict) -> tuple[str, ...]:
-    mark, took = "wrong" if verdict.missed else "right", verdict.effort
-    cost = f"{took.calls} calls, {took.read_tokens} + {took.written_tokens} tokens, {took.seconds:.1f} s"
-    return f"{mark}  {verdict.group}: {verdict.case!r} -> {verdict.said} ({cost})", *verdict.missed
+def whole(terms: Terms) -> bool:
+    """Whether a set is judged as a whole."""
+    return not (terms.pattern or terms.limit or terms.stride > 1)
+
+
+def log(model: str, verdicts: Sequence[Verdict]) -> None:
+    run = LoggedRun(time.strftime("%Y-%m-%d %H:%M"), commit(), model, verdicts)
+    count = append_row(PAGE, OPEN, run.row())
+    print(f"logged in {PAGE.name}, which now has {count} runs of the set {OPEN}: commit it")
+
+
+def _framed(model: str, report: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"date": time.strftime("%Y-%m-%d %H:%M"), "commit": commit(), "model": model, "sets": report}
 
 
 if __name__ == "__main__":

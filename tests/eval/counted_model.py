@@ -1,4 +1,4 @@
-"""A model whose work is counted."""
+"""An LLMAdapter that counts what its calls cost."""
 
 from collections.abc import AsyncIterator, Sequence
 
@@ -9,7 +9,7 @@ from tests.eval.verdicts import Effort
 
 
 class CountedModel:
-    """The LLMAdapter over another one; `effort` is what all calls took together, but for the time."""
+    """The LLMAdapter port over another adapter; `effort` is the sum over all calls, without the seconds."""
 
     def __init__(self, llm: LLMAdapter) -> None:
         self._llm = llm
@@ -38,5 +38,4 @@ class CountedModel:
         return await self._llm.count_tokens(messages)
 
     def _count(self, usage: TokenUsage) -> None:
-        read = usage.prompt_tokens - usage.cached_tokens
-        self.effort += Effort(1, read, usage.completion_tokens)
+        self.effort += Effort(1, usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens)

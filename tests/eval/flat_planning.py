@@ -8,21 +8,21 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from aeond.domain.budgets import Grant
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message, Role
 from aeond.domain.outcome import Outcome, Problem, failure, success
-from aeond.domain.runs import RunSnapshot
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
-from aeond.orchestration.contracts import PlanDraft
-from aeond.orchestration.metering import MeteredLLM
-from aeond.orchestration.offering import offered_tools
-from aeond.orchestration.plan_reading import plan_from_model
-from aeond.orchestration.plan_schema import MAX_MODEL_STEPS, closed_object
-from aeond.orchestration.planning import MAX_PLAN_TOKENS
-from aeond.orchestration.schema_parts import as_object, is_list
-from aeond.orchestration.strict_json import read_json
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
+from aeond.orchestration.execution.tool_visibility import offered_tools
+from aeond.orchestration.interfaces import PlanDraft
+from aeond.orchestration.planning.plan_parsing import plan_from_model
+from aeond.orchestration.planning.plan_schema import MAX_MODEL_STEPS, closed_object
+from aeond.orchestration.planning.planner import MAX_PLAN_TOKENS
+from aeond.orchestration.repair.schema_parts import as_object, is_list
+from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter, ProgressSink, ToolRegistry
 
 MODEL: Final = "llm"
@@ -49,7 +49,7 @@ class FlatPlanner:
         specs = offered_tools(self._registry, snapshot)
         messages = (Message(Role.SYSTEM, rules_with(specs)), Message(Role.USER, snapshot.text))
         request = LLMRequest(messages, max_tokens=MAX_PLAN_TOKENS, schema=flat_schema(specs))
-        answered = await MeteredLLM(self._llm, grant).generate(request)
+        answered = await BudgetedLLM(self._llm, grant).generate(request)
         if answered.value is None:
             return failure(answered.problem or Problem("NOT_PLANNED", "no plan"), None)
         read = read_json(answered.value.text)

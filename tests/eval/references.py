@@ -1,22 +1,24 @@
 """References: requests that mean something only in their session, rewritten by the product's own resolver."""
 
 import re
+import time
 import tomllib
-from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from aeond.domain.budgets import Grant
-from aeond.domain.reservations import JUDGING
-from aeond.domain.runs import RunRequest, RunSnapshot
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.runs.reservations import JUDGING
+from aeond.domain.runs.run import RunRequest, RunSnapshot
 from aeond.domain.sessions import SessionPast
-from aeond.orchestration.references import ModelReferences
-from aeond.orchestration.session_telling import SessionTelling
-from aeond.ports import LLMAdapter
-from tests.eval.verdicts import Terms, Verdict
-from tests.support.sessions import ToldHistory, talk
+from aeond.orchestration.context.coreference import ModelReferences
+from aeond.orchestration.context.session_context import SessionContextBuilder
+from tests.eval.counted_model import CountedModel
+from tests.eval.subjects import Subject
+from tests.eval.verdicts import OnVerdict, Terms, Verdict
+from tests.support.sessions import ScriptedHistory, talk
 
 CASES: Final = Path(__file__).parent / "references.toml"
 
@@ -43,11 +45,18 @@ def read_cases() -> tuple[Case, ...]:
     return tuple(Case.model_validate(case) for case in tomllib.loads(CASES.read_text("utf-8"))["case"])
 
 
-async def judge_references(llm: LLMAdapter, terms: Terms) -> AsyncIterator[Verdict]:
+async def judge_references(subject: Subject, terms: Terms, on_verdict: OnVerdict) -> None:
     """Each case through the resolver, in a session that consists of its conversation."""
-    for case in (case for case in read_cases() if terms.admit(case.says, False)):
-        telling = SessionTelling(ToldHistory(SessionPast(messages=talk(*case.talk))), llm, 1_000)
-        run = RunSnapshot("r", request=RunRequest(case.says, session_id="s"))
-        resolved = (await ModelReferences(llm, telling).resolve(run, Grant(JUDGING))).value
-        note = f"  [{resolved.note}]" if resolved.note else ""
-        yield Verdict(case.says, case.group, f"{resolved.text}{note}", case.missed(resolved.text))
+    for case in terms.sample([case for case in read_cases() if terms.admit(case.says, False)]):
+        on_verdict(await resolved(CountedModel(subject.llm), case))
+
+
+async def resolved(llm: CountedModel, case: Case) -> Verdict:
+    """What the resolver makes of one case."""
+    began = time.monotonic()
+    telling = SessionContextBuilder(ScriptedHistory(SessionPast(messages=talk(*case.talk))), llm, 1_000)
+    run = RunSnapshot("r", request=RunRequest(case.says, session_id="s"))
+    rewrite = (await ModelReferences(llm, telling).resolve(run, Grant(JUDGING))).value
+    note = f"  [{rewrite.note}]" if rewrite.note else ""
+    effort = replace(llm.effort, seconds=time.monotonic() - began)
+    return Verdict(case.says, case.group, f"{rewrite.text}{note}", case.missed(rewrite.text), effort=effort)

@@ -1,47 +1,116 @@
-"""What came out, group by group, as a table."""
+"""What came out of a set, as tables for people and as JSON for programs."""
 
-from collections.abc import Iterator, Sequence
-from statistics import median
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
+from tests.eval.engine_rates import EngineRates
 from tests.eval.verdicts import Effort, Verdict
 
-HEAD = "| group | tuned | held | all | calls | tokens read | tokens written | seconds | median |"
-RULE = "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+HEAD: Final = (
+    "| {} | right | held | calls | tokens read | tokens written | questions | p50 s | p95 s | floor s |"
+)
+RULE: Final = "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
 
 
-def table(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """A line for each group and one for all; what the cases took is the mean of a request, and of its
-    seconds the middle as well."""
-    yield HEAD
-    yield RULE
-    for group in dict.fromkeys(v.group for v in verdicts):
-        yield _line(group, [v for v in verdicts if v.group == group])
-    yield _line("all", verdicts)
+def tables(verdicts: Sequence[Verdict], rates: EngineRates) -> Iterator[str]:
+    """A table by group and, where there are several, one by language; then the classes of failure."""
+    yield from _table("group", verdicts, lambda v: v.group, rates)
+    if len({v.language for v in verdicts}) > 1:
+        yield ""
+        yield from _table("language", verdicts, lambda v: v.language, rates)
+    failures = Counter(v.failure for v in verdicts if v.failure)
+    if failures:
+        yield ""
+        yield "failures: " + ", ".join(f"{name} {count}" for name, count in failures.most_common())
 
 
 def share_of(verdicts: Sequence[Verdict]) -> float:
-    """How many of them came out right, from 0 to 1."""
-    return sum(not v.missed for v in verdicts) / max(1, len(verdicts))
+    """The share of the cases that are right, from 0 to 1."""
+    return sum(v.right for v in verdicts) / max(1, len(verdicts))
 
 
-def _line(name: str, verdicts: Sequence[Verdict]) -> str:
+def as_json(verdicts: Sequence[Verdict], rates: EngineRates, *, shown: bool) -> Mapping[str, Any]:
+    """All figures of a set; single cases carry their words only where they are `shown`."""
+    return {
+        "all": _figures(verdicts, rates),
+        "groups": _by(verdicts, lambda v: v.group, rates),
+        "languages": _by(verdicts, lambda v: v.language, rates),
+        "failures": dict(Counter(v.failure for v in verdicts if v.failure)),
+        "rates": {"read": round(rates.read, 1), "write": round(rates.write, 1)},
+        "cases": [_case(v, rates, shown) for v in verdicts],
+    }
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The smallest value that at least this share of the values does not exceed; 0 without any."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * round(share * 100) // 100) - 1)] if ordered else 0.0
+
+
+def _case(verdict: Verdict, rates: EngineRates, shown: bool) -> Mapping[str, Any]:
+    words = {"case": verdict.case, "said": verdict.said, "missed": list(verdict.missed)} if shown else {}
+    figures = _figures([verdict], rates)
+    return {
+        "group": verdict.group,
+        "language": verdict.language,
+        "right": verdict.right,
+        "failure": verdict.failure,
+        "calls": verdict.effort.calls,
+        "seconds": round(verdict.effort.seconds, 2),
+        "floor_seconds": figures["floor_seconds"],
+        **words,
+    }
+
+
+def _by(verdicts: Sequence[Verdict], key: Callable[[Verdict], str], rates: EngineRates) -> Mapping[str, Any]:
+    return {
+        name: _figures([v for v in verdicts if key(v) == name], rates)
+        for name in dict.fromkeys(map(key, verdicts))
+    }
+
+
+def _figures(verdicts: Sequence[Verdict], rates: EngineRates) -> Mapping[str, Any]:
+    """Counts, and the means of a request but for p50 and p95."""
+    total, count = sum((v.effort for v in verdicts), Effort()), max(1, len(verdicts))
+    seconds = [v.effort.seconds for v in verdicts]
+    return {
+        "right": sum(v.right for v in verdicts),
+        "cases": len(verdicts),
+        "calls": round(total.calls / count, 2),
+        "prompt_tokens": round(total.prompt_tokens / count),
+        "read_tokens": round(total.read_tokens / count),
+        "completion_tokens": round(total.completion_tokens / count),
+        "questions": round(sum(v.questions for v in verdicts) / count, 2),
+        "p50_seconds": round(percentile(seconds, 0.5), 2),
+        "p95_seconds": round(percentile(seconds, 0.95), 2),
+        "floor_seconds": round(rates.floor_seconds(total) / count, 2),
+    }
+
+
+def _table(
+    name: str, verdicts: Sequence[Verdict], key: Callable[[Verdict], str], rates: EngineRates
+) -> Iterator[str]:
+    yield HEAD.format(name)
+    yield RULE
+    for value in dict.fromkeys(map(key, verdicts)):
+        yield _line(value, [v for v in verdicts if key(v) == value], rates)
+    yield _line("all", verdicts, rates)
+
+
+def _line(name: str, verdicts: Sequence[Verdict], rates: EngineRates) -> str:
+    figures = _figures(verdicts, rates)
     held = [v for v in verdicts if v.held]
-    tuned = [v for v in verdicts if not v.held]
-    took = sum((v.effort for v in verdicts), Effort())
-    count = max(1, len(verdicts))
     cells = [
         name,
-        _counted(tuned),
-        _counted(held),
-        _counted(verdicts),
-        f"{took.calls / count:.1f}",
-        f"{took.read_tokens / count:.0f}",
-        f"{took.written_tokens / count:.0f}",
-        f"{took.seconds / count:.1f}",
-        f"{median(v.effort.seconds for v in verdicts):.2f}" if verdicts else "-",
+        f"{figures['right']} of {figures['cases']}",
+        f"{sum(v.right for v in held)} of {len(held)}" if held else "-",
+        f"{figures['calls']:.1f}",
+        str(figures["read_tokens"]),
+        str(figures["completion_tokens"]),
+        f"{figures['questions']:.2f}",
+        f"{figures['p50_seconds']:.1f}",
+        f"{figures['p95_seconds']:.1f}",
+        f"{figures['floor_seconds']:.1f}",
     ]
     return f"| {' | '.join(cells)} |"
-
-
-def _counted(verdicts: Sequence[Verdict]) -> str:
-    return f"{sum(not v.missed for v in verdicts)} of {len(verdicts)}" if verdicts else "-"

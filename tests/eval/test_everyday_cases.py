@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 
 from tests.eval.cases import Case, Effects, missed, read_cases
-from tests.eval.verdicts import Terms
-from tests.eval.work import HARD, HELD, NO_TOOL, TUNED, everyday_cases
+from tests.eval.own_sets import HARD, HELD, NO_TOOL, TUNED, everyday_cases
 
 GROUPS = {"arithmetic", "files", "memory", "several steps", NO_TOOL, "lacks information"}
-CASES = [case for case, _ in everyday_cases(Terms())]
+CASES = [placed.case for placed in everyday_cases()]
 ALL = [*CASES, *read_cases(HARD)]
 # What a case asks for, as a text that matches its patterns: every effect can be had.
 FULFILLED = {

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.eval.references import Case, judge_references, read_cases
-from tests.eval.verdicts import Terms
+from tests.eval.counted_model import CountedModel
+from tests.eval.references import Case, read_cases, resolved
 from tests.support.strategy import says
 
 CASES = read_cases()
@@ -33,7 +33,6 @@ def test_a_complete_request_is_right_as_it_is(case: Case) -> None:
 async def test_a_model_is_judged_case_by_case() -> None:
     """A model that never rewrites anything gets the complete requests right, and no others."""
     llm = says({"json": {"points_to": "", "request": "x"}})
-    verdicts = [verdict async for verdict in judge_references(llm, Terms())]
-    assert len(verdicts) == len(CASES)
+    verdicts = [await resolved(CountedModel(llm), case) for case in CASES]
     assert {v.group for v in verdicts if not v.missed} == {"complete"}
     assert all(v.missed for v in verdicts if v.group != "complete")

@@ -1,37 +1,48 @@
-"""How one case came out, what a set of them is, and on which terms they are judged."""
+"""The outcome of one case, what it cost, and the terms on which cases are judged."""
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-from aeond.domain.budgets import Budget
-from aeond.ports import LLMAdapter
+if TYPE_CHECKING:
+    from tests.eval.subjects import Subject
+
+RUN_SECONDS: Final = 300.0
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What a case took: calls of the model, tokens that it had to read (not those from its cache) and to
-    write, and seconds, which depend on the machine and on who else works on it."""
+    """What a case cost: model calls, tokens of the prompts, the part of them that the engine had in its cache,
+    tokens of the answers, and seconds."""
 
     calls: int = 0
-    read_tokens: int = 0
-    written_tokens: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
     seconds: float = 0.0
 
     def __add__(self, other: "Effort") -> "Effort":
         return Effort(
             self.calls + other.calls,
-            self.read_tokens + other.read_tokens,
-            self.written_tokens + other.written_tokens,
+            self.prompt_tokens + other.prompt_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.completion_tokens + other.completion_tokens,
             self.seconds + other.seconds,
         )
+
+    @property
+    def read_tokens(self) -> int:
+        """The tokens that the engine had to read."""
+        return self.prompt_tokens - self.cached_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`said` is what the model made of a case, `missed` what is wrong with that; nothing: it is right.
-    A `held` case is one of those that nothing is tuned to."""
+    """`said` is the answer and how it came about, `missed` what is wrong with it; empty: the case is right.
+    `failure` names the class of a failure. A `held` case is one that nothing is tuned to."""
 
     case: str
     group: str
@@ -39,27 +50,53 @@ class Verdict:
     missed: tuple[str, ...] = ()
     held: bool = False
     effort: Effort = Effort()
+    language: str = "en"
+    failure: str = ""
+    questions: int = 0
+
+    @property
+    def right(self) -> bool:
+        return not self.missed
 
 
-RUN_SECONDS: Final = Budget().wall_seconds
+OnVerdict = Callable[[Verdict], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Which cases are judged: all without a pattern; with one, those that nobody holds aside and whose words match
-    it. `wall_seconds` is how long a run may work; what it has by then is judged."""
+    """Which cases are judged, and how.
+
+    `pattern` selects cases by their words; held cases are never selected by a pattern. `stride` takes every
+    nth case and `limit` bounds their number (0: no bound). `parallel` cases are worked on at once, each for
+    at most `wall_seconds`.
+    """
 
     pattern: str = ""
     wall_seconds: float = RUN_SECONDS
+    limit: int = 0
+    stride: int = 1
+    parallel: int = 1
 
     def admit(self, words: str, held: bool) -> bool:
         return not self.pattern or (not held and re.search(self.pattern, words, re.IGNORECASE) is not None)
 
+    def sample(self, cases: Sequence[T]) -> Sequence[T]:
+        """The cases that stride and limit leave."""
+        strided = cases[:: self.stride]
+        return strided[: self.limit] if self.limit else strided
+
+
+class Judge(Protocol):
+    """Judges the cases of one set and reports each verdict as soon as it is known."""
+
+    def __call__(self, subject: "Subject", terms: Terms, on_verdict: OnVerdict) -> Awaitable[None]: ...
+
 
 @dataclass(frozen=True, slots=True)
 class EvalSet:
-    """Asks a model a number of things; `least_share` of them must come out right with the default model."""
+    """`least_share` of the cases must be right with the default model. Where `quiet`, single cases are not shown."""
 
     name: str
     least_share: float
-    judge: Callable[[LLMAdapter, Terms], AsyncIterator[Verdict]]
+    judge: Judge
+    quiet: bool = False

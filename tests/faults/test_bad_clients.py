@@ -1,4 +1,4 @@
-"""Clients that send nonsense, die, idle or leave: what they held is free again, and others are answered."""
+"""Clients that send invalid data, die, idle or leave: their resources are freed, and others are served."""
 
 import asyncio
 import socket
@@ -12,7 +12,7 @@ import grpc
 import pytest
 
 from aeond.api.v1 import daemon_pb2, parts_pb2, runs_pb2
-from aeond.server.entry import EntryRule
+from aeond.server.door.access_control import AccessRule
 from tests.support.api_world import DEADLINE_SECONDS, Stubs, alone, api_world, ask_raw, refused
 from tests.support.repository import ROOT
 
@@ -65,7 +65,7 @@ async def test_hundreds_of_idle_connections_end_by_themselves(tmp_path: Path) ->
     """A client that opens connections and says nothing is cut off, and others are served again."""
     loop = asyncio.get_running_loop()
     with anyio.fail_after(DEADLINE_SECONDS), ExitStack() as idle:
-        patience = EntryRule(handshake_seconds=1.0)
+        patience = AccessRule(handshake_seconds=1.0)
         async with api_world(tmp_path, entry=patience) as world, world.channel() as channel:
             client = Stubs(channel)
             await client.daemon.GetStatus(STATUS)

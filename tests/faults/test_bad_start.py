@@ -49,7 +49,7 @@ async def folder(tmp_path: Path, store: str) -> Path:
 
 
 async def refusal(start: Start, folder: Path) -> StoreError:
-    """How the start is refused, in time; what the files hold and which there are is as before."""
+    """The error of a rejected start, within time; files stay unchanged."""
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     with anyio.fail_after(BAD_START_SECONDS), pytest.raises(StoreError) as refused:
         await start(folder)
@@ -135,7 +135,7 @@ async def test_one_store_does_not_open_the_other_s_file(tmp_path: Path) -> None:
 
 
 async def test_a_log_without_its_file_is_refused(folder: Path, store: str) -> None:
-    """A log whose file is gone is not begun anew over: what is in it may still be wanted."""
+    """A log without its database is not overwritten, because its data may be needed."""
     (folder / "journal.db-wal").write_bytes(b"x" * 5_000)
     (folder / "journal.db").unlink()
     assert (await refusal(STARTS[store], folder)).reason == f"{store}_CORRUPT"
@@ -189,7 +189,7 @@ async def test_what_would_lose_commits_is_refused(
 
 
 async def test_a_start_that_was_cut_short_is_begun_anew(tmp_path: Path, store: str) -> None:
-    """What a start left that was killed while it made the file is no hindrance."""
+    """Leftovers of a start killed while creating the file do not prevent the next one."""
     for name in ("journal.db-new", "journal.db-new-wal", "journal.db-new-shm"):
         (tmp_path / name).write_bytes(b"half of it")
     await STARTS[store](tmp_path)
@@ -197,6 +197,6 @@ async def test_a_start_that_was_cut_short_is_begun_anew(tmp_path: Path, store: s
 
 
 async def test_only_the_owner_may_read_the_file(folder: Path) -> None:
-    """What users asked and remembered is in files that only the daemon's user may read."""
+    """Stored requests and facts are readable only by the daemon's user."""
     for path in folder.iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path

@@ -1,4 +1,4 @@
-"""A crash at every point of a step's life, for every class of effect: what happens at the next start."""
+"""A crash at every point of a step's life, for every effect class, and the following start."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,8 +7,9 @@ from typing import Literal
 import anyio
 import pytest
 
-from aeond.domain.budgets import BudgetRequest
-from aeond.domain.events import (
+from aeond.domain.plans.plan import StepState
+from aeond.domain.runs.budgets import BudgetRequest
+from aeond.domain.runs.events import (
     AnswerComposed,
     AnswerStarted,
     PassStarted,
@@ -17,19 +18,18 @@ from aeond.domain.events import (
     StepEnded,
     StepStarted,
 )
-from aeond.domain.plans import StepState
-from aeond.domain.runs import RunState
+from aeond.domain.runs.run import RunState
 from aeond.domain.tools import Effect, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import StoreError
-from tests.support.doubles import ToldTool
+from tests.support.doubles import ScriptedTool
 from tests.support.journals import journal_in
 from tests.support.mortal_journal import Moment, MortalJournal
 from tests.support.service_world import ONE_STEP, World, asking
 
 
 @dataclass
-class LedgerTool(ToldTool):
+class LedgerTool(ScriptedTool):
     """Enters each effect in a ledger that outlives the daemon, and can look there for what it did."""
 
     ledger: list[str] = field(default_factory=list)
@@ -126,11 +126,11 @@ async def test_a_crash_does_what_the_table_says(
 async def test_a_crash_in_a_creation_makes_a_whole_run_or_none(
     tmp_path: Path, when: Literal["before", "after"], effects: int
 ) -> None:
-    """A run that begins as it is created is there with its beginning, and done by the next daemon, or not at
-    all; whoever asked for it is told that the journal failed."""
+    """A crash during creation leaves either a complete run, which the next daemon executes, or none, and the
+    client is told that the journal failed."""
     async with journal_in(tmp_path) as journal:
         mortal = MortalJournal(journal, Moment(when, RunStarted))
-        tool = ToldTool("work", effect=Effect.EXEC_HOST)
+        tool = ScriptedTool("work", effect=Effect.EXEC_HOST)
         world = World(tmp_path, journal=mortal, tools={"work": tool})
         with anyio.fail_after(60), pytest.RaisesGroup(StoreError, StoreError, flatten_subgroups=True):
             async with world.working():

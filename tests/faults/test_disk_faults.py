@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from aeond.capabilities.journal import committing
 from aeond.capabilities.journal.schema import JOURNAL
+from aeond.capabilities.journal.writer import committer
 from aeond.capabilities.sqlite_file import open_reader
-from aeond.domain.events import Event
+from aeond.domain.runs.events import Event
 from aeond.errors import StoreError
 from tests.support.counting_vfs import settled
 from tests.support.failing_vfs import Failing, failing_vfs
@@ -18,7 +18,7 @@ RUNS = ("a", "b")
 
 
 def appends() -> list[list[Event]]:
-    """What is appended, in order: two runs side by side, some events larger than a page of the file."""
+    """The appended events in order: two concurrent runs, some events larger than a page of the file."""
     turns = [[event for run_id in RUNS for event in beginning(run_id)]]
     for seq in range(3, 7, 2):
         turns += [step_turn(run_id, seq, "x" * (200 if run_id == "a" else 6_000)) for run_id in RUNS]
@@ -51,7 +51,7 @@ class Life:
             return failing
 
     async def check(self) -> None:
-        """What was acknowledged is there after a restart, and what is there is a beginning of each run."""
+        """Acknowledged events are present after a restart, and the stored events are a prefix of each run."""
         gc.collect()  # a failed journal keeps its connection; the process that held it has ended
         async with journal_in(self.folder) as journal:
             for run_id in RUNS:
@@ -67,7 +67,7 @@ class Life:
 @pytest.fixture(autouse=True)
 def short_log(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the log is written back while the disk fails, too."""
-    monkeypatch.setattr(committing, "LONG_LOG_BYTES", 64 << 10)
+    monkeypatch.setattr(committer, "LONG_LOG_BYTES", 64 << 10)
 
 
 @pytest.mark.slow

@@ -7,13 +7,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from aeond.capabilities.journal import committing
-from aeond.capabilities.journal.changes import Probe
-from aeond.capabilities.journal.committing import Committer
-from aeond.capabilities.journal.reserve import Reserve
+from aeond.capabilities.journal.writer import committer
+from aeond.capabilities.journal.writer.changes import Probe
+from aeond.capabilities.journal.writer.committer import Committer
+from aeond.capabilities.journal.writer.reserve import Reserve
 from aeond.capabilities.memory.sqlite_memory import SqliteMemory
-from aeond.domain.events import RunEnded, RunParked, RunSuspended
-from aeond.domain.runs import RunState, SuspendReason
+from aeond.domain.runs.events import RunEnded, RunParked, RunSuspended
+from aeond.domain.runs.run import RunState, SuspendReason
 from aeond.errors import StoreError
 from aeond.ports import Journal, Memory
 from tests.support.counting_vfs import settled
@@ -26,7 +26,7 @@ RUNS = ("a", "b", "c")
 
 @pytest.fixture
 def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setattr(committing, "LONG_LOG_BYTES", 128 << 10)
+    monkeypatch.setattr(committer, "LONG_LOG_BYTES", 128 << 10)
     with small_disk(tmp_path / "disk", 2 << 20) as folder:
         yield folder
 

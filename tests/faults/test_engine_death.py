@@ -11,11 +11,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from aeond.capabilities.llm.catalogue import Catalogue, own_file
-from aeond.capabilities.llm.downloading import ModelStore
-from aeond.capabilities.llm.engine_process import PID_FILE, start_ticks
-from aeond.capabilities.llm.llama_engine import HOST_MODULE, LlamaEngine, LlamaSettings
-from aeond.capabilities.llm.requests import closing
+from aeond.capabilities.llm.adapters.requests import closing
+from aeond.capabilities.llm.engine.process import PID_FILE, start_ticks
+from aeond.capabilities.llm.llama.engine import HOST_MODULE, LlamaEngine, LlamaSettings
+from aeond.capabilities.llm.models.catalogue import Catalogue, own_file
+from aeond.capabilities.llm.models.store import ModelStore
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import EngineState
 from aeond.errors import LLMError, LLMGoneError
@@ -53,7 +53,7 @@ async def until_state(engine: LlamaEngine, state: EngineState) -> None:
 
 
 async def asked_until_it_comes(running: SmallEngine, kills: list[int]) -> str:
-    """What a caller of a stream does: ask again when the engine died; each time but the last it is killed."""
+    """A streaming caller that retries after an engine death; every attempt but the last is killed."""
     while True:
         text, killed = "", False
         try:

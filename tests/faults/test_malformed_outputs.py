@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from aeond.domain.plans import Plan
-from aeond.orchestration.planning import ModelPlanner
-from aeond.orchestration.repair import ModelSupervisor
-from aeond.orchestration.validation import PlanValidator
+from aeond.domain.plans.plan import Plan
+from aeond.orchestration.planning.planner import ModelPlanner
+from aeond.orchestration.planning.validator import PlanValidator
+from aeond.orchestration.repair.supervisor import ModelSupervisor
 from tests.support.strategy import SPECS, grant, registry, run_of, says
 
 GOOD = (

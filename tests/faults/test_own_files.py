@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from aeond.capabilities.tools.beneath import Resolver, keep_out, resolve_by_steps, resolve_in_kernel
-from aeond.capabilities.tools.contained_files import ContainedFiles
-from aeond.daemon.config import Config
-from aeond.daemon.paths import Paths, paths_of, real_names
+from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.files.safe_open import Resolver, keep_out, resolve_by_steps, resolve_in_kernel
+from aeond.daemon.config.paths import Paths, paths_of, real_names
+from aeond.daemon.config.schema import Config
 from aeond.errors import RefusedError, ToolError
-from aeond.service.workspaces import Workspaces
+from aeond.service.runs.workspaces import Workspaces
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_the_process_is_not_read(guarded: Paths, resolve: Resolver, path: str) -
 
 
 def test_a_workspace_that_turns_into_a_link_shows_no_secret(guarded: Paths, tmp_path: Path) -> None:
-    """A workspace that somebody swaps for a link after it was allowed opens nothing that is kept out."""
+    """A workspace replaced by a link after it was allowed gives no access to protected files."""
     files = ContainedFiles(keep_out(resolve_in_kernel, real_names(guarded.own_files)))
     for link, name in (("shortcut", "hub"), ("self", "environ")):
         with pytest.raises(ToolError), files.open_file(name, str(tmp_path / link)):

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from aeond.capabilities.tools.beneath import Resolver, resolve_by_steps, resolve_in_kernel
-from aeond.capabilities.tools.contained_files import ContainedFiles
+from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.files.safe_open import Resolver, resolve_by_steps, resolve_in_kernel
 from aeond.errors import ToolError
 from tests.support.escapes import SECRET
 
 ATTEMPTS = 3_000
 MOST_ATTEMPTS = 200_000
 
-# Exchanges two names over and over, atomically, so that each is at any moment one thing or the other.
+# Repeatedly exchanges two names atomically, so that each always refers to one of the two objects.
 SWAPPER = """
 import ctypes, sys
 libc = ctypes.CDLL(None)
@@ -55,7 +55,7 @@ def places(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def outcomes(attempt: Callable[[], str]) -> set[str]:
-    """What many attempts came to; goes on until some were refused and some were not."""
+    """The outcomes of many attempts, continued until some were rejected and some were not."""
     seen: set[str] = set()
     for number in range(MOST_ATTEMPTS):
         try:

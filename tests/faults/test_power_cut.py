@@ -1,4 +1,4 @@
-"""The power fails: at any moment, on a disk that keeps what it likes of what was not synced."""
+"""Power cuts at any time, on a disk that keeps an arbitrary part of unsynced data."""
 
 from dataclasses import dataclass, field
 from itertools import islice
@@ -9,9 +9,9 @@ import apsw
 import pytest
 
 from aeond.capabilities import sqlite_file
-from aeond.capabilities.journal import committing
-from aeond.capabilities.journal.committing import Committer
-from aeond.capabilities.journal.reserve import Reserve
+from aeond.capabilities.journal.writer import committer
+from aeond.capabilities.journal.writer.committer import Committer
+from aeond.capabilities.journal.writer.reserve import Reserve
 from tests.support.counting_vfs import settled
 from tests.support.journals import beginning, journal_in, step_turn
 from tests.support.power_cut import Recorder, disk_images
@@ -23,7 +23,7 @@ LOG_BYTES = 64 << 10
 
 @dataclass
 class Recording:
-    """A journal at work: what reached the system, and which events were acknowledged by when."""
+    """A working journal: the data passed to the system, and the times at which events were acknowledged."""
 
     recorder: Recorder = field(default_factory=Recorder)
     acknowledged: list[tuple[int, str, int]] = field(default_factory=list)
@@ -75,7 +75,7 @@ def seqs_after_restart(folder: Path, files: dict[str, bytes]) -> dict[str, list[
 
 
 def losses(recording: Recording, folder: Path, images: int) -> list[str]:
-    """What was acknowledged before the power failed and is not there afterwards."""
+    """Events that were acknowledged before the power cut and are missing afterwards."""
     lost = []
     for number, (cut, files) in enumerate(islice(disk_images(recording.recorder, seed=images), images)):
         seqs = seqs_after_restart(folder / f"image{number}", files)
@@ -91,7 +91,7 @@ def losses(recording: Recording, folder: Path, images: int) -> list[str]:
 
 @pytest.fixture
 def short_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(committing, "LONG_LOG_BYTES", LOG_BYTES)
+    monkeypatch.setattr(committer, "LONG_LOG_BYTES", LOG_BYTES)
 
 
 @pytest.mark.usefixtures("short_log")

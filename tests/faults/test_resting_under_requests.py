@@ -7,14 +7,14 @@ from pathlib import Path
 import anyio
 import pytest
 
-from aeond.capabilities.llm.catalogue import SMOLLM2_135M, Catalogue, own_file
-from aeond.capabilities.llm.downloading import ModelStore
-from aeond.capabilities.llm.llama_cpp import LlamaCppAdapter
-from aeond.capabilities.llm.llama_engine import LlamaEngine, LlamaSettings
-from aeond.capabilities.llm.polite_engine import Manners, PoliteEngine
-from aeond.capabilities.llm.polite_llm import PoliteLLM
-from aeond.capabilities.llm.retrying import Retries
-from aeond.capabilities.llm.turns import TurnRules, Turns
+from aeond.capabilities.llm.adapters.llama_cpp import LlamaCppAdapter
+from aeond.capabilities.llm.adapters.retry import Retries
+from aeond.capabilities.llm.llama.engine import LlamaEngine, LlamaSettings
+from aeond.capabilities.llm.models.catalogue import SMOLLM2_135M, Catalogue, own_file
+from aeond.capabilities.llm.models.store import ModelStore
+from aeond.capabilities.llm.sharing.model_scheduler import ModelScheduler, SchedulerRules
+from aeond.capabilities.llm.sharing.shared_engine import IdlePolicy, SharedEngine
+from aeond.capabilities.llm.sharing.shared_llm import SharedLLM
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import EngineState
 from tests.support.engine import MODELS, SmallEngine, ask
@@ -27,13 +27,13 @@ STORY = ask("Write a long story about a fox.", max_tokens=60, deadline_seconds=3
 class World:
     """The small model and a twin of it under another name, in an engine that has little patience."""
 
-    def __init__(self, engine: LlamaEngine, polite: PoliteEngine) -> None:
+    def __init__(self, engine: LlamaEngine, polite: SharedEngine) -> None:
         self.engine = polite
         self._adapter = LlamaCppAdapter(engine, Retries(SystemClock(), random.random))
         self.lengths: list[tuple[str, int]] = []
 
     async def ask(self, model: str) -> None:
-        response = await PoliteLLM(self._adapter, self.engine, model).generate(STORY)
+        response = await SharedLLM(self._adapter, self.engine, model).generate(STORY)
         self.lengths.append((response.model, response.usage.completion_tokens))
 
 
@@ -44,10 +44,10 @@ async def world(small_engine: SmallEngine, tmp_path: Path) -> AsyncIterator[Worl
     assert path is not None, "the session's engine has fetched it"
     catalogue = Catalogue([SMOLLM2_135M, own_file("twin", path)], "")
     settings = LlamaSettings(context_length=1_024, stall_seconds=120.0, max_deaths=100)
-    turns = Turns(clock, TurnRules(turn_seconds=2.0, linger_seconds=0.1))
+    turns = ModelScheduler(clock, SchedulerRules(turn_seconds=2.0, linger_seconds=0.1))
     async with (
         LlamaEngine(catalogue, store, tmp_path / "e", tmp_path / "p", clock, settings) as engine,
-        PoliteEngine(engine, engine.model, clock, turns, Manners(patience_seconds=0.05)) as polite,
+        SharedEngine(engine, engine.model, clock, turns, IdlePolicy(patience_seconds=0.05)) as polite,
     ):
         yield World(engine, polite)
 

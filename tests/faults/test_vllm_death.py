@@ -13,9 +13,9 @@ import pytest
 
 from aeond.domain.llm import EngineState
 from aeond.errors import LLMError
+from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.events import TextDelta
-from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Plan, PlanStep, RunState
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess, daemon_folder
@@ -85,7 +85,7 @@ def wait_until_gone(processes: VllmProcesses) -> None:
 
 
 def answers(daemon: DaemonProcess, victim: str = "") -> list[str]:
-    """What the steps of a run said, when that part of the engine was killed in the middle of their texts."""
+    """The outputs of a run's steps when that part of the engine was killed while they were generated."""
     with Client(daemon.socket) as client:
         run = client.create_run("say much", RunOptions(plan=PLAN))
         with Collector(str(daemon.socket), run.run_id) as seen:
@@ -129,7 +129,7 @@ def test_runs_survive_every_death_and_no_word_comes_twice(daemon: DaemonProcess,
     for number, victim in enumerate(itertools.islice(itertools.cycle(VICTIMS), kills), 1):
         assert answers(daemon, victim) == undisturbed
         if number % 4 == 0 or number == kills:
-            # After five deaths in a short time it would be given up, and rightly so; who asks for it anew forgives them.
+            # After five deaths in a short time restarts would stop; an explicit load resets the count.
             with Client(daemon.socket) as client:
                 client.unload_model()
                 client.load_model()
@@ -139,8 +139,8 @@ def test_runs_survive_every_death_and_no_word_comes_twice(daemon: DaemonProcess,
 
 
 def test_a_killed_daemon_leaves_nothing_behind(daemon: DaemonProcess) -> None:
-    """After SIGKILL of the daemon there is no process of its engine, no socket, no port and no shared memory; while it
-    lived, nobody could reach one of its ports from another machine."""
+    """After SIGKILL of the daemon, none of its engine's processes, sockets, ports or shared memory remain;
+    before it, the ports were not reachable from another machine."""
     answers(daemon)
     folder = engine_folder(daemon)
     processes = processes_in(folder)
@@ -162,7 +162,7 @@ def ports_of(processes: VllmProcesses) -> set[tuple[str, int]]:
 
 
 def is_open(host: str, port: int) -> bool:
-    """Whether somebody listens there."""
+    """Whether the port accepts connections."""
     with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=5):
         return True
     return False
@@ -181,8 +181,8 @@ def segments(processes: VllmProcesses) -> set[str]:
 async def test_an_exit_with_status_0_is_a_death(
     vllm_engine: RealVllm, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A server that ends in order, unasked by its daemon, is an engine that died: nothing of it is left, and whoever asks
-    next is answered by the one that takes its place."""
+    """A server that exits with status 0 without a request is a dead engine: nothing of it remains, and the
+    next request is answered by its replacement."""
     before = vllm_engine.engine.snapshot().restarts
     processes = processes_in(vllm_engine.folder)
     processes.server.terminate()

@@ -1,4 +1,4 @@
-"""Messages and frames that nobody should send: each is refused or dropped, and the API goes on answering."""
+"""Invalid messages and frames: each is rejected or dropped, and the API continues to answer."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ import grpc
 import pytest
 
 from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, parts_pb2, runs_pb2, sessions_pb2, tools_pb2
-from aeond.server.entry import EntryRule
+from aeond.server.door.access_control import AccessRule
 from tests.support.api_world import ApiWorld, Stubs, alone, api_world, ask_raw
 from tests.support.http2_frames import Mutator, conversation
 
@@ -80,7 +80,7 @@ async def test_no_conversation_however_broken_hurts_the_daemon(tmp_path: Path, i
     limit = anyio.CapacityLimiter(AT_ONCE)
     with anyio.fail_after(inputs / 5):
         # A client that is gone counts until the door has seen it go.
-        async with api_world(tmp_path, entry=EntryRule(max_connections=1_000)) as world:
+        async with api_world(tmp_path, entry=AccessRule(max_connections=1_000)) as world:
             async with anyio.create_task_group() as tasks:
                 for _ in range(inputs):
                     calls = mutator.dice.choices(CALLS, k=mutator.dice.randint(1, 3))
@@ -92,7 +92,7 @@ async def test_no_conversation_however_broken_hurts_the_daemon(tmp_path: Path, i
 
 
 async def converse(path: Path, data: bytes, limit: anyio.CapacityLimiter) -> None:
-    """Says it all, listens for a moment, and goes."""
+    """Sends everything, reads for a short time, and disconnects."""
     loop = asyncio.get_running_loop()
     async with limit:
         with socket.socket(socket.AF_UNIX) as client, suppress(ConnectionError):
@@ -105,6 +105,6 @@ async def converse(path: Path, data: bytes, limit: anyio.CapacityLimiter) -> Non
 
 
 async def still_serves(world: ApiWorld) -> None:
-    """A client that behaves is served, and nobody else is left but the test's own channel."""
+    """A correct client is served, and the only other connection is the test's own channel."""
     async with world.channel() as channel:
         await alone(Stubs(channel), connections=2)

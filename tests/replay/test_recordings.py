@@ -1,17 +1,18 @@
-"""Recordings of real runs, replayed for ever: what was decided then is decided now.
+"""Recordings of real runs must replay with identical decisions.
 
-`aeond export RUN --output tests/replay/recordings/NAME.jsonl` makes one more.
+`aeond export RUN --output tests/replay/recordings/NAME.jsonl` adds one.
 """
 
 from pathlib import Path
 
 import pytest
 
-from aeond.capabilities.journal.transcripts import read_lines
-from aeond.domain.runs import RunSnapshot
-from aeond.kernel.decide import decide
-from aeond.kernel.fold import fold, fold_all
-from aeond.service.replaying import Replay
+from aeond.domain.runs.run import RunSnapshot
+from aeond.service.history.replays import Replay
+from aeond.state_machine.decide import decide
+from aeond.state_machine.fold import fold
+from tests.support.folding import fold_all
+from tests.support.transcripts import read_lines
 
 RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*.jsonl"))
 

@@ -2,17 +2,12 @@
 
 import pytest
 
-from aeond.domain import events as e
-from aeond.domain.budgets import Amounts
-from aeond.domain.commands import ExecuteStep, Record
-from aeond.domain.plans import StepState
-from aeond.domain.reservations import TOOL_STEP
-from aeond.domain.runs import (
-    Owner,
-    Resolution,
-    RunState,
-    SuspendReason,
-)
+from aeond.domain.plans.plan import StepState
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Amounts
+from aeond.domain.runs.commands import ExecuteStep, Record
+from aeond.domain.runs.reservations import TOOL_STEP
+from aeond.domain.runs.run import Owner, Resolution, RunState, SuspendReason
 from aeond.domain.tools import Recovery
 from tests.support.playbook import (
     CHAIN,
@@ -32,7 +27,7 @@ def test_crashes_count_while_a_question_is_open() -> None:
     for attempt in (2, 3, 4):
         book = book >> e.RunResumed() >> started(tool_step("s2"), attempt=attempt)
     book << Record(
-        e.RunSuspended(SuspendReason.REPEATED_CRASHES, "the daemon crashed 3 times while this run was live")
+        e.RunSuspended(SuspendReason.REPEATED_CRASHES, "the daemon crashed 3 times during this run")
     )
 
 
@@ -55,11 +50,7 @@ def test_a_crash_inside_an_effect_asks_a_person() -> None:
         executing(plan(tool_step("s1")))
         >> started(tool_step("s1"), Recovery.ASK)
         >> e.RunResumed()
-        << Record(
-            e.RunSuspended(
-                SuspendReason.UNKNOWN_STEP, "it is not known whether these steps did their work: s1"
-            )
-        )
+        << Record(e.RunSuspended(SuspendReason.UNKNOWN_STEP, "the outcome of these steps is unknown: s1"))
         >> e.RunSuspended(SuspendReason.UNKNOWN_STEP)
         << WAIT
         >> e.StepResolved(Resolution.RETRY, Owner(), "s1")
@@ -71,7 +62,7 @@ def test_a_crash_inside_an_effect_asks_a_person() -> None:
     ("resolution", "state"), [(Resolution.DONE, StepState.SUCCEEDED), (Resolution.ABORT, StepState.FAILED)]
 )
 def test_an_unknown_step_ends_as_a_person_says(resolution: Resolution, state: StepState) -> None:
-    """An UNKNOWN step that is marked done counts as succeeded, one that is given up as failed."""
+    """An UNKNOWN step that is marked done counts as succeeded, an aborted one as failed."""
     book = (
         executing(plan(tool_step("s1")))
         >> started(tool_step("s1"), Recovery.ASK)
@@ -93,7 +84,7 @@ def test_an_orderly_stop_is_no_crash() -> None:
 def test_a_run_that_was_live_in_three_crashes_is_not_resumed_by_itself() -> None:
     """The third crash suspends the run, and a person may let it go on."""
     book = executing(CHAIN) >> e.RunResumed() >> e.RunResumed() << ExecuteStep("s1", TOOL_STEP)
-    message = "the daemon crashed 3 times while this run was live"
+    message = "the daemon crashed 3 times during this run"
     (
         book
         >> e.RunResumed()

@@ -1,4 +1,4 @@
-"""Work that a run need not wait for, in the real loop: what it may never change, whatever plan or crash."""
+"""Immediate work in the real loop: its guarantees for any plan and crash."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
-from aeond.domain import events as e
-from aeond.domain.budgets import Budget
-from aeond.domain.plans import Plan, PlanStep, StepState
-from aeond.domain.runs import RunSnapshot, RunState
+from aeond.domain.plans.plan import Plan, PlanStep, StepState
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Budget
+from aeond.domain.runs.run import RunSnapshot, RunState
 from aeond.domain.tools import Effect, ToolCall, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import StoreError
-from aeond.orchestration.immediate import AtOnce
-from tests.support.doubles import PlainInvoker, ToldTool
+from aeond.orchestration.execution.inline_executor import InlineExecutor
+from tests.support.doubles import PlainInvoker, ScriptedTool
+from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.run_host import CHAIN, Host, plan, step
 
 FATAL = "JOURNAL_FAILED"
@@ -50,7 +50,7 @@ class CountingJournal(InMemoryJournal):
 
 @dataclass
 class Laboratory:
-    """A host whose tools compute, look or write; what they did outlives its crashes."""
+    """A host whose tools compute, read or write; their effects survive its crashes."""
 
     journal: CountingJournal = field(default_factory=CountingJournal)
     computed: list[str] = field(default_factory=list)
@@ -58,13 +58,13 @@ class Laboratory:
 
     def host(self, *, at_once: bool = True) -> Host:
         tools = {
-            "compute": ToldTool("compute", computed=self.compute),
-            "look": ToldTool("look"),
-            "write": ToldTool("write", self.write, Effect.WRITE_CONTAINED, idempotent=True),
+            "compute": ScriptedTool("compute", computed=self.compute),
+            "look": ScriptedTool("look"),
+            "write": ScriptedTool("write", self.write, Effect.WRITE_CONTAINED, idempotent=True),
         }
         host = Host(tools=tools, journal=self.journal)
         if at_once:
-            host.immediate = AtOnce(PlainInvoker(tools), host.clock)
+            host.immediate = InlineExecutor(PlainInvoker(tools), host.clock)
         return host
 
     def compute(self, arguments: JsonObject, context: ToolContext) -> JsonValue:
@@ -104,7 +104,8 @@ def said(run: RunSnapshot) -> tuple[RunState, object, dict[str, tuple[StepState,
 
 
 async def test_computing_steps_share_one_commit_with_the_end_of_the_run() -> None:
-    """What begins the run is durable first; a chain that only computes is then one append, with its answer."""
+    """The start of the run is durable first; a chain that only computes is then one append, with its
+    answer."""
     lab = Laboratory()
     host = lab.host()
     await host.create(plan(*(computing(*s.depends_on, step_id=s.step_id) for s in CHAIN)))

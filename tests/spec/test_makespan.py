@@ -8,18 +8,18 @@ from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aeond.capabilities.llm.scripted import Rule, Script, ScriptedLLM
-from aeond.domain.budgets import Amounts, Budget, Grant
+from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message, Role
 from aeond.domain.outcome import Outcome, success
-from aeond.domain.plans import Plan, PlanStep, StepState
-from aeond.domain.runs import RunSnapshot
+from aeond.domain.plans.plan import Plan, PlanStep, StepState
+from aeond.domain.runs.budgets import Amounts, Budget, Grant
+from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolCall, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import ToolError
 from aeond.ports import StepOutput, TextSink
-from tests.support.doubles import ManualClock, ToldReasoner, ToldTool
+from tests.support.doubles import FixedReasoner, ManualClock, ScriptedTool
 from tests.support.run_host import Host
 
 TOLERANCE = 1.10
@@ -28,7 +28,7 @@ AMPLE = Budget(ttl=100, llm_calls=300, tokens=10**7, tool_calls=100)
 
 
 class VirtualClock(ManualClock):
-    """Jumps to the next moment that somebody waits for, once nobody has anything else to do."""
+    """Jumps to the next awaited time once all tasks are waiting."""
 
     def __init__(self) -> None:
         super().__init__(0.0)
@@ -47,7 +47,8 @@ class VirtualClock(ManualClock):
             self.advance(min(coming) - self.now)
 
     async def _settled(self, host: Host) -> None:
-        """Returns once nothing was recorded and nobody went to sleep for many turns of the event loop."""
+        """Returns once no event was recorded and no task went to sleep for many iterations of the event
+        loop."""
         seen, quiet = (-1, -1), 0
         while quiet < QUIET_TURNS:
             await checkpoint()
@@ -56,7 +57,7 @@ class VirtualClock(ManualClock):
 
 
 @dataclass
-class ScriptedReasoner(ToldReasoner):
+class ScriptedReasoner(FixedReasoner):
     """Steps of an agent are asked of a scripted model, which takes its time."""
 
     clock: VirtualClock = field(default_factory=VirtualClock)
@@ -127,7 +128,7 @@ async def worked(work: Work, parallel_steps: int) -> tuple[RunSnapshot, float]:
             raise ToolError("it did not work")
         return dict(arguments)
 
-    host = Host(tools={"work": ToldTool("work", take_time)}, clock=clock)
+    host = Host(tools={"work": ScriptedTool("work", take_time)}, clock=clock)
     host.reasoner = ScriptedReasoner(clock=clock, seconds=work.seconds)
     await host.create(work.plan, AMPLE, parallel_steps)
     loop = await host.loop()

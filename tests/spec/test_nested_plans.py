@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from aeond.domain import events as e
-from aeond.domain.budgets import Budget
-from aeond.domain.plans import MAX_REFINEMENTS, nesting_of
-from aeond.domain.runs import RunSnapshot, RunState
-from aeond.orchestration.refinement import MAX_FRAGMENT_ROUNDS, MAX_NESTING
+from aeond.domain.plans.plan import MAX_REFINEMENTS, nesting_of
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Budget
+from aeond.domain.runs.run import RunSnapshot, RunState
+from aeond.orchestration.refinement.actions import MAX_FRAGMENT_ROUNDS, MAX_NESTING
 from tests.spec.test_phase_flow import (
     ANSWER,
     HARD,
@@ -25,7 +25,7 @@ FRAGMENT = {"steps": [think("Look closer."), think("Tell $s1.")]}
 
 
 def found(*step_ids: str, kind: str = "vague") -> dict[str, Any]:
-    """What the model says of a plan: these steps are not as they should be."""
+    """The model's evaluation of a plan: these steps have issues."""
     usual = {"kind": kind, "severity": "high", "problem": "how?", "repair": "say how"}
     return {"issues": [{"step": step_id, **usual} for step_id in step_ids]}
 

@@ -1,4 +1,4 @@
-"""Whole runs: the kernel with the real parts of the orchestration, over a model that is told what to say."""
+"""Whole runs: the kernel with the real orchestration and a scripted model."""
 
 import json
 from dataclasses import dataclass, field
@@ -6,35 +6,36 @@ from typing import Any
 
 import anyio
 
-from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
+from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.capabilities.llm.agent import LLMAgent
-from aeond.capabilities.llm.scripted import Rule, Script, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
-from aeond.domain import events as e
-from aeond.domain.budgets import DIMENSIONS, Budget
-from aeond.domain.profiles import DEFAULT_PROFILE
-from aeond.domain.runs import RunRequest, RunSnapshot, RunState
+from aeond.domain.plans.profiles import DEFAULT_PROFILE
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import DIMENSIONS, Budget
+from aeond.domain.runs.run import RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import ToolContext
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import ToolError
 from aeond.kernel.executor import StepExecutor
-from aeond.kernel.fold import fold_all
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
-from aeond.orchestration.assembling import phases_over
-from aeond.orchestration.intents import PreparedIntents
-from aeond.orchestration.mending import StepMender
-from aeond.orchestration.readiness import StepReadiness
-from aeond.orchestration.reasoning import AgentReasoner
-from aeond.orchestration.repair import ModelSupervisor
-from aeond.orchestration.trivial import AlwaysWait, AsSaid, NoTemplates
-from aeond.orchestration.validation import PlanValidator
-from tests.support.doubles import ManualClock, PlainInvoker, RecordingFeed, ToldChildren, ToldTool
+from aeond.orchestration.assembly import phases_over
+from aeond.orchestration.execution.agent_steps import AgentReasoner
+from aeond.orchestration.execution.intents import PreparedIntents
+from aeond.orchestration.execution.readiness import StepReadiness
+from aeond.orchestration.null_objects import AlwaysWait, AsSaid, NamedTemplates, NoTemplates
+from aeond.orchestration.planning.validator import PlanValidator
+from aeond.orchestration.repair.step_repair import StepRepairer
+from aeond.orchestration.repair.supervisor import ModelSupervisor
+from tests.support.doubles import ManualClock, PlainInvoker, RecordingFeed, ScriptedChildren, ScriptedTool
+from tests.support.folding import fold_all
+from tests.support.in_memory_journal import InMemoryJournal
+from tests.support.surroundings import BARE
 
 HARD = {"depth": 4, "known": 20, "tools": "moderate", "breadth": "broad", "confidence": "low", "why": "much"}
 EASY = {**HARD, "depth": 1, "known": 100, "tools": "none", "breadth": "narrow"}
 FINE = {"issues": [], "completeness": 100, "coherence": 100, "consistency": 100}
 ROUTE, PROFILE, JUDGE, REFINE, STEP = (
-    "Decide how to fulfil",
+    "Reply with the next action",
     "Do not plan it yet",
     "Do not plan. Judge",
     "Do not plan anew",
@@ -65,7 +66,7 @@ async def see(arguments: JsonObject, context: ToolContext) -> JsonValue:
 
 
 class Ids:
-    """Names that nobody needs here."""
+    """Ids that these tests do not use."""
 
     def new_id(self) -> str:
         return "child"
@@ -79,7 +80,7 @@ class Daemon:
     journal: InMemoryJournal = field(default_factory=InMemoryJournal)
 
     def _model(self) -> ScriptedLLM:
-        usual: dict[str, list[Any]] = {ROUTE: [{"route": "plan"}], PROFILE: [EASY], JUDGE: [FINE]}
+        usual: dict[str, list[Any]] = {ROUTE: [{"plan": True}], PROFILE: [EASY], JUDGE: [FINE]}
         rules = [
             Rule.model_validate({"contains": word, "times": int(n < len(texts) - 1), **_says(text)})
             for word, texts in {**usual, **self.said}.items()
@@ -91,20 +92,22 @@ class Daemon:
     async def work(self, budget: Budget | None = None) -> RunSnapshot:
         """The run, created and worked on until it has ended."""
         llm, clock, registry = self._model(), ManualClock(), Registry()
-        tools = {"look": ToldTool("look", see, input_schema=PLACE)}
+        tools = {"look": ScriptedTool("look", see, input_schema=PLACE)}
         registry.register(tools["look"])
         agents = {"llm": LLMAgent(llm)}
         validator = PlanValidator(registry, agents)
         supervisor = ModelSupervisor(llm, validator)
         reasoner = AgentReasoner(agents, llm)
-        mender = StepMender(registry, supervisor, validator)
+        repairer = StepRepairer(registry, supervisor, validator)
         ports = RunPorts(
             journal=self.journal,
             feed=RecordingFeed(),
-            phases=phases_over(llm, registry, supervisor, validator, AsSaid()),
+            phases=phases_over(llm, registry, PlainInvoker(tools), supervisor, validator, AsSaid(), BARE),
             intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), NoTemplates(), Ids()),
             immediate=AlwaysWait(),
-            executor=StepExecutor(PlainInvoker(tools), reasoner, mender, clock, ToldChildren()),
+            executor=StepExecutor(
+                PlainInvoker(tools), reasoner, repairer, clock, ScriptedChildren(), NamedTemplates()
+            ),
             clock=clock,
         )
         created = e.RunCreated(RunRequest("What grows in the garden?"), budget or Budget(), logic_version=2)
@@ -308,7 +311,7 @@ async def test_an_engine_that_died_once_is_asked_once_more() -> None:
     died = {"gone": True, "times": 3}  # as often as an adapter tries by itself
     daemon = Daemon(
         {
-            ROUTE: [died, {"route": "plan"}],
+            ROUTE: [died, {"plan": True}],
             PROFILE: [died, EASY],
             PLAN: [died, {"steps": [look("park")]}],
             ANSWER: ["Mint."],

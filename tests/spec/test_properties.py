@@ -1,17 +1,19 @@
-"""What holds for every run, whatever plan, outcome, order, spending or crash."""
+"""Properties of every run, for any plan, outcome, order, cost or crash."""
 
 from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aeond.domain import events as e
-from aeond.domain.budgets import Amounts
-from aeond.domain.runs import Owner, RunSnapshot, RunState
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Amounts
+from aeond.domain.runs.run import Owner, RunSnapshot, RunState
 from aeond.domain.tools import Recovery
-from aeond.kernel.decide import decide
-from aeond.kernel.fold import fold, fold_all
-from aeond.service.replaying import Replay
+from aeond.service.history.replays import Replay
+from aeond.state_machine.decide import decide
+from aeond.state_machine.fold import fold
+from tests.support.folding import fold_all
+from tests.support.journal_states import unlisted_changes
 from tests.support.simulated_runs import AMPLE, harmless, hosts
 from tests.support.simulation import SimulatedHost
 
@@ -39,7 +41,7 @@ def test_bounds_are_never_overshot_and_every_run_ends_or_waits(
 def test_interrupted_runs_end_too(
     host: SimulatedHost, crashes: set[int], outside: dict[int, e.EventKind]
 ) -> None:
-    """A run that is cancelled or runs out of time at any moment ends, unless it waits for a person."""
+    """A run that is cancelled or runs out of time at any point ends, unless it waits for a person."""
     host.crash_before = crashes.__contains__
     host.outside = outside
     run = host.work()
@@ -128,3 +130,14 @@ def test_a_record_replays_to_itself(
     host.work()
     replay = Replay("run", decide, fold)
     assert [replay.next(event) for event in host.journal] == host.journal
+
+
+@given(hosts(), crash_points, interruptions)
+def test_states_change_only_as_the_tables_say(
+    host: SimulatedHost, crashes: set[int], outside: dict[int, e.EventKind]
+) -> None:
+    """Every change of a run's or a step's state is listed, and a run awaits input exactly while a question is open."""
+    host.crash_before = crashes.__contains__
+    host.outside = outside
+    host.work()
+    assert unlisted_changes(host.journal) == []

@@ -1,14 +1,15 @@
-"""The kernel as transcripts: what happened on the right of `>>`, what it asks for on the right of `<<`."""
+"""The kernel as transcripts: events after `>>`, commands after `<<`."""
 
 import pytest
 
-from aeond.domain import events as e
-from aeond.domain.budgets import Amounts, Budget
-from aeond.domain.commands import ExecuteStep, Interrupt, Operate, Record
 from aeond.domain.outcome import Problem
-from aeond.domain.plans import PlanStep, StepState
-from aeond.domain.reservations import AGENT_STEP, ANSWERING, NOTHING, PLANNING, TOOL_STEP
-from aeond.domain.runs import (
+from aeond.domain.plans.plan import PlanStep, StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Amounts, Budget
+from aeond.domain.runs.commands import ExecuteStep, Interrupt, Operate, Record
+from aeond.domain.runs.reservations import AGENT_STEP, ANSWERING, NOTHING, PLANNING, TOOL_STEP
+from aeond.domain.runs.run import (
     Answer,
     Operation,
     Owner,
@@ -18,10 +19,9 @@ from aeond.domain.runs import (
     RunRequest,
     RunState,
 )
-from aeond.domain.steps import StepMode
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.errors import ReplayError
-from aeond.kernel.fold import fold
+from aeond.state_machine.fold import fold
 from tests.support.playbook import (
     CHAIN,
     WAIT,
@@ -118,7 +118,7 @@ def test_a_run_with_a_failed_step_still_answers_and_says_what_is_missing() -> No
         >> e.PassEnded(1)
         >> e.AnswerStarted(NOTHING)
         >> e.AnswerComposed(Answer("what there is"))
-        << Record(e.RunEnded(RunState.FAILED, Problem("STEPS_FAILED", "these steps gave no result: s1")))
+        << Record(e.RunEnded(RunState.FAILED, Problem("STEPS_FAILED", "steps without a result: s1")))
     )
 
 
@@ -200,7 +200,7 @@ def test_the_last_step_that_the_budget_allows_is_the_last() -> None:
         >> e.AnswerStarted(NOTHING)
         >> e.AnswerComposed(Answer("half"))
         << Record(
-            e.RunEnded(RunState.EXPIRED, Problem("BUDGET_EXHAUSTED", "the run's budget of ttl ran out"))
+            e.RunEnded(RunState.EXPIRED, Problem("BUDGET_EXHAUSTED", "the run's budget for ttl is exhausted"))
         )
     )
     assert short.run.steps["s2"].state is StepState.SKIPPED

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from aeond.domain.budgets import DIMENSIONS, Amounts, Budget, BudgetRequest
-from aeond.domain.events import ChildRunEnded, ChildRunStarted, PassStarted, StepStarted
-from aeond.domain.plans import Plan
-from aeond.domain.runs import RunSnapshot
-from aeond.kernel.fold import fold
-from aeond.service.runs import Bounds
+from aeond.domain.plans.plan import Plan
+from aeond.domain.runs.budgets import DIMENSIONS, Amounts, Budget, BudgetRequest
+from aeond.domain.runs.events import ChildRunEnded, ChildRunStarted, PassStarted, StepStarted
+from aeond.domain.runs.run import RunSnapshot
+from aeond.service.run_use_cases import Bounds
+from aeond.state_machine.fold import fold
 from tests.support.service_world import World, asking
 from tests.support.strategy import calls
 from tests.support.trees import PlanByTopic, next_daemon, tree_world
@@ -104,8 +104,8 @@ async def test_no_tree_exceeds_its_roots_budget(
     lives: list[int],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """What was really called, planned and begun in all runs together is within what the root was given,
-    with up to two daemons that died anywhere in between; and every run of the tree ends."""
+    """Actual calls, plans and runs of a whole tree stay within the root's budget, with up to two daemon
+    crashes at any point, and every run of the tree ends."""
     world = tree_world(tmp_path_factory.mktemp("tree"), bounds=AMPLE)
     planner = CountingPlanner(planned)
     world.planner = planner  # type: ignore[assignment]  # another double of the same port

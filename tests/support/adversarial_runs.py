@@ -8,39 +8,41 @@ from random import Random
 import anyio
 from anyio.lowlevel import checkpoint
 
-from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
 from aeond.capabilities.llm.agent import LLMAgent
-from aeond.capabilities.tools.invoking import AcceptAll, GuardedInvoker
+from aeond.capabilities.tools.invoker import AcceptAll, GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
-from aeond.domain import events as e
-from aeond.domain.budgets import Amounts, Budget, BudgetRequest
 from aeond.domain.outcome import Outcome, success
-from aeond.domain.plans import StepState
-from aeond.domain.questions import InputRequest
-from aeond.domain.runs import Ancestry, Owner, RunRequest, RunSnapshot, RunState
-from aeond.domain.steps import StepMode
-from aeond.domain.subtasks import ChildRun, SubtaskRequest, Template
+from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.plans.subtasks import ChildRun, SubtaskRequest, Template
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Amounts, Budget, BudgetRequest
+from aeond.domain.runs.questions import InputRequest
+from aeond.domain.runs.run import Ancestry, Owner, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import Effect, ToolContext
 from aeond.domain.values import JsonObject
 from aeond.errors import ToolError
-from aeond.kernel.decide import decide
 from aeond.kernel.executor import StepExecutor
-from aeond.kernel.fold import fold, fold_all
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
-from aeond.orchestration.assembling import phases_over
-from aeond.orchestration.immediate import AtOnce
-from aeond.orchestration.intents import PreparedIntents
-from aeond.orchestration.mending import StepMender
-from aeond.orchestration.readiness import StepReadiness
-from aeond.orchestration.reasoning import AgentReasoner
-from aeond.orchestration.repair import ModelSupervisor
-from aeond.orchestration.trivial import AsSaid
-from aeond.orchestration.validation import PlanValidator
+from aeond.orchestration.assembly import phases_over
+from aeond.orchestration.execution.agent_steps import AgentReasoner
+from aeond.orchestration.execution.inline_executor import InlineExecutor
+from aeond.orchestration.execution.intents import PreparedIntents
+from aeond.orchestration.execution.readiness import StepReadiness
+from aeond.orchestration.null_objects import AsSaid, NamedTemplates
+from aeond.orchestration.planning.validator import PlanValidator
+from aeond.orchestration.repair.step_repair import StepRepairer
+from aeond.orchestration.repair.supervisor import ModelSupervisor
 from aeond.ports import ToolAnswer
-from aeond.service.replaying import Replay
+from aeond.service.history.replays import Replay
+from aeond.state_machine.decide import decide
+from aeond.state_machine.fold import fold
 from tests.support.adversary import Adversary
-from tests.support.doubles import ManualClock, RecordingFeed, ToldTool
+from tests.support.doubles import ManualClock, RecordingFeed, ScriptedTool
+from tests.support.folding import fold_all
+from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.journals import all_events
+from tests.support.surroundings import BARE
 
 PHASED = e.LOGIC_VERSION
 DEADLINE_SECONDS = 30.0
@@ -79,16 +81,17 @@ class World:
         self.ports = RunPorts(
             journal=self.journal,
             feed=RecordingFeed(),
-            phases=phases_over(self.adversary, registry, supervisor, validator, AsSaid()),
+            phases=phases_over(self.adversary, registry, invoker, supervisor, validator, AsSaid(), BARE),
             intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), AnyTemplate(), self),
             executor=StepExecutor(
                 invoker=invoker,
                 reasoner=reasoner,
-                mender=StepMender(registry, supervisor, validator),
+                repairer=StepRepairer(registry, supervisor, validator),
                 clock=self.clock,
                 children=self,
+                subtasks=NamedTemplates(),
             ),
-            immediate=AtOnce(invoker, self.clock),
+            immediate=InlineExecutor(invoker, self.clock),
             clock=self.clock,
         )
 
@@ -130,7 +133,7 @@ class World:
                 break
         return run
 
-    def _tools(self) -> list[ToldTool]:
+    def _tools(self) -> list[ScriptedTool]:
         def counting(
             work: Callable[[], Awaitable[ToolAnswer]],
         ) -> Callable[[JsonObject, ToolContext], Awaitable[ToolAnswer]]:
@@ -162,7 +165,7 @@ class World:
         delegating = self.chance.choice(list(Effect))
         effects = {"flood": Effect.READ, "dawdle": Effect.WRITE_OUTSIDE, "delegate": delegating}
         return [
-            ToldTool(work.__name__, counting(work), effects.get(work.__name__, Effect.PURE))
+            ScriptedTool(work.__name__, counting(work), effects.get(work.__name__, Effect.PURE))
             for work in (add, fail, dawdle, flood, request_user_input, delegate)
         ]
 

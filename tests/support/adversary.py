@@ -19,7 +19,9 @@ RUBBISH = (
     '{"steps": [',
     "[" * 2_000,
     "NaN",
-    '{"route": "everything"}',
+    '{"everything": true}',
+    '{"answer": 7}',
+    '{"answer": "", "plan": true}',
     '{"steps": [{"tool": "no_such_tool", "arguments": {}}]}',
     '{"step_id": "s1", "tool": null}',
     "```json\n{}\n```",
@@ -49,7 +51,7 @@ class Adversary:
 
     def __post_init__(self) -> None:
         self._chance = Random(self.seed)
-        # Each adversary has a character: what it mostly does.
+        # Each adversary has a character: its usual behaviour.
         names = ("obey", "rubbish", "flood", "stall", "fail", "repeat")
         self._weights = {name: self._chance.random() ** 3 for name in names}
         self._weights["stall"] /= 8
@@ -95,7 +97,7 @@ class Adversary:
         return self._fitting(text, request)
 
     def _fitting(self, text: str, request: LLMRequest) -> tuple[str, FinishReason]:
-        """What an engine lets through: at most so many tokens."""
+        """The text that an engine allows: at most that many tokens."""
         if tokens_in(text) <= request.max_tokens:
             return text, FinishReason.STOP
         return text[: request.max_tokens * 4], FinishReason.LENGTH

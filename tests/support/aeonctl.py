@@ -21,7 +21,7 @@ PROGRAM_SECONDS: Final = 60.0
 
 @dataclass(frozen=True)
 class Printed:
-    """What a command left behind."""
+    """The output of a command."""
 
     code: int
     out: str
@@ -54,19 +54,19 @@ def command(*words: str) -> list[str]:
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """What such a process is told, and nothing that this one happens to know."""
+    """The environment of such a process, without variables of this one."""
     return {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **settings}
 
 
 async def offered(typed: str, socket: str) -> Printed:
-    """What bash is offered for the last of these words: a line for each, its kind and it."""
+    """Bash's completions for the last of these words: one line each, with kind and text."""
     words = f"aeonctl {typed}"
     asked = {"_AEONCTL_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     return await finished(command(), environment(AEOND_SOCKET=socket, **asked))
 
 
 async def finished(program: Sequence[str], told: Mapping[str, str], *, cwd: Path | None = None) -> Printed:
-    """What a process without standard input leaves behind in such an environment."""
+    """The result of a process without standard input in such an environment."""
     with anyio.fail_after(PROGRAM_SECONDS):
         done = await anyio.run_process(program, check=False, cwd=cwd, env=told)
     return Printed(done.returncode, done.stdout.decode(), done.stderr.decode())

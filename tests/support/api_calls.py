@@ -1,24 +1,11 @@
-"""In-memory implementations of everything the server asks of the service layer, told what to do by tests."""
+"""Scripted in-memory implementations of all calls that the server makes to the service layer."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import anyio
 
-from aeond.capabilities.sessions.in_memory_sessions import InMemorySessions
-from aeond.domain.budgets import Budget, BudgetRequest
 from aeond.domain.daemons import ConfigChanges, DaemonSnapshot, DaemonState
-from aeond.domain.events import (
-    CancelRequested,
-    Event,
-    EventKind,
-    InputAnswered,
-    LiveUpdate,
-    RunCreated,
-    RunEnded,
-    StepResolved,
-)
-from aeond.domain.forks import ForkRequest
 from aeond.domain.llm import (
     EngineSnapshot,
     EngineState,
@@ -28,19 +15,32 @@ from aeond.domain.llm import (
     ModelInfo,
     TokenUsage,
 )
-from aeond.domain.plans import Plan
-from aeond.domain.runs import Ancestry, Owner, Resolution, RunRequest, RunSnapshot, RunState
+from aeond.domain.plans.plan import Plan
+from aeond.domain.runs.budgets import Budget, BudgetRequest
+from aeond.domain.runs.events import (
+    CancelRequested,
+    Event,
+    EventKind,
+    InputAnswered,
+    LiveUpdate,
+    RunCreated,
+    RunEnded,
+    StepResolved,
+)
+from aeond.domain.runs.forks import ForkRequest
+from aeond.domain.runs.run import Ancestry, Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import Effect, ToolCall, ToolResult, ToolSpec
 from aeond.domain.values import JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
-from aeond.kernel.fold import fold
 from aeond.ports import RunSummary
 from aeond.server.api import Calls
-from aeond.service.admission import Admission
+from aeond.service.runs.admission import Admission
+from aeond.state_machine.fold import fold
 from tests.support.counts import Count
 from tests.support.doubles import ManualClock
+from tests.support.in_memory_sessions import InMemorySessions
 from tests.support.service_world import NumberedIds
-from tests.support.sessions import ToldContexts, sessions_in_memory
+from tests.support.sessions import ScriptedContexts, sessions_in_memory
 
 START_TIME = 1_790_000_000.0
 LIMIT = Budget()
@@ -169,7 +169,7 @@ class InMemoryRuns:
                     await self._changed.wait()
 
     def happen(self, run_id: str, kind: EventKind) -> RunSnapshot:
-        """Journals an event and shows it to whoever watches."""
+        """Journals an event and sends it to watchers."""
         run = self.snapshots[run_id]
         event = Event(run_id, run.seq + 1, START_TIME + run.seq, run.seq / 8, kind)
         self.snapshots[run_id] = fold(run, event)
@@ -248,7 +248,7 @@ class InMemoryKeys:
 
 @dataclass
 class InMemoryModels:
-    """A model that says what it is told to say, word by word."""
+    """A model with predefined answers, streamed word by word."""
 
     text: str = "It is 420."
     engine: EngineSnapshot = EngineSnapshot(EngineState.READY, "small")  # noqa: RUF009 (frozen)
@@ -321,7 +321,7 @@ class InMemoryCalls:
 
     runs: InMemoryRuns = field(default_factory=InMemoryRuns)
     sessions: InMemorySessions = field(default_factory=InMemorySessions)
-    contexts: ToldContexts = field(default_factory=ToldContexts)
+    contexts: ScriptedContexts = field(default_factory=ScriptedContexts)
     tools: InMemoryTools = field(default_factory=InMemoryTools)
     memory: InMemoryKeys = field(default_factory=InMemoryKeys)
     models: InMemoryModels = field(default_factory=InMemoryModels)

@@ -22,8 +22,8 @@ from aeond.api.v1 import (
     tools_pb2_grpc,
 )
 from aeond.server.api import Api
-from aeond.server.entry import EntryRule
-from aeond.server.listening import bound_socket
+from aeond.server.door.access_control import AccessRule
+from aeond.server.door.listening import bound_socket
 from tests.support.api_calls import InMemoryCalls
 from tests.support.doubles import ManualClock
 from tests.support.service_world import NumberedIds
@@ -33,14 +33,14 @@ DEADLINE_SECONDS = 60
 
 @dataclass
 class ApiWorld:
-    """What a test of the API works with."""
+    """The environment of API tests."""
 
     socket_path: Path
     api: Api
     behind: InMemoryCalls
 
     def channel(self, **options: Any) -> grpc.aio.Channel:
-        """A connection of its own: channels to the same address share one unless told otherwise."""
+        """A separate connection: by default, channels to the same address share one."""
         settings = {"grpc.use_local_subchannel_pool": 1, **options}
         return grpc.aio.insecure_channel(f"unix:{self.socket_path}", options=list(settings.items()))
 
@@ -62,7 +62,7 @@ class Stubs:
 
 @asynccontextmanager
 async def api_world(
-    folder: Path, *, entry: EntryRule | None = None, stall_seconds: float = 30.0
+    folder: Path, *, entry: AccessRule | None = None, stall_seconds: float = 30.0
 ) -> AsyncIterator[ApiWorld]:
     """An API that answers, in this folder."""
     behind = InMemoryCalls()
@@ -72,7 +72,7 @@ async def api_world(
             behind.calls(),
             listener=listener,
             inner_folder=folder / "inner",
-            entry=entry or EntryRule(),
+            entry=entry or AccessRule(),
             clock=ManualClock(1_790_000_000.0),
             ids=NumberedIds(),
             stall_seconds=stall_seconds,

@@ -14,7 +14,7 @@ STREAM_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
 
 
 class CannedServer:
-    """What was asked, as (path, body); None in place of a response keeps the client waiting in silence."""
+    """The requests as (path, body); None as a response keeps the client waiting."""
 
     def __init__(self, responses: Sequence[bytes | None]) -> None:
         self.asked: list[tuple[str, Any]] = []

@@ -13,7 +13,7 @@ DEADLINE_SECONDS = 60.0
 
 
 class Collector:
-    """Everything that one watcher of a run was told, as it came."""
+    """Everything that one watcher of a run received, in order."""
 
     def __init__(self, socket: str, run_id: str) -> None:
         self._socket = socket
@@ -60,11 +60,11 @@ class Collector:
         return self.has(RunEnded)
 
     def has(self, kind: type[EventKind]) -> bool:
-        """Whether the watcher was told of something of this kind."""
+        """Whether the watcher received an event of this kind."""
         return any(isinstance(event.kind, kind) for event in self.events)
 
     def text_of(self, step_id: str) -> str:
-        """What a client shows of a step that follows the offsets."""
+        """The text of a step as a client that follows the offsets displays it."""
         text = ""
         for event in self.events:
             if isinstance(event.kind, TextDelta) and event.kind.step_id == step_id:
@@ -79,7 +79,7 @@ class Collector:
         return came
 
     def wait_for(self, kind: type[EventKind], deadline_seconds: float = DEADLINE_SECONDS) -> None:
-        """Returns once the watcher was told of something of this kind."""
+        """Returns once the watcher received an event of this kind."""
         came = self.wait(lambda seen: seen.has(kind), deadline_seconds)
         assert came, f"no {kind.__name__}: {self.events[-3:]}"
 

@@ -1,7 +1,7 @@
-"""Plans that a model writes under the schema of twenty tools, looked at one by one.
+"""Plans that a model writes under the schema of twenty tools, each checked.
 
-The model is tiny and free to vary, so that it writes whatever the grammar lets it: what is wrong with its plans, the
-engine let through.
+The model is tiny and unconstrained otherwise, so that it writes anything the grammar permits: errors in its
+plans were permitted by the engine.
 """
 
 import json
@@ -14,10 +14,10 @@ import jsonschema_rs
 
 from aeond.domain.llm import FinishReason, LLMRequest
 from aeond.domain.messages import Message, Role
-from aeond.domain.plans import LLM_AGENT
+from aeond.domain.plans.plan import LLM_AGENT
 from aeond.domain.tools import Effect, ToolSpec
-from aeond.orchestration.plan_reading import plan_from_model
-from aeond.orchestration.plan_schema import compile_plan_schema
+from aeond.orchestration.planning.plan_parsing import plan_from_model
+from aeond.orchestration.planning.plan_schema import compile_plan_schema
 from aeond.ports import LLMAdapter
 
 TEXT = {"type": "string", "maxLength": 40}
@@ -110,7 +110,7 @@ async def counted_plans(llm: LLMAdapter, tasks_asked: range, *, at_once: int, ma
 def problem_with(
     text: str, whole: jsonschema_rs.Validator, validators: Mapping[str, jsonschema_rs.Validator]
 ) -> str:
-    """What is wrong with a plan that was not cut; "" when nothing is."""
+    """The problem of a plan that was not cut; "" if there is none."""
     try:
         plan = json.loads(text)
     except ValueError:

@@ -23,10 +23,10 @@ Overrides = Mapping[str, Mapping[str, Any]]
 
 
 class DaemonProcess:
-    """`aeond serve` in a folder of its own, by default with the scripted model and no answers in its script.
+    """`aeond serve` in a separate folder, by default with the scripted model and an empty script.
 
-    `overrides` are configuration sections; what is not overridden is the default. The state, the socket
-    and the log stay when the process is killed or stopped, so that `start` goes on where it was.
+    `overrides` are configuration sections; all other keys have their defaults. State, socket and log remain
+    when the process is killed or stopped, so that `start` continues with them.
     """
 
     def __init__(self, folder: Path, overrides: Overrides | None = None) -> None:
@@ -42,7 +42,7 @@ class DaemonProcess:
 
     @property
     def address(self) -> str:
-        """What gRPC calls the socket."""
+        """The socket in gRPC's syntax."""
         return f"unix:{self.socket}"
 
     @property
@@ -62,6 +62,7 @@ class DaemonProcess:
             "socket": {"path": str(self.socket)},
             "log": {"format": "text", "level": "debug"},
             "model": {"engine": "scripted", "script": str(self.script)},
+            "embedding": {"fetch": False},
         }
         for name, values in self._overrides.items():
             sections[name] = {**sections.get(name, {}), **values}

@@ -1,4 +1,4 @@
-"""What pyproject.toml asks for and what the pins give."""
+"""The requirements of pyproject.toml and the pinned versions."""
 
 import re
 import tomllib

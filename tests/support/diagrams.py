@@ -1,25 +1,17 @@
-"""The state diagrams in docs/architecture.md, from the tables that the kernel obeys.
+"""The diagrams in docs/architecture.md: states from the transition tables, packages from the imports.
 
-`python -m tests.support.diagrams` writes them anew.
+`python -m tests.support.diagrams` writes them.
 """
 
 import re
 from collections import defaultdict
 
-from aeond.domain.runs import RunState
-from aeond.domain.transitions import RUN_TRANSITIONS, STEP_TRANSITIONS
+from aeond.domain.runs.run import RunState
+from aeond.state_machine.transitions import RUN_TRANSITIONS, STEP_CONSEQUENCES, STEP_TRANSITIONS
+from tests.support.package_picture import picture_of_the_whole, pictures_of_packages
 from tests.support.repository import ROOT
 
 PAGE = ROOT / "docs" / "architecture.md"
-ENDS = tuple(state for state in RunState if state.ended)
-# RunEnded carries the state that it ends in; a run that has not begun or waits can only be cancelled
-# (or, where it has not begun or is being asked for, fail on an error of ours).
-ENDED_FROM = {
-    RunState.PENDING: (RunState.FAILED, RunState.CANCELLED),
-    RunState.RUNNING: ENDS,
-    RunState.AWAITING_INPUT: (RunState.FAILED,),
-    RunState.SUSPENDED: (RunState.CANCELLED,),
-}
 
 
 def _mermaid(edges: dict[tuple[str, str], list[str]], initial: str) -> str:
@@ -32,27 +24,35 @@ def run_diagram() -> str:
     """Moves of a run; events that leave its state as it is are left out."""
     edges: dict[tuple[str, str], list[str]] = defaultdict(list)
     for state, admitted in RUN_TRANSITIONS.items():
-        for kind, target in admitted.items():
-            for reached in ENDED_FROM[state] if target is None else (target,):
-                if reached is not state:
-                    edges[state.name, reached.name].append(kind.__name__)
+        for kind, targets in admitted.items():
+            for target in targets:
+                if target is not state:
+                    edges[state.name, target.name].append(kind.__name__)
     return _mermaid(edges, RunState.PENDING.name)
 
 
 def step_diagram() -> str:
-    """Moves of a step."""
+    """Moves of a step by its own events and by those of other steps and of the run."""
     edges: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for state, admitted in STEP_TRANSITIONS.items():
-        for kind, targets in admitted.items():
-            for target in targets:
-                edges[state.name, target.name].append(kind.__name__)
+    for table in (STEP_TRANSITIONS, STEP_CONSEQUENCES):
+        for state, admitted in table.items():
+            for kind, targets in admitted.items():
+                for target in targets:
+                    if target is not state or table is STEP_TRANSITIONS:
+                        edges[state.name, target.name].append(kind.__name__)
     return _mermaid(edges, "PENDING")
 
 
 def with_diagrams(page: str) -> str:
-    """The page with both diagrams as the tables have them now."""
-    for name, diagram in (("run", run_diagram()), ("step", step_diagram())):
-        pattern = rf"(?<=<!-- {name} states -->\n).*?(?=\n<!-- end -->)"
+    """The page with all diagrams as tables and imports have them now."""
+    diagrams = {
+        "run states": run_diagram,
+        "step states": step_diagram,
+        "whole": picture_of_the_whole,
+        "packages": pictures_of_packages,
+    }
+    for name, draw in diagrams.items():
+        diagram, pattern = draw(), rf"(?<=<!-- {name} -->\n).*?(?=\n<!-- end -->)"
         before, after = re.split(pattern, page, maxsplit=1, flags=re.DOTALL)
         page = before + diagram + after
     return page

@@ -1,4 +1,4 @@
-"""Doubles of ports that tests of the kernel and the service share: small, deterministic, told what to do."""
+"""Doubles of ports shared by tests of the kernel and the service: small, deterministic, scripted."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,8 +6,13 @@ from typing import Any
 
 import anyio
 
-from aeond.domain.budgets import Amounts, Budget, Grant
-from aeond.domain.events import (
+from aeond.domain.messages import Message, Role
+from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.plans.plan import Plan, PlanStep, StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.plans.subtasks import ChildRun, SubtaskRequest
+from aeond.domain.runs.budgets import Amounts, Budget, Grant
+from aeond.domain.runs.events import (
     ChildRunEnded,
     ChildRunStarted,
     Event,
@@ -17,19 +22,14 @@ from aeond.domain.events import (
     StepStarted,
     TextDelta,
 )
-from aeond.domain.messages import Message, Role
-from aeond.domain.outcome import Outcome, Problem, failure, success
-from aeond.domain.plans import Plan, PlanStep, StepState
-from aeond.domain.questions import InputRequest
-from aeond.domain.runs import Answer, RunSnapshot, RunState
-from aeond.domain.steps import StepMode
-from aeond.domain.subtasks import ChildRun, SubtaskRequest
-from aeond.domain.tools import Effect, Recovery, ToolCall, ToolContext, ToolResult, ToolSpec
+from aeond.domain.runs.questions import InputRequest
+from aeond.domain.runs.run import Answer, RunSnapshot, RunState
+from aeond.domain.tools import Effect, Recovery, ToolCall, ToolContext, ToolOutput, ToolResult, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import ToolError
-from aeond.orchestration.contracts import Answerer, PlanDraft, Planner
+from aeond.orchestration.interfaces import Answerer, PlanDraft, Planner
+from aeond.orchestration.null_objects import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine
 from aeond.orchestration.phases import PhaseOrchestrator
-from aeond.orchestration.trivial import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine
 from aeond.ports import ProgressSink, StepOutput, TextSink, ToolAnswer
 
 
@@ -102,7 +102,7 @@ async def give_arguments_back(arguments: JsonObject, _: ToolContext) -> JsonValu
 
 
 @dataclass
-class ToldTool:
+class ScriptedTool:
     """A tool that does what the test says and counts its calls."""
 
     name: str
@@ -113,7 +113,7 @@ class ToldTool:
     done_before: JsonValue | None = None
     calls: list[ToolContext] = field(default_factory=list)
     timeout_seconds: float = 30.0
-    computed: Compute | None = None  # what it computes at once, where that is all it does
+    computed: Compute | None = None  # the synchronous result, for pure tools
 
     @property
     def spec(self) -> ToolSpec:
@@ -139,7 +139,7 @@ class ToldTool:
 
 @dataclass
 class FixedPlanner:
-    """Gives the plan that it was told, at a price, after a gate has opened."""
+    """Returns a given plan, at a cost, after a gate has opened."""
 
     plan: Plan | None
     price: Amounts = field(default_factory=lambda: Amounts(llm_calls=1, tokens=100))
@@ -190,8 +190,8 @@ def phases(planner: Planner, answerer: Answerer, **parts: Any) -> PhaseOrchestra
 
 
 @dataclass
-class ToldReasoner:
-    """Agents that give the outcome that they were told."""
+class FixedReasoner:
+    """Agents with predefined outcomes."""
 
     outcomes: Mapping[str, Outcome[StepOutput | None]] = field(default_factory=dict)
     reasoned: list[PlanStep] = field(default_factory=list)
@@ -209,14 +209,14 @@ class ToldReasoner:
 
 
 @dataclass
-class ToldMender:
-    """Mends a step as it was told, or not at all."""
+class ScriptedRepairer:
+    """Repairs a step in a predefined way, or not at all."""
 
     mended: Callable[[PlanStep], Outcome[PlanStep]] = lambda step: failure(
         Problem("REPAIR_FAILED", "nothing fits"), step
     )
 
-    async def mend(self, step: PlanStep, run: RunSnapshot, grant: Grant) -> Outcome[PlanStep]:
+    async def repair(self, step: PlanStep, run: RunSnapshot, grant: Grant) -> Outcome[PlanStep]:
         grant.take(Amounts(llm_calls=1, tokens=5))
         return self.mended(step)
 
@@ -240,7 +240,7 @@ class EchoAgent:
 class PlainIntents:
     """Runs steps as planned: by their tool when it is there, else by their agent, else repair and fallback."""
 
-    tools: Mapping[str, ToldTool]
+    tools: Mapping[str, ScriptedTool]
     child_budget: Budget = field(default_factory=lambda: Budget(ttl=2, llm_calls=2, tokens=100, tool_calls=2))
 
     def prepare(self, run: RunSnapshot, step_id: str, reservation: Amounts) -> StepStarted:
@@ -262,8 +262,8 @@ class PlainIntents:
 
 
 @dataclass
-class ToldChildren:
-    """Child runs that answer what they were told, after a gate has opened."""
+class ScriptedChildren:
+    """Child runs with predefined answers, after a gate has opened."""
 
     text: str = "the child's answer"
     state: RunState = RunState.SUCCEEDED
@@ -285,15 +285,17 @@ class ToldChildren:
 
 @dataclass
 class PlainInvoker:
-    """Calls a told tool; what it raises is the error of its result."""
+    """Calls a scripted tool; an exception becomes the error of its result."""
 
-    tools: Mapping[str, ToldTool]
+    tools: Mapping[str, ScriptedTool]
 
     async def invoke(self, call: ToolCall, context: ToolContext) -> ToolResult:
         try:
             answer = await self.tools[call.tool].execute(call.arguments, context)
             if isinstance(answer, InputRequest | SubtaskRequest):
                 return ToolResult(True, request=answer)
+            if isinstance(answer, ToolOutput):
+                return ToolResult(True, answer.data, effects=answer.effects)
             return ToolResult(True, answer)
         except ToolError as error:
             return ToolResult(False, error=error.message, reason=error.reason)
@@ -311,3 +313,8 @@ class PlainInvoker:
     async def reconcile(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
         done = await self.tools[call.tool].reconcile(call.arguments, context)
         return None if done is None else ToolResult(True, done)
+
+    async def candidates(
+        self, tool: str, argument: str, context: ToolContext, limit: int, near: str = ""
+    ) -> Sequence[str]:
+        return ()

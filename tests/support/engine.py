@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from aeond.capabilities.llm.catalogue import BUILT_IN, SMOLLM2_135M, Catalogue
-from aeond.capabilities.llm.downloading import ModelStore
-from aeond.capabilities.llm.llama_cpp import LlamaCppAdapter
-from aeond.capabilities.llm.llama_engine import LlamaEngine, LlamaSettings
-from aeond.capabilities.llm.retrying import Retries
+from aeond.capabilities.llm.adapters.llama_cpp import LlamaCppAdapter
+from aeond.capabilities.llm.adapters.retry import Retries
+from aeond.capabilities.llm.llama.engine import LlamaEngine, LlamaSettings
+from aeond.capabilities.llm.models.catalogue import BUILT_IN, SMOLLM2_135M, Catalogue
+from aeond.capabilities.llm.models.store import ModelStore
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message, Role

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-HOST = (sys.executable, "-P", "-m", "aeond.capabilities.llm.unit_host")
+HOST = (sys.executable, "-P", "-m", "aeond.capabilities.llm.engine.unit_host")
 # Descriptor 3 is where the host looks; a shell puts it there as systemd would.
 PLACED = ("/bin/sh", "-c", 'exec "$@" 3<&0 0</dev/null', "sh")
 

@@ -222,7 +222,7 @@ UNUSABLE = (
     "sub/../fifo",
 )
 
-# What an honest path reads, and how.
+# Reads by an honest path.
 HONEST = (
     *INNER_FILES,
     "./a.txt",

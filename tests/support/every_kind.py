@@ -2,9 +2,14 @@
 
 from collections.abc import Sequence
 
-from aeond.domain.budgets import Amounts, Budget
-from aeond.domain.evaluations import Evaluation, Issue, RefinementAction, RefinementOperation, Severity
-from aeond.domain.events import (
+from aeond.domain.outcome import Problem
+from aeond.domain.plans.evaluations import Evaluation, Issue, RefinementAction, RefinementOperation, Severity
+from aeond.domain.plans.plan import Clarity, Plan, PlanStep, StepState
+from aeond.domain.plans.profiles import Breadth, ConfidenceLevel, Route, TaskProfile, ToolUsage
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.plans.subtasks import ChildRun, SubtaskRequest
+from aeond.domain.runs.budgets import Amounts, Budget
+from aeond.domain.runs.events import (
     AnswerComposed,
     AnswerStarted,
     BudgetAdjusted,
@@ -37,11 +42,8 @@ from aeond.domain.events import (
     StepResolved,
     StepStarted,
 )
-from aeond.domain.outcome import Problem
-from aeond.domain.plans import Clarity, Plan, PlanStep, StepState
-from aeond.domain.profiles import Breadth, ConfidenceLevel, Route, TaskProfile, ToolUsage
-from aeond.domain.questions import InputRequest, Question
-from aeond.domain.runs import (
+from aeond.domain.runs.questions import InputRequest, Question
+from aeond.domain.runs.run import (
     Answer,
     Operation,
     Owner,
@@ -51,9 +53,7 @@ from aeond.domain.runs import (
     RunState,
     SuspendReason,
 )
-from aeond.domain.steps import StepMode
-from aeond.domain.subtasks import ChildRun, SubtaskRequest
-from aeond.domain.tools import Recovery, ToolCall
+from aeond.domain.tools import RecordedEffect, Recovery, ToolCall
 
 STEP = PlanStep(
     "s1", "add", ToolCall("calculator", {"expression": "1+1", "deep": [1, 2.5, {"a": None}]}, "c1")
@@ -67,6 +67,7 @@ CHILD = ChildRun(
     SubtaskRequest("shorten it", {"text": "long"}, ("short",)),
     ("summarise:0",),
 )
+EFFECTS = (RecordedEffect("file.created", "größe.txt", "12 bytes"), RecordedEffect("fact.forgotten", "k"))
 EVERY_KIND: Sequence[EventKind] = (
     RunCreated(RunRequest("1+1", "q1", "session", "/home", 2, Owner(1, 2), {"a": "b"}), Budget(ttl=3), PLAN),
     RunStarted(),
@@ -77,11 +78,19 @@ EVERY_KIND: Sequence[EventKind] = (
     StepStarted(STEP, 1, StepMode.TOOL, Recovery.ASK, Amounts(ttl=1)),
     StepRepaired(STEP, Problem("NO_TOOL", "none"), Amounts(tokens=3)),
     StepEnded(
-        "s1", StepState.SUCCEEDED, StepMode.AGENT, {"result": 2.0}, clarity=Clarity.BLOCKED, handoff="2"
+        "s1",
+        StepState.SUCCEEDED,
+        StepMode.AGENT,
+        {"result": 2.0},
+        clarity=Clarity.BLOCKED,
+        handoff="2",
+        effects=EFFECTS,
     ),
     PassEnded(1),
     AnswerStarted(Amounts(llm_calls=1)),
-    AnswerComposed(Answer("it is 2 ☃", ("s1",), 0.5, ("one step failed",), True, True), Amounts(tokens=9)),
+    AnswerComposed(
+        Answer("it is 2 ☃", ("s1",), 0.5, ("one step failed",), True, True, EFFECTS), Amounts(tokens=9)
+    ),
     BudgetExhausted("tokens"),
     CancelRequested(Owner(1, 2), "enough"),
     RunParked(),

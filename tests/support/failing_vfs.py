@@ -1,4 +1,4 @@
-"""A SQLite VFS on which the disk fails when told to."""
+"""A SQLite VFS whose disk fails on request."""
 
 import threading
 from collections.abc import Iterator

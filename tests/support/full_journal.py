@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
-from aeond.domain.events import Event, RunSuspended
+from aeond.domain.runs.events import Event, RunSuspended
 from aeond.errors import StoreError
+from tests.support.in_memory_journal import InMemoryJournal
 
 
 class FullDisk(InMemoryJournal):

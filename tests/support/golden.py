@@ -10,16 +10,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from aeond.capabilities.journal.transcripts import read_lines, write_lines
-from aeond.domain import events as e
-from aeond.domain.budgets import Amounts, Budget
-from aeond.domain.plans import Plan, PlanStep, StepState
-from aeond.domain.runs import Owner, Resolution, RunSnapshot
+from aeond.domain.plans.plan import Plan, PlanStep, StepState
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Amounts, Budget
+from aeond.domain.runs.run import Owner, Resolution, RunSnapshot
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.domain.values import JsonValue
-from aeond.kernel.fold import fold, fold_all
+from aeond.state_machine.fold import fold
+from tests.support.folding import fold_all
 from tests.support.repository import ROOT
 from tests.support.simulation import SimulatedHost, StepScript
+from tests.support.transcripts import read_lines, write_lines
 
 FOLDER = ROOT / "tests" / "replay" / "journals"
 
@@ -33,12 +34,12 @@ class GoldenJournal:
     outcome: JsonValue
 
     def folded(self) -> JsonValue:
-        """What the run comes to with the code as it is."""
+        """The run as folded by the current code."""
         return outcome_of(fold_all(RunSnapshot("run"), read_lines(self.lines)))
 
 
 def outcome_of(run: RunSnapshot) -> JsonValue:
-    """What a person would say of a run: its state, steps, answer and what it used."""
+    """The visible outcome of a run: its state, steps, answer and use."""
     used = run.ledger.used
     return {
         "state": run.state,
@@ -105,7 +106,7 @@ def stories() -> Iterable[tuple[str, list[e.Event]]]:
 def record(version: str) -> None:
     known = {path.stem.partition("-")[2] for path in FOLDER.glob("*.jsonl")}
     for name, events in stories():
-        if name in known:  # an older version's stays as it is, and is told no second time
+        if name in known:  # the recording of an older version is kept unchanged
             continue
         path = FOLDER / f"{version}-{name}.jsonl"
         with path.open("x", encoding="utf-8") as file:

@@ -46,7 +46,7 @@ def shown(name: str) -> str:
 
 
 def journal() -> str:
-    """What the service said, and systemd of it, since it was last started."""
+    """The log of the service, and of systemd about it, since its last start."""
     subprocess.run(["journalctl", "--sync"], check=False, timeout=DEADLINE_SECONDS)
     said = subprocess.run(
         ["journalctl", "--unit", "aeond.service", "--output", "cat", "--no-pager"],
@@ -66,7 +66,7 @@ def records(*matches: str) -> list[dict[str, Any]]:
 
 
 def until(condition: Callable[[], bool], what: str, seconds: float = DEADLINE_SECONDS) -> None:
-    """Returns once systemd, which tells nobody, shows that it is so."""
+    """Polls until systemd, which sends no notification, shows the expected state."""
     deadline = monotonic() + seconds
     while not condition():
         assert monotonic() < deadline, f"not in time: {what}\n{journal()}"
@@ -74,7 +74,7 @@ def until(condition: Callable[[], bool], what: str, seconds: float = DEADLINE_SE
 
 
 def command_of(user: str, *words: str) -> list[str]:
-    """aeonctl as this user types it, in a folder that is nobody's."""
+    """aeonctl as this user runs it, in a neutral folder."""
     plain = ["env", "--ignore-environment", "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8"]
     return ["setpriv", "--reuid", user, "--regid", user, "--init-groups", *plain, "aeonctl", *words]
 
@@ -93,7 +93,7 @@ class Service:
         self._changed = DROP_INS / "this-test.conf"
 
     def install(self, stage: Path) -> None:
-        """What `make install` put into the stage comes to where it says that it is."""
+        """Moves the result of `make install` from the stage to its final place."""
         home = Path("/usr/local/lib/aeond")
         home.mkdir(parents=True)
         run("mount", "--bind", stage / home.relative_to("/"), home)
@@ -118,7 +118,7 @@ class Service:
         self._write_drop_in("ledger", f"Environment=AEOND_LEDGER={self.ledger.path}")
 
     def forget(self) -> None:
-        """What the tests brought beside the configuration is gone."""
+        """Removes files that the tests placed beside the configuration."""
         shutil.rmtree(DROP_INS)
         shutil.rmtree(self.plans)
 
@@ -136,7 +136,7 @@ class Service:
         self._cursor = told.stdout.rpartition("-- cursor: ")[2].strip()
 
     def said(self) -> str:
-        """What the service said, and systemd of it, over all of its lives in this test."""
+        """The log of the service, and of systemd about it, over all its starts in this test."""
         run("journalctl", "--sync", check=False)
         unit = ("--unit", "aeond.service", "--output", "cat", "--no-pager")
         return run("journalctl", *unit, "--after-cursor", self._cursor).stdout

@@ -9,19 +9,27 @@ from typing import Any
 
 import pytest
 
-from aeond.capabilities.journal.changes import Append
 from aeond.capabilities.journal.encoding import encode
-from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
 from aeond.capabilities.journal.projection import parts_of
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
-from aeond.domain.budgets import Amounts, Budget
-from aeond.domain.events import Event, EventKind, RunCreated, RunEnded, RunStarted, StepEnded, StepStarted
-from aeond.domain.plans import PlanStep, StepState
-from aeond.domain.runs import Owner, RunRequest, RunState
-from aeond.domain.steps import StepMode
+from aeond.capabilities.journal.writer.changes import Append
+from aeond.domain.plans.plan import PlanStep, StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.runs.budgets import Amounts, Budget
+from aeond.domain.runs.events import (
+    Event,
+    EventKind,
+    RunCreated,
+    RunEnded,
+    RunStarted,
+    StepEnded,
+    StepStarted,
+)
+from aeond.domain.runs.run import Owner, RunRequest, RunState
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.domain.values import JsonValue
 from aeond.ports import Journal
+from tests.support.in_memory_journal import InMemoryJournal
 
 # Small, so that a test costs no more disk than it needs.
 RESERVE_BYTES = 64 << 10
@@ -66,7 +74,8 @@ def beginning(
 
 
 def step_turn(run_id: str, seq: int, output: JsonValue = None) -> list[Event]:
-    """What a step in a chain costs: the end of one and the start of the next, as events `seq` and `seq` + 1."""
+    """The events of one step in a chain: the end of one and the start of the next, with numbers `seq` and
+    `seq` + 1."""
     ended = StepEnded(
         f"s{seq}", StepState.SUCCEEDED, StepMode.TOOL, output, used=Amounts(ttl=1, tool_calls=1)
     )

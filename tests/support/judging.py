@@ -1,16 +1,16 @@
-"""What tests of the phases' parts share: passes that went one way or another, and a model to judge them."""
+"""Fixtures for tests of the phases: passes with various outcomes, and a model that evaluates them."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from aeond.domain.plans import Clarity, PlanStep, StepState
-from aeond.domain.profiles import Route
-from aeond.domain.runs import RunSnapshot
-from aeond.domain.steps import StepSnapshot
+from aeond.domain.plans.plan import Clarity, PlanStep, StepState
+from aeond.domain.plans.profiles import Route
+from aeond.domain.plans.steps import StepSnapshot
+from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.values import JsonValue
-from aeond.orchestration.constrained_asking import ConstrainedModel
-from aeond.orchestration.preamble import Preamble
-from aeond.orchestration.repair import ModelSupervisor
+from aeond.orchestration.prompts.preamble import Preamble
+from aeond.orchestration.repair.constrained_model import ConstrainedModel
+from aeond.orchestration.repair.supervisor import ModelSupervisor
 from aeond.ports import LLMAdapter
 from tests.support.strategy import registry, run_with, validator
 

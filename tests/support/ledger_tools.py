@@ -1,8 +1,8 @@
-"""A tool file for the real daemon: one tool of each effect class that writes down what it did.
+"""A tool file for the real daemon: one tool of each effect class, which records its actions.
 
-Each call appends one line to the file that AEOND_LEDGER names, in one write to a file opened with
-O_APPEND, when it begins and when it has ended: `begin CALL_ID` and `end CALL_ID`. With `gate` it waits in
-between until somebody writes to that FIFO.
+Each call appends one line to the file in AEOND_LEDGER, in one write to a file opened with O_APPEND, when it
+starts and when it has ended: `begin CALL_ID` and `end CALL_ID`. With `gate` it waits in between until a byte
+is written to that FIFO.
 """
 
 import os
@@ -27,14 +27,14 @@ CLASSES = {
 
 
 class Deed(BaseModel):
-    """What to do, and how long it takes."""
+    """The action, and its duration."""
 
     gate: str = ""
     seconds: float = 0.0
 
 
 class Done(BaseModel):
-    """What was done, and under which call id."""
+    """The completed action, and its call id."""
 
     call_id: str
 
@@ -58,7 +58,7 @@ async def _look_back(_arguments: Deed, context: ToolContext) -> Done | None:
 
 
 def _wait_at(gate: Path) -> None:
-    """Waits for a byte; whoever opens the gate and writes none was not sure yet."""
+    """Waits for a byte; an opened and closed gate without one does not count."""
     while True:
         with gate.open("rb", buffering=0) as fifo:
             if fifo.read(1):

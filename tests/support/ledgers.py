@@ -13,7 +13,7 @@ TOOL_FILE = Path(__file__).with_name("ledger_tools.py")
 
 
 class Ledger:
-    """What tools of tests/support/ledger_tools.py wrote down."""
+    """The records of the tools in tests/support/ledger_tools.py."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -39,7 +39,7 @@ def filled(kind: Any, numbers: "count[int] | None" = None) -> Any:
 
 
 def differences(ours: Any, theirs: Message, skip: frozenset[str] = frozenset(), path: str = "") -> list[str]:
-    """Each field of ours that the message lacks or says otherwise; `skip` holds names told elsewhere."""
+    """Each field of ours that is missing or differs in the message; `skip` holds names compared elsewhere."""
     found = []
     for field in fields(ours):
         if field.name in skip:
@@ -50,7 +50,7 @@ def differences(ours: Any, theirs: Message, skip: frozenset[str] = frozenset(), 
         elif f"{field.name}_json" in theirs.DESCRIPTOR.fields_by_name:
             if json.loads(getattr(theirs, f"{field.name}_json")) != value:
                 found.append(f"{place}: other JSON")
-        elif is_dataclass(value):  # its fields are told in the whole
+        elif is_dataclass(value):  # its fields are compared as a whole
             found += differences(value, theirs, skip, place)
         else:
             found.append(f"{place}: not in {theirs.DESCRIPTOR.name}")

@@ -1,4 +1,5 @@
-"""A small LoRA adapter of the small model, made of noise in the engine's own environment: what it says differs."""
+"""A small LoRA adapter of the small model, made of noise in the engine's environment, so that its output
+differs."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A tiny "model" cut into wheels on disk, and a fetcher of them that can be told to fail."""
+"""A tiny "model" split into wheels on disk, and a fetcher of them that fails on request."""
 
 import hashlib
 import zipfile
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import anyio
 
-from aeond.capabilities.llm.catalogue import CatalogueEntry, HubFile, WheelPart, Wheels
-from aeond.capabilities.llm.wheel_source import OnBytes
+from aeond.capabilities.llm.models.catalogue import CatalogueEntry, HubFile, WheelPart, Wheels
+from aeond.capabilities.llm.models.wheels import OnBytes
 from aeond.errors import LLMError
 
 PARTS = tuple(f"part {number} ".encode() * 5000 for number in range(4))

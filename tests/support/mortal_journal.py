@@ -1,4 +1,4 @@
-"""A journal whose process dies at a chosen moment: from then on nothing is recorded any more."""
+"""A journal whose process dies at a chosen point: from then on nothing is recorded."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,15 +6,16 @@ from typing import Literal
 
 import anyio
 
-from aeond.domain.events import Event, EventKind
-from aeond.domain.runs import RunState
+from aeond.domain.runs.events import Event, EventKind
+from aeond.domain.runs.run import RunState
 from aeond.errors import StoreError
 from aeond.ports import Journal, RunSummary
 
 
 @dataclass(frozen=True)
 class Moment:
-    """Before or after an append with an event of this kind; what is after it is on disk and told to nobody."""
+    """The point before or after an append with an event of this kind; an event after it is on disk but not
+    acknowledged."""
 
     when: Literal["before", "after"]
     kind: type[EventKind]
@@ -24,7 +25,7 @@ class Moment:
 
 
 class MortalJournal:
-    """Passes everything on to another journal until the moment comes, or until it is killed."""
+    """Passes everything on to another journal until the chosen point, or until it is killed."""
 
     def __init__(self, journal: Journal, moment: Moment | None = None) -> None:
         self._journal = journal

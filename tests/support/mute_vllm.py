@@ -31,7 +31,7 @@ sys.stdin.read()
 
 
 def mute_python(folder: Path) -> Path:
-    """An interpreter for a VllmEngine that runs this program, whatever it is told to run."""
+    """An interpreter for a VllmEngine that always runs this program."""
     (folder / "mute.py").write_text(SOURCE)
     program = folder / "python"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{folder / "mute.py"}" "$@"\n')

@@ -1,4 +1,4 @@
-"""What a service manager is told, remembered."""
+"""Records the notifications to a service manager."""
 
 from dataclasses import dataclass, field
 

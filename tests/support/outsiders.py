@@ -20,13 +20,14 @@ def open_folder() -> Iterator[Path]:
 
 @contextmanager
 def as_outsider(*places: Path) -> Iterator[None]:
-    """Without any right to these places: as nobody where the tests are root's, else with the rights gone."""
+    """Without access to these places: as user nobody if the tests run as root, otherwise with permissions
+    removed."""
     modes = {place: place.stat().st_mode & 0o777 for place in places}
     ours = os.getuid()
     for place in places:
         place.chmod(0 if ours else 0o700)
     if ours == 0:
-        os.setresuid(NOBODY, NOBODY, 0)  # what is saved is the way back
+        os.setresuid(NOBODY, NOBODY, 0)  # the way back is kept
     try:
         yield
     finally:

@@ -1,17 +1,17 @@
 """Kernel transcripts: `Playbook() >> what happened << what is asked for`, one line of a story after another."""
 
-from aeond.domain import events as e
-from aeond.domain.budgets import Amounts, Budget
-from aeond.domain.commands import Command
-from aeond.domain.events import Event, EventKind
-from aeond.domain.plans import Plan, PlanStep, StepState
-from aeond.domain.questions import InputRequest, Question
-from aeond.domain.reservations import TOOL_STEP
-from aeond.domain.runs import RunRequest, RunSnapshot
-from aeond.domain.steps import StepMode
+from aeond.domain.plans.plan import Plan, PlanStep, StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Amounts, Budget
+from aeond.domain.runs.commands import Command
+from aeond.domain.runs.events import Event, EventKind
+from aeond.domain.runs.questions import InputRequest, Question
+from aeond.domain.runs.reservations import TOOL_STEP
+from aeond.domain.runs.run import RunRequest, RunSnapshot
 from aeond.domain.tools import Recovery, ToolCall
-from aeond.kernel.decide import decide
-from aeond.kernel.fold import fold
+from aeond.state_machine.decide import decide
+from aeond.state_machine.fold import fold
 
 
 class Playbook:

@@ -1,7 +1,7 @@
-"""What is on a disk after the power went: everything synced, and of the rest whatever the disk fancied.
+"""The contents of a disk after a power cut: all synced data, and an arbitrary part of the rest.
 
-A recorder notes every write and sync. From that, images are made: the power fails at some moment; what was
-synced before it is there; each sector written since the last sync of its file may be there or not.
+A recorder notes every write and sync. From these, images are generated: at the power cut, all data synced
+before it is present; each sector written since the last sync of its file may be present or not.
 """
 
 from collections.abc import Iterator
@@ -64,7 +64,7 @@ class Recorder(Watcher):
 
 
 def disk_images(recorder: Recorder, seed: int) -> Iterator[tuple[int, dict[str, bytes]]]:
-    """Endless moments at which the power fails, with what is on the disk then; the same for the same seed."""
+    """Endless power cuts with the contents of the disk; deterministic for a given seed."""
     random = Random(seed)
     while True:
         cut = random.randint(0, len(recorder.steps))

@@ -12,10 +12,10 @@ from typing import Final
 import anyio
 import trustme
 
-from aeond.capabilities.llm.endpoints import endpoint_of
-from aeond.capabilities.llm.remote import RemoteAdapter
-from aeond.capabilities.llm.remote_engine import RemoteEngine, RemoteSettings
-from aeond.capabilities.llm.retrying import Retries
+from aeond.capabilities.llm.adapters.remote import RemoteAdapter
+from aeond.capabilities.llm.adapters.retry import Retries
+from aeond.capabilities.llm.external.remote_engine import RemoteEngine, RemoteSettings
+from aeond.capabilities.llm.http.endpoints import endpoint_of
 from aeond.daemon.clocks import SystemClock
 from aeond.ports import Clock
 from tests.support.doubles import ManualClock
@@ -46,7 +46,7 @@ class Authority:
         self._authority.cert_pem.write_to_path(self.file)
 
     def server_side(self, name: str = "localhost", *, expired: bool = False) -> ssl.SSLContext:
-        """What a server shows that is called `name`."""
+        """The certificate of a server with this `name`."""
         end = datetime.now(UTC) - timedelta(days=1) if expired else None
         begin = datetime(2000, 1, 1, tzinfo=UTC) if expired else None
         issued = self._authority.issue_cert(name, not_after=end, not_before=begin)
@@ -57,9 +57,9 @@ class Authority:
 
 @contextlib.asynccontextmanager
 async def front_of(socket: Path, shown: ssl.SSLContext | None) -> AsyncIterator[int]:
-    """A port of the loopback that leads to the Unix socket, by TLS if there is something to show.
+    """A loopback port that forwards to the Unix socket, with TLS if a certificate is given.
 
-    At the end no connection is left: what is left to the garbage would be told in another test.
+    At the end no connection is left: garbage-collected ones would be reported in another test.
     """
     served: set[asyncio.Task[None]] = set()
     writers: list[asyncio.StreamWriter] = []
@@ -76,7 +76,7 @@ async def front_of(socket: Path, shown: ssl.SSLContext | None) -> AsyncIterator[
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=shown) as server:
         yield server.sockets[0].getsockname()[1]
-    await anyio.lowlevel.checkpoint()  # who was let in at the last moment begins
+    await anyio.lowlevel.checkpoint()  # connections accepted last start
     for task in served:
         task.cancel()
     if served:

@@ -1,4 +1,4 @@
-"""What stands in the repository, for the tests that hold the rules of the house."""
+"""The files of the repository, for the architecture tests."""
 
 import ast
 import re

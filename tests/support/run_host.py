@@ -1,36 +1,36 @@
-"""One run and everything around it: what a daemon would give its loop, kept over restarts of the loop."""
+"""One run with the ports that a daemon gives its loop, kept across restarts of the loop."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import anyio
 
-from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
-from aeond.domain import events as e
-from aeond.domain.budgets import Budget
-from aeond.domain.plans import Plan, PlanStep
-from aeond.domain.runs import RunRequest, RunSnapshot
+from aeond.domain.plans.plan import Plan, PlanStep
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Budget
+from aeond.domain.runs.run import RunRequest, RunSnapshot
 from aeond.domain.tools import ToolCall, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import StoreError
 from aeond.kernel.executor import StepExecutor
-from aeond.kernel.fold import fold_all
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
-from aeond.orchestration.trivial import AlwaysWait
+from aeond.orchestration.null_objects import AlwaysWait, NamedTemplates
 from aeond.ports import ImmediateWork
 from tests.support.doubles import (
     FixedPlanner,
+    FixedReasoner,
     ManualClock,
     PlainAnswerer,
     PlainIntents,
     PlainInvoker,
     RecordingFeed,
-    ToldChildren,
-    ToldMender,
-    ToldReasoner,
-    ToldTool,
+    ScriptedChildren,
+    ScriptedRepairer,
+    ScriptedTool,
     phases,
 )
+from tests.support.folding import fold_all
+from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.journals import all_events
 
 DEADLINE_SECONDS = 60.0
@@ -50,7 +50,7 @@ class Gate:
 
 
 class FailingJournal(InMemoryJournal):
-    """A journal whose appends fail from the n-th on, until it is mended."""
+    """A journal whose appends fail from the n-th on, until it is repaired."""
 
     def __init__(self, fail_from: int, reason: str) -> None:
         super().__init__()
@@ -69,16 +69,16 @@ class FailingJournal(InMemoryJournal):
 class Host:
     """Everything around one run, kept over restarts of its loop."""
 
-    tools: dict[str, ToldTool] = field(default_factory=lambda: {"echo": ToldTool("echo")})
+    tools: dict[str, ScriptedTool] = field(default_factory=lambda: {"echo": ScriptedTool("echo")})
     plan: Plan | None = None
     journal: InMemoryJournal = field(default_factory=InMemoryJournal)
     feed: RecordingFeed = field(default_factory=RecordingFeed)
     clock: ManualClock = field(default_factory=ManualClock)
     immediate: ImmediateWork = field(default_factory=AlwaysWait)
     answerer: PlainAnswerer = field(default_factory=PlainAnswerer)
-    reasoner: ToldReasoner = field(default_factory=ToldReasoner)
+    reasoner: FixedReasoner = field(default_factory=FixedReasoner)
     planner: FixedPlanner | None = None
-    children: ToldChildren = field(default_factory=ToldChildren)
+    children: ScriptedChildren = field(default_factory=ScriptedChildren)
 
     async def create(
         self, given: Plan | None = None, budget: Budget | None = None, parallel_steps: int = 4
@@ -96,9 +96,10 @@ class Host:
         executor = StepExecutor(
             invoker=PlainInvoker(self.tools),
             reasoner=self.reasoner,
-            mender=ToldMender(),
+            repairer=ScriptedRepairer(),
             clock=self.clock,
             children=self.children,
+            subtasks=NamedTemplates(),
         )
         ports = RunPorts(
             journal=self.journal,

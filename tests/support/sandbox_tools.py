@@ -12,9 +12,9 @@ import anyio
 from pydantic import BaseModel
 
 from aeond.capabilities.tools.function_tool import tool
-from aeond.domain.questions import InputRequest
-from aeond.domain.subtasks import SubtaskRequest
-from aeond.domain.tools import Effect, ToolContext, ToolSpec
+from aeond.domain.plans.subtasks import SubtaskRequest
+from aeond.domain.runs.questions import InputRequest
+from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput, ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.errors import ToolError
 
@@ -33,6 +33,14 @@ def give_back(arguments: Arguments, context: ToolContext) -> Result:
     """Gives a text back, and prints it where it must not disturb."""
     sys.stdout.write(arguments.text)
     return Result(value=arguments.text)
+
+
+@tool(effect=Effect.WRITE_CONTAINED)
+def create(arguments: Arguments, context: ToolContext) -> ToolOutput[Result]:
+    """Creates a file and reports it."""
+    Path(context.workspace, arguments.text).write_text("new", encoding="utf-8")
+    effect = RecordedEffect("file.created", arguments.text, "3 bytes")
+    return ToolOutput(Result(value=arguments.text), (effect,))
 
 
 @tool(effect=Effect.PURE)
@@ -147,4 +155,19 @@ class Delegating:
         return None
 
 
-TOOLS = [Asking(), Delegating(), give_back, fail, crash, leave, fill, spin, write, remove, peek, linger, hold]
+TOOLS = [
+    Asking(),
+    Delegating(),
+    give_back,
+    create,
+    fail,
+    crash,
+    leave,
+    fill,
+    spin,
+    write,
+    remove,
+    peek,
+    linger,
+    hold,
+]

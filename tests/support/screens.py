@@ -18,9 +18,8 @@ _CONTROL = re.compile(r"\x1b\[(?P<numbers>[0-9;?]*)(?P<letter>[A-Za-z])|(?P<othe
 
 
 class Screen:
-    """What a terminal of so many columns shows. Raises ValueError for any control sequence beyond colours,
-    going up, erasing a line and hiding the cursor: nothing else may come out of a program of ours.
-    """
+    """The display of a terminal with that many columns. Raises ValueError for control sequences other than
+    colours, moving up, erasing a line and hiding the cursor: our programs print no others."""
 
     def __init__(self, columns: int) -> None:
         self._columns = columns

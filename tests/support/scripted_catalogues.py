@@ -109,7 +109,7 @@ class ScriptedMemory(memory_pb2_grpc.MemoryServiceServicer):
 
 
 class ScriptedModels(models_pb2_grpc.ModelServiceServicer):
-    """A catalogue of one model, which repeats what it is told word by word."""
+    """A catalogue of one model, which repeats its prompt word by word."""
 
     def __init__(self) -> None:
         self.loaded = True

@@ -1,7 +1,7 @@
-"""A daemon that answers the contract from memory, over a real gRPC server on a real Unix socket.
+"""A daemon that implements the contract in memory, with a real gRPC server on a real Unix socket.
 
-What runs do is scripted; everything else (paging, sequence numbers, errors and their metadata) follows
-the contract. `stop` cuts every connection and keeps the journal, like a SIGKILL; `start` serves it again.
+The course of runs is scripted; everything else (paging, sequence numbers, errors and their metadata) follows
+the contract. `stop` closes every connection and keeps the journal, like a SIGKILL; `start` serves it again.
 """
 
 from collections.abc import AsyncIterator, Callable

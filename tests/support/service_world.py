@@ -7,56 +7,58 @@ from pathlib import Path
 
 import anyio
 
-from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
-from aeond.capabilities.llm.scripted import Script, ScriptedLLM
-from aeond.capabilities.llm.scripted_engine import ScriptedEngine
-from aeond.capabilities.sessions.in_memory_sessions import InMemorySessions
-from aeond.domain.budgets import Amounts, Budget
-from aeond.domain.events import ChildRunStarted, Event, LiveUpdate, StepEnded
+from aeond.capabilities.llm.adapters.scripted import Script, ScriptedLLM
+from aeond.capabilities.llm.external.scripted_engine import ScriptedEngine
 from aeond.domain.outcome import Problem
-from aeond.domain.plans import Plan, PlanStep
-from aeond.domain.runs import Owner, RunRequest, RunSnapshot, RunState
-from aeond.domain.subtasks import SubtaskRequest, Template
+from aeond.domain.plans.plan import Plan, PlanStep
+from aeond.domain.plans.subtasks import SubtaskRequest, Template
+from aeond.domain.runs.budgets import Amounts, Budget
+from aeond.domain.runs.events import ChildRunStarted, Event, LiveUpdate, StepEnded
+from aeond.domain.runs.run import Owner, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject
-from aeond.kernel.decide import decide
 from aeond.kernel.executor import StepExecutor
-from aeond.kernel.fold import fold
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
-from aeond.orchestration.contracts import Templates
-from aeond.orchestration.immediate import AtOnce
-from aeond.orchestration.intents import PreparedIntents
-from aeond.orchestration.plan_reading import in_order
-from aeond.orchestration.readiness import StepReadiness
-from aeond.orchestration.template_matching import TemplateLibrary
-from aeond.orchestration.validation import PlanValidator
+from aeond.orchestration.execution.inline_executor import InlineExecutor
+from aeond.orchestration.execution.intents import PreparedIntents
+from aeond.orchestration.execution.readiness import StepReadiness
+from aeond.orchestration.interfaces import Templates
+from aeond.orchestration.matching.template_choice import TemplateLibrary
+from aeond.orchestration.null_objects import NamedTemplates
+from aeond.orchestration.planning.plan_parsing import in_order
+from aeond.orchestration.planning.validator import PlanValidator
 from aeond.ports import Journal, RunLoop, Tool
 from aeond.ports.sessions import SessionStore
-from aeond.service.admission import Admission
-from aeond.service.answers import Answers
-from aeond.service.children import RunChildren
-from aeond.service.containment import RunBoundary
-from aeond.service.feed import HotFeed
 from aeond.service.folding import RunFolding
-from aeond.service.forking import Forks
-from aeond.service.replaying import Replays
-from aeond.service.runs import Bounds, Runs
-from aeond.service.scheduling import RunLimits, RunScheduler
-from aeond.service.session_records import SessionRecords
-from aeond.service.tree_watching import TreeWatching
-from aeond.service.watching import RunWatching
-from aeond.service.workspaces import Workspaces
+from aeond.service.history.forks import Forks
+from aeond.service.history.replays import Replays
+from aeond.service.recovery.run_boundary import RunBoundary
+from aeond.service.run_use_cases import Bounds, Runs
+from aeond.service.runs.admission import Admission
+from aeond.service.runs.answers import Answers
+from aeond.service.runs.children import RunChildren
+from aeond.service.runs.scheduler import RunScheduler
+from aeond.service.runs.work import RunLimits
+from aeond.service.runs.workspaces import Workspaces
+from aeond.service.sessions.session_records import SessionRecords
+from aeond.service.watching.feed import HotFeed
+from aeond.service.watching.run_stream import RunWatching
+from aeond.service.watching.tree_stream import TreeWatching
+from aeond.state_machine.decide import decide
+from aeond.state_machine.fold import fold
 from tests.support.doubles import (
     FixedPlanner,
+    FixedReasoner,
     ManualClock,
     PlainAnswerer,
     PlainIntents,
     PlainInvoker,
-    ToldMender,
-    ToldReasoner,
-    ToldTool,
+    ScriptedRepairer,
+    ScriptedTool,
     phases,
 )
+from tests.support.in_memory_journal import InMemoryJournal
+from tests.support.in_memory_sessions import InMemorySessions
 
 DEADLINE_SECONDS = 60.0
 USER = Owner(uid=1000, pid=1)
@@ -75,8 +77,8 @@ class NumberedIds:
 
 
 @dataclass
-class ToldValidator:
-    """Finds the problems that it was told to find in plans."""
+class ScriptedValidator:
+    """Reports predefined problems of plans."""
 
     problems: tuple[Problem, ...] = ()
 
@@ -93,17 +95,14 @@ class ToldValidator:
         return step
 
 
-class ToldRegistry:
-    """Knows the tools that it was told."""
+class ScriptedRegistry:
+    """Contains predefined tools."""
 
-    def __init__(self, *tools: ToldTool) -> None:
+    def __init__(self, *tools: ScriptedTool) -> None:
         self.tools = {tool.name: tool for tool in tools}
 
     def register(self, tool: Tool) -> None:
         raise AssertionError("nothing registers here")
-
-    def unregister(self, name: str) -> None:
-        del self.tools[name]
 
     def get(self, name: str) -> Tool | None:
         return self.tools.get(name)
@@ -123,12 +122,12 @@ def open_admission() -> Admission:
 
 
 class WorldIntents(PlainIntents):
-    """Steps run as planned; what child runs get is settled as the daemon does it."""
+    """Steps run as planned; child runs are determined as in the daemon."""
 
-    def __init__(self, tools: dict[str, ToldTool], templates: Templates, ids: NumberedIds) -> None:
+    def __init__(self, tools: dict[str, ScriptedTool], templates: Templates, ids: NumberedIds) -> None:
         super().__init__(tools)
         self._prepared = PreparedIntents(
-            ToldRegistry(), ToldReasoner(), ToldValidator(), StepReadiness(), templates, ids
+            ScriptedRegistry(), FixedReasoner(), ScriptedValidator(), StepReadiness(), templates, ids
         )
 
     def prepare_child(
@@ -144,10 +143,10 @@ class World:
     own_folder: Path
     journal: Journal = field(default_factory=InMemoryJournal)
     sessions: SessionStore = field(default_factory=InMemorySessions)
-    tools: dict[str, ToldTool] = field(default_factory=lambda: {"work": ToldTool("work")})
+    tools: dict[str, ScriptedTool] = field(default_factory=lambda: {"work": ScriptedTool("work")})
     clock: ManualClock = field(default_factory=ManualClock)
     ids: NumberedIds = field(default_factory=NumberedIds)
-    validator: ToldValidator = field(default_factory=ToldValidator)
+    validator: ScriptedValidator = field(default_factory=ScriptedValidator)
     script: Script = field(default_factory=Script)
     limits: RunLimits = field(default_factory=RunLimits)
     bounds: Bounds = field(default_factory=lambda: Bounds(Budget(), Budget(ttl=100)))
@@ -186,7 +185,7 @@ class World:
             answers=Answers(
                 folding=self.folding,
                 scheduler=self.scheduler,
-                validator=PlanValidator(ToldRegistry(), ()),
+                validator=PlanValidator(ScriptedRegistry(), ()),
             ),
             validator=self.validator,
             workspaces=self.workspaces,
@@ -220,7 +219,9 @@ class World:
             clock=self.clock,
         )
         invoker = PlainInvoker(self.tools)
-        executor = StepExecutor(invoker, ToldReasoner(), ToldMender(), self.clock, children)
+        executor = StepExecutor(
+            invoker, FixedReasoner(), ScriptedRepairer(), self.clock, children, NamedTemplates()
+        )
         return Orchestrator(
             snapshot,
             RunPorts(
@@ -228,7 +229,7 @@ class World:
                 self.feed,
                 phases(self.planner, self.answerer),
                 WorldIntents(self.tools, TemplateLibrary(self.templates), self.ids),
-                AtOnce(invoker, self.clock),
+                InlineExecutor(invoker, self.clock),
                 executor,
                 self.clock,
             ),

@@ -2,21 +2,21 @@
 
 from dataclasses import dataclass, field
 
-from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
-from aeond.capabilities.sessions.in_memory_sessions import InMemorySessions
 from aeond.domain.messages import Role
 from aeond.domain.sessions import SessionContext, SessionDigest, SessionMessage, SessionPast
-from aeond.kernel.fold import fold
 from aeond.ports import Clock, Ids
-from aeond.service.admission import Admission
 from aeond.service.folding import RunFolding
-from aeond.service.session_records import SessionRecords
-from aeond.service.sessions import Sessions
+from aeond.service.runs.admission import Admission
+from aeond.service.sessions.session_records import SessionRecords
+from aeond.service.sessions.sessions import Sessions
+from aeond.state_machine.fold import fold
+from tests.support.in_memory_journal import InMemoryJournal
+from tests.support.in_memory_sessions import InMemorySessions
 
 
 @dataclass
-class ToldContexts:
-    """Tells of every session what a test says."""
+class ScriptedContexts:
+    """Returns a predefined context for every session."""
 
     context: SessionContext = field(default_factory=lambda: SessionContext("User: hello", 5, 100, (), 0, 1))
 
@@ -25,7 +25,7 @@ class ToldContexts:
 
 
 @dataclass
-class ToldHistory:
+class ScriptedHistory:
     """The past of a session as a test says; keeps the digests that it is given."""
 
     past: SessionPast = field(default_factory=SessionPast)
@@ -35,7 +35,7 @@ class ToldHistory:
         return self.past
 
     async def keep_digest(self, session_id: str, digest: SessionDigest) -> None:
-        """What is read from now on begins after the digest, as with a real store."""
+        """Subsequent reads start after the digest, as in a real store."""
         self.digests.append(digest)
         later = tuple(m for m in self.past.messages if m.number > digest.through)
         asked = {m.run_id for m in later if m.role is Role.USER}
@@ -51,7 +51,7 @@ def talk(*said: str) -> tuple[SessionMessage, ...]:
 
 
 def sessions_in_memory(
-    clock: Clock, ids: Ids, store: InMemorySessions, contexts: ToldContexts, admission: Admission
+    clock: Clock, ids: Ids, store: InMemorySessions, contexts: ScriptedContexts, admission: Admission
 ) -> Sessions:
     """The service over stores in memory, where no run ever is."""
     journal = InMemoryJournal()

@@ -7,11 +7,11 @@ from typing import Any
 
 import anyio
 
-from aeond.capabilities.llm.polite_engine import Manners, PoliteEngine
-from aeond.capabilities.llm.polite_llm import PoliteLLM
-from aeond.capabilities.llm.scripted import Rule, Script, ScriptedLLM
-from aeond.capabilities.llm.scripted_engine import ScriptedEngine
-from aeond.capabilities.llm.turns import TurnRules, Turns
+from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
+from aeond.capabilities.llm.external.scripted_engine import ScriptedEngine
+from aeond.capabilities.llm.sharing.model_scheduler import ModelScheduler, SchedulerRules
+from aeond.capabilities.llm.sharing.shared_engine import IdlePolicy, SharedEngine
+from aeond.capabilities.llm.sharing.shared_llm import SharedLLM
 from aeond.domain.llm import EngineState
 from tests.support.engine import ask
 from tests.support.virtual_time import VirtualClock, in_virtual_time
@@ -38,11 +38,11 @@ class Wanted:
             yield self._said.pop(0)
 
 
-class SharedEngine:
+class SharedEngineHarness:
     """The models `a` (the default), `b` and `c`, which take 10 s to load, and what they were asked."""
 
     def __init__(
-        self, *, sleeps: bool = False, manners: Manners | None = None, load_seconds: float = 10.0
+        self, *, sleeps: bool = False, manners: IdlePolicy | None = None, load_seconds: float = 10.0
     ) -> None:
         self.clock = VirtualClock()
         script = Script(
@@ -50,19 +50,19 @@ class SharedEngine:
         )
         self.adapter = ScriptedLLM(script)
         self.inner = ScriptedEngine(self.adapter, self.clock)
-        self.turns = Turns(self.clock, TurnRules())
+        self.turns = ModelScheduler(self.clock, SchedulerRules())
         self.memory = Wanted()
-        quiet = Manners(sleep_after_seconds=0, unload_after_seconds=0)
-        self.engine = PoliteEngine(self.inner, "a", self.clock, self.turns, manners or quiet, (self.memory,))
+        quiet = IdlePolicy(sleep_after_seconds=0, unload_after_seconds=0)
+        self.engine = SharedEngine(self.inner, "a", self.clock, self.turns, manners or quiet, (self.memory,))
 
     def state(self) -> EngineState:
         return self.engine.snapshot().state
 
-    def llm(self, model: str = "") -> PoliteLLM:
-        return PoliteLLM(self.adapter, self.engine, model)
+    def llm(self, model: str = "") -> SharedLLM:
+        return SharedLLM(self.adapter, self.engine, model)
 
     async def ask(self, model: str = "", text: str = "how much?", **options: Any) -> str:
-        """What the model answers."""
+        """The model's answer."""
         response = await self.llm(model).generate(ask(text, **options))
         assert response.model == (model or self.engine.chosen)
         return response.text
@@ -78,12 +78,12 @@ class SharedEngine:
             self.adapter.release()
 
 
-def played(scene: Callable[[SharedEngine], Awaitable[None]], **options: Any) -> SharedEngine:
+def played(scene: Callable[[SharedEngineHarness], Awaitable[None]], **options: Any) -> SharedEngineHarness:
     """The engine after the scene. A request that reached it while it rested, or that it cut, would have failed."""
-    ended: list[SharedEngine] = []
+    ended: list[SharedEngineHarness] = []
 
     async def play() -> None:
-        shared = SharedEngine(**options)
+        shared = SharedEngineHarness(**options)
         async with shared.engine:
             await scene(shared)
         ended.append(shared)

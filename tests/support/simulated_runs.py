@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from aeond.domain.budgets import DIMENSIONS, Amounts, Budget
-from aeond.domain.plans import Plan, PlanStep, StepState
+from aeond.domain.plans.plan import Plan, PlanStep, StepState
+from aeond.domain.runs.budgets import DIMENSIONS, Amounts, Budget
 from aeond.domain.tools import Recovery, ToolCall
 from tests.support.simulation import CHATTING, SimulatedHost, StepScript
 

@@ -4,21 +4,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
-from aeond.domain import events as e
-from aeond.domain.budgets import Amounts, Budget
-from aeond.domain.commands import ExecuteStep, Interrupt, Operate, Record
-from aeond.domain.evaluations import Evaluation, RefinementAction, RefinementOperation
 from aeond.domain.outcome import Problem
-from aeond.domain.plans import MAX_PLAN_STEPS, Plan, PlanStep, StepState
-from aeond.domain.profiles import Route, TaskProfile
-from aeond.domain.questions import InputRequest, Question
-from aeond.domain.runs import Answer, Operation, Owner, PlanSource, RunRequest, RunSnapshot, RunState
-from aeond.domain.steps import StepMode
-from aeond.domain.subtasks import ChildRun, SubtaskRequest
+from aeond.domain.plans.evaluations import Evaluation, RefinementAction, RefinementOperation
+from aeond.domain.plans.plan import MAX_PLAN_STEPS, Plan, PlanStep, StepState
+from aeond.domain.plans.profiles import Route, TaskProfile
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.plans.subtasks import ChildRun, SubtaskRequest
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Amounts, Budget
+from aeond.domain.runs.commands import ExecuteStep, Interrupt, Operate, Record
+from aeond.domain.runs.questions import InputRequest, Question
+from aeond.domain.runs.run import Answer, Operation, Owner, PlanSource, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import Recovery, ToolCall
-from aeond.domain.transitions import admits
-from aeond.kernel.decide import decide
-from aeond.kernel.fold import fold
+from aeond.state_machine.decide import decide
+from aeond.state_machine.fold import fold
+from aeond.state_machine.transitions import admits
 
 CHATTING = 3  # the logic version since which a request may be replied to while it is routed
 
@@ -54,7 +54,7 @@ class SimulatedHost:
     choose: Callable[[int], int] = lambda _: 0
     spend: Callable[[Amounts], Amounts] = lambda reservation: reservation
     crash_before: Callable[[int], bool] = lambda _: False
-    outside: dict[int, e.EventKind] = field(default_factory=dict)  # what a client sends after which turn
+    outside: dict[int, e.EventKind] = field(default_factory=dict)  # events of a client by iteration
     journal: list[e.Event] = field(default_factory=list)
     crashes: int = 0
 
@@ -99,12 +99,8 @@ class SimulatedHost:
                 match command:
                     case Record(kind):
                         self._record(kind)
-                    case Operate(Operation.PLAN, reservation):
-                        self._begin(e.PlanningStarted(reservation))
-                    case Operate(Operation.ANSWER, reservation):
-                        self._begin(e.AnswerStarted(reservation))
-                    case Operate(operation, reservation):
-                        self._begin(e.OperationStarted(operation, reservation))
+                    case Operate():
+                        self._begin(command.intent)
                     case ExecuteStep(step_id, reservation):
                         self._begin(self._started(step_id, reservation))
                     case Interrupt(step_ids, operation):
@@ -190,7 +186,7 @@ class SimulatedHost:
         return crc32(point.encode()) % count
 
     def _refinement(self, used: Amounts) -> e.PlanRefined:
-        """Nothing, or one more step: what an eager model would ask for without end."""
+        """No refinement, or one more step: the requests of an eager model without end."""
         assert self.run.plan is not None
         if self._judge(3) == 0 or len(self.run.plan.steps) >= MAX_PLAN_STEPS:
             return e.PlanRefined(self.run.plan, used=used)

@@ -1,4 +1,4 @@
-"""A plugin of pytest: in CI, which brings whatever a test wants, a test that is skipped has failed."""
+"""Hooks of pytest for CI: where everything that a test needs is installed, a skipped test counts as failed."""
 
 import os
 from collections.abc import Generator

@@ -7,17 +7,17 @@ from typing import Any
 
 import anyio
 
-from aeond.capabilities.llm.prompt_reading import Slot
+from aeond.capabilities.llm.llama.prefill import Slot
 from aeond.domain.values import JsonObject
 from aeond.errors import LLMError
 from tests.support.doubles import ManualClock
 
 
 class SlowEngine:
-    """What llama.cpp's server does with the calls that have a prompt read, kept and restored.
+    """The behaviour of llama.cpp's server for calls that read, save and restore a prompt.
 
-    `pieces` has the slot and the number of new tokens of each reading. Nothing is read before `gate` is set. A
-    reading takes `call_seconds` and the time of its tokens.
+    `batches` has the slot and the number of new tokens of each read. Reads wait for `gate`. A read takes
+    `call_seconds` plus the time of its tokens.
     """
 
     def __init__(self, folder: Path, clock: ManualClock, tokens_per_second: float) -> None:
@@ -26,7 +26,7 @@ class SlowEngine:
         self.tokens_per_second = tokens_per_second
         self.call_seconds = 0.0
         self.slots: dict[int, Sequence[int]] = {}
-        self.pieces: list[tuple[int, int]] = []
+        self.batches: list[tuple[int, int]] = []
         self.began = anyio.Event()
         self.gate = anyio.Event()
         self.gate.set()
@@ -51,6 +51,6 @@ class SlowEngine:
     def _read(self, slot: int, prompt: Sequence[int]) -> JsonObject:
         new = len(prompt) - Slot(slot, self.slots.get(slot, ())).known(prompt)
         self.slots[slot] = prompt
-        self.pieces.append((slot, new))
+        self.batches.append((slot, new))
         self._clock.advance(self.call_seconds + new / self.tokens_per_second)
         return {}

@@ -39,7 +39,7 @@ class Stage:
         return str(path)
 
     async def aeonctl(self, *words: str) -> Printed:
-        """What a command in the workspace leaves behind."""
+        """The result of a command run in the workspace."""
         return await finished(command(*words), environment(AEOND_SOCKET=self.socket), cwd=self.workspace)
 
 

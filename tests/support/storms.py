@@ -1,7 +1,7 @@
-"""A storm: runs of every effect class, a daemon killed again and again, and one oracle at the end.
+"""A storm: runs of every effect class, a daemon killed repeatedly, and one oracle at the end.
 
-The oracle knows three things: what watchers were told while it went on, what the journal says afterwards,
-and what the tools themselves wrote down.
+The oracle compares three sources: the events that watchers received, the journal afterwards, and the records
+of the tools.
 """
 
 from collections import Counter
@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 
+from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.events import Event, RunResumed, RunSuspended, StepEnded, StepResolved, StepStarted
-from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Budget, Plan, PlanStep, Resolution, Run, RunState, StepState
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess
@@ -21,7 +21,7 @@ from tests.support.ledgers import Ledger, deed
 
 STEPS = 20
 LONGEST_SECONDS = 0.2
-# Enough for every repeat that a storm can cause: what a cut step reserved counts as used.
+# Enough for every repetition in a storm: an interrupted step's reservation counts as used.
 ROOM = Budget(ttl=500, tool_calls=500, llm_calls=400, tokens=2_000_000, passes=50, wall_seconds=3_600)
 AT_MOST_ONCE = frozenset(CLASSES) - {"pure", "look", "put"}
 
@@ -52,7 +52,7 @@ class Storm:
     live: set[str] = field(default_factory=set)
 
     def blow(self, strikes: int) -> None:
-        """That many strikes at random moments; then all runs go on to their end."""
+        """That many kills at random times; then all runs continue to their end."""
         with Client(self.daemon.socket) as client:
             for _ in range(strikes):
                 while len(self.live) < self.live_runs:
@@ -102,7 +102,7 @@ def _is_suspended(seen: Collector) -> bool:
 
 @dataclass
 class Finding:
-    """What the oracle found wrong with one run; all empty when nothing is."""
+    """The oracle's findings about one run; all empty if there are none."""
 
     run_id: str
     faults: list[str] = field(default_factory=list)

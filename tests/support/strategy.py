@@ -1,19 +1,19 @@
-"""What tests of the orchestration share: a few tools, runs in any state, and a model that says what it is told."""
+"""Fixtures for tests of the orchestration: a few tools, runs in any state, and a scripted model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from aeond.capabilities.llm.scripted import Rule, Script, ScriptedLLM
+from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
-from aeond.domain.budgets import Amounts, Grant
-from aeond.domain.plans import Plan, PlanStep, StepState
-from aeond.domain.runs import PlanSource, RunRequest, RunSnapshot, RunState
-from aeond.domain.steps import StepSnapshot
+from aeond.domain.plans.plan import Plan, PlanStep, StepState
+from aeond.domain.plans.steps import StepSnapshot
+from aeond.domain.runs.budgets import Amounts, Grant
+from aeond.domain.runs.run import PlanSource, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
-from aeond.orchestration.validation import PlanValidator
-from tests.support.doubles import ToldTool
+from aeond.orchestration.planning.validator import PlanValidator
+from tests.support.doubles import ScriptedTool
 
 
 def spec(
@@ -44,7 +44,7 @@ SEND = spec("send", {"to": TEXT, "lines": {"type": "array", "items": TEXT}}, ("t
 SPECS = (ADD, LOOK, SEND, STORE)
 
 
-class SpecTool(ToldTool):
+class SpecTool(ScriptedTool):
     """A tool with a specification of its own; it is never called."""
 
     def __init__(self, its: ToolSpec) -> None:

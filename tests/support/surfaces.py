@@ -69,7 +69,7 @@ class SyncSurface:
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    """What the work gives; TimeoutError, and the thread left behind, when it takes too long."""
+    """The result of the work; TimeoutError, with the thread left behind, if it takes too long."""
     with anyio.fail_after(DEADLINE_SECONDS):
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
 

@@ -1,9 +1,9 @@
-"""What people ask for in their own words, each with the template that does it: to measure matching with.
+"""Requests in people's own words with the template that fits, to measure template selection.
 
-`TUNED` was looked at while the matching was made; `UNSEEN` was written at the same time and not.
+`TUNED` was used during development of the selection; `UNSEEN` was written at the same time and not used.
 """
 
-from aeond.domain.subtasks import Template
+from aeond.domain.plans.subtasks import Template
 
 # Twelve kinds of work beside the four that are shipped, each with the words that people have for it.
 OTHERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (

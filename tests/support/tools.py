@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 
-from aeond.capabilities.tools.invoking import AcceptAll, GuardedInvoker
+from aeond.capabilities.tools.invoker import AcceptAll, GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.outcome import Problem
 from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolSpec

@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
-from aeond.domain.budgets import Amounts, BudgetRequest, Grant
 from aeond.domain.outcome import Outcome, Problem, failure, success
-from aeond.domain.plans import Plan
-from aeond.domain.questions import InputRequest
-from aeond.domain.runs import RunSnapshot
-from aeond.domain.subtasks import SubtaskRequest, Template
+from aeond.domain.plans.plan import Plan
+from aeond.domain.plans.subtasks import SubtaskRequest, Template
+from aeond.domain.runs.budgets import Amounts, BudgetRequest, Grant
+from aeond.domain.runs.questions import InputRequest
+from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import Effect, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
-from aeond.orchestration.contracts import PlanDraft
+from aeond.orchestration.interfaces import PlanDraft
 from aeond.ports import Journal, ProgressSink
-from tests.support.doubles import ToldTool, give_arguments_back
+from tests.support.doubles import ScriptedTool, give_arguments_back
+from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.service_world import World
 from tests.support.strategy import calls
 
@@ -71,13 +71,13 @@ async def count(arguments: JsonObject, _: ToolContext) -> InputRequest:
     return InputRequest("how many?", {"type": "integer", "minimum": 1})
 
 
-def tree_tools(effect: Effect = Effect.PURE) -> dict[str, ToldTool]:
+def tree_tools(effect: Effect = Effect.PURE) -> dict[str, ScriptedTool]:
     """`start` a child run on a topic, with an effect; `ask` a person, `count` (a number is wanted), `work`."""
     return {
-        "start": ToldTool("start", start, effect),
-        "ask": ToldTool("ask", ask),
-        "count": ToldTool("count", count),
-        "work": ToldTool("work", give_arguments_back),
+        "start": ScriptedTool("start", start, effect),
+        "ask": ScriptedTool("ask", ask),
+        "count": ScriptedTool("count", count),
+        "work": ScriptedTool("work", give_arguments_back),
     }
 
 

@@ -1,4 +1,5 @@
-"""Time that passes only when nobody has anything to do: hours of waiting in no time, always in the same order."""
+"""Virtual time that advances only when all tasks are waiting: hours pass instantly and in deterministic
+order."""
 
 import asyncio
 import selectors

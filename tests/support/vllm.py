@@ -1,7 +1,7 @@
 """A real vLLM with a real small model, for tests that need an engine and not a good answer.
 
-It lives in an environment of its own, which `make engine-setup` builds. Starting it takes half a minute, so
-`vllm_engine` starts once per test session; what is killed in between comes back by itself.
+It is installed in a separate environment by `make engine-setup`. Starting it takes half a minute, so
+`vllm_engine` starts once per test session; killed processes are restarted by the engine.
 """
 
 import contextlib
@@ -15,15 +15,15 @@ from typing import Any
 import psutil
 import pytest
 
-from aeond.capabilities.llm.catalogue import BUILT_IN, SMOLLM2_135M, Catalogue
-from aeond.capabilities.llm.downloading import ModelStore
-from aeond.capabilities.llm.engine_process import PID_FILE
-from aeond.capabilities.llm.retrying import Retries
-from aeond.capabilities.llm.vllm import VllmAdapter
-from aeond.capabilities.llm.vllm_engine import VllmEngine, VllmSettings
-from aeond.capabilities.llm.vllm_models import ConvertedModels
+from aeond.capabilities.llm.adapters.retry import Retries
+from aeond.capabilities.llm.adapters.vllm import VllmAdapter
+from aeond.capabilities.llm.engine.process import PID_FILE
+from aeond.capabilities.llm.models.catalogue import BUILT_IN, SMOLLM2_135M, Catalogue
+from aeond.capabilities.llm.models.store import ModelStore
+from aeond.capabilities.llm.vllm.engine import VllmEngine, VllmSettings
+from aeond.capabilities.llm.vllm.models import ConvertedModels
 from aeond.daemon.clocks import SystemClock
-from aeond.daemon.paths import nvidia_driver
+from aeond.daemon.config.paths import nvidia_driver
 from tests.support.engine import CONTEXT_LENGTH, MODELS, ask
 from tests.support.repository import ROOT
 
@@ -54,7 +54,7 @@ class VllmProcesses:
 def processes_in(folder: Path) -> VllmProcesses:
     """Those of the engine that is ready there."""
     guard = psutil.Process(int(json.loads((folder / PID_FILE).read_text())["pid"]))
-    (server,) = (child for child in guard.children() if "vllm_launcher.py" in " ".join(child.cmdline()))
+    (server,) = (child for child in guard.children() if "vllm/launcher.py" in " ".join(child.cmdline()))
     cores = [child for child in server.children(recursive=True) if "VLLM::" in " ".join(child.cmdline())]
     assert cores
     return VllmProcesses(guard, server, tuple(cores))
@@ -99,7 +99,7 @@ class RealVllm:
         return found
 
     async def is_idle(self) -> bool:
-        """Whether it works for nobody, and nobody waits."""
+        """Whether it has no running and no waiting requests."""
         now = await self.metrics()
         return now["vllm:num_requests_running"] + now["vllm:num_requests_waiting"] == 0
 

@@ -1,6 +1,7 @@
 """Events as the wire carries them: a run from its creation to its end, for tests of the clients."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from aeond.api.v1 import events_pb2, parts_pb2, tools_pb2
@@ -60,8 +61,10 @@ def step_ended(
     )
 
 
-def composed(text: str, *notes: str) -> events_pb2.AnswerComposed:
-    answer = parts_pb2.Answer(text=text, confidence=1.0, notes=notes, synthesized=True)
+def composed(
+    text: str, *notes: str, effects: Iterable[tools_pb2.RecordedEffect] = ()
+) -> events_pb2.AnswerComposed:
+    answer = parts_pb2.Answer(text=text, confidence=1.0, notes=notes, synthesized=True, effects=effects)
     return events_pb2.AnswerComposed(answer=answer)
 
 
@@ -95,6 +98,6 @@ def answered_run(answer: str = "It is 420.", *, deltas: int = 3) -> list[Any]:
         events_pb2.PassEnded(pass_index=1),
         events_pb2.AnswerStarted(),
         *pieces,
-        composed(answer),
+        composed(answer, effects=[tools_pb2.RecordedEffect(kind="fact.remembered", target="bonus")]),
         ended(),
     ]

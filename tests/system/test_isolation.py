@@ -55,7 +55,7 @@ def modelled(service: Service) -> Service:
         (Path(place) / SMOLLM2 for place in places if place and (Path(place) / SMOLLM2).exists()), None
     )
     if model is None:
-        pytest.skip("the test model is not here: make accept gets it")
+        pytest.skip("the test model is not downloaded: make accept gets it")
     models = STATE / "models"
     models.mkdir(parents=True)
     shutil.copy(model, models)
@@ -69,7 +69,7 @@ def modelled(service: Service) -> Service:
 
 
 def called(tool: str, **arguments: Any) -> Any:
-    """What a call of a tool gives to a member of the group."""
+    """The result of a tool call by a member of the group."""
     told = aeonctl(MEMBER, "call", "--json", "--workspace", "", tool, json.dumps(arguments))
     assert told.returncode == 0, told.stdout + told.stderr + journal()
     return json.loads(told.stdout)["data"]["value"]
@@ -108,7 +108,7 @@ def test_nothing_of_a_tool_call_outlives_it() -> None:
 
 @pytest.mark.usefixtures("guarded")
 def test_a_tool_works_on_its_workspace() -> None:
-    """What a tool writes to the workspace is in the run's workspace, as a file of the daemon's."""
+    """Files that a tool writes to its workspace appear in the run's workspace, owned by the daemon's user."""
     systemctl("start", "aeond")
     assert called("write", text="deep/note", number=7) == ["deep/note"]
     (written,) = STATE.rglob("note")

@@ -1,10 +1,10 @@
-"""What the installed service says to the real journald."""
+"""Records of the installed service in the real journald."""
 
 import json
 
 import pytest
 
-from aeond.daemon.message_ids import MESSAGE_IDS
+from aeond.daemon.logs.message_ids import MESSAGE_IDS
 from tests.support.installed_service import MEMBER, Service, aeonctl, records, run, systemctl
 
 pytestmark = pytest.mark.systemd
@@ -66,7 +66,7 @@ def test_the_life_of_the_daemon_is_told(service: Service) -> None:
 
 
 def test_the_log_holds_no_content(service: Service) -> None:
-    """What was asked, planned, done and answered is in no field of the log at level info."""
+    """No field of the log at level info contains requests, plans, results or answers."""
     service.configure(rules=[{"text": "the scripted-answer-7321"}])
     systemctl("start", "aeond")
     aeonctl(MEMBER, "ask", "--workspace", "", "the asked-question-7321")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aeond.capabilities.llm.catalogue import SMOLLM2_135M
+from aeond.capabilities.llm.models.catalogue import SMOLLM2_135M
 from tests.support.engine import MODELS
 from tests.support.installed_service import MEMBER, Service, aeonctl, run, shown, systemctl, until
 
@@ -35,7 +35,7 @@ def service(service: Service) -> Iterator[Service]:
 
 
 def greeting(service: Service) -> str:
-    """What the model said in a run of one step of its own."""
+    """The model's output in a run of one step."""
     asked = aeonctl(MEMBER, "ask", "-q", "--json", "--workspace", "", "--plan", service.plan("hello", HELLO))
     assert asked.returncode == 0, asked.stderr + service.said()
     run_of_it = json.loads(aeonctl(MEMBER, "show", "last", "--json").stdout)

@@ -29,7 +29,7 @@ SUM = {"step_id": "s1", "tool": "calculator", "arguments": {"expression": "17.5 
 
 @pytest.fixture(scope="module")
 def package() -> Path:
-    """What `make deb` built."""
+    """The package built by `make deb`."""
     built = sorted((ROOT / "dist").glob("aeond_*.deb"))
     if "WITH_SYSTEMD" not in os.environ or not built:
         pytest.skip("needs a package, and a systemd that may be spoilt: make package-test has both")
@@ -41,7 +41,7 @@ def machine(package: Path) -> Iterator[Path]:
     """A machine that aeond is not on."""
     if Path("/usr/local/lib/aeond").exists():
         pytest.skip("aeond is here already: make package-test gives this file a systemd of its own")
-    # What the machine that this one lies over has: a state, and a rule of containers that nothing is started.
+    # Properties of the underlying machine: a state, and a container policy that starts nothing.
     shutil.rmtree(STATE, ignore_errors=True)
     Path("/usr/sbin/policy-rc.d").unlink(missing_ok=True)
     run("useradd", "--no-create-home", MEMBER)
@@ -51,7 +51,7 @@ def machine(package: Path) -> Iterator[Path]:
 
 
 def installed(package: Path) -> str:
-    """What dpkg said; the package's configuration is the tests' own."""
+    """The output of dpkg; the package's configuration is that of the tests."""
     return run("dpkg", "--install", package).stdout
 
 

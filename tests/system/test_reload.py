@@ -20,7 +20,7 @@ pytestmark = pytest.mark.systemd
 
 
 def said(kind: str) -> list[str]:
-    """What records of this kind the service wrote since it was last started."""
+    """Records of this kind since the service's last start."""
     invocation = systemctl("show", "--value", "--property", "InvocationID", "aeond").strip()
     found = records(f"_SYSTEMD_INVOCATION_ID={invocation}", f"KIND={kind}")
     return [record["MESSAGE"] for record in found]
@@ -34,7 +34,7 @@ def test_a_reload_puts_in_force_what_can_change(service: Service) -> None:
     systemctl("reload", "aeond")
     until(lambda: bool(said("config_reloaded")), "the reload")
     assert said("config_reloaded") == [
-        "the configuration was read again: changed runs.max_running; needs a restart: daemon.state_dir"
+        "the configuration was reloaded: changed runs.max_running; needs a restart: daemon.state_dir"
     ]
     until(lambda: shown("ActiveState") == "active", "the end of the reload")
     assert json.loads(aeonctl(MEMBER, "status", "--json").stdout)["max_running_runs"] == 9
@@ -49,7 +49,7 @@ def test_a_wrong_file_keeps_what_was_and_says_why(service: Service) -> None:
     until(lambda: bool(said("config_refused")), "the refusal")
     (why,) = said("config_refused")
     assert "/etc/aeond/aeond.toml:" in why
-    assert "there is no key runs.max_runing" in why
+    assert "unknown key runs.max_runing" in why
     until(lambda: shown("ActiveState") == "active", "the end of the reload")
     assert aeonctl(MEMBER, "status").returncode == 0
     assert shown("NRestarts") == "0"
@@ -81,5 +81,5 @@ def test_a_name_that_this_machine_lacks_is_refused(service: Service) -> None:
     systemctl("start", "aeond")
     service.configure(extra='[socket]\nallow_users = ["nobody-7321"]\n[runs]\nmax_running = 9\n')
     refused = aeonctl(MEMBER, "reload")
-    assert (refused.returncode, "no user 'nobody-7321'" in refused.stderr) == (2, True)
+    assert (refused.returncode, "unknown user 'nobody-7321'" in refused.stderr) == (2, True)
     assert json.loads(aeonctl(MEMBER, "status", "--json").stdout)["max_running_runs"] == 4

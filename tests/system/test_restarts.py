@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
+from aeond_client.connection.retries import Retries
 from aeond_client.events import RunEnded
-from aeond_client.retries import Retries
-from aeond_client.run_calls import RunOptions
 from aeond_client.runs import Plan, PlanStep, RunState
 from tests.support.installed_service import (
     MEMBER,
@@ -32,7 +32,7 @@ SUM = {"step_id": "s1", "tool": "calculator", "arguments": {"expression": "17.5 
 
 
 class Load(threading.Thread):
-    """A client that asks for one run after the other, watches each to its end, and keeps what it was told."""
+    """A client that creates one run after another, watches each to its end, and keeps the received events."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)

@@ -78,7 +78,7 @@ def test_a_file_that_others_can_read_is_refused() -> None:
     shutil.chown(KEY, "aeond", "aeond")
     KEY.chmod(0o644)
     assert not started(f'hub_token_file = "{KEY}"\n')
-    assert refused("others may read it: chmod 0600 it")
+    assert refused("other users may read it: run chmod 0600 on it")
     KEY.chmod(0o600)
     assert started(f'hub_token_file = "{KEY}"\n'), journal()
 
@@ -88,5 +88,5 @@ def test_a_secret_in_the_configuration_is_refused() -> None:
     """A token written into aeond.toml is refused, and not repeated."""
     assert not started('hub_token = "value-7321"\n')
     assert shown("ExecMainStatus") == "2"
-    assert "model.hub_token would be a secret" in journal()
+    assert "model.hub_token looks like a secret" in journal()
     assert "7321" not in journal()

@@ -28,7 +28,7 @@ SUM = {"step_id": "s1", "tool": "calculator", "arguments": {"expression": "17.5 
 
 
 def test_the_socket_is_the_group_s(service: Service) -> None:
-    """The socket lies in a folder of root's, for members of the group and for nobody else."""
+    """The socket is in a folder owned by root and accessible only to members of the group."""
     systemctl("start", "aeond.socket")
     found = run("stat", "--format", "%U:%G %a", SOCKET.parent, SOCKET).stdout
     assert found == "root:root 755\nroot:aeond 660\n"
@@ -48,7 +48,7 @@ def test_a_start_that_fails_is_told_as_one(service: Service) -> None:
     service.configure(extra="[runs]\nmax_runing = 3\n")
     assert run("systemctl", "start", "aeond", check=False).returncode != 0
     assert (shown("Result"), shown("ExecMainStatus"), shown("NRestarts")) == ("exit-code", "2", "0")
-    assert "there is no key runs.max_runing" in journal()
+    assert "unknown key runs.max_runing" in journal()
 
 
 def test_a_member_of_the_group_has_a_plan_run(service: Service) -> None:
@@ -65,7 +65,7 @@ def test_who_is_not_of_the_group_is_told_so(service: Service) -> None:
     systemctl("start", "aeond")
     asked = aeonctl(OUTSIDER, "status")
     assert (asked.returncode, asked.stdout) == (7, "")
-    assert "its group may (often `aeond`)" in asked.stderr
+    assert "join its group (often `aeond`)" in asked.stderr
 
 
 def test_who_is_not_named_is_told_so(service: Service) -> None:
@@ -79,16 +79,16 @@ def test_who_is_not_named_is_told_so(service: Service) -> None:
 
 
 def test_systemctl_shows_how_the_daemon_is(service: Service) -> None:
-    """`systemctl status aeond` says what the model does and how many runs are at work."""
+    """`systemctl status aeond` says what the model does and how many runs are running."""
     systemctl("start", "aeond")
-    until(lambda: "0 at work" in shown("StatusText"), "a line of status")
-    assert 'Status: "scripted: ready; runs: 0 at work, 0 waiting' in systemctl("status", "aeond")
+    until(lambda: "0 running" in shown("StatusText"), "a line of status")
+    assert 'Status: "scripted: ready; runs: 0 running, 0 waiting' in systemctl("status", "aeond")
     gate = service.gate()
     assert (
         aeonctl(MEMBER, "ask", "--detach", "--workspace", "", "--plan", service.deeds(gate)).returncode == 0
     )
     gate.held()
-    until(lambda: "1 at work" in shown("StatusText"), "the run in the line of status")
+    until(lambda: "1 running" in shown("StatusText"), "the run in the line of status")
 
 
 def test_the_first_connection_starts_the_daemon(service: Service) -> None:
@@ -109,7 +109,7 @@ def test_a_stop_parks_runs_and_a_start_takes_them_up(service: Service) -> None:
     gate.held()
     systemctl("stop", "aeond.socket", "aeond.service")
     assert (shown("ActiveState"), shown("Result"), shown("ExecMainStatus")) == ("inactive", "success", "0")
-    assert "run parked: the next daemon takes it up" in service.said()
+    assert "run parked: the next daemon resumes it" in service.said()
     systemctl("start", "aeond")
     gate.open()
     assert aeonctl(MEMBER, "watch", "-q", run_id).returncode == 0

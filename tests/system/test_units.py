@@ -63,7 +63,7 @@ def test_an_installation_starts_nothing() -> None:
 
 
 def test_an_uninstallation_leaves_nothing(tmp_path: Path, service: Service) -> None:
-    """What was installed is gone without a rest, and what somebody else put beside it is still there."""
+    """All installed files are removed, and files of other programs beside them stay."""
     stage = Path(os.environ["AEOND_STAGE"])
     for file in sorted(stage.rglob("*")):
         if "site-packages" not in file.parts and not file.is_dir():

@@ -15,7 +15,7 @@ AsUser = Callable[..., Finished]
 
 @pytest.fixture
 def as_user(service: Service) -> Iterator[AsUser]:
-    """What the user types, with the user's systemd running and the scripted model configured."""
+    """Runs a command as the user, with the user's systemd running and the scripted model configured."""
     home, uid = Path("/home") / MEMBER, uid_of_member()
     config = home / ".config" / "aeond" / "aeond.toml"
     config.parent.mkdir(parents=True)
@@ -73,7 +73,7 @@ def test_clients_find_the_socket_and_say_which(as_user: AsUser) -> None:
     as_user("systemctl", "--user", "start", "aeond")
     own = f"/run/user/{uid_of_member()}/aeond/aeond.sock"
     named = ("env", f"AEOND_SOCKET={SOCKET}", "aeonctl")
-    assert socket_in_use(as_user, *named, "--socket", own) == f"{own} (as told)"
+    assert socket_in_use(as_user, *named, "--socket", own) == f"{own} (as given)"
     assert socket_in_use(as_user, *named) == f"{SOCKET} (from AEOND_SOCKET)"
     assert socket_in_use(as_user) == f"{own} (yours)"
     as_user("systemctl", "--user", "stop", "aeond.socket", "aeond.service")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aeond.capabilities.llm.catalogue import SMOLLM2_135M
+from aeond.capabilities.llm.models.catalogue import SMOLLM2_135M
 from aeond_client.client import Client
 from tests.support.engine import MODELS
 from tests.support.installed_service import (

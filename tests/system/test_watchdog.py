@@ -11,7 +11,7 @@ from tests.support.installed_service import MEMBER, STATE, Service, aeonctl, sho
 
 pytestmark = pytest.mark.systemd
 
-# The installed unit has 20 s; what is shown here does not depend on how many they are.
+# The installed unit has 20 s; the behaviour does not depend on the value.
 WATCHED = ("WatchdogSec=3", "RestartSec=200ms")
 STARTS_A_MINUTE = 5
 STACKS = "Fatal Python error: Aborted"

@@ -46,7 +46,7 @@ def test_a_missing_field_is_refused() -> None:
 
 
 def test_defaults_are_made_anew() -> None:
-    """What a factory makes is not shared between instances."""
+    """Default values from a factory are not shared between instances."""
     assert Point(1).tags is not Point(1).tags
 
 

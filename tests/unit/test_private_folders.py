@@ -1,4 +1,4 @@
-"""Folders that nobody else may reach."""
+"""Private folders."""
 
 import os
 import stat
@@ -34,7 +34,9 @@ def test_what_is_no_folder_is_refused_and_left_alone(tmp_path: Path, kind: str) 
         place.symlink_to(elsewhere)
     if kind == "link":
         elsewhere.mkdir(mode=0o755)
-    with pytest.raises(RefusedError, match=r"place is no folder of this user's: move it away$") as refused:
+    with pytest.raises(
+        RefusedError, match=r"place is not a folder owned by this user: move it away$"
+    ) as refused:
         make_private(place)
     assert refused.value.reason == "FOLDER_NOT_OURS"
     if kind == "dangling link":

@@ -36,10 +36,10 @@ class _DaemonStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_DaemonSta
     DAEMON_STATE_DEGRADED: _DaemonState.ValueType  # 3
     """Serves, but something that runs need is broken: see messages."""
     DAEMON_STATE_DRAINING: _DaemonState.ValueType  # 4
-    """Admits nothing new and is about to end."""
+    """Rejects new work and is about to exit."""
 
 class DaemonState(_DaemonState, metaclass=_DaemonStateEnumTypeWrapper):
-    """The place of the daemon in its life."""
+    """The lifecycle state of the daemon."""
 
 DAEMON_STATE_UNSPECIFIED: DaemonState.ValueType  # 0
 """Never sent."""
@@ -50,12 +50,12 @@ DAEMON_STATE_READY: DaemonState.ValueType  # 2
 DAEMON_STATE_DEGRADED: DaemonState.ValueType  # 3
 """Serves, but something that runs need is broken: see messages."""
 DAEMON_STATE_DRAINING: DaemonState.ValueType  # 4
-"""Admits nothing new and is about to end."""
+"""Rejects new work and is about to exit."""
 Global___DaemonState: _TypeAlias = DaemonState  # noqa: Y015
 
 @_typing.final
 class Load(_message.Message):
-    """How much is going on, and the bound where there is one."""
+    """The current load, with its limits."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -67,19 +67,19 @@ class Load(_message.Message):
     CONNECTIONS_FIELD_NUMBER: _builtins.int
     STREAMS_FIELD_NUMBER: _builtins.int
     running_runs: _builtins.int
-    """Runs being worked on."""
+    """Active runs."""
     waiting_runs: _builtins.int
-    """Runs accepted and not yet begun."""
+    """Runs accepted and not yet started."""
     attention_runs: _builtins.int
-    """Runs that a person must look at: suspended or awaiting input."""
+    """Runs that need a person: suspended or awaiting input."""
     max_running_runs: _builtins.int
-    """Bound of running_runs. 0: none."""
+    """Limit of running_runs. 0: none."""
     max_waiting_runs: _builtins.int
-    """Bound of waiting_runs. 0: none."""
+    """Limit of waiting_runs. 0: none."""
     connections: _builtins.int
-    """Connections that are open, this one included."""
+    """Open connections, including this one."""
     streams: _builtins.int
-    """Streams that are open."""
+    """Open streams."""
     def __init__(
         self,
         *,
@@ -101,7 +101,7 @@ Global___Load: _TypeAlias = Load  # noqa: Y015
 
 @_typing.final
 class GetStatusRequest(_message.Message):
-    """Nothing to say."""
+    """Has no fields."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -118,7 +118,7 @@ Global___GetStatusRequest: _TypeAlias = GetStatusRequest  # noqa: Y015
 
 @_typing.final
 class GetStatusResponse(_message.Message):
-    """How the daemon is."""
+    """The state of the daemon."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -135,18 +135,18 @@ class GetStatusResponse(_message.Message):
     version: _builtins.str
     """The version of aeond."""
     state: Global___DaemonState.ValueType
-    """Its place in its life."""
+    """The lifecycle state."""
     pid: _builtins.int
     """Its process id."""
     uptime_seconds: _builtins.float
-    """For how long it has been up."""
+    """The time since its start."""
     tool_count: _builtins.int
-    """How many tools are registered."""
+    """The number of registered tools."""
     resident_bytes: _builtins.int
-    """Memory of the daemon itself, the engine's apart. 0: not known."""
+    """Memory of the daemon itself, without the engine. 0: unknown."""
     @_builtins.property
     def started_time(self) -> _timestamp_pb2.Timestamp:
-        """When it started."""
+        """Its start time."""
 
     @_builtins.property
     def engine(self) -> _models_pb2.Engine:
@@ -154,11 +154,11 @@ class GetStatusResponse(_message.Message):
 
     @_builtins.property
     def load(self) -> Global___Load:
-        """How much is going on; always set."""
+        """The current load; always set."""
 
     @_builtins.property
     def messages(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """What is wrong and what to do about it, in plain words. Empty: nothing is."""
+        """Problems and their remedies. Empty: no problems."""
 
     def __init__(
         self,
@@ -184,7 +184,7 @@ Global___GetStatusResponse: _TypeAlias = GetStatusResponse  # noqa: Y015
 
 @_typing.final
 class ReloadRequest(_message.Message):
-    """Nothing to say."""
+    """Has no fields."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -201,7 +201,7 @@ Global___ReloadRequest: _TypeAlias = ReloadRequest  # noqa: Y015
 
 @_typing.final
 class ReloadResponse(_message.Message):
-    """What came of it."""
+    """The result of a reload."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -209,7 +209,7 @@ class ReloadResponse(_message.Message):
     RESTART_KEYS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def changed_keys(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Keys that changed live."""
+        """Keys that changed at run time."""
 
     @_builtins.property
     def restart_keys(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class DaemonServiceStub:
-    """The daemon: how it is, and reading its configuration again.
+    """State and configuration of the daemon.
     """
 
     def __init__(self, channel):
@@ -48,20 +48,20 @@ class DaemonServiceStub:
 
 
 class DaemonServiceServicer:
-    """The daemon: how it is, and reading its configuration again.
+    """State and configuration of the daemon.
     """
 
     def GetStatus(self, request, context):
-        """Returns how the daemon is. Always answers, also while it starts and drains. Repeat at will.
+        """Returns the state of the daemon. Always answers, also while it starts and drains. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Reload(self, request, context):
-        """Reads the configuration again, changes what can change live, and returns when that is done, with what
-        needs a restart. INVALID_ARGUMENT (CONFIG_INVALID) for a bad file: the old configuration stays. A
-        repeat with an unchanged file changes nothing.
+        """Reloads the configuration, applies the keys that can change at run time, and returns the keys that need a
+        restart. INVALID_ARGUMENT (CONFIG_INVALID) for an invalid file: the old configuration stays in force.
+        Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -89,7 +89,7 @@ def add_DaemonServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class DaemonService:
-    """The daemon: how it is, and reading its configuration again.
+    """State and configuration of the daemon.
     """
 
     @staticmethod

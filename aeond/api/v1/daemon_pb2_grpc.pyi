@@ -27,35 +27,35 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class DaemonServiceStub:
-    """The daemon: how it is, and reading its configuration again."""
+    """State and configuration of the daemon."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> DaemonServiceAsyncStub: ...
     GetStatus: _grpc.UnaryUnaryMultiCallable[_daemon_pb2.GetStatusRequest, _daemon_pb2.GetStatusResponse]
-    """Returns how the daemon is. Always answers, also while it starts and drains. Repeat at will."""
+    """Returns the state of the daemon. Always answers, also while it starts and drains. Safe to repeat."""
     Reload: _grpc.UnaryUnaryMultiCallable[_daemon_pb2.ReloadRequest, _daemon_pb2.ReloadResponse]
-    """Reads the configuration again, changes what can change live, and returns when that is done, with what
-    needs a restart. INVALID_ARGUMENT (CONFIG_INVALID) for a bad file: the old configuration stays. A
-    repeat with an unchanged file changes nothing.
+    """Reloads the configuration, applies the keys that can change at run time, and returns the keys that need a
+    restart. INVALID_ARGUMENT (CONFIG_INVALID) for an invalid file: the old configuration stays in force.
+    Safe to repeat.
     """
 
 @_typing.type_check_only
 class DaemonServiceAsyncStub(DaemonServiceStub):
-    """The daemon: how it is, and reading its configuration again."""
+    """State and configuration of the daemon."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetStatus: _aio.UnaryUnaryMultiCallable[_daemon_pb2.GetStatusRequest, _daemon_pb2.GetStatusResponse]  # type: ignore[assignment]
-    """Returns how the daemon is. Always answers, also while it starts and drains. Repeat at will."""
+    """Returns the state of the daemon. Always answers, also while it starts and drains. Safe to repeat."""
     Reload: _aio.UnaryUnaryMultiCallable[_daemon_pb2.ReloadRequest, _daemon_pb2.ReloadResponse]  # type: ignore[assignment]
-    """Reads the configuration again, changes what can change live, and returns when that is done, with what
-    needs a restart. INVALID_ARGUMENT (CONFIG_INVALID) for a bad file: the old configuration stays. A
-    repeat with an unchanged file changes nothing.
+    """Reloads the configuration, applies the keys that can change at run time, and returns the keys that need a
+    restart. INVALID_ARGUMENT (CONFIG_INVALID) for an invalid file: the old configuration stays in force.
+    Safe to repeat.
     """
 
 class DaemonServiceServicer(metaclass=_abc_1.ABCMeta):
-    """The daemon: how it is, and reading its configuration again."""
+    """State and configuration of the daemon."""
 
     @_abc_1.abstractmethod
     def GetStatus(
@@ -63,7 +63,7 @@ class DaemonServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _daemon_pb2.GetStatusRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_daemon_pb2.GetStatusResponse, _abc.Awaitable[_daemon_pb2.GetStatusResponse]]:
-        """Returns how the daemon is. Always answers, also while it starts and drains. Repeat at will."""
+        """Returns the state of the daemon. Always answers, also while it starts and drains. Safe to repeat."""
 
     @_abc_1.abstractmethod
     def Reload(
@@ -71,9 +71,9 @@ class DaemonServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _daemon_pb2.ReloadRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_daemon_pb2.ReloadResponse, _abc.Awaitable[_daemon_pb2.ReloadResponse]]:
-        """Reads the configuration again, changes what can change live, and returns when that is done, with what
-        needs a restart. INVALID_ARGUMENT (CONFIG_INVALID) for a bad file: the old configuration stays. A
-        repeat with an unchanged file changes nothing.
+        """Reloads the configuration, applies the keys that can change at run time, and returns the keys that need a
+        restart. INVALID_ARGUMENT (CONFIG_INVALID) for an invalid file: the old configuration stays in force.
+        Safe to repeat.
         """
 
 def add_DaemonServiceServicer_to_server(servicer: DaemonServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

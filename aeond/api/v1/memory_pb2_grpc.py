@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class MemoryServiceStub:
-    """Memory: keys and JSON values. Each call is all or nothing; a key is 1 to 512 characters.
+    """Memory: JSON values under keys. Each call is atomic; a key has 1 to 512 characters.
     """
 
     def __init__(self, channel):
@@ -58,19 +58,19 @@ class MemoryServiceStub:
 
 
 class MemoryServiceServicer:
-    """Memory: keys and JSON values. Each call is all or nothing; a key is 1 to 512 characters.
+    """Memory: JSON values under keys. Each call is atomic; a key has 1 to 512 characters.
     """
 
     def WriteMemory(self, request, context):
-        """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT for a key or value that
-        cannot be kept. A repeat leaves the same value.
+        """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT for an invalid key or value.
+        Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ReadMemory(self, request, context):
-        """Returns the value of a key. NOT_FOUND (KEY_NOT_FOUND) when there is none. Repeat at will.
+        """Returns the value of a key. NOT_FOUND (KEY_NOT_FOUND) if it does not exist. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -78,14 +78,15 @@ class MemoryServiceServicer:
 
     def SearchMemory(self, request, context):
         """Lists the keys that start with a prefix, sorted by code point, with their values. Fails only for a bad
-        page token. Repeat at will.
+        page token. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteMemory(self, request, context):
-        """Deletes a key, returns once that is on disk, and says whether it was there. A repeat finds it gone.
+        """Deletes a key, returns once that is on disk, and reports whether it existed. A repeat reports that it did
+        not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -123,7 +124,7 @@ def add_MemoryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MemoryService:
-    """Memory: keys and JSON values. Each call is all or nothing; a key is 1 to 512 characters.
+    """Memory: JSON values under keys. Each call is atomic; a key has 1 to 512 characters.
     """
 
     @staticmethod

@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class ModelServiceStub:
-    """Models: one is resident at a time, in an engine of its own process. Requests for another one wait for those at
-    work to end, then the models change; each has its turn.
+    """Models: one is resident at a time, in the engine, a separate process. Requests for another model wait until
+    the running ones end; then the models are switched, and each model has its turn.
     """
 
     def __init__(self, channel):
@@ -69,59 +69,59 @@ class ModelServiceStub:
 
 
 class ModelServiceServicer:
-    """Models: one is resident at a time, in an engine of its own process. Requests for another one wait for those at
-    work to end, then the models change; each has its turn.
+    """Models: one is resident at a time, in the engine, a separate process. Requests for another model wait until
+    the running ones end; then the models are switched, and each model has its turn.
     """
 
     def Generate(self, request, context):
-        """Streams an answer of a model, piece by piece; the last response has the finish reason and the token counts.
-        Waits, within its deadline, for an engine that is starting or asleep, and for its model's turn.
-        INVALID_ARGUMENT (CONTEXT_TOO_LONG) when prompt and max_tokens exceed the context, NOT_FOUND
-        (MODEL_NOT_FOUND) for a model that the catalogue lacks, FAILED_PRECONDITION (MODEL_NOT_PRESENT) for one that
-        is not on this machine, RESOURCE_EXHAUSTED (MODEL_QUEUE_FULL) when too many wait, UNAVAILABLE (LLM_GONE) when
-        the engine dies. A repeat asks again.
+        """Streams an answer of a model, piece by piece; the last response has the finish reason and the token
+        counts. Waits, within its deadline, for an engine that is starting or asleep, and for the model's turn.
+        INVALID_ARGUMENT (CONTEXT_TOO_LONG) if prompt and max_tokens exceed the context, NOT_FOUND
+        (MODEL_NOT_FOUND) for a model that is not in the catalogue, FAILED_PRECONDITION (MODEL_NOT_PRESENT) for
+        one that is not downloaded, RESOURCE_EXHAUSTED (MODEL_QUEUE_FULL) if too many requests are waiting,
+        UNAVAILABLE (LLM_GONE) if the engine dies. A repeat generates another answer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListModels(self, request, context):
-        """Lists the models of the catalogue, sorted by name. Fails only for a bad page token. Repeat at will.
+        """Lists the models of the catalogue, sorted by name. Fails only for a bad page token. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def LoadModel(self, request, context):
-        """Chooses the model of all who name none and begins to make it resident, fetching it first if need be, and
-        returns at once; requests at work end first. GetStatus tells the progress. NOT_FOUND (MODEL_NOT_FOUND) for a
-        name that the catalogue lacks. A repeat while it loads, or once it is resident, changes nothing.
+        """Chooses the model for requests that name none and starts loading it, downloading it first if needed;
+        returns immediately. Running requests finish first. GetStatus shows the progress. NOT_FOUND
+        (MODEL_NOT_FOUND) if the name is not in the catalogue. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UnloadModel(self, request, context):
-        """Ends the engine, gives its memory back and returns when that is done; requests at work have 20 seconds to
-        end first, and are asked again otherwise. The next request starts it again. A repeat changes nothing.
+        """Stops the engine, frees its memory and returns when that is done. Running requests have 20 seconds to
+        finish; after that they are interrupted and repeated. The next request starts the engine again. Safe to
+        repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SleepModel(self, request, context):
-        """Gives the engine's memory back and returns when that is done: keeps the engine where that frees any, and
-        its state is then ASLEEP, else ends it, and its state is then COLD. The next request wakes it.
-        FAILED_PRECONDITION (ENGINE_BUSY) when requests are at work and do not end within 20 seconds. A repeat
-        changes nothing.
+        """Frees the engine's memory and returns when that is done: keeps the process if sleeping frees memory
+        (state ASLEEP), otherwise stops it (state COLD). The next request wakes it. FAILED_PRECONDITION
+        (ENGINE_BUSY) if running requests do not finish within 20 seconds. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WakeModel(self, request, context):
-        """Begins to wake an engine that is ASLEEP or COLD and returns at once; the next request would do it too. A
-        repeat changes nothing.
+        """Starts waking an engine that is ASLEEP or COLD and returns immediately; the next request would do so too.
+        Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -169,8 +169,8 @@ def add_ModelServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ModelService:
-    """Models: one is resident at a time, in an engine of its own process. Requests for another one wait for those at
-    work to end, then the models change; each has its turn.
+    """Models: one is resident at a time, in the engine, a separate process. Requests for another model wait until
+    the running ones end; then the models are switched, and each model has its turn.
     """
 
     @staticmethod

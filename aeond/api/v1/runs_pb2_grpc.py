@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class RunServiceStub:
-    """Runs: each is one bounded execution of one request. A run goes on by itself, whether or not anybody
-    watches; it is its own long-running operation.
+    """Runs: each is one bounded execution of one request. A run executes in the background, with or without
+    watchers; it is its own long-running operation.
     """
 
     def __init__(self, channel):
@@ -89,95 +89,95 @@ class RunServiceStub:
 
 
 class RunServiceServicer:
-    """Runs: each is one bounded execution of one request. A run goes on by itself, whether or not anybody
-    watches; it is its own long-running operation.
+    """Runs: each is one bounded execution of one request. A run executes in the background, with or without
+    watchers; it is its own long-running operation.
     """
 
     def CreateRun(self, request, context):
-        """Returns the run once it is on disk; the work goes on by itself. INVALID_ARGUMENT for a request or plan
-        that cannot work, RESOURCE_EXHAUSTED when too many runs wait, UNAVAILABLE while the daemon starts or
-        drains. A repeat with the same request_id from the same user returns the same run; without one it
-        makes a new run.
+        """Returns the run once it is on disk; it executes in the background. INVALID_ARGUMENT for an invalid
+        request or plan, RESOURCE_EXHAUSTED if too many runs are waiting, UNAVAILABLE while the daemon starts or
+        drains. A repeat with the same request_id from the same user returns the same run; without one it creates
+        another run.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RunAndWatch(self, request, context):
-        """CreateRun and WatchRun in one: the first response carries the run, the next ones its events from the
-        first on. Fails as the two do. A repeat with the same request_id watches the same run from its start.
-        Leaving the stream does not stop the run.
+        """CreateRun and WatchRun in one call: the first response contains the run, the following ones its events
+        from the first on. Fails like these two. A repeat with the same request_id watches the same run from its
+        start. Leaving the stream does not stop the run.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetRun(self, request, context):
-        """Returns all that is known of a run. NOT_FOUND (RUN_NOT_FOUND) when there is none. Repeat at will.
+        """Returns the complete state of a run. NOT_FOUND (RUN_NOT_FOUND) if it does not exist. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListRuns(self, request, context):
-        """Lists runs, newest first. Fails only for a bad filter or page token. Repeat at will.
+        """Lists runs, newest first. Fails only for a bad filter or page token. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CancelRun(self, request, context):
-        """Asks for a run to be stopped and returns once that wish is on disk; the run ends soon after. A tool
-        with effects that is at work is let finish. NOT_FOUND when there is no such run. A run that has ended
-        stays as it is, so a repeat does no harm.
+        """Requests the cancellation of a run and returns once the request is on disk; the run ends soon after. A
+        running tool with side effects is allowed to finish. NOT_FOUND if the run does not exist. A run that has
+        ended stays unchanged. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchRun(self, request, context):
-        """Streams a run's events after a sequence number: first those on disk, then live, each once and without
-        a gap, with the text and progress of the moment in between; ends with OK after the last event.
-        With include_children also those of all runs below it, each run's once and without a gap; it then ends
-        when all of them have ended.
-        NOT_FOUND when there is no such run. UNAVAILABLE (DRAINING) when the daemon stops and
-        RESOURCE_EXHAUSTED (STREAM_STALLED) when the client did not read for 30 seconds: both carry `last-seq`
-        in the trailing metadata once an event was sent. Repeat with the last seq that arrived to go on.
+        """Streams a run's events after a sequence number: first those on disk, then new ones, without gaps or
+        duplicates, interleaved with live text and progress; ends with OK after the last event. With
+        include_children it also streams the events of all runs below, each run's without gaps or duplicates, and
+        ends when all of them have ended. NOT_FOUND if the run does not exist. UNAVAILABLE (DRAINING) if the
+        daemon stops and RESOURCE_EXHAUSTED (STREAM_STALLED) if the client did not read for 30 seconds: both have
+        `last-seq` in the trailing metadata once an event was sent. To resume, repeat the call with the last seq
+        received.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AnswerRun(self, request, context):
-        """Answers a question of a run and returns once the answer is on disk. INVALID_ARGUMENT when the answer
-        does not fit the question, FAILED_PRECONDITION when it is not open any more. The first answer wins, so
-        a repeat fails with FAILED_PRECONDITION.
+        """Answers a question of a run and returns once the answer is on disk. INVALID_ARGUMENT if the answer does
+        not match the question, FAILED_PRECONDITION if the question is not open. The first answer counts, so a
+        repeat fails with FAILED_PRECONDITION.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DecideRun(self, request, context):
-        """Decides what waits for a person (a step cut short, a run suspended after crashes, an approval) and
-        returns once the decision is on disk. FAILED_PRECONDITION (NOTHING_TO_DECIDE) when nothing waits for
-        it, so also for a repeat.
+        """Resolves a pending decision (an interrupted step, a run suspended after crashes, an approval) and returns
+        once the decision is on disk. FAILED_PRECONDITION (NOTHING_TO_DECIDE) if nothing waits for it, and
+        therefore also for a repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ForkRun(self, request, context):
-        """Makes a new run that shares a run's past up to an event and goes on from there, by itself. NOT_FOUND
-        when there is no such run, INVALID_ARGUMENT for an event that it has not reached. A repeat with the
-        same request_id returns the same fork.
+        """Creates a run that copies the events of another run up to a chosen one and continues from there, in the
+        background. NOT_FOUND if the run does not exist, INVALID_ARGUMENT for an event that it has not reached. A
+        repeat with the same request_id returns the same fork.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ReplayRun(self, request, context):
-        """Runs a recorded run again with neither model nor tools, from what was recorded, and streams what comes
-        out; touches nothing. DATA_LOSS (REPLAY_MISMATCH) where journal and code disagree. Repeat at will.
+        """Replays a run from its record, without model or tools, and streams the re-created events; changes
+        nothing. DATA_LOSS (REPLAY_MISMATCH) where journal and code differ. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -245,8 +245,8 @@ def add_RunServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class RunService:
-    """Runs: each is one bounded execution of one request. A run goes on by itself, whether or not anybody
-    watches; it is its own long-running operation.
+    """Runs: each is one bounded execution of one request. A run executes in the background, with or without
+    watchers; it is its own long-running operation.
     """
 
     @staticmethod

@@ -27,7 +27,7 @@ class _Role:
 class _RoleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Role.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     ROLE_UNSPECIFIED: _Role.ValueType  # 0
-    """Refused in a request."""
+    """Rejected in a request."""
     ROLE_USER: _Role.ValueType  # 1
     """A person."""
     ROLE_AGENT: _Role.ValueType  # 2
@@ -38,10 +38,10 @@ class _RoleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Role.ValueType],
     """The output of a tool."""
 
 class Role(_Role, metaclass=_RoleEnumTypeWrapper):
-    """Who speaks."""
+    """The author of a message."""
 
 ROLE_UNSPECIFIED: Role.ValueType  # 0
-"""Refused in a request."""
+"""Rejected in a request."""
 ROLE_USER: Role.ValueType  # 1
 """A person."""
 ROLE_AGENT: Role.ValueType  # 2
@@ -54,7 +54,7 @@ Global___Role: _TypeAlias = Role  # noqa: Y015
 
 @_typing.final
 class Message(_message.Message):
-    """One thing said."""
+    """A message."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -64,16 +64,16 @@ class Message(_message.Message):
     TIME_FIELD_NUMBER: _builtins.int
     RUN_ID_FIELD_NUMBER: _builtins.int
     role: Global___Role.ValueType
-    """Who speaks."""
+    """The author."""
     content_json: _builtins.str
-    """What, as JSON text: a JSON string for plain text."""
+    """The content as JSON text: a JSON string for plain text."""
     metadata_json: _builtins.str
     """Free additions, a JSON object as text. Empty: none."""
     run_id: _builtins.str
     """The run it came from. Empty: none."""
     @_builtins.property
     def time(self) -> _timestamp_pb2.Timestamp:
-        """When. Not set in a request: now."""
+        """Its time. Not set in a request: now."""
 
     def __init__(
         self,
@@ -131,22 +131,22 @@ class Session(_message.Message):
     title: _builtins.str
     """A line for lists. Empty: none yet."""
     message_count: _builtins.int
-    """How many messages it holds."""
+    """The number of its messages."""
     run_count: _builtins.int
-    """How many runs it owns."""
+    """The number of its runs."""
     uid: _builtins.int
-    """The user id of whoever created it; -1 where it is not known."""
+    """The user id of its creator; -1 if unknown."""
     @_builtins.property
     def created_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was created."""
+        """The time of its creation."""
 
     @_builtins.property
     def changed_time(self) -> _timestamp_pb2.Timestamp:
-        """When it last changed."""
+        """The time of its last change."""
 
     @_builtins.property
     def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """Free words of the client's own."""
+        """Free words chosen by the client."""
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ Global___Session: _TypeAlias = Session  # noqa: Y015
 
 @_typing.final
 class CreateSessionRequest(_message.Message):
-    """A new session."""
+    """A session to create."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -198,12 +198,12 @@ class CreateSessionRequest(_message.Message):
     TITLE_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
-    """Makes creation idempotent. Empty: a new one each time."""
+    """Makes creation idempotent. Empty: every call creates one."""
     title: _builtins.str
     """A line for lists. Empty: made from the first request."""
     @_builtins.property
     def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """Free words of the client's own."""
+        """Free words chosen by the client."""
 
     def __init__(
         self,
@@ -246,13 +246,13 @@ Global___CreateSessionResponse: _TypeAlias = CreateSessionResponse  # noqa: Y015
 
 @_typing.final
 class GetSessionRequest(_message.Message):
-    """Which session."""
+    """A session."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SESSION_ID_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
-    """The session's id; empty is refused."""
+    """The session's id; must not be empty."""
     def __init__(
         self,
         *,
@@ -292,16 +292,16 @@ Global___GetSessionResponse: _TypeAlias = GetSessionResponse  # noqa: Y015
 
 @_typing.final
 class ListSessionsRequest(_message.Message):
-    """Which part of the list."""
+    """A page of the list."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """How many at most; more than 500 is lowered to 500. 0: 50."""
+    """Maximum number of items; values above 500 mean 500, 0 means 50."""
     page_token: _builtins.str
-    """From the response before. Empty: the first page."""
+    """From the preceding response. Empty: the first page."""
     def __init__(
         self,
         *,
@@ -325,10 +325,10 @@ class ListSessionsResponse(_message.Message):
     SESSIONS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """For the next page. Empty: this is the last."""
+    """Token of the next page. Empty: this is the last page."""
     @_builtins.property
     def sessions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Session]:
-        """The one changed last first. Empty: no more."""
+        """Most recently changed first. Empty: no more items."""
 
     def __init__(
         self,
@@ -346,13 +346,13 @@ Global___ListSessionsResponse: _TypeAlias = ListSessionsResponse  # noqa: Y015
 
 @_typing.final
 class DeleteSessionRequest(_message.Message):
-    """Which session."""
+    """A session to delete."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SESSION_ID_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
-    """The session's id; empty is refused."""
+    """The session's id; must not be empty."""
     def __init__(
         self,
         *,
@@ -368,7 +368,7 @@ Global___DeleteSessionRequest: _TypeAlias = DeleteSessionRequest  # noqa: Y015
 
 @_typing.final
 class DeleteSessionResponse(_message.Message):
-    """It is gone."""
+    """The session is deleted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -385,7 +385,7 @@ Global___DeleteSessionResponse: _TypeAlias = DeleteSessionResponse  # noqa: Y015
 
 @_typing.final
 class ListMessagesRequest(_message.Message):
-    """Whose messages, and which part of them."""
+    """A session and a page of its messages."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -393,11 +393,11 @@ class ListMessagesRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
-    """The session's id; empty is refused."""
+    """The session's id; must not be empty."""
     page_size: _builtins.int
-    """How many at most; more than 500 is lowered to 500. 0: 50."""
+    """Maximum number of items; values above 500 mean 500, 0 means 50."""
     page_token: _builtins.str
-    """From the response before. Empty: the first page."""
+    """From the preceding response. Empty: the first page."""
     def __init__(
         self,
         *,
@@ -422,10 +422,10 @@ class ListMessagesResponse(_message.Message):
     MESSAGES_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """For the next page. Empty: this is the last."""
+    """Token of the next page. Empty: this is the last page."""
     @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___Message]:
-        """Oldest first. Empty: no more."""
+        """Oldest first. Empty: no more items."""
 
     def __init__(
         self,
@@ -443,13 +443,13 @@ Global___ListMessagesResponse: _TypeAlias = ListMessagesResponse  # noqa: Y015
 
 @_typing.final
 class PreviewContextRequest(_message.Message):
-    """Which session."""
+    """A session."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SESSION_ID_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
-    """The session's id; empty is refused."""
+    """The session's id; must not be empty."""
     def __init__(
         self,
         *,
@@ -465,7 +465,7 @@ Global___PreviewContextRequest: _TypeAlias = PreviewContextRequest  # noqa: Y015
 
 @_typing.final
 class PreviewContextResponse(_message.Message):
-    """What a model is told of a session."""
+    """The context of a session."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -476,19 +476,19 @@ class PreviewContextResponse(_message.Message):
     DIGESTED_COUNT_FIELD_NUMBER: _builtins.int
     WHOLE_COUNT_FIELD_NUMBER: _builtins.int
     text: _builtins.str
-    """All of it, as the model reads it. Empty: nothing was said yet."""
+    """The context as the model reads it. Empty: there are no messages yet."""
     tokens: _builtins.int
-    """What it costs as a prompt, in tokens of the resident model."""
+    """Its size in tokens of the resident model."""
     max_tokens: _builtins.int
-    """What it may cost at most."""
+    """The maximum size."""
     digested_count: _builtins.int
-    """How many exchanges (a request and its answer) are told only in short."""
+    """The number of exchanges (a request and its answer) that are summarised."""
     whole_count: _builtins.int
-    """How many are told as a whole."""
+    """The number of exchanges included in full."""
     @_builtins.property
     def kept(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Lines of the text that are kept word for word from exchanges that are no longer told as a whole: the first
-        request, statements that bind, questions that are open. Empty: everything is told as a whole.
+        """Lines of the text that are quoted from exchanges that are no longer included in full: the first request,
+        binding statements, open questions. Empty: all exchanges are included in full.
         """
 
     def __init__(

@@ -73,45 +73,45 @@ class SessionServiceServicer:
 
     def CreateSession(self, request, context):
         """Returns a new session once it is on disk. A repeat with the same request_id from the same user returns
-        the same session; without one it makes a new one.
+        the same session; without one it creates another.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetSession(self, request, context):
-        """Returns a session. NOT_FOUND (SESSION_NOT_FOUND) when there is none. Repeat at will.
+        """Returns a session. NOT_FOUND (SESSION_NOT_FOUND) if it does not exist. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListSessions(self, request, context):
-        """Lists sessions, the one changed last first. Fails only for a bad page token. Repeat at will.
+        """Lists sessions, most recently changed first. Fails only for a bad page token. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteSession(self, request, context):
-        """Deletes a session with its messages and returns once that is on disk; its runs stay. FAILED_PRECONDITION
-        while one of its runs is live. A repeat fails with NOT_FOUND.
+        """Deletes a session with its messages and returns once that is on disk; its runs remain.
+        FAILED_PRECONDITION while one of its runs is unfinished. A repeat fails with NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListMessages(self, request, context):
-        """Lists a session's messages, oldest first. NOT_FOUND when there is no such session. Repeat at will.
+        """Lists a session's messages, oldest first. NOT_FOUND if the session does not exist. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def PreviewContext(self, request, context):
-        """Returns what a model would be told of the session if a run began in it now; changes nothing. It counts with
-        the model's own tokenizer, so it starts the engine and waits for it. NOT_FOUND when there is no such session;
-        UNAVAILABLE when the engine cannot be had. Repeat at will.
+        """Returns the context that a run starting now in the session would get; changes nothing. Starts the engine,
+        whose tokenizer counts the tokens, and waits for it. NOT_FOUND if the session does not exist; UNAVAILABLE
+        if the engine is not available. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -35,22 +35,22 @@ class SessionServiceStub:
     def __new__(cls, channel: _aio.Channel) -> SessionServiceAsyncStub: ...
     CreateSession: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.CreateSessionRequest, _sessions_pb2.CreateSessionResponse]
     """Returns a new session once it is on disk. A repeat with the same request_id from the same user returns
-    the same session; without one it makes a new one.
+    the same session; without one it creates another.
     """
     GetSession: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.GetSessionRequest, _sessions_pb2.GetSessionResponse]
-    """Returns a session. NOT_FOUND (SESSION_NOT_FOUND) when there is none. Repeat at will."""
+    """Returns a session. NOT_FOUND (SESSION_NOT_FOUND) if it does not exist. Safe to repeat."""
     ListSessions: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.ListSessionsRequest, _sessions_pb2.ListSessionsResponse]
-    """Lists sessions, the one changed last first. Fails only for a bad page token. Repeat at will."""
+    """Lists sessions, most recently changed first. Fails only for a bad page token. Safe to repeat."""
     DeleteSession: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.DeleteSessionRequest, _sessions_pb2.DeleteSessionResponse]
-    """Deletes a session with its messages and returns once that is on disk; its runs stay. FAILED_PRECONDITION
-    while one of its runs is live. A repeat fails with NOT_FOUND.
+    """Deletes a session with its messages and returns once that is on disk; its runs remain.
+    FAILED_PRECONDITION while one of its runs is unfinished. A repeat fails with NOT_FOUND.
     """
     ListMessages: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.ListMessagesRequest, _sessions_pb2.ListMessagesResponse]
-    """Lists a session's messages, oldest first. NOT_FOUND when there is no such session. Repeat at will."""
+    """Lists a session's messages, oldest first. NOT_FOUND if the session does not exist. Safe to repeat."""
     PreviewContext: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.PreviewContextRequest, _sessions_pb2.PreviewContextResponse]
-    """Returns what a model would be told of the session if a run began in it now; changes nothing. It counts with
-    the model's own tokenizer, so it starts the engine and waits for it. NOT_FOUND when there is no such session;
-    UNAVAILABLE when the engine cannot be had. Repeat at will.
+    """Returns the context that a run starting now in the session would get; changes nothing. Starts the engine,
+    whose tokenizer counts the tokens, and waits for it. NOT_FOUND if the session does not exist; UNAVAILABLE
+    if the engine is not available. Safe to repeat.
     """
 
 @_typing.type_check_only
@@ -60,22 +60,22 @@ class SessionServiceAsyncStub(SessionServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateSession: _aio.UnaryUnaryMultiCallable[_sessions_pb2.CreateSessionRequest, _sessions_pb2.CreateSessionResponse]  # type: ignore[assignment]
     """Returns a new session once it is on disk. A repeat with the same request_id from the same user returns
-    the same session; without one it makes a new one.
+    the same session; without one it creates another.
     """
     GetSession: _aio.UnaryUnaryMultiCallable[_sessions_pb2.GetSessionRequest, _sessions_pb2.GetSessionResponse]  # type: ignore[assignment]
-    """Returns a session. NOT_FOUND (SESSION_NOT_FOUND) when there is none. Repeat at will."""
+    """Returns a session. NOT_FOUND (SESSION_NOT_FOUND) if it does not exist. Safe to repeat."""
     ListSessions: _aio.UnaryUnaryMultiCallable[_sessions_pb2.ListSessionsRequest, _sessions_pb2.ListSessionsResponse]  # type: ignore[assignment]
-    """Lists sessions, the one changed last first. Fails only for a bad page token. Repeat at will."""
+    """Lists sessions, most recently changed first. Fails only for a bad page token. Safe to repeat."""
     DeleteSession: _aio.UnaryUnaryMultiCallable[_sessions_pb2.DeleteSessionRequest, _sessions_pb2.DeleteSessionResponse]  # type: ignore[assignment]
-    """Deletes a session with its messages and returns once that is on disk; its runs stay. FAILED_PRECONDITION
-    while one of its runs is live. A repeat fails with NOT_FOUND.
+    """Deletes a session with its messages and returns once that is on disk; its runs remain.
+    FAILED_PRECONDITION while one of its runs is unfinished. A repeat fails with NOT_FOUND.
     """
     ListMessages: _aio.UnaryUnaryMultiCallable[_sessions_pb2.ListMessagesRequest, _sessions_pb2.ListMessagesResponse]  # type: ignore[assignment]
-    """Lists a session's messages, oldest first. NOT_FOUND when there is no such session. Repeat at will."""
+    """Lists a session's messages, oldest first. NOT_FOUND if the session does not exist. Safe to repeat."""
     PreviewContext: _aio.UnaryUnaryMultiCallable[_sessions_pb2.PreviewContextRequest, _sessions_pb2.PreviewContextResponse]  # type: ignore[assignment]
-    """Returns what a model would be told of the session if a run began in it now; changes nothing. It counts with
-    the model's own tokenizer, so it starts the engine and waits for it. NOT_FOUND when there is no such session;
-    UNAVAILABLE when the engine cannot be had. Repeat at will.
+    """Returns the context that a run starting now in the session would get; changes nothing. Starts the engine,
+    whose tokenizer counts the tokens, and waits for it. NOT_FOUND if the session does not exist; UNAVAILABLE
+    if the engine is not available. Safe to repeat.
     """
 
 class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -88,7 +88,7 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.CreateSessionResponse, _abc.Awaitable[_sessions_pb2.CreateSessionResponse]]:
         """Returns a new session once it is on disk. A repeat with the same request_id from the same user returns
-        the same session; without one it makes a new one.
+        the same session; without one it creates another.
         """
 
     @_abc_1.abstractmethod
@@ -97,7 +97,7 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.GetSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.GetSessionResponse, _abc.Awaitable[_sessions_pb2.GetSessionResponse]]:
-        """Returns a session. NOT_FOUND (SESSION_NOT_FOUND) when there is none. Repeat at will."""
+        """Returns a session. NOT_FOUND (SESSION_NOT_FOUND) if it does not exist. Safe to repeat."""
 
     @_abc_1.abstractmethod
     def ListSessions(
@@ -105,7 +105,7 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.ListSessionsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.ListSessionsResponse, _abc.Awaitable[_sessions_pb2.ListSessionsResponse]]:
-        """Lists sessions, the one changed last first. Fails only for a bad page token. Repeat at will."""
+        """Lists sessions, most recently changed first. Fails only for a bad page token. Safe to repeat."""
 
     @_abc_1.abstractmethod
     def DeleteSession(
@@ -113,8 +113,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.DeleteSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.DeleteSessionResponse, _abc.Awaitable[_sessions_pb2.DeleteSessionResponse]]:
-        """Deletes a session with its messages and returns once that is on disk; its runs stay. FAILED_PRECONDITION
-        while one of its runs is live. A repeat fails with NOT_FOUND.
+        """Deletes a session with its messages and returns once that is on disk; its runs remain.
+        FAILED_PRECONDITION while one of its runs is unfinished. A repeat fails with NOT_FOUND.
         """
 
     @_abc_1.abstractmethod
@@ -123,7 +123,7 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.ListMessagesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.ListMessagesResponse, _abc.Awaitable[_sessions_pb2.ListMessagesResponse]]:
-        """Lists a session's messages, oldest first. NOT_FOUND when there is no such session. Repeat at will."""
+        """Lists a session's messages, oldest first. NOT_FOUND if the session does not exist. Safe to repeat."""
 
     @_abc_1.abstractmethod
     def PreviewContext(
@@ -131,9 +131,9 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.PreviewContextRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.PreviewContextResponse, _abc.Awaitable[_sessions_pb2.PreviewContextResponse]]:
-        """Returns what a model would be told of the session if a run began in it now; changes nothing. It counts with
-        the model's own tokenizer, so it starts the engine and waits for it. NOT_FOUND when there is no such session;
-        UNAVAILABLE when the engine cannot be had. Repeat at will.
+        """Returns the context that a run starting now in the session would get; changes nothing. Starts the engine,
+        whose tokenizer counts the tokens, and waits for it. NOT_FOUND if the session does not exist; UNAVAILABLE
+        if the engine is not available. Safe to repeat.
         """
 
 def add_SessionServiceServicer_to_server(servicer: SessionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

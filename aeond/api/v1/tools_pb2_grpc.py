@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class ToolServiceStub:
-    """Tools: look at them, call one under the daemon's guard, offer some of one's own.
+    """Tools: list them, call one under the daemon's checks, offer tools of a client.
     """
 
     def __init__(self, channel):
@@ -58,36 +58,36 @@ class ToolServiceStub:
 
 
 class ToolServiceServicer:
-    """Tools: look at them, call one under the daemon's guard, offer some of one's own.
+    """Tools: list them, call one under the daemon's checks, offer tools of a client.
     """
 
     def ListTools(self, request, context):
-        """Lists the tools that are registered, sorted by name. Fails only for a bad page token. Repeat at will.
+        """Lists the tools that are registered, sorted by name. Fails only for a bad page token. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetTool(self, request, context):
-        """Returns one tool. NOT_FOUND (TOOL_NOT_FOUND) when there is none of that name. Repeat at will.
+        """Returns one tool. NOT_FOUND (TOOL_NOT_FOUND) if it does not exist. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def InvokeTool(self, request, context):
-        """Calls a tool once, under the same guard as a step of a run, and returns when it has ended. A tool that
-        fails, times out or refuses its arguments is a result with success = false, not an error of the call.
-        NOT_FOUND (TOOL_NOT_FOUND) when there is no such tool. A repeat calls the tool again.
+        """Calls a tool once, under the same checks as a step of a run, and returns when it has ended. A tool that
+        fails, times out or rejects its arguments is a result with success = false, not an error of the call.
+        NOT_FOUND (TOOL_NOT_FOUND) if the tool does not exist. A repeat calls the tool again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ServeTools(self, request_iterator, context):
-        """Offers tools of the client's own for as long as the stream lasts: the first message names them, then
-        calls come and results go. They leave the registry when the stream ends. ALREADY_EXISTS when a name is
-        taken. A repeat after the end offers them anew.
+        """Offers tools of the client while the stream lasts: the first message describes them; then calls and
+        results are exchanged. The tools are unregistered when the stream ends. ALREADY_EXISTS if a name is
+        taken. A repeat after the end offers them again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -125,7 +125,7 @@ def add_ToolServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ToolService:
-    """Tools: look at them, call one under the daemon's guard, offer some of one's own.
+    """Tools: list them, call one under the daemon's checks, offer tools of a client.
     """
 
     @staticmethod

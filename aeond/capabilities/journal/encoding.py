@@ -1,7 +1,8 @@
-"""Events as they are stored: a kind by name, the version of the logic that wrote it, a JSON body.
+"""The stored form of events: kind, version of the logic that wrote it, and JSON body.
 
-What encodes also decodes: what JSON or its reader cannot hold is refused before it is written. A body of
-an older version is brought up to date when it is read, one version at a time; the stored text stays.
+Data that JSON or its parser cannot represent is rejected before it is written, so everything encoded can be
+decoded. A body of an older version is upgraded when it is read, one version at a time; the stored text stays
+unchanged.
 """
 
 import json
@@ -14,15 +15,15 @@ from typing import Any, NamedTuple, get_args
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
-from aeond.domain.events import LOGIC_VERSION, Event, EventKind
+from aeond.domain.runs.events import LOGIC_VERSION, Event, EventKind
 from aeond.errors import InvalidInputError, ReplayError
 
-# Bounds one row; a tool's output is bounded far below by its spec.
+# Limits one row; the limit of a tool's output is far lower.
 MAX_BODY_BYTES = 16 << 20
 MAX_RUN_ID_CHARS = 256
 
-# Deep nesting and endless integers can be written as JSON but not read again: a body that could hold
-# either is read once before it is stored.
+# Deep nesting and very large integers can be written as JSON but not parsed: a body that might contain either
+# is parsed once before it is stored.
 _SAFE_BRACKETS = 150
 _SAFE_BYTES = 4_000
 
@@ -46,22 +47,23 @@ class StoredEvent(NamedTuple):
 
 Body = dict[str, Any]
 Upcast = Callable[[str, Body], tuple[str, Body]]
-"""Takes the kind and body of one version and gives those of the next."""
+"""Upgrades kind and body from one version to the next."""
 
-# From version to the step that leads to the next; fields that only came with a default need none.
+# By version: the upgrade to the next one. Added fields with a default need none.
 UPCASTS: Mapping[int, Upcast] = {}
 
 
 def encode(event: Event) -> StoredEvent:
-    """The event as a row. InvalidInputError (reason EVENT_NOT_JSON, EVENT_TOO_LARGE, RUN_ID_INVALID) when
-    it cannot be stored, or not be read again."""
+    """The event as a row. InvalidInputError (reason EVENT_NOT_JSON, EVENT_TOO_LARGE, RUN_ID_INVALID) if it
+    cannot be stored and read back.
+    """
     if not (math.isfinite(event.time) and math.isfinite(event.elapsed_seconds)):
         raise InvalidInputError(
-            "an event's times are numbers of seconds", reason="EVENT_NOT_JSON", field="time"
+            "an event's times must be numbers of seconds", reason="EVENT_NOT_JSON", field="time"
         )
     if not 0 < len(event.run_id) <= MAX_RUN_ID_CHARS or not event.run_id.isprintable():
         raise InvalidInputError(
-            f"a run id has 1 to {MAX_RUN_ID_CHARS} printable characters",
+            f"a run id must have 1 to {MAX_RUN_ID_CHARS} printable characters",
             reason="RUN_ID_INVALID",
             field="run_id",
         )
@@ -76,8 +78,8 @@ def encode(event: Event) -> StoredEvent:
         ) from error
     if len(body) > MAX_BODY_BYTES:
         raise InvalidInputError(
-            f"event {event.seq} of run {event.run_id} has {len(body)} bytes, {MAX_BODY_BYTES} are allowed: "
-            "give less output at once",
+            f"event {event.seq} of run {event.run_id} has {len(body)} bytes, the limit is"
+            f" {MAX_BODY_BYTES}: reduce the output",
             reason="EVENT_TOO_LARGE",
         )
     kind = _NAMES[type(event.kind)]
@@ -87,8 +89,9 @@ def encode(event: Event) -> StoredEvent:
 
 
 def decode(stored: StoredEvent, upcasts: Mapping[int, Upcast] = UPCASTS) -> Event:
-    """The event of a row. ReplayError (reason EVENT_NEWER, EVENT_UNKNOWN, EVENT_UNREADABLE) when this
-    program cannot read it."""
+    """The event of a row. ReplayError (reason EVENT_NEWER, EVENT_UNKNOWN, EVENT_UNREADABLE) if this program
+    cannot read it.
+    """
     where = f"event {stored.seq} of run {stored.run_id}"
     if stored.version > LOGIC_VERSION:
         raise ReplayError(
@@ -99,7 +102,7 @@ def decode(stored: StoredEvent, upcasts: Mapping[int, Upcast] = UPCASTS) -> Even
         if any(version in upcasts for version in range(stored.version, LOGIC_VERSION)):
             kind, body = _bring_up_to_date(stored, upcasts)
         if kind not in KINDS:
-            raise ReplayError(f"{where} is of an unknown kind: {kind}", reason="EVENT_UNKNOWN")
+            raise ReplayError(f"{where} has unknown type {kind}", reason="EVENT_UNKNOWN")
         content = _adapter(kind).validate_json(body)
     except (ValidationError, ValueError, KeyError) as error:
         raise ReplayError(f"{where} cannot be read: {error}", reason="EVENT_UNREADABLE") from error
@@ -114,7 +117,7 @@ def _bring_up_to_date(stored: StoredEvent, upcasts: Mapping[int, Upcast]) -> tup
     return kind, json.dumps(body, ensure_ascii=False)
 
 
-# Built when first read: all of them together cost a third of a second and 8 MB.
+# Built when first used: all of them together take a third of a second and 8 MB.
 @cache
 def _adapter(kind: str) -> TypeAdapter[EventKind]:
     return TypeAdapter(KINDS[kind])

@@ -1,9 +1,9 @@
-"""Which questions of a run are open, from its events alone: whether it is running or awaits input."""
+"""Tracks the open questions of a run from its events, to tell RUNNING from AWAITING_INPUT."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from aeond.domain.events import (
+from aeond.domain.runs.events import (
     BudgetExhausted,
     CancelRequested,
     EventKind,
@@ -12,14 +12,14 @@ from aeond.domain.events import (
     StepEnded,
     StepResolved,
 )
-from aeond.domain.runs import Resolution, RunState
+from aeond.domain.runs.run import Resolution, RunState
 
 OpenQuestions = Mapping[str, str]
 """The step of each open question, by the question's id."""
 
 NONE_OPEN: Final[OpenQuestions] = {}
 
-# Events of other kinds neither ask nor end a question; their names as they are stored.
+# Events of other kinds neither open nor close a question; names as stored.
 TELLING: Final = (
     "input_requested", "input_answered", "step_ended", "step_resolved", "budget_exhausted", "cancel_requested",
 )  # fmt: skip

@@ -1,26 +1,26 @@
-"""What lists show of a run, kept in step with its events; and the rules that every append obeys."""
+"""The list entries of runs, kept consistent with their events, and the rules for every append."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from aeond.capabilities.journal.open_questions import NONE_OPEN, OpenQuestions, open_after
-from aeond.domain.events import Event, EventKind, InputRequested, RunCreated, RunEnded
-from aeond.domain.runs import RunState
-from aeond.domain.transitions import RUN_TRANSITIONS
+from aeond.domain.runs.events import Event, EventKind, RunCreated
+from aeond.domain.runs.run import RunState
 from aeond.errors import AlreadyExistsError, InvalidInputError
 from aeond.frozen import frozen
 from aeond.ports import RunSummary
+from aeond.state_machine.transitions import RUN_TRANSITIONS, state_after
 
 PREVIEW_CHARS = 200
 
-# A reader gets no more at once: more would be memory held for a client that reads slowly.
+# The page limit of a reader: more would keep memory for a client that reads slowly.
 MAX_PAGE_EVENTS = 256
 MAX_PAGE_RUNS = 500
 PAGE_BYTES = 256 << 10
 
 
 class RunLine(NamedTuple):
-    """A run as a row of `runs`, in the order of its columns, and who started it, as its first event says."""
+    """A run as a row of `runs`, in column order, with its parent from the first event."""
 
     run_id: str
     state: RunState
@@ -40,8 +40,9 @@ class RunLine(NamedTuple):
 
 @frozen
 class RunPart:
-    """The part of an append that belongs to one run: its seqs are gapless, and a RunCreated, if there is
-    one, is its first event and the run's."""
+    """The part of an append that belongs to one run: its seqs have no gaps, and a RunCreated can only be its
+    first event and the run's first.
+    """
 
     run_id: str
     first_seq: int
@@ -56,31 +57,27 @@ class RunPart:
         return first if isinstance(first, RunCreated) else None
 
     def check_follows(self, last_seq: int) -> None:
-        """Raises AlreadyExistsError (SEQ_TAKEN) or InvalidInputError (SEQ_GAP) unless this part is what
-        comes next in a run whose last event is `last_seq` (0: there is no such run)."""
+        """Raises AlreadyExistsError (SEQ_TAKEN) or InvalidInputError (SEQ_GAP) unless this part follows
+        `last_seq`, the last event of the run (0: the run does not exist).
+        """
         if self.first_seq <= last_seq:
             raise AlreadyExistsError(
-                f"run {self.run_id} has an event {self.first_seq} already: read on from there",
+                f"run {self.run_id} already has event {self.first_seq}: read from there",
                 reason="SEQ_TAKEN",
             )
         if self.first_seq != last_seq + 1:
             raise _gap(self.run_id, last_seq, self.first_seq)
 
     def state_after(self, state: RunState, questions: OpenQuestions = NONE_OPEN) -> RunState:
-        """Where these events lead a run that was in `state`, with these questions open."""
+        """The state of a run after these events, from its `state` and open questions before."""
         for kind in self.kinds:
             questions = open_after(questions, (kind,))
-            target = RUN_TRANSITIONS.get(state, {}).get(type(kind))
-            if isinstance(kind, RunEnded):
-                state = kind.state
-            elif target is RunState.RUNNING and (state is not target or isinstance(kind, InputRequested)):
-                state = RunState.AWAITING_INPUT if questions else target
-            else:
-                state = target or state
+            if type(kind) in RUN_TRANSITIONS[state]:
+                state = state_after(state, kind, asking=bool(questions))
         return state
 
     def begin(self, created: RunCreated) -> RunLine:
-        """The line of a run that begins with this part."""
+        """The list entry of a run that begins with this part."""
         request = created.request
         return RunLine(
             run_id=self.run_id,
@@ -97,10 +94,11 @@ class RunPart:
 
 
 def parts_of(events: Sequence[Event]) -> tuple[RunPart, ...]:
-    """An append, by run. InvalidInputError (reason SEQ_GAP, RUN_NOT_CREATED, NO_EVENTS) when the events
-    of a run are not in order, or it does not begin with its creation."""
+    """Splits an append by run. InvalidInputError (reason SEQ_GAP, RUN_NOT_CREATED, NO_EVENTS) if a run's
+    events are out of order, or the run does not begin with RunCreated.
+    """
     if not events:
-        raise InvalidInputError("an append has at least one event", reason="NO_EVENTS", field="events")
+        raise InvalidInputError("an append needs at least one event", reason="NO_EVENTS", field="events")
     by_run: dict[str, list[Event]] = {}
     for event in events:
         by_run.setdefault(event.run_id, []).append(event)
@@ -112,7 +110,7 @@ def parts_of(events: Sequence[Event]) -> tuple[RunPart, ...]:
 
 def request_id_taken(request_id: str, run_id: str) -> AlreadyExistsError:
     return AlreadyExistsError(
-        f"the request {request_id!r} was made before: it is run {run_id}",
+        f"the request {request_id!r} exists already: it is run {run_id}",
         reason="REQUEST_ID_TAKEN",
         field="request_id",
     )
@@ -135,7 +133,7 @@ def _part(run_id: str, events: list[Event]) -> RunPart:
             raise _gap(run_id, first + offset - 1, event.seq)
         if (event.seq == 1) != isinstance(event.kind, RunCreated):
             raise InvalidInputError(
-                f"run {run_id}: the first event of a run, and no other, is its creation",
+                f"run {run_id}: RunCreated must be the first event, and only the first",
                 reason="RUN_NOT_CREATED",
                 field="kind",
             )
@@ -146,5 +144,5 @@ def _part(run_id: str, events: list[Event]) -> RunPart:
 
 def _gap(run_id: str, last_seq: int, seq: int) -> InvalidInputError:
     return InvalidInputError(
-        f"run {run_id} goes on with event {last_seq + 1}, not {seq}", reason="SEQ_GAP", field="seq"
+        f"run {run_id} continues with event {last_seq + 1}, not {seq}", reason="SEQ_GAP", field="seq"
     )

@@ -1,9 +1,9 @@
-"""What a journal file holds.
+"""The schema of a journal file.
 
-`events` only grows: SQL that changes an event is refused by the file itself, and an event can be deleted
-only once the run it belongs to has left `runs`, which retention alone does. `runs` has one line a run,
-written in the transaction of the events it sums up, so that lists need not fold. `probes` and `room` mean
-nothing: the one gives a probe something to commit, the other makes the log as long as it will be.
+`events` is append-only: triggers reject SQL that changes an event, and an event can be deleted only after its
+run has been deleted from `runs`, which only retention does. `runs` has one row per run, written in the
+transaction of the events that it summarises, so that lists need no folding. `probes` and `room` carry no
+information: one gives a probe something to commit, the other extends the log to its full size.
 """
 
 from aeond.capabilities.sqlite_file import FileFormat

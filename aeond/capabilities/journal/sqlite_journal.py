@@ -10,15 +10,15 @@ from typing import Self, TypeVar
 import apsw
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from aeond.capabilities.journal.changes import FIND_REQUEST, Append, Probe, Prune
-from aeond.capabilities.journal.committing import Committer
 from aeond.capabilities.journal.encoding import StoredEvent, decode, encode
 from aeond.capabilities.journal.projection import MAX_PAGE_EVENTS, MAX_PAGE_RUNS, RunLine, parts_of
-from aeond.capabilities.journal.reading import Readers, read_ended_runs, read_page, read_run, read_runs
-from aeond.capabilities.journal.reserve import Reserve
-from aeond.capabilities.journal.writing import Writer
-from aeond.domain.events import Event
-from aeond.domain.runs import RunState
+from aeond.capabilities.journal.readers import Readers, read_ended_runs, read_page, read_run, read_runs
+from aeond.capabilities.journal.writer.changes import FIND_REQUEST, Append, Probe, Prune
+from aeond.capabilities.journal.writer.committer import Committer
+from aeond.capabilities.journal.writer.reserve import Reserve
+from aeond.capabilities.journal.writer.writer import Writer
+from aeond.domain.runs.events import Event
+from aeond.domain.runs.run import RunState
 from aeond.errors import StoreError
 from aeond.ports import RunSummary
 
@@ -29,12 +29,12 @@ T = TypeVar("T")
 
 
 class SqliteJournal:
-    """A Journal in one SQLite file at `path`, made when there is none; its folder must exist.
+    """A Journal in one SQLite file at `path`, created if needed; its folder must exist.
 
-    Beside it stand its log (`-wal`, `-shm`) and `reserve_bytes` kept for a full disk (`-reserve`). Enter
-    it before use: that refuses a file that cannot be used (StoreError: JOURNAL_NEWER, _FOREIGN, _CORRUPT,
-    _READ_ONLY, _CANNOT_OPEN, _UNSAFE) and leaves it as it is. One process at a time may hold it. `vfs`
-    names a registered SQLite VFS; `deadline_seconds` bounds every wait for the disk.
+    Beside the file are its log (`-wal`, `-shm`) and `reserve_bytes` reserved for a full disk (`-reserve`).
+    Enter the journal before use: that rejects an unusable file (StoreError: JOURNAL_NEWER, _FOREIGN,
+    _CORRUPT, _READ_ONLY, _CANNOT_OPEN, _UNSAFE) and leaves it unchanged. Only one process at a time may hold
+    it. `vfs` names a registered SQLite VFS; `deadline_seconds` limits every wait for the disk.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class SqliteJournal:
 
     async def __aenter__(self) -> Self:
         await self._stack.enter_async_context(self._writer)
-        self._stack.callback(self._readers.close)  # first: the last to leave writes the log back
+        self._stack.callback(self._readers.close)  # first: the last connection to close checkpoints the log
         return self
 
     async def __aexit__(
@@ -62,28 +62,30 @@ class SqliteJournal:
 
     @property
     def failure(self) -> StoreError | None:
-        """Why nothing is written any more (JOURNAL_FAILED), if so: the daemon should restart."""
+        """The permanent failure of the journal (JOURNAL_FAILED), if any: the daemon should restart."""
         return self._writer.failure
 
     async def append(self, events: Sequence[Event]) -> None:
-        """See ports.Journal. All that is wrong with the events is told before anything is written:
+        """See ports.Journal. All errors in the events are reported before anything is written:
         InvalidInputError with reason EVENT_NOT_JSON, EVENT_TOO_LARGE, RUN_ID_INVALID, SEQ_GAP,
-        RUN_NOT_CREATED, NO_EVENTS. A caller cancelled before the call writes nothing; one cancelled
-        during it waits until the events are durable or refused. OverloadedError when too much waits."""
+        RUN_NOT_CREATED, NO_EVENTS. A caller cancelled before the call writes nothing; one cancelled during it
+        waits until the events are durable or rejected. OverloadedError if too many changes are queued.
+        """
         await checkpoint_if_cancelled()
         parts, rows = parts_of(events), [encode(event) for event in events]
         await self._writer.perform(Append(parts, rows, sum(len(row.body) for row in rows)))
 
     async def probe(self) -> None:
-        """See ports.Journal. DISK_FULL says that the writer is well and has no room."""
+        """See ports.Journal. DISK_FULL means that the writer works but has no space."""
         await self._writer.perform(Probe(), in_doubt=True)
 
     async def find_request(self, uid: int, request_id: str) -> str | None:
         return await self._query(lambda cursor: cursor.execute(FIND_REQUEST, (uid, request_id)).get)
 
     async def read(self, run_id: str, after_seq: int = 0, limit: int = MAX_PAGE_EVENTS) -> Sequence[Event]:
-        """See ports.Journal. ReplayError (EVENT_NEWER, EVENT_UNKNOWN, EVENT_UNREADABLE) when this version
-        cannot read what is there; a run that does not exist has no events."""
+        """See ports.Journal. ReplayError (EVENT_NEWER, EVENT_UNKNOWN, EVENT_UNREADABLE) if this version
+        cannot read the events; a run that does not exist has no events.
+        """
         limit = max(1, min(limit, MAX_PAGE_EVENTS))
         return await self._query(
             lambda cursor: [decode(stored) for stored in read_page(cursor, run_id, after_seq, limit)]
@@ -102,7 +104,7 @@ class SqliteJournal:
         before: str = "",
         limit: int = 50,
     ) -> Sequence[RunSummary]:
-        """See ports.Journal; at most 500 at once. Newest first is by run id, which sorts by creation."""
+        """See ports.Journal; at most 500 at once. Sorted by run id, which sorts by creation."""
         limit = max(1, min(limit, MAX_PAGE_RUNS))
         lines: list[RunLine] = await self._query(
             lambda cursor: read_runs(cursor, states, session_id, parent_run_id, before, limit)
@@ -110,9 +112,10 @@ class SqliteJournal:
         return [line.summary for line in lines]
 
     async def prune(self, before_time: float) -> int:
-        """Removes runs that ended before `before_time` (Unix seconds), events and all; how many.
+        """Deletes runs that ended before `before_time` (Unix seconds), with their events; returns their
+        number.
 
-        A few at a time, so that appends need not wait for it; cancelled, it leaves whole runs.
+        Deletes a few at a time, so that appends need not wait; cancellation leaves no partial runs.
         """
         removed = 0
         while run_ids := await self._query(
@@ -122,15 +125,15 @@ class SqliteJournal:
         return removed
 
     async def read_stored(self, run_id: str, after_seq: int = 0) -> Sequence[StoredEvent]:
-        """Like `read`, but the rows as they lie there, whether this version can read them or not."""
+        """Like `read`, but returns the stored rows, whether this version can read them or not."""
         return await self._query(
             partial(read_page, run_id=run_id, after_seq=after_seq, limit=MAX_PAGE_EVENTS)
         )
 
     async def remove(self, run_id: str) -> bool:
-        """Removes a run with all of its events, in whatever state; whether there was one."""
+        """Deletes a run with all its events, in any state; returns whether it existed."""
         return await self._writer.perform(Prune((run_id,))) > 0
 
     async def _query(self, query: Callable[[apsw.Cursor], T]) -> T:
-        self._writer.check()  # after a failure nobody knows what of the log is on disk
+        self._writer.check()  # after a failure it is unknown which part of the log is on disk
         return await self._readers.run(query)

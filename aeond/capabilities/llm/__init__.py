@@ -1,1 +1,5 @@
-"""Models behind the LLMAdapter port: scripted ones, and engines in processes of their own."""
+"""Models behind the LLMAdapter port, and the engine processes that run them.
+
+Entry point: `sharing.shared_llm.SharedLLM`, `adapters` and `agent`.
+Must not know runs, plans or what a prompt is for.
+"""

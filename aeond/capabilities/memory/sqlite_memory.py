@@ -1,9 +1,9 @@
 """Memory on disk."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 import apsw
 
@@ -16,33 +16,27 @@ from aeond.capabilities.memory.entries import (
     encode_value,
     end_of,
 )
+from aeond.capabilities.memory.relevance import parts_of, ranked
+from aeond.capabilities.memory.schema import MEMORY, form_of, put, remove
 from aeond.capabilities.sqlite_access import SqliteAccess
-from aeond.capabilities.sqlite_file import FileFormat
+from aeond.domain.facts import Fact
+from aeond.domain.names import words_of
 from aeond.domain.values import JsonValue
 
-MEMORY = FileFormat(
-    name="memory",
-    application_id=0x61656D79,  # "aemy"
-    version=1,
-    schema="""
-    CREATE TABLE entries (
-        namespace TEXT NOT NULL,
-        key TEXT NOT NULL,
-        value TEXT NOT NULL,
-        PRIMARY KEY (namespace, key)
-    ) STRICT, WITHOUT ROWID;
-    """,
-)
+# Up to so many facts are compared with a query one by one; of more, those that the full text finds.
+MAX_COMPARED: Final = 500
+MAX_HITS: Final = 200
+MAX_QUERY_CHARS: Final = 4_000
 
 
 class SqliteMemory:
     """A Memory in one SQLite file at `path`, made when there is none; its folder must exist.
 
     Each namespace has keys of its own. A write or delete is on disk when it returns; one that is cancelled
-    or fails happened whole or not at all. Enter it before use: that refuses a file that cannot be used
-    (StoreError: MEMORY_NEWER, _FOREIGN, _CORRUPT, _READ_ONLY, _CANNOT_OPEN, _UNSAFE). Later: DISK_FULL,
-    MEMORY_BUSY, MEMORY_STUCK after `deadline_seconds`, and MEMORY_FAILED, after which nothing is written
-    until the next start.
+    or fails happened whole or not at all. Enter it before use: that upgrades a file of an older version and
+    refuses one that cannot be used (StoreError: MEMORY_NEWER, _FOREIGN, _CORRUPT, _READ_ONLY, _CANNOT_OPEN,
+    _UNSAFE). Later: DISK_FULL, MEMORY_BUSY, MEMORY_STUCK after `deadline_seconds`, and MEMORY_FAILED, after
+    which nothing is written until the next start.
     """
 
     def __init__(
@@ -61,10 +55,9 @@ class SqliteMemory:
         await self._file.close()
 
     async def write(self, key: str, value: JsonValue) -> None:
-        entry = (self._namespace, check_key(key), encode_value(value))
-        await self._change(
-            "INSERT INTO entries VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", entry
-        )
+        check_key(key)
+        text = encode_value(value)
+        await self._file.change(lambda cursor: put(cursor, self._namespace, key, text))
 
     async def read(self, key: str) -> JsonValue | None:
         entry = (self._namespace, check_key(key))
@@ -80,35 +73,72 @@ class SqliteMemory:
         check_prefix(prefix)
         check_prefix(after)
         most = max(1, min(limit, MAX_FOUND))
-        rows = await self._file.read(lambda cursor: self._find(cursor, prefix, most, after))
+        rows = await self._file.read(lambda cursor: self._search(cursor, prefix, most, after))
         return [(key, decode_value(text)) for key, text in rows]
 
     async def delete(self, key: str) -> bool:
-        entry = (self._namespace, check_key(key))
-        return await self._change("DELETE FROM entries WHERE namespace = ? AND key = ?", entry) > 0
+        check_key(key)
+        return await self._file.change(lambda cursor: remove(cursor, self._namespace, key))
 
-    def _find(self, cursor: apsw.Cursor, prefix: str, limit: int, after: str) -> list[tuple[str, str]]:
+    async def find(self, key: str) -> Fact | None:
+        check_key(key)
+        # The exact key sorts first: false is 0.
+        row = await self._file.read(
+            lambda cursor: (
+                cursor.execute(
+                    "SELECT key, value FROM entries WHERE namespace = ? AND (key = ? OR form = ?) "
+                    "ORDER BY key <> ?, key LIMIT 1",
+                    (self._namespace, key, form_of(key), key),
+                ).get
+            )
+        )
+        return None if row is None else Fact(row[0], decode_value(row[1]))
+
+    async def recall(self, query: str, limit: int = 10) -> Sequence[Fact]:
+        """See ports.Memory."""
+        query = query[:MAX_QUERY_CHARS]
+        most = max(1, min(limit, MAX_FOUND))
+        return await self._file.read(
+            lambda cursor: ranked(query, self._compared(cursor, query, most), {}, most)
+        )
+
+    def _compared(self, cursor: apsw.Cursor, query: str, limit: int) -> list[tuple[str, JsonValue]]:
+        """The facts to compare with the query: all when they are few, else those that full text finds."""
+        count = cursor.execute("SELECT count(*) FROM entries WHERE namespace = ?", (self._namespace,)).get
+        if count <= max(MAX_COMPARED, limit):
+            rows = cursor.execute("SELECT key, value FROM entries WHERE namespace = ?", (self._namespace,))
+            return [(key, decode_value(text)) for key, text in _bounded(rows)]
+        found: dict[str, str] = {}
+        for table, words in (("entry_words", words_of(query)), ("entry_parts", parts_of(query))):
+            if not words:
+                continue
+            rows = cursor.execute(
+                f"SELECT key, value FROM {table} JOIN entries ON entry_id = {table}.rowid "  # noqa: S608 - fixed names
+                f"WHERE {table} MATCH ? AND namespace = ? ORDER BY rank LIMIT ?",
+                (" OR ".join(f'"{word}"' for word in words), self._namespace, MAX_HITS),
+            )
+            found |= dict(_bounded(rows))
+        return [(key, decode_value(text)) for key, text in found.items()]
+
+    def _search(self, cursor: apsw.Cursor, prefix: str, limit: int, after: str) -> list[tuple[str, str]]:
         # Keys compare by code point, as Python's texts do; LIKE and GLOB would fold case or read wildcards.
         end = end_of(prefix)
         bound = "" if end is None else " AND key < ?"
-        found: list[tuple[str, str]] = []
-        size = 0
-        for key, text in cursor.execute(
+        rows = cursor.execute(
             "SELECT key, value FROM entries "  # noqa: S608 - fixed texts
             f"WHERE namespace = ? AND key >= ? AND key > ?{bound} ORDER BY key LIMIT ?",
             (self._namespace, prefix, after, *(() if end is None else (end,)), limit),
-        ):
-            found.append((key, text))
-            size += len(text)
-            if size >= MAX_FOUND_BYTES:
-                break
-        return found
+        )
+        return _bounded(rows)
 
-    async def _change(self, sql: str, values: tuple[str, ...]) -> int:
-        """Runs one statement; how many entries it changed."""
 
-        def change(cursor: apsw.Cursor) -> int:
-            cursor.execute(sql, values)
-            return cursor.connection.changes()
-
-        return await self._file.change(change)
+def _bounded(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The rows up to about MAX_FOUND_BYTES of values, at least one."""
+    found: list[tuple[str, str]] = []
+    size = 0
+    for key, text in rows:
+        found.append((key, text))
+        size += len(text)
+        if size >= MAX_FOUND_BYTES:
+            break
+    return found

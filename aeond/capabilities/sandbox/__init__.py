@@ -1,1 +1,5 @@
-"""Tool calls apart from the daemon: a runner in a process of its own, which nothing of a call outlives."""
+"""Tool calls outside the daemon: a runner in a process of its own that ends with the call.
+
+Entry point: `sandboxed_tool` and `choosing`; `runner` is the program of the process.
+Must not know the invoker, runs or plans.
+"""

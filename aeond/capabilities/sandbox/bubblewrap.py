@@ -1,4 +1,4 @@
-"""A sandbox of bubblewrap: namespaces of its own, no network, no files but the workspace and Python."""
+"""The bubblewrap sandbox: separate namespaces, no network, and no files except the workspace and Python."""
 
 import asyncio
 import contextlib
@@ -24,15 +24,15 @@ from aeond.errors import ToolError
 from aeond.ports import ToolAnswer
 
 RUNNER: Final = ("-I", "-B", "-m", "aeond.capabilities.sandbox.runner")
-MAX_WORDS: Final = 500  # of what a runner that died said last, in characters
+MAX_WORDS: Final = 500  # maximum characters of error output kept of a runner that died
 _SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime")
 
 
 class Bubblewrap:
-    """The Sandbox port by `bwrap`, a process tree for each errand, in a pid namespace that ends with it.
+    """Implements Sandbox with `bwrap`: one process tree per errand, in a pid namespace that ends with it.
 
-    The workspace is there under its own name and may be written to; `hidden` are files and folders that are
-    not there even when they lie in it.
+    The workspace is mounted under its own path and is writable; files and folders in `hidden` are not
+    visible, even if they are inside it.
     """
 
     def __init__(self, program: str = "bwrap", hidden: Sequence[Path] = ()) -> None:
@@ -57,12 +57,12 @@ class Bubblewrap:
         return answer_of(reply)
 
     def options(self, workspace: str) -> Sequence[str]:
-        """What bubblewrap is told: everything is taken away, then a little is given back."""
+        """The options of bubblewrap: remove everything, then add the few things that are needed."""
         options = ["--unshare-user", "--unshare-all", "--disable-userns", "--cap-drop", "ALL"]
         options += ["--die-with-parent", "--new-session", "--clearenv"]
         for name, value in (("LANG", "C.UTF-8"), ("PATH", "/usr/bin:/bin"), ("PYTHONUTF8", "1")):
             options += ["--setenv", name, value]
-        # First, since Python itself may be installed below it.
+        # First, because Python itself may be installed below it.
         options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108 - the sandbox's own
         for shown in [*_SYSTEM, *python_places()]:
             options += ["--ro-bind-try", shown, shown]
@@ -72,7 +72,7 @@ class Bubblewrap:
                 options += (
                     ["--tmpfs", str(place)] if place.is_dir() else ["--ro-bind", "/dev/null", str(place)]
                 )
-        # Read-only only now: what is bound above needs places to be bound at.
+        # Made read-only last: the mounts above need mount points.
         return [*options, "--remount-ro", "/", "--chdir", "/", "--"]
 
     def _hidden_in(self, workspace: Path) -> Sequence[Path]:
@@ -81,7 +81,7 @@ class Bubblewrap:
 
 
 def python_places() -> Sequence[str]:
-    """Where this Python, its libraries and aeond are."""
+    """The folders of this Python, its libraries and aeond."""
     package = Path(aeond.__file__).parent
     found = dict.fromkeys([sys.prefix, sys.base_prefix])
     if not any(package.is_relative_to(place) for place in found):
@@ -90,21 +90,21 @@ def python_places() -> Sequence[str]:
 
 
 def unavailable(why: str) -> ToolError:
-    return ToolError(f"there is no sandbox for this tool: {why}", reason="SANDBOX_UNAVAILABLE")
+    return ToolError(f"no sandbox is available for this tool: {why}", reason="SANDBOX_UNAVAILABLE")
 
 
 class _Running:
-    """A process tree, our end of its connection, and the last that it said."""
+    """A process tree, our end of its connection, and the end of its error output."""
 
     def __init__(self, process: Process, ours: socket.socket) -> None:
         self._process = process
-        self._first: int | None = None  # of its namespace: its end is the end of all
+        self._first: int | None = None  # the first process of its namespace: its end ends all others
         self._said: deque[bytes] = deque(maxlen=8)
         self._silent = anyio.Event()
         self.ours = ours
 
     async def meet(self, news: int) -> None:
-        """Learns from bubblewrap which process is the first of the namespace."""
+        """Reads the pid of the namespace's first process from bubblewrap."""
         told = b""
         while True:
             await anyio.wait_readable(news)
@@ -112,12 +112,12 @@ class _Running:
             told += piece
             if not piece:
                 break
-        if told:  # else it could not even begin
+        if told:  # otherwise it could not even start
             with contextlib.suppress(ProcessLookupError):
                 self._first = os.pidfd_open(json.loads(told)["child-pid"])
 
     async def keep_words(self) -> None:
-        """Reads standard error until nobody can write to it any more, also when the caller is cancelled."""
+        """Reads standard error until all its writers have exited, even if the caller is cancelled."""
         assert self._process.stderr is not None
         closed = (anyio.ClosedResourceError, anyio.BrokenResourceError)
         with anyio.CancelScope(shield=True), contextlib.suppress(*closed):
@@ -130,11 +130,11 @@ class _Running:
             code = await self._process.wait()
             await self._silent.wait()
             said = b"".join(self._said).decode(errors="replace").strip().rpartition("\n")[2]
-            return f"exit code {code}; {said[-MAX_WORDS:] or 'it said nothing'}"
-        return "it hung"
+            return f"exit code {code}; {said[-MAX_WORDS:] or 'no error output'}"
+        return "it timed out"
 
     async def end(self) -> None:
-        """Kills what is left and returns when it is gone."""
+        """Kills the remaining processes and returns when they are gone."""
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -153,7 +153,7 @@ class _Running:
 
 @contextlib.asynccontextmanager
 async def _running(program: str, options: Sequence[str]) -> AsyncIterator[_Running]:
-    """Starts bubblewrap; at the end of the block nothing of it is left."""
+    """Starts bubblewrap; on exit, all its processes are gone."""
     with contextlib.ExitStack() as stack:
         ours, theirs = socket.socketpair()
         stack.callback(theirs.close)
@@ -180,7 +180,7 @@ async def _running(program: str, options: Sequence[str]) -> AsyncIterator[_Runni
             try:
                 await running.meet(news)
                 yield running
-            except ToolError as error:  # passes by the group, which would wrap it
+            except ToolError as error:  # bypasses the exception group, which would wrap it
                 failure = error
             finally:
                 with anyio.CancelScope(shield=True):

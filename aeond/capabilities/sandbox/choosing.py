@@ -1,4 +1,6 @@
-"""Which sandbox: one of systemd where its socket lets us in, else bubblewrap, and never a weaker one unasked."""
+"""Selects the sandbox: systemd if its socket is accessible, else bubblewrap, and never a weaker one unless
+configured.
+"""
 
 import os
 from collections.abc import Sequence
@@ -11,7 +13,7 @@ from aeond.capabilities.sandbox.tool_unit import ToolUnit
 
 
 class Choice(StrEnum):
-    """What the configuration asks for."""
+    """The configured sandbox."""
 
     AUTO = "auto"
     BWRAP = "bwrap"
@@ -19,7 +21,7 @@ class Choice(StrEnum):
 
 
 def sandbox_for(choice: Choice, unit_socket: Path, hidden: Sequence[Path]) -> Sandbox:
-    """The sandbox that a choice means here. `hidden` are files and folders that no tool may see."""
+    """The sandbox for this choice on this machine. `hidden` are files and folders that no tool may see."""
     if choice is Choice.UNIT or (choice is Choice.AUTO and os.access(unit_socket, os.W_OK)):
         return ToolUnit(unit_socket, hidden)
     return Bubblewrap(hidden=hidden)

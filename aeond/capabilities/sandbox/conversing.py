@@ -1,4 +1,4 @@
-"""The daemon's end of the connection to a runner: sends a request, reads a bounded reply."""
+"""The daemon's end of the connection to a runner: sends a request and reads a reply of limited size."""
 
 import asyncio
 import contextlib
@@ -8,27 +8,28 @@ import anyio
 from pydantic import TypeAdapter, ValidationError
 
 from aeond.capabilities.sandbox.messages import Outcome, Reply, ReplyHead, Request
-from aeond.domain.questions import InputRequest
-from aeond.domain.subtasks import SubtaskRequest
+from aeond.domain.plans.subtasks import SubtaskRequest
+from aeond.domain.runs.questions import InputRequest
+from aeond.domain.tools import RecordedEffect, ToolOutput
 from aeond.errors import ToolError
 from aeond.ports import ToolAnswer
 
 READ_BYTES: Final = 1 << 16
 END_SECONDS: Final = 5.0
-# A value's line may be longer than the value: JSON escapes letters beyond ASCII with six characters.
+# A value's line may be longer than the value: JSON escapes characters beyond ASCII with six.
 ESCAPED: Final = 6
 HEAD_BYTES: Final = 1 << 20
 
 
 class Sandbox(Protocol):
-    """Does errands with tool files where they can do no harm."""
+    """Executes errands with tool files in isolation."""
 
     async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
-        """What came of it: the value, or what a tool asks for in its place, which is foreign too.
+        """The result: the value, or the tool's request for input or a subtask, which is untrusted too.
 
-        Raises ToolError: with the tool's own reason when it raised, SANDBOX_ENDED when its process ended
-        without an answer, SANDBOX_UNAVAILABLE when there is no sandbox to be had, OUTPUT_TOO_LARGE. When it
-        returns, raises or is cancelled, nothing of the errand is left running.
+        Raises ToolError: with the tool's own reason if the tool raised; SANDBOX_ENDED if its process ended
+        without a reply; SANDBOX_UNAVAILABLE if there is no sandbox; OUTPUT_TOO_LARGE. After it returns,
+        raises or is cancelled, no process of the errand is running.
         """
         ...
 
@@ -36,9 +37,9 @@ class Sandbox(Protocol):
 async def converse(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: Request, max_value_bytes: int
 ) -> Reply:
-    """Sends the request and returns the reply, once everybody who holds the other end is gone.
+    """Sends the request and returns the reply, once all processes that hold the other end have exited.
 
-    Raises ToolError (SANDBOX_ENDED, OUTPUT_TOO_LARGE) where there is none.
+    Raises ToolError (SANDBOX_ENDED, OUTPUT_TOO_LARGE) if there is no valid reply.
     """
     try:
         writer.write(request.encoded())
@@ -50,7 +51,8 @@ async def converse(
         raise ended(str(error)) from error
     except ValueError as error:
         raise ended(f"its answer cannot be read: {error}") from error
-    # The runner has ended with its answer; what it started holds the connection until it is ended too.
+    # The runner exits after its reply; its child processes keep the connection open until they are killed
+    # too.
     with contextlib.suppress(OSError), anyio.move_on_after(END_SECONDS):
         while await reader.read(READ_BYTES):
             pass
@@ -58,7 +60,7 @@ async def converse(
 
 
 def answer_of(reply: Reply) -> ToolAnswer:
-    """What a reply says that the tool returned; ToolError with what it says instead."""
+    """The tool's result in a reply; ToolError if the reply reports one."""
     if reply.reason:
         raise ToolError(reply.error, reason=reply.reason, retryable=reply.retryable)
     try:
@@ -68,15 +70,17 @@ def answer_of(reply: Reply) -> ToolAnswer:
             return TypeAdapter(SubtaskRequest).validate_python(reply.value)
     except ValidationError as error:
         raise ToolError(f"the tool's request cannot be read: {error}", reason="REQUEST_INVALID") from error
+    if reply.effects:
+        return ToolOutput(reply.value, tuple(RecordedEffect(*effect) for effect in reply.effects))
     return reply.value
 
 
 def ended(how: str) -> ToolError:
-    return ToolError(f"the tool's process ended without an answer: {how}", reason="SANDBOX_ENDED")
+    return ToolError(f"the tool's process ended without a reply: {how}", reason="SANDBOX_ENDED")
 
 
 async def _line(reader: asyncio.StreamReader, limit: int) -> tuple[bytes, bytes]:
-    """The first line, and what came with it."""
+    """The first line, and any bytes received after it."""
     read = bytearray()
     while True:
         piece = await reader.read(READ_BYTES)
@@ -87,13 +91,15 @@ async def _line(reader: asyncio.StreamReader, limit: int) -> tuple[bytes, bytes]
             line, _, rest = bytes(read).partition(b"\n")
             return line, rest
         if len(read) > limit:
-            raise ToolError("the tool returned more than it may: ask for less", reason="OUTPUT_TOO_LARGE")
+            raise ToolError(
+                "tool output exceeds its limit; request a smaller range", reason="OUTPUT_TOO_LARGE"
+            )
 
 
 async def _exactly(reader: asyncio.StreamReader, count: int) -> bytes:
     if count < 0:
-        raise ValueError("it is longer than it says")
+        raise ValueError("it sent more data than announced")
     try:
         return await reader.readexactly(count)
     except asyncio.IncompleteReadError as error:
-        raise EOFError("it closed the connection in the middle of its answer") from error
+        raise EOFError("it closed the connection in the middle of its reply") from error

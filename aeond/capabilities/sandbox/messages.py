@@ -1,7 +1,7 @@
-"""What daemon and runner say to each other: a line of JSON, and the bytes that it announces.
+"""The protocol between daemon and runner: a line of JSON, followed by the bytes that it announces.
 
-One connection carries one request and one reply. The daemon keeps its end open for as long as it wants
-the answer: a runner whose connection closes ends. The runner imports this file, so it imports little.
+One connection carries one request and one reply. The daemon keeps its end open while it waits for the reply;
+a runner whose connection closes exits. The runner imports this file, so it imports little itself.
 """
 
 import json
@@ -14,19 +14,19 @@ from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue
 from aeond.frozen import frozen
 
 MAX_PARCEL_BYTES: Final = 64 << 20
-"""The most that a workspace which travels may hold."""
+"""Maximum content of a workspace that is transferred."""
 
 
 class Errand(StrEnum):
-    """What a runner is to do with a tool file."""
+    """The operation that a runner performs with a tool file."""
 
-    DESCRIBE = "describe"  # tell the specs of its tools
+    DESCRIBE = "describe"  # describe the tools of the file
     EXECUTE = "execute"
     RECONCILE = "reconcile"
 
 
 class Outcome(StrEnum):
-    """What a tool may return: data, or what must happen first."""
+    """What a tool may return: data, or a request."""
 
     DATA = "data"
     INPUT = "input"  # an InputRequest
@@ -35,7 +35,7 @@ class Outcome(StrEnum):
 
 @frozen
 class Limits:
-    """What one errand may use: seconds, and bytes of memory for each of its processes."""
+    """Resource limits of one errand: seconds, and bytes of memory for each of its processes."""
 
     seconds: float
     memory_bytes: int
@@ -43,7 +43,7 @@ class Limits:
 
 @frozen
 class Request:
-    """A tool file, and what is wanted of it. `parcel` is the workspace where it has to travel."""
+    """A tool file and an operation. `parcel` is an archive of the workspace, if it must be transferred."""
 
     errand: Errand
     path: str
@@ -69,7 +69,7 @@ class Request:
 
     @classmethod
     def read(cls, wire: BinaryIO) -> "Request":
-        """The request that comes on a wire. EOFError when the daemon left before it was complete."""
+        """Reads the request from the connection. EOFError if the daemon disconnects before it is complete."""
         head = json.loads(wire.readline() or _cut())
         source = exactly(wire, head["source_bytes"])
         parcel = None if head["parcel_bytes"] is None else exactly(wire, head["parcel_bytes"])
@@ -87,13 +87,16 @@ class Request:
 
 @frozen
 class Reply:
-    """What came of an errand: a value, or why there is none. Nothing in it is to be believed.
+    """The result of an errand: a value or an error. Its content is untrusted.
 
-    `outcome` says what the value stands for; a request travels as the object of its fields. `parcel` holds the files of a travelled workspace that are new or changed, `removed` those that are gone.
+    `outcome` is the kind of value; a request is transferred as the object of its fields. `parcel` contains
+    the new and changed files of a transferred workspace, `removed` the names of deleted ones. Each of `effects`
+    is the kind, target and detail of a change reported by the tool.
     """
 
     value: JsonValue = None
     outcome: Outcome = Outcome.DATA
+    effects: tuple[tuple[str, ...], ...] = ()
     error: str = ""
     reason: str = ""
     retryable: bool = False
@@ -104,6 +107,7 @@ class Reply:
         head = {
             "value": self.value,
             "outcome": self.outcome,
+            "effects": self.effects,
             "error": self.error,
             "reason": self.reason,
             "retryable": self.retryable,
@@ -115,10 +119,11 @@ class Reply:
 
 @frozen
 class ReplyHead:
-    """The line of a reply, checked: the shape is right, whatever the contents."""
+    """The header line of a reply; its form has been validated, its content has not."""
 
     value: JsonValue
     outcome: Outcome
+    effects: tuple[tuple[str, ...], ...]
     error: str
     reason: str
     retryable: bool
@@ -127,31 +132,51 @@ class ReplyHead:
 
     @classmethod
     def read(cls, line: bytes) -> "ReplyHead":
-        """Raises ValueError for anything but the line of a reply."""
+        """Raises ValueError if the line is not a valid header."""
         try:
             head: Any = json.loads(line)
         except RecursionError as error:
-            raise ValueError("it is nested too deep") from error
+            raise ValueError("header is nested too deeply") from error
         if not isinstance(head, dict):
-            raise ValueError("it is no object")  # noqa: TRY004 - one class for whatever is wrong with it
+            raise ValueError("header must be a JSON object")  # noqa: TRY004 - one class for whatever is wrong with it
         size, removed = head.get("parcel_bytes"), head.get("removed")
         if type(size) is not int or not 0 <= size <= MAX_PARCEL_BYTES:
-            raise ValueError("its parcel has no size")
+            raise ValueError("header is missing the size of the workspace archive")
         if not isinstance(removed, list) or not all(isinstance(name, str) for name in removed):
-            raise ValueError("what it removed are no names")
+            raise ValueError("`removed` must be a list of file names")
         said, reason = head.get("error"), head.get("reason")
         if not isinstance(said, str) or not isinstance(reason, str):
-            raise ValueError("its error is no text")  # noqa: TRY004 - the same
+            raise ValueError("`error` must be a string")  # noqa: TRY004 - the same
         outcome = Outcome(str(head.get("outcome")))
         retryable = head.get("retryable") is True
-        return cls(head.get("value"), outcome, said, reason, retryable, tuple(removed), size)
+        effects = _effects(head.get("effects"))
+        return cls(head.get("value"), outcome, effects, said, reason, retryable, tuple(removed), size)
 
     def reply(self, parcel: bytes) -> Reply:
-        return Reply(self.value, self.outcome, self.error, self.reason, self.retryable, self.removed, parcel)
+        return Reply(
+            value=self.value,
+            outcome=self.outcome,
+            effects=self.effects,
+            error=self.error,
+            reason=self.reason,
+            retryable=self.retryable,
+            removed=self.removed,
+            parcel=parcel,
+        )
+
+
+def _effects(given: Any) -> tuple[tuple[str, ...], ...]:
+    """The effects of a reply. ValueError when one is not a list of three texts."""
+    if not isinstance(given, list):
+        raise ValueError("`effects` must be a list")  # noqa: TRY004 - the same
+    for effect in given:
+        if not isinstance(effect, list) or len(effect) != 3 or not all(isinstance(t, str) for t in effect):
+            raise ValueError("an effect must be a list of three texts")
+    return tuple(tuple(effect) for effect in given)
 
 
 def exactly(wire: BinaryIO, count: int) -> bytes:
-    """The next `count` bytes; EOFError when fewer come."""
+    """The next `count` bytes; EOFError if fewer arrive."""
     read = wire.read(count)
     if len(read) != count:
         _cut()
@@ -159,4 +184,4 @@ def exactly(wire: BinaryIO, count: int) -> bytes:
 
 
 def _cut() -> bytes:
-    raise EOFError("the daemon left before its request was complete")
+    raise EOFError("the daemon disconnected before its request was complete")

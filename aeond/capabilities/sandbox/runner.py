@@ -1,9 +1,9 @@
-"""The program that one tool call lives in: reads a request, runs the tool file, answers, and ends.
+"""The process of one sandboxed tool call: reads a request, runs the tool file, sends the reply, and exits.
 
-Started by the sandbox, under its bounds, with the connection to the daemon as standard input and output
-(`python -I -m aeond.capabilities.sandbox.runner`). What tools print goes to standard error. It ends with
-its answer, when its time is up, and when the daemon closes the connection, whichever comes first; what it
-started meanwhile is ended with it by the sandbox around it.
+The sandbox starts it under its limits, with the connection to the daemon as standard input and output
+(`python -I -m aeond.capabilities.sandbox.runner`). Output of tools goes to standard error. It exits after its
+reply, at its deadline, or when the daemon closes the connection, whichever is first; the surrounding sandbox
+then ends all processes that it started.
 """
 
 import os
@@ -18,12 +18,12 @@ from types import TracebackType
 from typing import Any, Final
 
 from aeond.capabilities.sandbox.messages import Errand, Outcome, Reply, Request
-from aeond.capabilities.sandbox.parcels import ParcelError, fingerprints, pack, unpack
+from aeond.capabilities.sandbox.workspace_archive import ParcelError, fingerprints, pack, unpack
 from aeond.errors import AeondError
 from aeond.frozen import frozen
 
 MAX_ERROR_CHARS: Final = 2_000
-# The daemon's own bound comes first and says so in better words.
+# The daemon's own deadline comes first and has a better error message.
 GRACE_SECONDS: Final = 2.0
 
 
@@ -37,25 +37,25 @@ def main() -> None:
     bound(request)
     end_with(wire)
     os.umask(0o077)
-    telling = Telling()
-    with telling:
-        telling.said = performed(request).encoded()
-    wire.sendall(telling.said)
+    reporter = ErrorReporter()
+    with reporter:
+        reporter.said = performed(request).encoded()
+    wire.sendall(reporter.said)
     os._exit(0)
 
 
 def bound(request: Request) -> None:
-    """No more time and memory than was granted, held by the kernel whatever the tool does."""
+    """Sets time and memory limits, which the kernel enforces whatever the tool does."""
     memory = request.limits.memory_bytes
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # The signal's default is to end the process: a loop in native code ends too.
+    # The signal's default action ends the process, including a loop in native code.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, request.limits.seconds + GRACE_SECONDS)
 
 
 def end_with(wire: socket.socket) -> None:
-    """Ends this process when the daemon closes its end."""
+    """Exits this process when the daemon closes its end."""
 
     def watch() -> None:
         try:
@@ -67,8 +67,8 @@ def end_with(wire: socket.socket) -> None:
     threading.Thread(target=watch, name="watch", daemon=True).start()
 
 
-class Telling:
-    """Turns whatever a tool raises into the reply that says so."""
+class ErrorReporter:
+    """Converts any exception of a tool into a reply."""
 
     def __init__(self) -> None:
         self.said = b""
@@ -80,12 +80,12 @@ class Telling:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         if error is not None:
-            self.said = told(error).encoded()
+            self.said = error_reply(error).encoded()
         return True
 
 
-def told(error: BaseException) -> Reply:
-    # What a tool raises may have a broken __str__; the traceback module copes with that.
+def error_reply(error: BaseException) -> Reply:
+    # A tool's exception may have a broken __str__; the traceback module copes with that.
     said = "".join(traceback.format_exception_only(error)).strip()
     if isinstance(error, AeondError):
         retryable = getattr(error, "retryable", False) is True
@@ -96,12 +96,12 @@ def told(error: BaseException) -> Reply:
 
 
 def performed(request: Request) -> Reply:
-    """The errand, done; raises whatever the tool raises."""
+    """Performs the errand; raises the tool's exceptions."""
     workspace = Path(request.context.workspace or "/")
     if request.parcel is None:
         os.chdir(workspace)
         returned = what_it_returns(request)
-        return Reply(returned.value, returned.outcome)
+        return Reply(returned.value, returned.outcome, returned.effects)
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="workspace-") as folder:
@@ -113,19 +113,22 @@ def performed(request: Request) -> Reply:
         removed = tuple(before.keys() - fingerprints(workspace).keys())
         try:
             parcel = pack(workspace, before)
-            return Reply(returned.value, returned.outcome, removed=removed, parcel=parcel)
+            return Reply(returned.value, returned.outcome, returned.effects, removed=removed, parcel=parcel)
         except ParcelError as error:
-            return Reply(error=f"the workspace cannot go back: {error}", reason="WORKSPACE_TOO_LARGE")
+            return Reply(
+                error=f"the workspace cannot be transferred back: {error}", reason="WORKSPACE_TOO_LARGE"
+            )
         finally:
             os.chdir("/")
 
 
 @frozen
 class Returned:
-    """What a tool returned, fit to travel."""
+    """A tool's return value in transferable form."""
 
     value: Any
     outcome: Outcome = Outcome.DATA
+    effects: tuple[tuple[str, ...], ...] = ()
 
 
 def what_it_returns(request: Request) -> Returned:
@@ -134,11 +137,12 @@ def what_it_returns(request: Request) -> Returned:
     tools = tools_in(Path(request.path), request.source)
     if request.errand is Errand.DESCRIBE:
         return Returned([{**asdict(tool.spec), "effect": str(tool.spec.effect)} for tool in tools])
-    # Lighter than anyio, which tools may use all the same.
+    # Lighter than anyio, which tools may use nevertheless.
     from asyncio import run  # noqa: TID251 - the entry point of a program of its own
 
-    from aeond.domain.questions import InputRequest
-    from aeond.domain.subtasks import SubtaskRequest
+    from aeond.domain.plans.subtasks import SubtaskRequest
+    from aeond.domain.runs.questions import InputRequest
+    from aeond.domain.tools import ToolOutput
 
     tool = next(tool for tool in tools if tool.spec.name == request.tool)
     work = tool.execute if request.errand is Errand.EXECUTE else tool.reconcile
@@ -151,6 +155,9 @@ def what_it_returns(request: Request) -> Returned:
         return Returned(asdict(returned), Outcome.INPUT)
     if isinstance(returned, SubtaskRequest):
         return Returned(asdict(returned), Outcome.SUBTASK)
+    if isinstance(returned, ToolOutput):
+        effects = tuple((one.kind, one.target, one.detail) for one in returned.effects)
+        return Returned(returned.data, effects=effects)
     return Returned(returned)
 
 

@@ -1,4 +1,4 @@
-"""Tools whose code never runs in the daemon: what they are, and each call, comes from a sandbox."""
+"""Tools whose code never runs in the daemon: descriptions and calls both come from a sandbox."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,9 +10,9 @@ from pydantic import TypeAdapter, ValidationError
 from aeond.capabilities.sandbox.conversing import Sandbox
 from aeond.capabilities.sandbox.messages import Errand, Limits, Request
 from aeond.capabilities.tool_files import read_source
-from aeond.domain.questions import InputRequest
-from aeond.domain.subtasks import SubtaskRequest
-from aeond.domain.tools import ToolContext, ToolSpec
+from aeond.domain.plans.subtasks import SubtaskRequest
+from aeond.domain.runs.questions import InputRequest
+from aeond.domain.tools import ToolContext, ToolOutput, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import InvalidInputError, ToolError
 from aeond.frozen import frozen
@@ -24,7 +24,7 @@ DESCRIBE_BYTES: Final = 1 << 20
 
 @frozen
 class SandboxedTool:
-    """A Tool of a file, each call of which is an errand of a sandbox."""
+    """A Tool of a file whose calls each run in a sandbox."""
 
     spec: ToolSpec
     file: Path
@@ -33,13 +33,15 @@ class SandboxedTool:
     memory_bytes: int
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
-        """What the tool returns. ToolError as `Sandbox.perform` raises it."""
+        """The tool's result. Raises ToolError as `Sandbox.perform` does."""
         return await self._perform(Errand.EXECUTE, arguments, context)
 
-    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
+    async def reconcile(
+        self, arguments: JsonObject, context: ToolContext
+    ) -> JsonValue | ToolOutput[JsonValue] | None:
         told = await self._perform(Errand.RECONCILE, arguments, context)
         if isinstance(told, InputRequest | SubtaskRequest):
-            raise ToolError("a tool that tells what it did returns data", reason="OUTPUT_INVALID")
+            raise ToolError("reconciliation must return data", reason="OUTPUT_INVALID")
         return told
 
     async def _perform(self, errand: Errand, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
@@ -49,11 +51,11 @@ class SandboxedTool:
 
 
 def python_files(folders: Sequence[Path]) -> Sequence[Path]:
-    """The Python files of the folders, by name. InvalidInputError (reason FOLDER_MISSING)."""
+    """The Python files in the folders, sorted by name. InvalidInputError (reason FOLDER_MISSING)."""
     for folder in folders:
         if not folder.is_dir():
             raise InvalidInputError(
-                f"there is no folder {folder}: make it, or take it out of tools.folders",
+                f"folder {folder} does not exist: create it, or remove it from tools.folders",
                 reason="FOLDER_MISSING",
                 field="tools.folders",
             )
@@ -61,12 +63,13 @@ def python_files(folders: Sequence[Path]) -> Sequence[Path]:
 
 
 def replaced(tools: Sequence[Tool], apart: Sequence[SandboxedTool], names: Sequence[str]) -> Sequence[Tool]:
-    """The tools, those with these names by their twins of a sandbox. InvalidInputError (reason
-    TOOL_NOT_FOUND) for a name that none has."""
+    """The tools, with those of these names replaced by sandboxed versions. InvalidInputError (reason
+    TOOL_NOT_FOUND) for an unknown name.
+    """
     twins = {tool.spec.name: tool for tool in apart if tool.spec.name in names}
     if missing := sorted(set(names) - twins.keys()):
         raise InvalidInputError(
-            f"no file of tools.files has a tool named {', '.join(missing)}: take it out of tools.sandboxed",
+            f"no file of tools.files has a tool named {', '.join(missing)}: remove it from tools.sandboxed",
             reason="TOOL_NOT_FOUND",
             field="tools.sandboxed",
         )
@@ -78,15 +81,17 @@ async def sandboxed_tools(
 ) -> Sequence[SandboxedTool]:
     """The tools of the files, in order.
 
-    Raises InvalidInputError: TOOL_FILE_UNSAFE and the like for a file that cannot be read, TOOL_FILE_BROKEN
-    with what the sandbox says for one that cannot be used, TOOL_DUPLICATE.
+    Raises InvalidInputError: TOOL_FILE_UNSAFE and similar for a file that cannot be read; TOOL_FILE_BROKEN,
+    with the sandbox's error, for one that cannot be used; TOOL_DUPLICATE.
     """
     tools: dict[str, SandboxedTool] = {}
     for file in files:
         for tool in await sandboxed_file(file, sandbox, memory_bytes):
             name = tool.spec.name
             if name in tools:
-                raise _broken(file, f"tool {name!r} is in {tools[name].file} already", "TOOL_DUPLICATE")
+                raise _broken(
+                    file, f"tool {name!r} is defined in {tools[name].file} already", "TOOL_DUPLICATE"
+                )
             tools[name] = tool
     return list(tools.values())
 
@@ -102,11 +107,11 @@ async def sandboxed_file(file: Path, sandbox: Sandbox, memory_bytes: int) -> Seq
     except ToolError as error:
         raise _broken(file, error.message, error.reason) from error
     except TimeoutError as error:
-        why = f"it did not say within {DESCRIBE_SECONDS:g} seconds what its tools are"
+        why = f"it did not describe its tools within {DESCRIBE_SECONDS:g} seconds"
         raise _broken(file, why, "TOOL_FILE_BROKEN") from error
     except ValidationError as error:
         raise _broken(
-            file, f"what it says of its tools cannot be read: {error}", "TOOL_FILE_BROKEN"
+            file, f"the description of its tools is invalid: {error}", "TOOL_FILE_BROKEN"
         ) from error
     return [SandboxedTool(spec, file, source, sandbox, memory_bytes) for spec in specs]
 

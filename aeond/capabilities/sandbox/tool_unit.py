@@ -1,7 +1,7 @@
-"""A sandbox of systemd: a connection to `aeond-tool.socket` is a hardened unit, for one errand.
+"""The systemd sandbox: each connection to `aeond-tool.socket` starts a hardened unit for one errand.
 
-The unit has a user of its own that was made for it, and so sees no folder of the daemon's: the workspace
-travels to it and what changed travels back. systemd ends whatever the errand started with the unit.
+The unit runs as a dynamic user and so cannot read the daemon's folders: the workspace is transferred to it
+and the changes are transferred back. systemd ends all processes of the errand with the unit.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import anyio
 
 from aeond.capabilities.sandbox.conversing import answer_of, converse
 from aeond.capabilities.sandbox.messages import Request
-from aeond.capabilities.sandbox.parcels import ParcelError, pack, remove, unpack
+from aeond.capabilities.sandbox.workspace_archive import ParcelError, pack, remove, unpack
 from aeond.errors import ToolError
 from aeond.ports import ToolAnswer
 
@@ -22,7 +22,7 @@ CONNECT_SECONDS: Final = 5.0
 
 
 class ToolUnit:
-    """The Sandbox port by units of systemd. A workspace that holds one of `hidden` is refused."""
+    """Implements Sandbox with systemd units. A workspace that contains one of `hidden` is rejected."""
 
     def __init__(self, address: Path, hidden: Sequence[Path] = ()) -> None:
         self._address = address
@@ -38,8 +38,8 @@ class ToolUnit:
                 reader, writer = await asyncio.open_unix_connection(str(self._address))
         except (OSError, TimeoutError) as error:
             raise ToolError(
-                f"there is no sandbox for this tool: {self._address} does not answer ({error}): "
-                "systemctl start aeond-tool.socket",
+                f"no sandbox is available for this tool: {self._address} does not respond ({error}): run"
+                " systemctl start aeond-tool.socket",
                 reason="SANDBOX_UNAVAILABLE",
             ) from error
         try:
@@ -55,25 +55,25 @@ class ToolUnit:
         real = workspace.resolve()
         if any(place.is_relative_to(real) for place in self._hidden):
             raise ToolError(
-                f"{workspace} holds the daemon's own files: name another workspace",
+                f"{workspace} contains the daemon's own files: choose another workspace",
                 reason="WORKSPACE_REFUSED",
             )
         try:
             return pack(workspace)
         except (ParcelError, OSError) as error:
             raise ToolError(
-                f"{workspace} cannot be taken into the sandbox: {error}: name a smaller workspace",
+                f"{workspace} cannot be transferred to the sandbox: {error}: choose a smaller workspace",
                 reason="WORKSPACE_TOO_LARGE",
             ) from error
 
 
 def _brought_back(workspace: Path, parcel: bytes, removed: Sequence[str]) -> None:
-    """What a tool changed, changed in the workspace; all of it or a ToolError that says what failed."""
+    """Applies the tool's changes to the workspace, or raises a ToolError that says what failed."""
     try:
         remove(removed, workspace)
         unpack(parcel, workspace)
     except (ParcelError, OSError) as error:
         raise ToolError(
-            f"what the tool changed could not be brought back to {workspace}: {error}",
+            f"changes made by the tool could not be transferred to {workspace}: {error}",
             reason="WORKSPACE_NOT_UPDATED",
         ) from error

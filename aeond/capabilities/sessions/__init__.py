@@ -1,1 +1,5 @@
-"""Sessions: conversations and their messages, kept for as long as the user wants them."""
+"""Sessions: conversations and their messages, kept until the user removes them.
+
+Entry point: `sqlite_sessions.SqliteSessions`.
+Must not know runs or what a model reads of a session.
+"""

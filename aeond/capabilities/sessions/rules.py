@@ -1,4 +1,4 @@
-"""What every store of sessions holds to."""
+"""Rules common to all session stores."""
 
 import json
 from dataclasses import asdict
@@ -7,7 +7,7 @@ from typing import Final
 from aeond.domain.sessions import SessionDigest
 from aeond.errors import NotFoundError, WrongStateError
 
-# A reader gets no more at once: one more than the largest page of the API, which looks for a next one.
+# The page limit of a reader: one more than the largest page of the API, which checks for a next one.
 MAX_PAGE_MESSAGES: Final = 501
 MAX_PAGE_SESSIONS: Final = 501
 PAGE_BYTES: Final = 256 << 10
@@ -19,7 +19,7 @@ def page_limit(limit: int, most: int = MAX_PAGE_MESSAGES) -> int:
 
 
 def title_of(text: str) -> str:
-    """A line for lists, made from a request."""
+    """A one-line title from a request."""
     line = " ".join(text[: TITLE_CHARS * 4].split())
     return line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1].rstrip() + "…"
 
@@ -37,7 +37,7 @@ def decode_digest(text: str) -> SessionDigest:
 
 def session_not_found(session_id: str) -> NotFoundError:
     return NotFoundError(
-        f"there is no session {session_id!r}: list the sessions to see which there are, or make one",
+        f"session {session_id!r} does not exist: list the sessions, or create one",
         reason="SESSION_NOT_FOUND",
         field="session_id",
     )

@@ -23,7 +23,7 @@ from aeond.capabilities.sqlite_file import FileFormat
 from aeond.domain.messages import Role
 from aeond.domain.sessions import Session, SessionDigest, SessionMessage
 
-# `place` is Session.place: lists go by it, and no list of all sessions is ever sorted.
+# `place` is Session.place: an index on it sorts lists, so the list of all sessions is never sorted.
 SESSIONS = FileFormat(
     name="sessions",
     application_id=0x61657365,  # "aese"
@@ -69,7 +69,7 @@ _COLUMNS = "session_id, title, created_time, changed_time, message_count, run_co
 
 
 class SqliteSessions:
-    """A SessionStore in one SQLite file at `path`, made when there is none; its folder must exist.
+    """A SessionStore in one SQLite file at `path`, created if needed; its folder must exist.
 
     Enter it before use. StoreError as for SqliteAccess, with SESSIONS_ in its reasons.
     """
@@ -234,7 +234,7 @@ def _session(row: Any) -> Session:
 
 
 def _say(cursor: apsw.Cursor, session_id: str, run_id: str, role: Role, text: str, time: float) -> int:
-    """Adds a message, and moves the session to where its new time belongs."""
+    """Adds a message and updates the session's sort key."""
     row: Any = cursor.execute(
         "SELECT last_number, changed_time FROM sessions WHERE session_id = ?", (session_id,)
     ).fetchone()
@@ -253,7 +253,7 @@ def _say(cursor: apsw.Cursor, session_id: str, run_id: str, role: Role, text: st
 
 
 def _close(cursor: apsw.Cursor, run_id: str) -> str | None:
-    """The session of a run that was open and is not any more."""
+    """Closes an open run and returns its session."""
     session_id: Any = cursor.execute("SELECT session_id FROM open_runs WHERE run_id = ?", (run_id,)).get
     cursor.execute("DELETE FROM open_runs WHERE run_id = ?", (run_id,))
     return None if session_id is None else str(session_id)

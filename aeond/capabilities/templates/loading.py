@@ -1,7 +1,7 @@
-"""Templates from TOML files: those that come with aeond, and those in folders of the user's.
+"""Loads templates from TOML files: the shipped ones, and those in the user's folders.
 
-A file is named for its template. It says how a kind of subtask is done and, at the same time, what the
-tool is like that begins one: the inputs are the tool's arguments.
+The file name is the template's name. The file defines how a kind of subtask is executed and, at the same
+time, the tool that starts one: the inputs are the tool's arguments.
 """
 
 import re
@@ -12,11 +12,11 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aeond.domain.budgets import BudgetRequest
-from aeond.domain.subtasks import Template
+from aeond.domain.plans.subtasks import Template
+from aeond.domain.runs.budgets import BudgetRequest
 from aeond.errors import InvalidInputError
 from aeond.frozen import frozen
-from aeond.plain_files import changeable, read_plain
+from aeond.plain_files import UnsafeFileError, read_trusted
 
 SHIPPED: Final = Path(__file__).parent
 MAX_FILE_BYTES: Final = 64 * 1024
@@ -33,13 +33,13 @@ class _Part(BaseModel):
 
 
 class InputText(_Part):
-    """An input of a template: a text."""
+    """A text input of a template."""
 
     description: Line
 
 
 class BudgetText(_Part):
-    """The most that a run of this template gets; what is not said is what its parent can spare."""
+    """The maximum budget of a run of this template; unset limits are those that the parent can spare."""
 
     ttl: Annotated[int, Field(ge=1)] | None = None
     llm_calls: Annotated[int, Field(ge=0)] | None = None
@@ -51,7 +51,7 @@ class BudgetText(_Part):
 
 
 class TemplateText(_Part):
-    """A template file as it is written."""
+    """The content of a template file."""
 
     description: Line
     task: Line
@@ -65,8 +65,9 @@ class TemplateText(_Part):
 
 @frozen
 class TemplateFile:
-    """A template, where it stands, and what its tool is told: `task` is what a run of it is asked,
-    `input_descriptions` say what each input is, `example` gives one of each."""
+    """A template with its path and the description of its tool: `task` is the request of its runs,
+    `input_descriptions` describe the inputs, `example` has a value for each.
+    """
 
     template: Template
     path: Path
@@ -76,11 +77,11 @@ class TemplateFile:
 
 
 def load_templates(folders: Sequence[Path] = ()) -> Sequence[TemplateFile]:
-    """The shipped templates and those in these folders, by name; one of the user's takes the place of a
-    shipped one or of one in a folder before.
+    """The shipped templates and those in these folders, by name; a user's template replaces a shipped one, or
+    one in an earlier folder, with the same name.
 
     Raises InvalidInputError (field `tools.templates`, reason TEMPLATE_FOLDER_MISSING, TEMPLATE_UNSAFE,
-    TEMPLATE_BROKEN or TEMPLATE_TOO_MANY) with the file and what is wrong in it.
+    TEMPLATE_BROKEN or TEMPLATE_TOO_MANY) with the file and the error in it.
     """
     found: dict[str, TemplateFile] = {}
     for folder in (SHIPPED, *folders):
@@ -103,16 +104,20 @@ def read_template(path: Path) -> TemplateFile:
     name = path.stem
     if not _NAME.fullmatch(name):
         raise _refused(
-            path, "a template's file is named with a-z, 0-9 and _, a letter first", "TEMPLATE_BROKEN"
+            path,
+            "a template's file name must consist of a-z, 0-9 and _, starting with a letter",
+            "TEMPLATE_BROKEN",
         )
     try:
         text = TemplateText.model_validate(tomllib.loads(_content(path).decode()))
     except ValidationError as error:
         raise _refused(path, _wrong(error), "TEMPLATE_BROKEN") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise _refused(path, f"it is no TOML: {error}", "TEMPLATE_BROKEN") from error
+        raise _refused(path, f"it is not valid TOML: {error}", "TEMPLATE_BROKEN") from error
     if set(text.example) != set(text.inputs):
-        raise _refused(path, "its example must have each of its inputs, and nothing else", "TEMPLATE_BROKEN")
+        raise _refused(
+            path, "its example must have a value for each input, and nothing else", "TEMPLATE_BROKEN"
+        )
     template = Template(
         name=name,
         description=text.description,
@@ -127,45 +132,39 @@ def read_template(path: Path) -> TemplateFile:
 
 
 def check_names(files: Iterable[TemplateFile], taken: Iterable[str]) -> None:
-    """Raises InvalidInputError (TEMPLATE_BROKEN) for a template that is named like one of these tools."""
+    """Raises InvalidInputError (TEMPLATE_BROKEN) if a template has the name of one of these tools."""
     known = frozenset(taken)
     for file in files:
         if file.template.name in known:
-            why = f"there is a tool named {file.template.name} already: give the file another name"
+            why = f"a tool named {file.template.name} exists already: rename the file"
             raise _refused(file.path, why, "TEMPLATE_BROKEN")
 
 
 def check_tools(files: Iterable[TemplateFile], names: Iterable[str]) -> None:
-    """Raises InvalidInputError (TEMPLATE_TOOL_UNKNOWN) for a template that wants a tool not among these."""
+    """Raises InvalidInputError (TEMPLATE_TOOL_UNKNOWN) if a template needs a tool that is not among these."""
     known = frozenset(names)
     for file in files:
         unknown = sorted(set(file.template.tools) - known)
         if unknown:
-            why = f"there is no tool {unknown[0]!r}; there are: {', '.join(sorted(known))}"
+            why = f"unknown tool {unknown[0]!r}; known tools are {', '.join(sorted(known))}"
             raise _refused(file.path, why, "TEMPLATE_TOOL_UNKNOWN")
 
 
 def _content(path: Path) -> bytes:
     try:
-        facts, content = read_plain(path, MAX_FILE_BYTES)
-        unsafe = changeable(path, facts)
-    except OSError as error:
-        raise _refused(path, f"it cannot be read: {error.strerror}", "TEMPLATE_BROKEN") from error
-    # Whoever writes here tells the model what to do with the user's files.
-    if unsafe:
-        raise _refused(path, unsafe, "TEMPLATE_UNSAFE")
-    if len(content) > MAX_FILE_BYTES:
-        raise _refused(path, "it is larger than 64 KiB", "TEMPLATE_BROKEN")
-    return content
+        return read_trusted(path, MAX_FILE_BYTES)  # its author instructs the model about the user's files
+    except UnsafeFileError as error:
+        reason = "TEMPLATE_UNSAFE" if error.kind == "changeable" else "TEMPLATE_BROKEN"
+        raise _refused(path, str(error), reason) from error
 
 
 def _wrong(error: ValidationError) -> str:
-    """What is wrong in plain words; a name that is unknown comes first: what is missing may be it, misspelled."""
+    """A description of the error. Unknown names come first: a missing key may be a misspelt one."""
     wrong = error.errors(include_url=False, include_input=False)
     first = next((one for one in wrong if one["type"] == "extra_forbidden"), wrong[0])
     where = ".".join(str(part) for part in first["loc"]) or "the file"
     said = {
-        "extra_forbidden": f"there is no {first['loc'][-1]!r} in a template",
+        "extra_forbidden": f"unknown key {first['loc'][-1]!r}",
         "missing": "it is missing",
         "too_short": "it is empty",
         "string_too_short": "it is empty",

@@ -1,23 +1,28 @@
-"""Tools whose work is done by a run of its own: each asks for one, by a Template."""
+"""Tools that start a child run from a Template."""
 
 from collections.abc import Sequence
 
 from aeond.capabilities.templates.loading import TemplateFile
-from aeond.domain.subtasks import SubtaskRequest
+from aeond.domain.plans.subtasks import SubtaskRequest
 from aeond.domain.tools import Effect, ToolContext, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import InvalidInputError
 from aeond.frozen import frozen
+from aeond.ports import Tool
 
+DELEGATE = "delegate"
+MAX_TASK_CHARS = 2_000
+MAX_KINDS = 16
+"""Up to so many templates are listed in the schema of `delegate`; of more, any name may be written."""
 MAX_INPUT_CHARS = 60_000
-"""More would not fit into any prompt: a longer text is a file that the run reads in parts."""
+"""More would not fit into a prompt: put a longer text into a file, which the run reads in parts."""
 
 
 @frozen
 class SubtaskTool:
-    """The tool of one template: its arguments are the template's inputs, its result is what the run answers.
+    """The tool of one template: its arguments are the template's inputs, its result is the run's answer.
 
-    Nothing is done here, so that after a crash it may be asked again: the run that was begun is joined.
+    The tool itself has no effect, so it may be repeated after a crash: the run that was started is joined.
     """
 
     file: TemplateFile
@@ -63,15 +68,77 @@ class SubtaskTool:
         return None
 
 
-def subtask_tools(files: Sequence[TemplateFile], offered: Sequence[str]) -> Sequence[SubtaskTool]:
-    """A tool for each template; models are told of those that are `offered`. InvalidInputError (field
-    `tools.subtasks`, reason TEMPLATE_NOT_FOUND) for a name that no template has."""
+@frozen
+class DelegateTool:
+    """Starts a subtask that is described in words: the template is found by meaning, or named by `kind`.
+
+    Nothing is done here either. With no template that fits, no run is started and the call fails.
+    """
+
+    kinds: tuple[str, ...]
+    offered: bool = True
+
+    @property
+    def spec(self) -> ToolSpec:
+        known: JsonObject = {"enum": list(self.kinds)}
+        kinds = known if 0 < len(self.kinds) <= MAX_KINDS else {"maxLength": 64}
+        return ToolSpec(
+            name=DELEGATE,
+            description="Hands a piece of work to an assistant with instructions of its own, which returns the answer.",
+            input_schema={
+                "type": "object",
+                "properties": {
+                    "task": {
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": MAX_TASK_CHARS,
+                        "description": "What is to be done, in full sentences",
+                    },
+                    "text": {
+                        "type": "string",
+                        "maxLength": MAX_INPUT_CHARS,
+                        "description": "The text to work on, or the result of an earlier step that holds it",
+                    },
+                    "kind": {"type": "string", "description": "The kind of work, if it is clear", **kinds},
+                },
+                "required": ["task"],
+                "additionalProperties": False,
+            },
+            output_schema={
+                "type": "object",
+                "properties": {"answer": {"type": "string"}},
+                "required": ["answer"],
+                "additionalProperties": False,
+            },
+            effect=Effect.PURE,
+            example={"task": "Sum up the minutes of the choir's meeting in three sentences.", "text": "$s1"},
+            timeout_seconds=5.0,
+            offered=self.offered,
+        )
+
+    async def execute(self, arguments: JsonObject, context: ToolContext) -> SubtaskRequest:
+        parts = [arguments.get("task"), arguments.get("text")]
+        kind = arguments.get("kind")
+        description = "\n\n".join(part for part in parts if isinstance(part, str) and part)
+        return SubtaskRequest(description, hints=(kind,) if isinstance(kind, str) and kind else ())
+
+    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
+        return None
+
+
+def subtask_tools(files: Sequence[TemplateFile], offered: Sequence[str]) -> Sequence[Tool]:
+    """A tool for each template, listed to models if it is in `offered`, and `delegate` if it is in `offered`: the name
+    stays free for a user's own tool otherwise. InvalidInputError (field `tools.subtasks`, reason
+    TEMPLATE_NOT_FOUND) for an unknown template.
+    """
     names = [file.template.name for file in files]
     for name in offered:
-        if name not in names:
+        if name not in {*names, DELEGATE}:
             raise InvalidInputError(
-                f"there is no template {name!r}; there are: {', '.join(sorted(names))}",
+                f"template {name!r} does not exist; existing templates are {', '.join(sorted(names))}, and {DELEGATE}",
                 reason="TEMPLATE_NOT_FOUND",
                 field="tools.subtasks",
             )
-    return tuple(SubtaskTool(file, file.template.name in offered) for file in files)
+    tools = [SubtaskTool(file, file.template.name in offered) for file in files]
+    delegate = (DelegateTool(tuple(sorted(names)), offered=True),) if DELEGATE in offered else ()
+    return (*tools, *delegate)

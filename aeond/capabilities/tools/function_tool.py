@@ -1,24 +1,29 @@
 """A tool from a typed function: pydantic models say what it takes and gives, its docstring what it does."""
 
 import inspect
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, Protocol, TypeVar, get_type_hints
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 
-from aeond.capabilities.tools.measuring import pointer_token
+from aeond.capabilities.tools.json_size import pointer_token
 from aeond.capabilities.tools.model_schemas import model_schema
 from aeond.capabilities.tools.schemas import arguments_invalid
-from aeond.capabilities.tools.threads import WorkerThreads
+from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.outcome import Problem
-from aeond.domain.tools import Effect, ToolContext, ToolSpec
+from aeond.domain.tools import Effect, ToolContext, ToolOutput, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 
 Arguments = TypeVar("Arguments", bound=BaseModel)
 Result = TypeVar("Result", bound=BaseModel)
 
-Function = Callable[[Arguments, ToolContext], Result | Awaitable[Result]]
-Probe = Callable[[Arguments, ToolContext], Awaitable[Result | None]]
+# A function returns its model, or a ToolOutput of it with the changes that it made.
+Function = Callable[
+    [Arguments, ToolContext], Result | ToolOutput[Result] | Awaitable[Result | ToolOutput[Result]]
+]
+Probe = Callable[[Arguments, ToolContext], Awaitable[Result | ToolOutput[Result] | None]]
+Propose = Callable[[ToolContext, int, str], Awaitable[Sequence[str]]]
+"""Gives at most so many existing values for an argument, first those nearest to a text."""
 
 _THREADS_PER_TOOL: Final = 4
 
@@ -36,26 +41,35 @@ class FunctionTool:
         call: Callable[[Any, ToolContext], Awaitable[object]],
         probe: Probe[Any, Any] | None,
         at_once: bool,
+        propose: Mapping[str, Propose],
     ) -> None:
         self.at_once = at_once
         self._spec = spec
         self._arguments = arguments
         self._call = call
         self._probe = probe
+        self._propose = propose
 
     @property
     def spec(self) -> ToolSpec:
         return self._spec
 
-    async def execute(self, arguments: JsonObject, context: ToolContext) -> JsonValue:
+    async def execute(self, arguments: JsonObject, context: ToolContext) -> JsonValue | ToolOutput[JsonValue]:
         """What the function returns, as JSON. Raises InvalidInputError (ARGUMENTS_INVALID) where the
         model is stricter than its schema, and whatever the function raises."""
         return _as_json(await self._call(self._read(arguments), context))
 
-    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
+    async def reconcile(
+        self, arguments: JsonObject, context: ToolContext
+    ) -> JsonValue | ToolOutput[JsonValue] | None:
         if self._probe is None:
             return None
         return _as_json(await self._probe(self._read(arguments), context))
+
+    async def candidates(
+        self, argument: str, context: ToolContext, limit: int, near: str = ""
+    ) -> Sequence[str]:
+        return await self._propose[argument](context, limit, near)
 
     def _read(self, arguments: JsonObject) -> BaseModel:
         try:
@@ -79,16 +93,19 @@ def tool(
     idempotent: bool = False,
     blocking: bool = False,
     reconcile: Probe[Any, Any] | None = None,
+    candidates: Mapping[str, Propose] | None = None,
     threads: WorkerThreads | None = None,
     timeout_seconds: float = 30.0,
     max_output_bytes: int = 1 << 20,
+    offered: bool = True,
 ) -> _Decorator:
-    """Makes a tool of `def f(arguments: SomeModel, context: ToolContext) -> OtherModel`.
+    """Makes a tool of `def f(arguments: SomeModel, context: ToolContext) -> OtherModel`, or `-> ToolOutput[OtherModel]`
+    for one that changes something and reports its effects.
 
     Its name is the function's, its description the docstring. An `async def` is awaited; a `def` runs at
     once and so must be quick, unless it is `blocking`: then it runs in a thread (one of `threads`) and is
     let go of when its time is up. `reconcile` tells the result of an earlier call that was cut short, or
-    None. Raises TypeError when the function has another shape.
+    None. `candidates` has a function for each argument whose existing values the tool can propose. One that is not `offered` is for plans that name it. Raises TypeError when the function has another shape.
     """
 
     def decorate(function: Function[Arguments, Result]) -> FunctionTool:
@@ -103,10 +120,12 @@ def tool(
             example=example,
             timeout_seconds=timeout_seconds,
             max_output_bytes=max_output_bytes,
+            offered=offered,
+            candidates=tuple(candidates or ()),
         )
         call = _awaitable(function, blocking, threads)
         at_once = not blocking and not inspect.iscoroutinefunction(function)
-        return FunctionTool(spec, arguments, call, reconcile, at_once)
+        return FunctionTool(spec, arguments, call, reconcile, at_once, candidates or {})
 
     return decorate
 
@@ -114,11 +133,13 @@ def tool(
 def _models_of(function: Callable[..., object]) -> tuple[type[BaseModel], type[BaseModel]]:
     hints = get_type_hints(function)
     names = list(inspect.signature(function).parameters)
-    models = hints.get(names[0]) if names else None, hints.get("return")
+    given = hints.get("return")
+    returned = get_args(given)[0] if get_origin(given) is ToolOutput else given
+    models = hints.get(names[0]) if names else None, returned
     if len(names) != 2 or not all(isinstance(m, type) and issubclass(m, BaseModel) for m in models):
         raise TypeError(
-            f"{function.__name__} must take a pydantic model and a ToolContext and return a pydantic model, "
-            "all three annotated"
+            f"{function.__name__} must take a pydantic model and a ToolContext and return a pydantic model "
+            "or a ToolOutput of one, all three annotated"
         )
     return models[0], models[1]  # type: ignore[return-value]  # issubclass in all() narrows nothing
 
@@ -144,8 +165,10 @@ def _awaitable(
     return in_thread
 
 
-def _as_json(result: object) -> JsonValue:
-    """A model as JSON; anything else as it is, for the invoker to judge."""
+def _as_json(result: object) -> JsonValue | ToolOutput[JsonValue]:
+    """A model as JSON, with the effects reported beside it; anything else as it is, for the invoker to judge."""
+    if isinstance(result, ToolOutput) and isinstance(result.data, BaseModel):
+        return ToolOutput(result.data.model_dump(mode="json"), result.effects)
     if isinstance(result, BaseModel):
         dumped: JsonValue = result.model_dump(mode="json")
         return dumped

@@ -2,17 +2,17 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from aeond.capabilities.tools.function_tool import FunctionTool
 from aeond.capabilities.tools.schemas import CompiledSchema
-from aeond.domain.tools import Effect, ToolContext, ToolSpec
+from aeond.domain.tools import Effect, ToolContext, ToolOutput, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from aeond.frozen import frozen
-from aeond.ports import Tool, ToolAnswer
+from aeond.ports import ProposesValues, Tool, ToolAnswer
 
 MAX_DESCRIPTION_CHARS: Final = 1_000
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -34,8 +34,17 @@ class RegisteredTool:
     async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         return await self.tool.execute(arguments, context)
 
-    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
+    async def reconcile(
+        self, arguments: JsonObject, context: ToolContext
+    ) -> JsonValue | ToolOutput[JsonValue] | None:
         return await self.tool.reconcile(arguments, context)
+
+    async def candidates(
+        self, argument: str, context: ToolContext, limit: int, near: str = ""
+    ) -> Sequence[str]:
+        if argument not in self.spec.candidates or not isinstance(self.tool, ProposesValues):
+            return ()
+        return await self.tool.candidates(argument, context, limit, near)
 
 
 class Registry:
@@ -48,22 +57,18 @@ class Registry:
         """Takes a tool in after checking its spec.
 
         Raises AlreadyExistsError (TOOL_EXISTS) and InvalidInputError (NAME_INVALID, DESCRIPTION_INVALID,
-        BOUND_INVALID, SCHEMA_INVALID, EXAMPLE_INVALID) with the part of the spec at fault in `field`.
+        BOUND_INVALID, SCHEMA_INVALID, EXAMPLE_INVALID, CANDIDATES_INVALID) with the part of the spec at fault in
+        `field`.
         """
         registered = check(tool)
         name = registered.spec.name
         if name in self._tools:
             raise AlreadyExistsError(
-                f"there is a tool named {name} already: unregister it first, or choose another name",
+                f"there is a tool named {name} already: choose another name",
                 reason="TOOL_EXISTS",
                 field="name",
             )
         self._tools[name] = registered
-
-    def unregister(self, name: str) -> None:
-        """Forgets a tool; calls in progress end as they would. NotFoundError (TOOL_NOT_FOUND)."""
-        if self._tools.pop(name, None) is None:
-            raise not_found(name, self.list_names())
 
     def get(self, name: str) -> RegisteredTool | None:
         return self._tools.get(name)
@@ -112,6 +117,7 @@ def check(tool: Tool) -> RegisteredTool:
             reason="EXAMPLE_INVALID",
             field="example",
         )
+    _check_candidates(tool, spec, arguments.schema)
     checked = replace(spec, input_schema=arguments.schema, output_schema=output.schema)
     computes = spec.effect is Effect.PURE and isinstance(tool, FunctionTool) and tool.at_once
     return RegisteredTool(tool, checked, arguments, output, computes)
@@ -133,6 +139,20 @@ def _require_object(name: str, schema: JsonObject) -> None:
             reason="SCHEMA_INVALID",
             field="input_schema",
         )
+
+
+def _check_candidates(tool: Tool, spec: ToolSpec, schema: JsonObject) -> None:
+    properties = schema.get("properties")
+    known = properties if isinstance(properties, Mapping) else {}
+    if unknown := [name for name in spec.candidates if name not in known]:
+        why = f"{unknown[0]!r:.80} is not one of its arguments"
+    elif spec.candidates and not isinstance(tool, ProposesValues):
+        why = "it has no method `candidates`"
+    else:
+        return
+    raise InvalidInputError(
+        f"tool {spec.name} cannot propose values: {why}", reason="CANDIDATES_INVALID", field="candidates"
+    )
 
 
 def not_found(name: str, known: Sequence[str]) -> NotFoundError:

@@ -3,10 +3,10 @@
 import math
 from typing import Final
 
-from aeond.capabilities.tools.measuring import json_size
+from aeond.capabilities.tools.json_size import json_size
 from aeond.capabilities.tools.schemas import CompiledSchema
-from aeond.domain.questions import InputRequest
-from aeond.domain.subtasks import SubtaskRequest
+from aeond.domain.plans.subtasks import SubtaskRequest
+from aeond.domain.runs.questions import InputRequest
 from aeond.errors import InvalidInputError, ToolError
 
 MAX_TEXT_CHARS: Final = 4_000

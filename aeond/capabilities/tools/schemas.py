@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from aeond.capabilities.tools.measuring import json_size, pointer_token
+from aeond.capabilities.tools.json_size import json_size, pointer_token
 from aeond.domain.outcome import Problem
 from aeond.errors import InvalidInputError
 

@@ -1,1 +1,5 @@
-"""The only place where domain data and wire messages meet: translations and checks of form."""
+"""Translation between domain values and protobuf messages, and checks of the form of requests.
+
+Entry point: `events`, `records`, `checks`.
+Must not know gRPC calls, sockets or the service layer.
+"""

@@ -1,8 +1,7 @@
-"""Batches of events, encoded: each event once, however many watch.
+"""Batches of events, encoded once per event for all watchers.
 
-A response whose events are `repeated Event events` is, on the wire, its events one after another, each
-with its field number and length before it. So the bytes of an event are made once and put together for
-every watcher.
+On the wire, a response with `repeated Event events` is a sequence of events, each preceded by its field
+number and length. The bytes of an event are therefore encoded once and concatenated for every watcher.
 """
 
 from collections import OrderedDict
@@ -10,11 +9,11 @@ from collections.abc import Iterator, Sequence
 
 from google.protobuf.descriptor import Descriptor
 
-from aeond.domain.events import Event, LiveUpdate
+from aeond.domain.runs.events import Event, LiveUpdate
 from aeond.server.streaming import Part
 from aeond.server.wire.events import event_to_wire, live_update_to_wire
 
-MAX_BATCH_BYTES = 256 * 1024  # about: a batch ends with the event that crosses it
+MAX_BATCH_BYTES = 256 * 1024  # approximate: a batch ends with the event that exceeds it
 MAX_KEPT_BYTES = 1 << 20
 MAX_KEPT_EVENT_BYTES = 16 * 1024
 
@@ -22,7 +21,7 @@ _LENGTH_DELIMITED = 2
 
 
 class EventBytes:
-    """Encoded events, the newest kept for whoever asks for them next."""
+    """Encoded events; the newest are cached."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, int], bytes] = OrderedDict()
@@ -30,7 +29,7 @@ class EventBytes:
 
     @property
     def kept_bytes(self) -> int:
-        """The size of what is kept."""
+        """The size of the cache."""
         return self._kept_bytes
 
     def encode(self, item: Event | LiveUpdate) -> bytes:
@@ -55,9 +54,10 @@ class EventBytes:
 def batches(
     items: Sequence[Event | LiveUpdate], response: Descriptor, encoded: EventBytes, run_id: str = ""
 ) -> Iterator[Part]:
-    """The items as messages of this type, as few as their size allows.
+    """The items as messages of this type, as few as the size limit permits.
 
-    With a run id the sequence numbers of that run alone say where a client that has them can go on."""
+    With a run id, only the sequence numbers of that run determine the resume position.
+    """
     tag = _varint(response.fields_by_name["events"].number << 3 | _LENGTH_DELIMITED)
     pieces: list[bytes] = []
     size, last_seq = 0, -1

@@ -1,7 +1,7 @@
-"""Checks of form: lengths, numbers, characters. What a request means is judged by the service.
+"""Checks of form: lengths, ranges, characters. The service validates the meaning of a request.
 
-Each raises InvalidInputError with one of a few reasons and the path of the field, such as
-`plan.steps[3].description`: EMPTY, TOO_LONG, TOO_MANY, OUT_OF_RANGE, UNPRINTABLE, RELATIVE_PATH, REQUIRED.
+Each check raises InvalidInputError with the path of the field, such as `plan.steps[3].description`, and one
+of these reasons: EMPTY, TOO_LONG, TOO_MANY, OUT_OF_RANGE, UNPRINTABLE, RELATIVE_PATH, REQUIRED.
 """
 
 import math
@@ -29,7 +29,7 @@ def bounded_text(text: str, field: str, most: int, *, least: int = 0) -> str:
     if len(text) < least or (least and not text.strip()):
         _refuse(field, "must not be empty", "EMPTY")
     if len(text) > most:
-        _refuse(field, f"has {len(text)} characters; {most} are allowed", "TOO_LONG")
+        _refuse(field, f"has {len(text)} characters; the limit is {most}", "TOO_LONG")
     return text
 
 
@@ -39,7 +39,7 @@ def word(text: str, field: str, most: int = MAX_ID_CHARS, *, optional: bool = Fa
         return text
     bounded_text(text, field, most, least=1)
     if not text.isprintable():
-        _refuse(field, "must be printable characters only", "UNPRINTABLE")
+        _refuse(field, "must contain printable characters only", "UNPRINTABLE")
     return text
 
 
@@ -52,7 +52,7 @@ def words(texts: Iterable[str], field: str, most: int, *, chars: int = MAX_ID_CH
 
 def at_most(items: Sized, field: str, most: int) -> None:
     if len(items) > most:
-        _refuse(field, f"has {len(items)} entries; {most} are allowed", "TOO_MANY")
+        _refuse(field, f"has {len(items)} entries; the limit is {most}", "TOO_MANY")
 
 
 def at_least_one(items: Sized, field: str) -> None:
@@ -74,7 +74,7 @@ def real(number: float, field: str, least: float, most: float) -> float:
 
 
 def folder_path(text: str, field: str) -> str:
-    """The absolute path of a folder, or "" for none. Whether there is such a folder is not looked at."""
+    """The absolute path of a folder, or "" for none. Whether the folder exists is not checked."""
     if text:
         word(text, field, MAX_PATH_CHARS)
         if not text.startswith("/"):

@@ -1,17 +1,17 @@
-"""Each enum of the domain and the wire enum of the same name, value by value."""
+"""Maps each enum of the domain to the wire enum of the same name, value by value."""
 
 from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
 from aeond.api.v1 import daemon_pb2, judgements_pb2, models_pb2, parts_pb2, sessions_pb2, tools_pb2
 from aeond.domain.daemons import DaemonState
-from aeond.domain.evaluations import RefinementOperation, Severity
 from aeond.domain.llm import EngineState, FinishReason, Priority
 from aeond.domain.messages import Role
-from aeond.domain.plans import Clarity, StepState
-from aeond.domain.profiles import Breadth, ConfidenceLevel, Route, ToolUsage
-from aeond.domain.runs import Operation, Phase, PlanSource, Resolution, RunState, SuspendReason
-from aeond.domain.steps import StepMode
+from aeond.domain.plans.evaluations import RefinementOperation, Severity
+from aeond.domain.plans.plan import Clarity, StepState
+from aeond.domain.plans.profiles import Breadth, ConfidenceLevel, Route, ToolUsage
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.runs.run import Operation, Phase, PlanSource, Resolution, RunState, SuspendReason
 from aeond.domain.tools import Effect, Recovery
 from aeond.errors import InvalidInputError
 
@@ -21,13 +21,15 @@ Theirs_co = TypeVar("Theirs_co", bound=int, covariant=True)
 
 
 class WireEnum(Protocol[Theirs_co]):
-    """What the generated code gives for an enum."""
+    """The interface of generated enums."""
 
     def Value(self, name: str) -> Theirs_co: ...  # noqa: N802 (the generated code's name)
 
 
 class Names(Generic[Ours, Theirs]):
-    """One enum in both worlds. Made on import, so a value that one of them lacks cannot go unseen."""
+    """The mapping of one enum. Built on import, so that a value missing on either side is detected at
+    once.
+    """
 
     def __init__(self, ours: type[Ours], theirs: WireEnum[Theirs], prefix: str) -> None:
         self._unspecified = theirs.Value(f"{prefix}_UNSPECIFIED")

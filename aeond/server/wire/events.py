@@ -1,10 +1,9 @@
-"""Events as clients see them: every kind of the domain has its message of the same name."""
+"""Translates events to the wire: every kind of the domain has a message of the same name."""
 
 from typing import assert_never
 
 from aeond.api.v1 import events_pb2 as pb
-from aeond.domain import events as ours
-from aeond.server.wire import parts
+from aeond.domain.runs import events as ours
 from aeond.server.wire.enums import (
     CLARITIES,
     PLAN_SOURCES,
@@ -16,7 +15,9 @@ from aeond.server.wire.enums import (
     SUSPEND_REASONS,
 )
 from aeond.server.wire.json_text import json_text, plain_text
-from aeond.server.wire.judgements import judgement_to_wire
+from aeond.server.wire.records import parts
+from aeond.server.wire.records.judgements import judgement_to_wire
+from aeond.server.wire.records.tools import effects_to_wire
 
 
 def event_to_wire(event: ours.Event) -> pb.Event:
@@ -30,7 +31,7 @@ def event_to_wire(event: ours.Event) -> pb.Event:
 
 
 def live_update_to_wire(update: ours.LiveUpdate) -> pb.Event:
-    """What is shown live and not journaled: it has no number and no time."""
+    """A live update, which is not journaled: it has neither number nor time."""
     match update:
         case ours.TextDelta():
             delta = pb.TextDelta(step_id=update.step_id, text=plain_text(update.text), offset=update.offset)
@@ -170,6 +171,7 @@ def _step_ended(kind: ours.StepEnded) -> pb.StepEnded:
         used=parts.amounts_to_wire(kind.used),
         duration_seconds=kind.duration_seconds,
         model_use=parts.model_use_to_wire(kind.model_use),
+        effects=effects_to_wire(kind.effects),
     )
 
 

@@ -1,7 +1,7 @@
-"""JSON values as the text they travel in.
+"""JSON values in their wire format, which is text.
 
-Text and not google.protobuf.Value: integers stay exact at any size, nobody pays for a conversion that
-they do not need, and what a client sends can be bounded before it is built.
+Text and not google.protobuf.Value: integers stay exact at any size, no conversion happens where it is not
+needed, and the size of client data can be limited before it is parsed.
 """
 
 import json
@@ -26,23 +26,23 @@ def json_text(value: JsonValue) -> str:
 
 
 def plain_text(text: str) -> str:
-    """The text as the wire can carry it: each lone surrogate becomes a question mark."""
+    """The text in a form that the wire supports: each lone surrogate becomes a question mark."""
     return text if _encodable(text) else text.encode("utf-8", "replace").decode()
 
 
 def json_value(text: str, field: str, max_bytes: int = MAX_JSON_BYTES) -> JsonValue:
-    """The value of a JSON text. `field` names its place in the request.
+    """Parses JSON text. `field` is its path in the request.
 
-    InvalidInputError (reason INVALID_JSON) for anything that is not JSON by the book: NaN and infinities,
-    numbers beyond a double, lone surrogates, more than about 200 levels; TOO_LONG above `max_bytes`.
+    InvalidInputError (reason INVALID_JSON) for anything that is not strict JSON: NaN and infinities, numbers
+    beyond a double, lone surrogates, more than about 200 levels; TOO_LONG above `max_bytes`.
     """
     if len(text) > max_bytes or len(encoded := text.encode()) > max_bytes:
         raise InvalidInputError(
-            f"{field} may hold at most {max_bytes} bytes of JSON.", reason="TOO_LONG", field=field
+            f"{field} may have at most {max_bytes} bytes of JSON.", reason="TOO_LONG", field=field
         )
     try:
         value: JsonValue = from_json(encoded, allow_inf_nan=False)
-        _finite(value)  # the parser takes 1e999 for infinity
+        _finite(value)  # the parser converts 1e999 to infinity
     except ValueError as error:
         raise InvalidInputError(
             f"{field} is not valid JSON: {str(error).rstrip('.')}.", reason="INVALID_JSON", field=field
@@ -51,7 +51,7 @@ def json_value(text: str, field: str, max_bytes: int = MAX_JSON_BYTES) -> JsonVa
 
 
 def json_object(text: str, field: str, max_bytes: int = MAX_JSON_BYTES) -> JsonObject:
-    """As `json_value`, of an object; an empty text is an empty object. Else reason NOT_AN_OBJECT."""
+    """Like `json_value`, for an object; empty text is an empty object. Otherwise reason NOT_AN_OBJECT."""
     if not text:
         return NO_ARGUMENTS
     value = json_value(text, field, max_bytes)

@@ -1,4 +1,4 @@
-"""Pages of lists: sizes, and tokens that clients hand back without reading them."""
+"""Pages of lists: sizes and opaque tokens."""
 
 import base64
 import json
@@ -12,22 +12,24 @@ from aeond.errors import InvalidInputError
 
 DEFAULT_PAGE = 50
 MAX_PAGE = 500
-MAX_PAGE_BYTES = 1 << 20  # about: a page ends with the item that crosses it
+MAX_PAGE_BYTES = 1 << 20  # approximate: a page ends with the item that exceeds it
 
 Item = TypeVar("Item")
 
 
 def page_size(asked: int) -> int:
-    """How many items a page holds: 0 is the default, too many are lowered. OUT_OF_RANGE when negative."""
+    """The number of items per page: 0 means the default, large values are capped. OUT_OF_RANGE if
+    negative.
+    """
     if asked < 0:
         raise InvalidInputError("page_size must not be negative.", reason="OUT_OF_RANGE", field="page_size")
     return min(asked or DEFAULT_PAGE, MAX_PAGE)
 
 
 def page_start(token: str, scope: str) -> str:
-    """The key of the last item of the page before ("" for the first page).
+    """The key of the last item of the preceding page ("" for the first page).
 
-    `scope` names the list and its filter: a token of another one is refused (reason BAD_PAGE_TOKEN).
+    `scope` identifies the list and its filter; a token for another scope is rejected (reason BAD_PAGE_TOKEN).
     """
     if not token:
         return ""
@@ -35,7 +37,7 @@ def page_start(token: str, scope: str) -> str:
         case [mark, str(key)] if mark == _mark(scope):
             return key
     raise InvalidInputError(
-        "This page token is not of this list and filter: start again without one.",
+        "This page token belongs to another list or filter: restart without one.",
         reason="BAD_PAGE_TOKEN",
         field="page_token",
     )
@@ -48,9 +50,9 @@ def page_of(
     key: Callable[[Item], str],
     weight: Callable[[Item], int] = lambda _: 0,
 ) -> tuple[Sequence[Item], str]:
-    """What to show of `items`, which were asked for with one more than `size`, and the next page's token.
+    """The items to show and the next page's token. `items` were requested with one more than `size`.
 
-    `weight` is an item's size in bytes where items may be large: the page then ends early.
+    `weight` is an item's size in bytes, for large items: the page then ends early.
     """
     shown: list[Item] = []
     total = 0
@@ -69,7 +71,7 @@ def _token(key: str, scope: str) -> str:
 
 
 def _content(token: str) -> object:
-    """What a token holds; None for one that is none of ours."""
+    """The content of a token; None if the token is invalid."""
     try:
         content: object = from_json(base64.urlsafe_b64decode(token.encode("ascii")))
     except ValueError:

@@ -1,4 +1,4 @@
-"""`ask` and `watch`: the commands that show a run while it goes on."""
+"""`ask` and `watch`: the commands that follow a run."""
 
 import sys
 from collections.abc import Callable
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from aeon_cli.completing import complete_model, complete_run, complete_session
-from aeon_cli.connecting import connect, json_option, print_json, run_named, session_named
+from aeon_cli.completion import complete_model, complete_session, run_argument, seq_option
+from aeon_cli.connection import connect, json_option, print_json, run_named, session_named
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
@@ -20,10 +20,10 @@ _patience = click.option(
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long to wait for a daemon that went away.",
+    help="How long to wait for a daemon that has gone away.",
 )
-_quiet = click.option("--quiet", "-q", is_flag=True, help="Print the answer and errors, no progress.")
-_stay = click.option("--stay", is_flag=True, help="Go on watching while the run waits for a person.")
+_quiet = click.option("--quiet", "-q", is_flag=True, help="Print only the answer and errors, no progress.")
+_stay = click.option("--stay", is_flag=True, help="Keep watching while the run waits for a person.")
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -40,7 +40,7 @@ def _bound(flag: str, name: str, what: str) -> Callable[[_F], _F]:
     "plan_file",
     type=click.Path(),
     metavar="FILE",
-    help="Run this plan (JSON or TOML, - for stdin).",
+    help="Run this plan (JSON or TOML; - for stdin).",
 )
 @click.option(
     "--workspace",
@@ -48,14 +48,16 @@ def _bound(flag: str, name: str, what: str) -> Callable[[_F], _F]:
     metavar="FOLDER",
     default=".",
     show_default="the current folder",
-    help="The folder that file tools work in; '' for one of the daemon's own.",
+    help="Working folder of the file tools; '' for a private folder of the daemon's.",
 )
-@click.option("--detach", is_flag=True, help="Print the run's id and leave; the run goes on.")
+@click.option("--detach", is_flag=True, help="Print the run id and exit; the run continues.")
 @json_option
 @_quiet
 @_stay
 @_patience
-@click.option("--cancel-on-interrupt", is_flag=True, help="Let Ctrl-C cancel the run, not only leave it.")
+@click.option(
+    "--cancel-on-interrupt", is_flag=True, help="Ctrl-C cancels the run instead of detaching from it."
+)
 @click.option(
     "--session",
     "session_id",
@@ -63,26 +65,29 @@ def _bound(flag: str, name: str, what: str) -> Callable[[_F], _F]:
     default="",
     envvar="AEOND_SESSION",
     shell_complete=complete_session,
-    help="The session that the run belongs to: an id, or last. Without it: AEOND_SESSION, else none.",
+    help="Session that the run belongs to: an id, or last. Default: $AEOND_SESSION, else none.",
 )
+@click.option("--model", default="", metavar="NAME", shell_complete=complete_model, help="Use this model.")
+@click.option("--new-session", is_flag=True, help="Start a new session with this run.")
 @click.option(
-    "--model", default="", metavar="NAME", shell_complete=complete_model, help="Have this model do it."
-)
-@click.option("--new-session", is_flag=True, help="Let the run begin a session of its own.")
-@click.option(
-    "--parallel", "parallel_steps", type=click.IntRange(0, 16), default=0, metavar="N", help="Steps at once."
+    "--parallel",
+    "parallel_steps",
+    type=click.IntRange(0, 16),
+    default=0,
+    metavar="N",
+    help="Number of steps that may run at the same time.",
 )
 @_bound("--max-steps", "ttl", "step executions")
-@_bound("--max-llm-calls", "llm_calls", "calls of the model")
+@_bound("--max-llm-calls", "llm_calls", "model calls")
 @_bound("--max-tokens", "tokens", "tokens")
-@_bound("--max-tool-calls", "tool_calls", "calls of tools")
-@_bound("--max-passes", "passes", "rounds over the plan")
+@_bound("--max-tool-calls", "tool_calls", "tool calls")
+@_bound("--max-passes", "passes", "passes over the plan")
 @click.option(
     "--max-seconds",
     "wall_seconds",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
-    help="At most so long at work.",
+    help="Maximum working time.",
 )
 @click.pass_context
 def ask(
@@ -103,11 +108,10 @@ def ask(
     parallel_steps: int,
     **bounds: Any,
 ) -> int:
-    """Ask for something and watch it happen.
+    """Send a request and follow its run.
 
-    The request is the words given; a word - stands for standard input, as does no word at all. The
-    answer goes to standard output, everything else to standard error. Ctrl-C leaves the run, which
-    goes on.
+    The words form the request; `-` stands for standard input, and so does an empty command line. The answer
+    goes to standard output, everything else to standard error. Ctrl-C detaches; the run continues.
 
     \b
     aeonctl ask What is 17.5% of 2400?
@@ -119,7 +123,7 @@ def ask(
     from dataclasses import replace
 
     from aeon_cli.plans import read_plan
-    from aeond_client.run_calls import RunOptions
+    from aeond_client.calls.run_calls import RunOptions
     from aeond_client.runs import Budget
 
     if plan_file == "-" and (not text or "-" in text):
@@ -138,7 +142,7 @@ def ask(
     )
     named = context.get_parameter_source("session_id") is click.core.ParameterSource.COMMANDLINE
     if new_session and named and session_id:
-        raise click.UsageError("A run belongs to one session: give --session or --new-session.")
+        raise click.UsageError("A run belongs to one session: give either --session or --new-session.")
     with connect(context) as client:
         session_id = _begun_session(client) if new_session else session_named(client, session_id)
         run = client.create_run(request, replace(options, session_id=session_id))
@@ -148,7 +152,7 @@ def ask(
             else:
                 print(run.run_id)
             return 0
-        from aeon_cli.watching import Showing, follow
+        from aeon_cli.runs.following import Showing, follow
 
         how = Showing(
             patience_seconds,
@@ -161,16 +165,9 @@ def ask(
 
 
 @click.command()
-@click.argument("run_id", metavar="RUN", shell_complete=complete_run)
-@click.option(
-    "--after",
-    "after_seq",
-    type=click.IntRange(min=0),
-    default=0,
-    metavar="SEQ",
-    help="Events after this one.",
-)
-@click.option("--children", is_flag=True, help="Also what the runs do that this one started.")
+@run_argument
+@seq_option("--after", "after_seq", 0, "Show events after this number.")
+@click.option("--children", is_flag=True, help="Also show the runs that this run started.")
 @json_option
 @_quiet
 @_stay
@@ -187,12 +184,12 @@ def watch(
     stay: bool,
     patience_seconds: float,
 ) -> int:
-    """Watch a run: what happened so far, then what happens.
+    """Follow a run: first its past events, then new ones.
 
-    RUN is a run's id, or last for the newest one. Ends with the run, or where it needs a person. Survives restarts of the daemon. Ctrl-C leaves the
-    run alone.
+    RUN is a run id, or `last` for the newest run. The command ends when the run ends or needs a person.
+    Restarts of the daemon do not interrupt it. Ctrl-C detaches; the run continues.
     """
-    from aeon_cli.watching import Showing, follow
+    from aeon_cli.runs.following import Showing, follow
 
     with connect(context) as client:
         how = Showing(
@@ -207,19 +204,19 @@ def watch(
 
 
 def _begun_session(client: "Client") -> str:
-    """A new session, whose id goes where it is in nobody's way."""
+    """Creates a session and prints its id on standard error, out of the way of the answer."""
     session_id = client.create_session().session_id
-    print(f"Session {session_id}: go on in it with --session last", file=sys.stderr)
+    print(f"Session {session_id}: continue it with --session last", file=sys.stderr)
     return session_id
 
 
 def _request_of(words: tuple[str, ...], *, needed: bool) -> str:
-    """The request from the words of the command line, with standard input in place of a `-`."""
+    """Joins the words of the command line, replacing `-` with standard input."""
     from aeon_cli.standard_input import read_text
 
     if not words and needed:
         if sys.stdin.isatty():
-            raise click.UsageError("What is to be done? Give the request as words, or on standard input.")
+            raise click.UsageError("The request is missing: give it as words or on standard input.")
         words = ("-",)
     request = " ".join(read_text("The request") if word == "-" else word for word in words).strip()
     if needed and not request:

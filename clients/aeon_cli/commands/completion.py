@@ -1,4 +1,4 @@
-"""`completion`: what a shell needs to complete our commands."""
+"""`completion`: prints the completion script for a shell."""
 
 import click
 
@@ -17,5 +17,5 @@ def completion(context: click.Context, /, shell: str) -> None:
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)
-    assert kind is not None  # the choice above allows only shells that click knows
+    assert kind is not None  # click.Choice above allows only shells that click supports
     print(kind(context.find_root().command, {}, "aeonctl", "_AEONCTL_COMPLETE").source())

@@ -1,22 +1,22 @@
-"""`status` and `reload`: the daemon itself."""
+"""`status` and `reload`: state and configuration of the daemon."""
 
 import click
 
-from aeon_cli.connecting import connect, json_option, print_json
+from aeon_cli.connection import connect, json_option, print_json
 
 
 @click.command()
 @json_option
 @click.pass_context
 def status(context: click.Context, /, as_json: bool) -> int:
-    """Show how the daemon is.
+    """Show the state of the daemon.
 
-    Its state, its model, its load, and what is wrong, if anything is. Exits with 0 when it is ready, 1 when it is not.
+    Shows its state, model and load, and any problems. Exits with 0 if the daemon is ready, otherwise with 1.
     """
     from aeon_cli.commands.models import engine_in_words, metrics_in_words
     from aeon_cli.exits import Exit
-    from aeon_cli.printable import one_line
-    from aeon_cli.titles import duration_in_words, size_in_words
+    from aeon_cli.text.printable import one_line
+    from aeon_cli.text.titles import duration_in_words, size_in_words
 
     with connect(context) as client:
         found = client.get_status()
@@ -32,8 +32,8 @@ def status(context: click.Context, /, as_json: bool) -> int:
         for line in metrics_in_words(found.engine.metrics):
             print(f"        {line}")
         print(
-            f"runs    {found.running_runs}{most} at work, {found.waiting_runs} waiting, "
-            f"{found.attention_runs} need a person"
+            f"runs    {found.running_runs}{most} running, {found.waiting_runs} waiting,"
+            f" {found.attention_runs} need a person"
         )
         print(f"tools   {found.tool_count}")
         if found.resident_bytes:
@@ -47,12 +47,12 @@ def status(context: click.Context, /, as_json: bool) -> int:
 @json_option
 @click.pass_context
 def reload(context: click.Context, /, as_json: bool) -> int:
-    """Have the daemon read its configuration again.
+    """Make the daemon reread its configuration.
 
-    Says which keys changed, and which differ in the file and need a restart. A file that is wrong changes nothing.
+    Lists the keys that changed and those that need a restart. An invalid file changes nothing.
     """
     from aeon_cli.exits import Exit
-    from aeon_cli.printable import one_line
+    from aeon_cli.text.printable import one_line
 
     with connect(context) as client:
         changes = client.reload_config()

@@ -1,26 +1,21 @@
-"""`fork` and `replay`: what can be made of what a run did."""
+"""`fork` and `replay`: commands that work on the record of a run."""
 
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from aeon_cli.completing import complete_model, complete_run, complete_step_begun
-from aeon_cli.connecting import connect, json_option, print_json, run_named
+from aeon_cli.completion import complete_model, complete_step_begun, run_argument, seq_option
+from aeon_cli.connection import connect, json_option, print_json, run_named
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
 
 
 @click.command()
-@click.argument("run_id", metavar="RUN", shell_complete=complete_run)
-@click.option(
-    "--after",
-    "after_seq",
-    type=click.IntRange(min=1),
-    default=1,
-    metavar="SEQ",
-    help="The last event that both share; without it and --step only the request is shared.",
+@run_argument
+@seq_option(
+    "--after", "after_seq", 1, "Last event to copy. Without it and --step, only the request is copied."
 )
 @click.option(
     "--step",
@@ -28,23 +23,23 @@ if TYPE_CHECKING:
     default="",
     metavar="ID",
     shell_complete=complete_step_begun,
-    help="Fork where this step first began.",
+    help="Fork just before this step first started.",
 )
 @click.option(
     "--plan",
     "plan_file",
     type=click.Path(),
     metavar="FILE",
-    help="Another plan from there on (see ask --plan).",
+    help="Continue with another plan (see ask --plan).",
 )
 @click.option(
     "--model",
     default="",
     metavar="NAME",
     shell_complete=complete_model,
-    help="Another model from there on.",
+    help="Continue with another model.",
 )
-@click.option("--detach", is_flag=True, help="Print the fork's id and leave it alone.")
+@click.option("--detach", is_flag=True, help="Print the id of the fork and exit.")
 @json_option
 @click.pass_context
 def fork(
@@ -58,28 +53,28 @@ def fork(
     detach: bool,
     as_json: bool,
 ) -> int:
-    """Do a run differently from some point on, as a run of its own.
+    """Repeat a run from a chosen event as a new run.
 
-    The run itself stays as it is. What was in flight at that point is begun again; a step with effects
-    that may have been cut waits for a decision. In a session a fork knows what was said before the run's
-    request, and is not written into it. RUN is a run's id, or last for the newest one.
+    The original run stays unchanged. Steps in flight at that event start again; a step with side effects that
+    may have been interrupted waits for a decision. A fork sees the session as it was before the original
+    request and is not added to the session. RUN is a run id, or `last` for the newest run.
 
-    A fork is allowed what new runs are: its workspace is the run's and has to be allowed still, or a new,
-    empty one where the run had one of the daemon's own. Its bounds are the run's, what was used by then
-    included: who needs more asks anew.
+    A fork obeys the limits for new runs. Its workspace is that of the run, which must still be allowed; if
+    the run had a private folder of the daemon's, the fork gets a new, empty one. Its budget is that of the
+    run, less what the run had used by that event; to get more, send a new request.
 
     \b
     aeonctl fork last --step s2
     aeonctl fork last --plan better.toml
     """  # noqa: D301 - click's mark for lines that stay as they are
     from aeon_cli.plans import read_plan
-    from aeon_cli.watching import Showing, follow
-    from aeond_client.following import PATIENCE_SECONDS
-    from aeond_client.run_calls import ForkOptions
+    from aeon_cli.runs.following import Showing, follow
+    from aeond_client.calls.run_calls import ForkOptions
+    from aeond_client.watching.following import PATIENCE_SECONDS
 
     placed = context.get_parameter_source("after_seq") is click.core.ParameterSource.COMMANDLINE
     if step_id and placed:
-        raise click.UsageError("A fork has one place: give --after or --step.")
+        raise click.UsageError("Conflicting options: give either --after or --step.")
     with connect(context) as client:
         run_id = run_named(client, run_id)
         if step_id:
@@ -96,20 +91,18 @@ def fork(
 
 
 @click.command()
-@click.argument("run_id", metavar="RUN", shell_complete=complete_run)
-@click.option(
-    "--until", "until_seq", type=click.IntRange(min=0), default=0, metavar="SEQ", help="Up to this event."
-)
+@run_argument
+@seq_option("--until", "until_seq", 0, "Replay up to this event.")
 @json_option
 @click.pass_context
 def replay(context: click.Context, /, run_id: str, until_seq: int, as_json: bool) -> None:
-    """Run a run again from its record, with neither model nor tools.
+    """Replay a run from its record, without model or tools.
 
-    Every decision is taken anew and compared with the record; nothing is touched. Fails with exit code 1
-    at the first event that comes out otherwise. RUN is a run's id, or last for the newest one.
+    Every decision is re-evaluated and compared with the record; nothing is changed. Exits with 1 at the first
+    event that differs. RUN is a run id, or `last` for the newest run.
     """
-    from aeon_cli.showing import event_line
-    from aeon_cli.titles import counted
+    from aeon_cli.runs.details import event_line
+    from aeon_cli.text.titles import counted
 
     with connect(context) as client:
         count = 0
@@ -119,15 +112,15 @@ def replay(context: click.Context, /, run_id: str, until_seq: int, as_json: bool
                 print_json(event)
             else:
                 print(event_line(event))
-    print(f"{counted(count, 'event')} came out as recorded.", file=sys.stderr)
+    print(f"{counted(count, 'event')} replayed: identical to the record.", file=sys.stderr)
 
 
 def _before_step(client: "Client", run_id: str, step_id: str) -> int:
-    """The last event before the step first began."""
-    from aeon_cli.showing import events_so_far
+    """The last event before the step first started."""
+    from aeon_cli.runs.details import events_so_far
     from aeond_client.events import StepStarted
 
     for event in events_so_far(client, client.get_run(run_id)):
         if isinstance(event.kind, StepStarted) and event.kind.step.step_id == step_id:
             return event.seq - 1
-    raise click.UsageError(f"Run {run_id} has begun no step {step_id}.")
+    raise click.UsageError(f"Run {run_id} has not started a step {step_id}.")

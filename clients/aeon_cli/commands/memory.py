@@ -1,17 +1,17 @@
-"""`memory`: what aeond was asked to remember."""
+"""`memory`: reads and writes the long-term memory."""
 
 import sys
 
 import click
 
-from aeon_cli.completing import complete_key
-from aeon_cli.connecting import connect, json_option, print_json
+from aeon_cli.completion import complete_key
+from aeon_cli.connection import connect, json_option, print_json
 from aeon_cli.grouping import InOrder
 
 
 @click.group(cls=InOrder)
 def memory() -> None:
-    """What aeond was asked to remember: keys and JSON values."""
+    """Read and write the long-term memory: keys with JSON values."""
 
 
 @memory.command("list")
@@ -22,14 +22,14 @@ def memory() -> None:
     metavar="N",
     default=1_000,
     show_default=True,
-    help="How many at most.",
+    help="Maximum number of entries.",
 )
 @json_option
 @click.pass_context
 def list_keys(context: click.Context, /, prefix: str, limit: int, as_json: bool) -> None:
-    """List the keys that start with PREFIX, with their values. With --json one a line."""
-    from aeon_cli.printable import shown_value
-    from aeon_cli.tables import print_table
+    """List keys that start with PREFIX and their values. With --json, one per line."""
+    from aeon_cli.text.printable import shown_value
+    from aeon_cli.text.tables import print_table
 
     with connect(context) as client:
         found = client.search_memory(prefix, limit)
@@ -38,7 +38,7 @@ def list_keys(context: click.Context, /, prefix: str, limit: int, as_json: bool)
             print_json({"key": key, "value": value})
     else:
         rows = [(key, shown_value(value)) for key, value in found]
-        print_table(("KEY", "VALUE"), rows, nothing="Nothing is remembered under such a key.")
+        print_table(("KEY", "VALUE"), rows, nothing="No key matches.")
 
 
 @memory.command("get")
@@ -46,8 +46,8 @@ def list_keys(context: click.Context, /, prefix: str, limit: int, as_json: bool)
 @json_option
 @click.pass_context
 def get(context: click.Context, /, key: str, as_json: bool) -> None:
-    """Print the value of KEY: a text as it is, anything else as JSON."""
-    from aeon_cli.printable import json_line, printable
+    """Print the value of KEY: text as it is, any other value as JSON."""
+    from aeon_cli.text.printable import json_line, printable
 
     with connect(context) as client:
         value = client.read_memory(key)
@@ -57,10 +57,12 @@ def get(context: click.Context, /, key: str, as_json: bool) -> None:
 @memory.command("set")
 @click.argument("key", shell_complete=complete_key)
 @click.argument("value")
-@click.option("--text", is_flag=True, help="VALUE is a text even where it looks like JSON.")
+@click.option("--text", is_flag=True, help="Treat VALUE as text even if it is valid JSON.")
 @click.pass_context
 def set_value(context: click.Context, /, key: str, value: str, text: bool) -> None:
-    """Set KEY to VALUE: JSON where it is JSON, else the text. A VALUE of - is read from standard input."""
+    """Set KEY to VALUE. VALUE is parsed as JSON if possible, otherwise it is text; `-` reads standard
+    input.
+    """
     from aeon_cli.plans import json_value
     from aeon_cli.standard_input import read_text
 
@@ -74,12 +76,12 @@ def set_value(context: click.Context, /, key: str, value: str, text: bool) -> No
 @click.argument("key", shell_complete=complete_key)
 @click.pass_context
 def delete(context: click.Context, /, key: str) -> int:
-    """Delete KEY. Exits with 1 when there was none."""
+    """Delete KEY. Exits with 1 if the key does not exist."""
     from aeon_cli.exits import Exit
-    from aeon_cli.printable import one_line
+    from aeon_cli.text.printable import one_line
 
     with connect(context) as client:
         existed = client.delete_memory(key)
     if not existed:
-        print(f"There is no key {one_line(key)}.", file=sys.stderr)
+        print(f"Key {one_line(key)} does not exist.", file=sys.stderr)
     return Exit.ANSWERED if existed else Exit.FAILED

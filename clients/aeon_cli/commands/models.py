@@ -1,4 +1,4 @@
-"""`models`: which there are, which one is resident, and whether it rests."""
+"""`models`: lists, loads, unloads, suspends and wakes models."""
 
 import sys
 import time
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aeon_cli.completing import complete_model
-from aeon_cli.connecting import connect, json_option, print_json
+from aeon_cli.completion import complete_model
+from aeon_cli.connection import connect, json_option, print_json
 from aeon_cli.grouping import InOrder
 
 if TYPE_CHECKING:
@@ -20,16 +20,16 @@ _POLL_SECONDS = 0.3
 
 @click.group(cls=InOrder)
 def models() -> None:
-    """The models that this daemon knows, and the one that is loaded."""
+    """List the known models and manage the loaded one."""
 
 
 @models.command("list")
 @json_option
 @click.pass_context
 def list_models(context: click.Context, /, as_json: bool) -> None:
-    """List the models of the catalogue. With --json one a line."""
-    from aeon_cli.tables import print_table
-    from aeon_cli.titles import size_in_words
+    """List the models of the catalogue. With --json, one per line."""
+    from aeon_cli.text.tables import print_table
+    from aeon_cli.text.titles import size_in_words
 
     with connect(context) as client:
         found = client.list_models()
@@ -39,7 +39,7 @@ def list_models(context: click.Context, /, as_json: bool) -> None:
             print_json(model)
         return
     print_table(
-        ("MODEL", "STATE", "SIZE", "LICENCE", "WHAT IT IS"),
+        ("MODEL", "STATE", "SIZE", "LICENCE", "DESCRIPTION"),
         [
             (
                 model.name + (" (default)" if model.default else ""),
@@ -55,13 +55,13 @@ def list_models(context: click.Context, /, as_json: bool) -> None:
 
 @models.command("load")
 @click.argument("name", default="", shell_complete=complete_model)
-@click.option("--wait", is_flag=True, help="Wait until it is ready, showing how far it is.")
+@click.option("--wait", is_flag=True, help="Wait until the model is ready and show progress.")
 @json_option
 @click.pass_context
 def load(context: click.Context, /, name: str, wait: bool, as_json: bool) -> int:
-    """Load the model NAME, or the default one.
+    """Load the model NAME, or the default model.
 
-    A model that is not on this machine is fetched first.
+    The daemon downloads the model first if it is not present.
     """
     with connect(context) as client:
         return _begun(client, client.load_model(name), wait=wait, as_json=as_json)
@@ -71,47 +71,47 @@ def load(context: click.Context, /, name: str, wait: bool, as_json: bool) -> int
 @json_option
 @click.pass_context
 def unload(context: click.Context, /, as_json: bool) -> None:
-    """Unload the model and give all of its memory back.
+    """Unload the model and free all its memory.
 
-    Requests at work have 20 seconds to end. The next request loads it again.
+    Running requests have 20 seconds to finish. The next request loads the model again.
     """
     with connect(context) as client:
-        _tell(client.unload_model(), as_json=as_json)
+        _print_engine(client.unload_model(), as_json=as_json)
 
 
 @models.command("sleep")
 @json_option
 @click.pass_context
 def sleep(context: click.Context, /, as_json: bool) -> None:
-    """Put the model to sleep: its memory is free, and it wakes faster than it loads.
+    """Put the model to sleep: frees its memory; waking is faster than loading.
 
-    Where an engine frees no memory by sleeping it is unloaded, and cold. The next request wakes it.
+    An engine that cannot free memory by sleeping is unloaded instead. The next request wakes the model.
     """
     with connect(context) as client:
-        _tell(client.sleep_model(), as_json=as_json)
+        _print_engine(client.sleep_model(), as_json=as_json)
 
 
 @models.command("wake")
-@click.option("--wait", is_flag=True, help="Wait until it is ready, showing how far it is.")
+@click.option("--wait", is_flag=True, help="Wait until the model is ready and show progress.")
 @json_option
 @click.pass_context
 def wake(context: click.Context, /, wait: bool, as_json: bool) -> int:
-    """Wake the model before somebody asks it, whether it sleeps or is unloaded."""
+    """Wake or load the model before a request needs it."""
     with connect(context) as client:
         return _begun(client, client.wake_model(), wait=wait, as_json=as_json)
 
 
 def _begun(client: "Client", engine: "Engine", *, wait: bool, as_json: bool) -> "Exit":
-    """Tells of an engine that was told to start; fails when it will not."""
+    """Reports that an engine is starting; fails if it cannot start."""
     from aeon_cli.exits import Exit
 
     if wait:
         engine = _wait_for(client, engine)
-    _tell(engine, as_json=as_json)
+    _print_engine(engine, as_json=as_json)
     return Exit.ANSWERED if engine.state in {"starting", "ready"} else Exit.FAILED
 
 
-def _tell(engine: "Engine", *, as_json: bool) -> None:
+def _print_engine(engine: "Engine", *, as_json: bool) -> None:
     if as_json:
         print_json(engine)
     else:
@@ -119,10 +119,10 @@ def _tell(engine: "Engine", *, as_json: bool) -> None:
 
 
 def _place_of(model: "ModelInfo", engine: "Engine") -> str:
-    """Where a model is, or what its engine does with it."""
+    """Where the model is stored, or its state in the engine."""
     if model.name == engine.model and engine.state in {"starting", "asleep", "dead"}:
         return engine.state
-    return "loaded" if model.loaded else "here" if model.present else "not here"
+    return "loaded" if model.loaded else "here" if model.present else "not downloaded"
 
 
 _IN_WORDS = {
@@ -132,8 +132,8 @@ _IN_WORDS = {
 
 
 def engine_in_words(engine: "Engine") -> str:
-    """The engine's state on one line, and what it means where that is not plain."""
-    from aeon_cli.printable import one_line
+    """The state of the engine on one line, with its meaning where the name alone is unclear."""
+    from aeon_cli.text.printable import one_line
 
     words = one_line(f"{engine.model} {_IN_WORDS.get(engine.state, engine.state)}".strip())
     if engine.activity:
@@ -142,25 +142,26 @@ def engine_in_words(engine: "Engine") -> str:
 
 
 def metrics_in_words(metrics: "EngineMetrics | None") -> list[str]:
-    """What is measured of an engine, on two lines; nothing where nothing is."""
-    from aeon_cli.titles import duration_in_words
+    """The metrics of an engine on two lines; empty if there are none."""
+    from aeon_cli.text.titles import duration_in_words
 
     if metrics is None or not metrics.prompt_tokens:
         return []
-    work = [f"{metrics.running_requests} at work, {metrics.waiting_requests} waiting"]
+    work = [f"{metrics.running_requests} running, {metrics.waiting_requests} waiting"]
     if metrics.tokens_per_second:
         work.append(f"{metrics.tokens_per_second:.0f} tokens/s")
-        work.append(f"first after {duration_in_words(metrics.first_token_seconds)}")
+        work.append(f"first token after {duration_in_words(metrics.first_token_seconds)}")
     if metrics.cache_fraction:
         work.append(f"cache {metrics.cache_fraction:.0%} full")
     cached = metrics.cached_tokens / metrics.prompt_tokens
-    tokens = f"{metrics.prompt_tokens} tokens of prompts, {cached:.0%} from before"
-    return [", ".join(work), f"{tokens}; {metrics.completion_tokens} written"]
+    tokens = f"{metrics.prompt_tokens} prompt tokens, {cached:.0%} from cache"
+    return [", ".join(work), f"{tokens}; {metrics.completion_tokens} generated"]
 
 
 def _wait_for(client: "Client", engine: "Engine") -> "Engine":
-    """The engine once it starts no more: ready, dead, or unloaded by somebody else. Each new thing that it does
-    meanwhile is said on standard error."""
+    """Waits until the engine is no longer starting: ready, dead, or unloaded by another client. Prints each
+    change of activity on standard error.
+    """
     said = ""
     while engine.state == "starting":
         words = engine.activity or engine.state

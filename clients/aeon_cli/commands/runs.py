@@ -1,18 +1,11 @@
-"""`runs`, `show`, `cancel`, `decide`: runs that were asked for before."""
+"""`runs`, `show`, `cancel`, `decide`: commands for existing runs."""
 
 import sys
 
 import click
 
-from aeon_cli.completing import complete_run, complete_session, complete_step_unknown
-from aeon_cli.connecting import (
-    connect,
-    json_option,
-    print_json,
-    run_named,
-    session_named,
-    waiting_run_named,
-)
+from aeon_cli.completion import complete_run, complete_session, complete_step_unknown, run_argument
+from aeon_cli.connection import connect, json_option, print_json, run_named, session_named, waiting_run_named
 
 _MOST_BELOW = 100
 _STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "failed", "cancelled", "expired"]
@@ -33,7 +26,7 @@ _STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "fa
     default="",
     metavar="ID",
     shell_complete=complete_session,
-    help="Only runs of this session; last for the one that changed last.",
+    help="Only runs of this session; last for the most recently changed one.",
 )
 @click.option(
     "--parent",
@@ -41,7 +34,7 @@ _STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "fa
     default="",
     metavar="RUN",
     shell_complete=complete_run,
-    help="Only runs that this one started.",
+    help="Only runs started by this run.",
 )
 @click.option(
     "--limit",
@@ -49,7 +42,7 @@ _STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "fa
     metavar="N",
     default=20,
     show_default=True,
-    help="How many at most.",
+    help="Maximum number of entries.",
 )
 @json_option
 @click.pass_context
@@ -62,14 +55,14 @@ def runs(
     limit: int,
     as_json: bool,
 ) -> None:
-    """List runs, newest first. With --json one run a line.
+    """List runs, newest first. With --json, one per line.
 
-    The request of a run that another one started is marked with an arrow.
+    An arrow marks the request of a run that another run started.
     """
-    from aeon_cli import marks
-    from aeon_cli.moments import how_long_ago
-    from aeon_cli.tables import print_table
-    from aeon_cli.terminals import look_at
+    from aeon_cli.text import symbols
+    from aeon_cli.text.tables import print_table
+    from aeon_cli.text.terminals import look_at
+    from aeon_cli.text.timestamps import how_long_ago
     from aeond_client.runs import RunState
 
     with connect(context) as client:
@@ -90,28 +83,28 @@ def runs(
         [
             (
                 run.run_id,
-                f"{marks.OF_RUN[run.state].shown(unicode=unicode)} {run.state.replace('_', ' ')}",
+                f"{symbols.OF_RUN[run.state].shown(unicode=unicode)} {run.state.replace('_', ' ')}",
                 how_long_ago(run.created_time),
                 f"{below if run.parent_run_id else ''}{run.text}",
             )
             for run in found
         ],
-        nothing="There are no such runs.",
+        nothing="No run matches.",
     )
 
 
 @click.command()
-@click.argument("run_id", metavar="RUN", shell_complete=complete_run)
-@click.option("--events", is_flag=True, help="Also every event so far.")
+@run_argument
+@click.option("--events", is_flag=True, help="Include all events so far.")
 @json_option
 @click.pass_context
 def show(context: click.Context, /, run_id: str, events: bool, as_json: bool) -> None:
-    """Show a run: its request, its steps, its answer.
+    """Show a run: its request, its steps and its answer.
 
-    Each step comes with its output. RUN is a run's id, or last for the newest one.
-    With --json the run as one object; with --events --json one event a line.
+    Each step is shown with its output. RUN is a run id, or `last` for the newest run. With --json the run is
+    printed as one object; with --events --json, one event per line.
     """
-    from aeon_cli.showing import events_so_far, print_events, print_run
+    from aeon_cli.runs.details import events_so_far, print_events, print_run
 
     with connect(context) as client:
         run = client.get_run(run_named(client, run_id))
@@ -128,24 +121,24 @@ def show(context: click.Context, /, run_id: str, events: bool, as_json: bool) ->
 
 
 @click.command()
-@click.argument("run_id", metavar="RUN", shell_complete=complete_run)
-@click.option("--reason", default="", metavar="TEXT", help="Why, for the record.")
+@run_argument
+@click.option("--reason", default="", metavar="TEXT", help="Reason, kept in the record.")
 @json_option
 @click.pass_context
 def cancel(context: click.Context, /, run_id: str, reason: str, as_json: bool) -> None:
-    """Stop a run. A tool with effects that is at work is let finish."""
+    """Cancel a run. A running tool with side effects is allowed to finish."""
     with connect(context) as client:
         run = client.cancel_run(run_named(client, run_id), reason)
     if as_json:
         print_json(run)
     elif run.state.ended:
-        print(f"The run has ended: {run.state}.")
+        print(f"The run has already ended: {run.state}.")
     else:
-        print("The run is being cancelled.")
+        print("Cancelling the run.")
 
 
 @click.command()
-@click.argument("run_id", metavar="RUN", shell_complete=complete_run)
+@run_argument
 @click.argument("resolution", type=click.Choice(["retry", "done", "abort"]))
 @click.option(
     "--step",
@@ -153,15 +146,15 @@ def cancel(context: click.Context, /, run_id: str, reason: str, as_json: bool) -
     default="",
     metavar="ID",
     shell_complete=complete_step_unknown,
-    help="Which step; needed where several are unknown.",
+    help="Step to decide; required if several are unknown.",
 )
 @json_option
 @click.pass_context
 def decide(context: click.Context, /, run_id: str, resolution: str, step_id: str, as_json: bool) -> None:
-    """Decide about a step or run that a crash cut short.
+    """Decide how to continue after a crash interrupted a step or run.
 
-    retry runs the step again, done counts it as done, abort counts it as failed. For a run that is
-    suspended after crashes, retry takes it up again and abort ends it.
+    `retry` runs the step again, `done` marks it as succeeded, `abort` marks it as failed. For a run that was
+    suspended after crashes, `retry` resumes it and `abort` ends it.
     """
     from aeond_client.runs import Resolution, RunState, StepState
 
@@ -173,7 +166,7 @@ def decide(context: click.Context, /, run_id: str, resolution: str, step_id: str
             ]
             if len(unknown) > 1:
                 raise click.UsageError(
-                    f"Several steps are unknown: name one with --step: {', '.join(unknown)}."
+                    f"Several steps are in state unknown; choose one with --step: {', '.join(unknown)}."
                 )
             step_id = unknown[0] if unknown else ""
         run = client.decide_run(run_id, Resolution(resolution), step_id)

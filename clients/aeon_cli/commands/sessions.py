@@ -1,11 +1,11 @@
-"""`sessions`: conversations, what was said in them, and what a model is told of them."""
+"""`sessions`: lists conversations, their messages and the context that models see."""
 
 import sys
 
 import click
 
-from aeon_cli.completing import complete_session
-from aeon_cli.connecting import connect, json_option, print_json, session_named
+from aeon_cli.completion import complete_session
+from aeon_cli.connection import connect, json_option, print_json, session_named
 from aeon_cli.grouping import InOrder
 
 _HOW_MANY = click.IntRange(min=1)
@@ -14,11 +14,11 @@ _HOW_MANY = click.IntRange(min=1)
 @click.group(cls=InOrder, invoke_without_command=True)
 @click.pass_context
 def sessions(context: click.Context, /) -> None:
-    """Conversations: runs that know what was said before. Without a command: list them.
+    """Conversations: runs that share a history. Without a subcommand: list them.
 
-    A run belongs to the session that --session names, to a new one with --new-session, else to the one in
-    the variable AEOND_SESSION, else to none. SESSION is a session's id, or last for the one that changed
-    last.
+    A run belongs to the session given with --session, to a new one with --new-session, otherwise to the one
+    in the variable AEOND_SESSION, otherwise to none. SESSION is a session id, or `last` for the most recently
+    changed one.
 
     \b
     aeonctl ask --new-session What is 17 times 23?
@@ -30,13 +30,15 @@ def sessions(context: click.Context, /) -> None:
 
 
 @sessions.command("list")
-@click.option("--limit", type=_HOW_MANY, metavar="N", default=20, show_default=True, help="How many at most.")
+@click.option(
+    "--limit", type=_HOW_MANY, metavar="N", default=20, show_default=True, help="Maximum number of entries."
+)
 @json_option
 @click.pass_context
 def list_sessions(context: click.Context, /, limit: int, as_json: bool) -> None:
-    """List sessions, the one changed last first. With --json one a line."""
-    from aeon_cli.moments import how_long_ago
-    from aeon_cli.tables import print_table
+    """List sessions, most recently changed first. With --json, one per line."""
+    from aeon_cli.text.tables import print_table
+    from aeon_cli.text.timestamps import how_long_ago
 
     with connect(context) as client:
         found = client.list_sessions(limit)
@@ -53,7 +55,7 @@ def list_sessions(context: click.Context, /, limit: int, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def new(context: click.Context, /, title: tuple[str, ...], as_json: bool) -> None:
-    """Make a session and print its id. Without a TITLE its first request names it."""
+    """Create a session and print its id. Without TITLE, the first request becomes the title."""
     with connect(context) as client:
         session = client.create_session(" ".join(title))
     if as_json:
@@ -68,7 +70,7 @@ def new(context: click.Context, /, title: tuple[str, ...], as_json: bool) -> Non
     "--context",
     "with_context",
     is_flag=True,
-    help="Show what a model would be told of it now; starts the engine, whose tokenizer counts.",
+    help="Show the context that a model would see now. Starts the engine, whose tokenizer counts the tokens.",
 )
 @click.option(
     "--limit",
@@ -76,13 +78,13 @@ def new(context: click.Context, /, title: tuple[str, ...], as_json: bool) -> Non
     metavar="N",
     default=1_000,
     show_default=True,
-    help="How many messages at most: the newest.",
+    help="Maximum number of messages; the newest are shown.",
 )
 @json_option
 @click.pass_context
 def show(context: click.Context, /, session_id: str, with_context: bool, limit: int, as_json: bool) -> None:
-    """Show what was said in SESSION, or with --context what a model is told of it."""
-    from aeon_cli.talking import print_context, print_talk
+    """Show the messages of SESSION, or with --context the part that a model sees."""
+    from aeon_cli.runs.conversation import print_context, print_talk
 
     with connect(context) as client:
         session = client.get_session(session_named(client, session_id))
@@ -93,7 +95,7 @@ def show(context: click.Context, /, session_id: str, with_context: bool, limit: 
             else:
                 print_context(told)
             return
-        # The newest are at the end of the list, and there is no other way to its end.
+        # The newest messages are at the end of the list, which can only be read from its start.
         said = client.list_messages(session.session_id, max(session.message_count, 1))[-limit:]
     if as_json:
         print_json(session)
@@ -107,14 +109,14 @@ def show(context: click.Context, /, session_id: str, with_context: bool, limit: 
 @click.argument("session_ids", metavar="SESSION...", nargs=-1, required=True, shell_complete=complete_session)
 @click.pass_context
 def remove(context: click.Context, /, session_ids: tuple[str, ...]) -> None:
-    """Delete sessions and what was said in them. Their runs stay and are listed by `aeonctl runs`.
+    """Delete sessions with their messages. Their runs remain and are listed by `aeonctl runs`.
 
-    A session with a run that has not ended is not deleted: wait for the run, or cancel it.
+    A session with an unfinished run cannot be deleted: wait for the run or cancel it.
     """
     with connect(context) as client:
-        # All names first: once a session is gone, last is another one.
+        # Resolve all names first: after a deletion, `last` means another session.
         for session_id in dict.fromkeys([session_named(client, name) for name in session_ids]):
             client.delete_session(session_id)
             print(
-                f"Deleted {session_id}. Its runs stay: aeonctl runs --session {session_id}", file=sys.stderr
+                f"Deleted {session_id}. Its runs remain: aeonctl runs --session {session_id}", file=sys.stderr
             )

@@ -1,12 +1,12 @@
-"""`tools` and `call`: what a plan may use, used by hand."""
+"""`tools` and `call`: lists the tools and calls one directly."""
 
 import sys
 from pathlib import Path
 
 import click
 
-from aeon_cli.completing import complete_tool
-from aeon_cli.connecting import connect, json_option, print_json
+from aeon_cli.completion import complete_tool
+from aeon_cli.connection import connect, json_option, print_json
 
 
 @click.command()
@@ -14,11 +14,11 @@ from aeon_cli.connecting import connect, json_option, print_json
 @json_option
 @click.pass_context
 def tools(context: click.Context, /, name: str | None, as_json: bool) -> None:
-    """List the tools, or show one.
+    """List the tools, or describe one.
 
-    One is shown with what it takes, gives and does to the world. With --json one tool a line.
+    The description of one tool includes its arguments, result and effects. With --json, one tool per line.
     """
-    from aeon_cli.tables import print_table
+    from aeon_cli.text.tables import print_table
 
     with connect(context) as client:
         found = (client.get_tool(name),) if name else client.list_tools()
@@ -26,19 +26,19 @@ def tools(context: click.Context, /, name: str | None, as_json: bool) -> None:
         for tool in found:
             print_json(tool)
     elif name:
-        from aeon_cli.printable import json_line, one_line
+        from aeon_cli.text.printable import json_line, one_line
 
         tool = found[0]
         print(f"{one_line(tool.name)}: {one_line(tool.description)}")
         print(f"effect   {tool.effect}{', idempotent' if tool.idempotent else ''}")
-        print(f"at most  {tool.timeout_seconds:g} s")
-        print(f"takes    {json_line(tool.input_schema)}")
-        print(f"gives    {json_line(tool.output_schema)}")
+        print(f"timeout  {tool.timeout_seconds:g} s")
+        print(f"input    {json_line(tool.input_schema)}")
+        print(f"output   {json_line(tool.output_schema)}")
         if tool.example is not None:
             print(f"example  {json_line(tool.example)}")
     else:
         print_table(
-            ("TOOL", "EFFECT", "WHAT IT DOES"), [(tool.name, tool.effect, tool.description) for tool in found]
+            ("TOOL", "EFFECT", "DESCRIPTION"), [(tool.name, tool.effect, tool.description) for tool in found]
         )
 
 
@@ -51,7 +51,7 @@ def tools(context: click.Context, /, name: str | None, as_json: bool) -> None:
     metavar="FOLDER",
     default=".",
     show_default="the current folder",
-    help="The folder that file tools work in; '' for one of the daemon's own.",
+    help="Working folder of the file tools; '' for a private folder of the daemon's.",
 )
 @click.option(
     "--timeout",
@@ -60,7 +60,7 @@ def tools(context: click.Context, /, name: str | None, as_json: bool) -> None:
     default=120.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long to wait for it.",
+    help="Timeout for the call.",
 )
 @json_option
 @click.pass_context
@@ -73,10 +73,10 @@ def call(
     timeout_seconds: float,
     as_json: bool,
 ) -> int:
-    """Call one tool, under the same guard as a step of a run.
+    """Call one tool under the same checks as a step of a run.
 
-    Arguments are one JSON object, or words key=value, where a value that is JSON is that value and
-    anything else a text. The result goes to standard output; a text as it is, anything else as JSON.
+    The arguments are one JSON object, or words key=value. A value is parsed as JSON if possible, otherwise it
+    is text. The result goes to standard output: text as it is, any other value as JSON.
 
     \b
     aeonctl call calculator expression='2400 * 0.175'
@@ -85,7 +85,8 @@ def call(
     """  # noqa: D301 - click's mark for lines that stay as they are
     from aeon_cli.exits import Exit
     from aeon_cli.plans import arguments_of
-    from aeon_cli.printable import json_line, one_line, printable
+    from aeon_cli.text.printable import json_line, one_line, printable
+    from aeon_cli.text.titles import effect_in_words
 
     given = arguments_of(arguments)
     folder = str(Path(workspace).absolute()) if workspace else ""
@@ -101,4 +102,7 @@ def call(
         print(printable(result.data).removesuffix("\n"))
     else:
         print(json_line(result.data))
+    if not as_json:
+        for effect in result.effects:
+            print(effect_in_words(effect), file=sys.stderr)
     return Exit.ANSWERED if result.success else Exit.FAILED

@@ -49,18 +49,18 @@ def test_json_and_toml_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     [
         ([], "the plan must be a table"),
         ({"steps": 1}, "`steps` must be a list"),
-        ({"steps": [], "step": []}, "the plan has no `step`"),
+        ({"steps": [], "step": []}, "the plan has unknown key `step`"),
         ({"steps": [7]}, r"steps\[0\] must be a table"),
-        ({"steps": [{"id": "s1"}]}, r"steps\[0\] has no `id`; known are agent"),
-        ({"steps": [{"step_id": 1}]}, r"steps\[0\].step_id must be a text"),
+        ({"steps": [{"id": "s1"}]}, r"steps\[0\] has unknown key `id`; known keys are agent"),
+        ({"steps": [{"step_id": 1}]}, r"steps\[0\].step_id must be a string"),
         ({"steps": [{"arguments": []}]}, r"steps\[0\].arguments must be a table"),
-        ({"steps": [{"depends_on": "s1"}]}, r"steps\[0\].depends_on must be a list of texts"),
-        ({"steps": [{"provides": [1]}]}, r"steps\[0\].provides must be a list of texts"),
-        ({"steps": [], "goal": 1}, "the plan.goal must be a text"),
+        ({"steps": [{"depends_on": "s1"}]}, r"steps\[0\].depends_on must be a list of strings"),
+        ({"steps": [{"provides": [1]}]}, r"steps\[0\].provides must be a list of strings"),
+        ({"steps": [], "goal": 1}, "the plan.goal must be a string"),
     ],
 )
 def test_a_wrong_plan_names_the_place(wrong: Any, words: str) -> None:
-    """What is no plan is refused with what is wrong and where."""
+    """An invalid plan is rejected with the error and its position."""
     with pytest.raises(ValueError, match=words):
         plan_of(wrong)
 
@@ -78,11 +78,11 @@ def test_an_unreadable_plan_is_a_usage_error(tmp_path: Path, content: bytes) -> 
 
 @pytest.mark.parametrize("content", ["[]", "", "[[steps]]"])
 def test_a_file_named_json_is_read_as_json(tmp_path: Path, content: str) -> None:
-    """What is wrong with a .json file is told in words about JSON or about the plan, never about TOML."""
+    """Errors in a .json file mention JSON or the plan, never TOML."""
     path = tmp_path / "plan.json"
     path.write_text(content)
     with pytest.raises(
-        click.UsageError, match=r"plan\.json cannot be used: (the plan must be a table|Expecting value)"
+        click.UsageError, match=r"Invalid plan in .*plan\.json: (the plan must be a table|Expecting value)"
     ):
         read_plan(str(path))
 
@@ -100,13 +100,14 @@ def test_arguments_that_are_no_json_name_the_place(tmp_path: Path, name: str, va
         else f'steps = [{{tool = "echo", arguments = {{text = {value}}}}}]'
     )
     with pytest.raises(
-        click.UsageError, match=rf"{name} cannot be used: steps\[0\].arguments cannot be JSON: "
+        click.UsageError,
+        match=rf"Invalid plan in .*{name}: steps\[0\].arguments cannot be converted to JSON: ",
     ):
         read_plan(str(path))
 
 
 def test_a_plan_that_is_not_there(tmp_path: Path) -> None:
-    """A missing file is told with its name and the system's words."""
+    """A missing file is reported with its name and the system's error."""
     with pytest.raises(click.UsageError, match=r"none\.json: No such file"):
         read_plan(str(tmp_path / "none.json"))
 

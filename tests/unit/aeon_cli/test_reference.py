@@ -7,7 +7,9 @@ from tests.support.repository import ROOT
 
 
 def test_the_page_is_current() -> None:
-    """docs/aeonctl.md says what the help says; `python -m aeon_cli.reference > docs/aeonctl.md` mends it."""
+    """docs/aeonctl.md equals the generated page; `python -m aeon_cli.reference > docs/aeonctl.md`
+    updates it.
+    """
     assert (ROOT / "docs" / "aeonctl.md").read_text(encoding="utf-8") == page()
 
 
@@ -21,7 +23,7 @@ def test_the_page_has_every_command() -> None:
 
 
 def test_every_exit_code_is_explained() -> None:
-    """Whoever reads the help of aeonctl learns what each exit code means."""
+    """The help of aeonctl explains every exit code."""
     assert list(MEANINGS) == list(Exit)
     text = page()
     for code, meaning in MEANINGS.items():

@@ -140,7 +140,7 @@ def test_duplicate_names_are_told(tmp_path: Path, within_one: bool) -> None:
     source = TOOL_FILE.replace("NAME", "one")
     first = written(tmp_path / "first.py", source + ("TOOLS = [one, one]" if within_one else ""))
     second = written(tmp_path / "second.py", source)
-    with pytest.raises(InvalidInputError, match="'one' is in") as refused:
+    with pytest.raises(InvalidInputError, match="'one' is defined in") as refused:
         load_tool_files([first] if within_one else [first, second])
     assert refused.value.reason == "TOOL_DUPLICATE"
     assert str(first) in refused.value.message

@@ -1,4 +1,4 @@
-"""What tests of several parts of the daemon begin with."""
+"""Fixtures for tests of several parts of the daemon."""
 
 import socket
 from collections.abc import Iterator

@@ -28,7 +28,7 @@ def test_the_clock_shows_the_machine_s_time() -> None:
 
 
 async def test_waiting_ends_when_the_time_has_come() -> None:
-    """Waiting for a moment returns at or after it, and at once when it is past."""
+    """Waiting returns at or after the given time, and at once if it has passed."""
     clock = SystemClock()
     moment = clock.monotonic() + 0.01
     with anyio.fail_after(60):
@@ -38,7 +38,7 @@ async def test_waiting_ends_when_the_time_has_come() -> None:
 
 
 def test_ids_are_uuids_of_version_7() -> None:
-    """An id is a UUID of version 7 of the moment it was made."""
+    """An id is a UUID of version 7 with its creation time."""
     new_id = TimeSortedIds(ToldClock(1_700_000_000.123)).new_id()
     assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", new_id)
     assert int(new_id.replace("-", "")[:12], 16) == 1_700_000_000_123

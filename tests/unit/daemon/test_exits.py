@@ -30,11 +30,11 @@ from aeond.errors import (
     ],
 )
 def test_each_error_has_its_exit_code(error: AeondError, code: Exit) -> None:
-    """A program that starts the daemon learns from the exit code what to mend."""
+    """The exit code tells the caller what to correct."""
     assert exit_for(error) is code
 
 
 def test_errors_are_found_in_groups_of_tasks() -> None:
-    """What ended one of many tasks is found however deep it lies."""
+    """The error that ended a task is found at any depth of exception groups."""
     first, second = ValueError("a"), KeyError("b")
     assert list(errors_in(ExceptionGroup("", [first, ExceptionGroup("", [second])]))) == [first, second]

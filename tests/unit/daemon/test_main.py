@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aeond import __version__
-from aeond.daemon import config_files
+from aeond.daemon.config import files
 from aeond.daemon.exits import Exit
 from aeond.daemon.main import main
 from aeond.errors import StoreError
@@ -32,7 +32,7 @@ def test_a_wrong_command_line_is_told(arguments: list[str], capsys: pytest.Captu
 
 
 def test_the_help_lists_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whoever writes a unit file finds every exit code in the help."""
+    """The help lists every exit code."""
     with pytest.raises(SystemExit):
         main(["--help"])
     shown = capsys.readouterr().out
@@ -47,7 +47,7 @@ def test_an_expected_error_is_one_line(
     def refuse(path: Path, *, required: bool) -> None:
         raise ExceptionGroup("tasks", [StoreError(f"{path} is broken", reason="JOURNAL_CORRUPT")])
 
-    monkeypatch.setattr(config_files, "load_config", refuse)
+    monkeypatch.setattr(files, "load_config", refuse)
     assert main(["check-config", str(tmp_path)]) == Exit.JOURNAL
     assert capsys.readouterr().err == f"aeond: {tmp_path} is broken\n"
 
@@ -55,12 +55,12 @@ def test_an_expected_error_is_one_line(
 def test_a_bug_leaves_its_trace(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An error that nobody expected ends with 70 and the trace to report."""
+    """An unexpected error exits with 70 and prints the traceback."""
 
     def break_down(path: Path, *, required: bool) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(config_files, "load_config", break_down)
+    monkeypatch.setattr(files, "load_config", break_down)
     assert main(["check-config", str(tmp_path)]) == Exit.BUG
     shown = capsys.readouterr().err
     assert "ZeroDivisionError" in shown

@@ -1,4 +1,4 @@
-"""What the service manager is told."""
+"""Notifications to systemd."""
 
 import os
 import socket
@@ -37,7 +37,7 @@ def test_the_manager_is_told_each_step(manager: socket.socket) -> None:
 
 
 def test_the_manager_is_told_of_reloads_and_of_time(manager: socket.socket) -> None:
-    """A reload is told with its moment, and more time is asked for, in microseconds."""
+    """A reload is reported with its time, and more time is requested in microseconds."""
     with closing(notifier_from_environment()) as notifier:
         notifier.reloading(12.5)
         notifier.extend(30)
@@ -48,7 +48,7 @@ def test_the_manager_is_told_of_reloads_and_of_time(manager: socket.socket) -> N
 
 
 def test_the_same_line_is_said_once(manager: socket.socket) -> None:
-    """The manager is told what changed, not what stayed."""
+    """An unchanged status is not sent again."""
     with closing(notifier_from_environment()) as notifier:
         for text in ("one", "one", "two"):
             notifier.say(text)
@@ -66,7 +66,7 @@ def test_a_line_stays_one_line(manager: socket.socket) -> None:
 def test_children_cannot_speak_for_the_daemon(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What the manager put into the environment is gone from it once it is read."""
+    """The service manager's variables are removed from the environment once they are read."""
     monkeypatch.setenv("WATCHDOG_USEC", "3000000")
     monkeypatch.setenv("WATCHDOG_PID", str(os.getpid()))
     with closing(notifier_from_environment()) as notifier:
@@ -87,7 +87,7 @@ def test_a_watchdog_that_is_not_ours_is_ignored(
 
 
 def test_without_a_manager_nobody_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A daemon at a terminal speaks to nobody."""
+    """Without a service manager nothing is sent."""
     monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
     notifier = notifier_from_environment()
     assert notifier == Silence()
@@ -95,7 +95,7 @@ def test_without_a_manager_nobody_is_told(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_manager_that_does_not_read_holds_up_nobody(manager: socket.socket) -> None:
-    """What a manager has no room for is dropped, and what is said once it reads again arrives."""
+    """Messages that do not fit are dropped, and later ones arrive once the service manager reads again."""
     with closing(notifier_from_environment()) as notifier:
         for number in range(2_000):
             notifier.say(f"line {number}")

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from aeond.domain.copying import replace
-from aeond.domain.plans import PlanStep
-from aeond.domain.runs import RunSnapshot, RunState
-from aeond.domain.steps import StepSnapshot
+from aeond.domain.plans.plan import PlanStep
+from aeond.domain.plans.steps import StepSnapshot
+from aeond.domain.runs.run import RunSnapshot, RunState
 
 
 @dataclass(frozen=True)

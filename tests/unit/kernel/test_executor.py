@@ -1,23 +1,33 @@
 """One step in each of its modes."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
-from aeond.domain import events as e
-from aeond.domain.budgets import Amounts, Budget, Grant
 from aeond.domain.outcome import Outcome, Problem, failure, success
-from aeond.domain.plans import Clarity, Plan, PlanStep, StepState
-from aeond.domain.reservations import AGENT_STEP, TOOL_STEP
-from aeond.domain.runs import RunRequest, RunSnapshot
-from aeond.domain.steps import StepMode
+from aeond.domain.plans.plan import Clarity, Plan, PlanStep, StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.plans.subtasks import Subtask, SubtaskRequest
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Amounts, Budget, Grant
+from aeond.domain.runs.reservations import AGENT_STEP, TOOL_STEP
+from aeond.domain.runs.run import RunRequest, RunSnapshot
 from aeond.domain.tools import TOOL_TIMEOUT, Effect, Recovery, ToolCall, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import ToolError
 from aeond.kernel.executor import StepExecutor, StepOutcome
-from aeond.kernel.fold import fold_all
+from aeond.orchestration.null_objects import NamedTemplates
 from aeond.ports import StepOutput
-from tests.support.doubles import ManualClock, PlainInvoker, ToldChildren, ToldMender, ToldReasoner, ToldTool
+from aeond.ports.subtasks import SubtaskChooser
+from tests.support.doubles import (
+    FixedReasoner,
+    ManualClock,
+    PlainInvoker,
+    ScriptedChildren,
+    ScriptedRepairer,
+    ScriptedTool,
+)
+from tests.support.folding import fold_all
 
 STEP = PlanStep("s1", "say hello", tool_call=ToolCall("echo", {"text": "hello"}))
 RUN = fold_all(
@@ -29,11 +39,12 @@ RUN = fold_all(
 class Bench:
     """An executor and everything it works with."""
 
-    def __init__(self, tool: ToldTool | None = None) -> None:
-        self.tool = tool or ToldTool("echo")
-        self.reasoner = ToldReasoner()
-        self.mender = ToldMender()
-        self.children = ToldChildren()
+    def __init__(self, tool: ScriptedTool | None = None) -> None:
+        self.tool = tool or ScriptedTool("echo")
+        self.reasoner = FixedReasoner()
+        self.repairer = ScriptedRepairer()
+        self.children = ScriptedChildren()
+        self.chooser: SubtaskChooser = NamedTemplates()
         self.grant = Grant(TOOL_STEP)
         self.texts: list[str] = []
 
@@ -48,9 +59,10 @@ class Bench:
         executor = StepExecutor(
             invoker=PlainInvoker({self.tool.name: self.tool}),
             reasoner=self.reasoner,
-            mender=self.mender,
+            repairer=self.repairer,
             clock=ManualClock(),
             children=self.children,
+            subtasks=self.chooser,
         )
         self.grant = Grant(reservation)
         started = e.StepStarted(step, attempt, mode, recovery, reservation)
@@ -80,7 +92,7 @@ async def test_a_tool_that_fails_fails_its_step() -> None:
     async def fail(_: JsonObject, __: ToolContext) -> JsonValue:
         raise ToolError("the file is not there", reason="FILE_NOT_FOUND")
 
-    bench = Bench(ToldTool("echo", fail))
+    bench = Bench(ScriptedTool("echo", fail))
     ended = outcome(await bench.execute(StepMode.TOOL))
     assert (ended.state, ended.error, ended.reason) == (
         StepState.FAILED,
@@ -95,7 +107,7 @@ async def test_what_breaks_inside_a_step_ends_that_step_alone() -> None:
     async def break_down(_: JsonObject, __: ToolContext) -> JsonValue:
         raise ZeroDivisionError
 
-    ended = outcome(await Bench(ToldTool("echo", break_down)).execute(StepMode.TOOL))
+    ended = outcome(await Bench(ScriptedTool("echo", break_down)).execute(StepMode.TOOL))
     assert (ended.state, ended.reason) == (StepState.FAILED, "INTERNAL")
     assert ended.used == Amounts(ttl=1, tool_calls=1)
 
@@ -114,7 +126,7 @@ async def test_a_step_whose_references_lead_nowhere_does_not_run() -> None:
 
 async def test_a_second_attempt_asks_the_tool_first() -> None:
     """A cut idempotent call is reconciled instead of repeated when its tool knows the result."""
-    bench = Bench(ToldTool("echo", effect=Effect.WRITE_CONTAINED, idempotent=True, done_before="done"))
+    bench = Bench(ScriptedTool("echo", effect=Effect.WRITE_CONTAINED, idempotent=True, done_before="done"))
     ended = outcome(await bench.execute(StepMode.TOOL, recovery=Recovery.RECONCILE, attempt=2))
     assert ended.output == "done"
     assert bench.tool.calls == []
@@ -126,7 +138,7 @@ async def test_an_effect_that_timed_out_is_unknown() -> None:
     async def time_out(_: JsonObject, __: ToolContext) -> JsonValue:
         raise ToolError("no answer in 30 s", reason=TOOL_TIMEOUT)
 
-    tool = ToldTool("echo", time_out, Effect.NET)
+    tool = ScriptedTool("echo", time_out, Effect.NET)
     assert (
         outcome(await Bench(tool).execute(StepMode.TOOL, recovery=Recovery.ASK))
     ).state is StepState.UNKNOWN
@@ -155,15 +167,15 @@ async def test_an_agent_that_cannot_is_told_apart(
 ) -> None:
     """A blocked agent makes its step INVALID, a failed one FAILED, each with its reason."""
     bench = Bench()
-    bench.reasoner = ToldReasoner({"writer": told})
+    bench.reasoner = FixedReasoner({"writer": told})
     ended = outcome(await bench.execute(StepMode.AGENT, step=PlanStep("s1", "write", agent="writer")))
     assert (ended.state, ended.reason) == (state, reason)
 
 
 async def test_a_blocked_agent_keeps_its_output() -> None:
-    """What a blocked agent said is kept with its step."""
+    """The output of a blocked agent is kept with its step."""
     bench = Bench()
-    bench.reasoner = ToldReasoner({"writer": success(StepOutput("which file?", "blocked"))})
+    bench.reasoner = FixedReasoner({"writer": success(StepOutput("which file?", "blocked"))})
     ended = outcome(await bench.execute(StepMode.AGENT, step=PlanStep("s1", "write", agent="writer")))
     assert ended.output == "which file?"
 
@@ -172,7 +184,7 @@ async def test_a_missing_tool_is_replaced_by_a_registered_one() -> None:
     """A step whose tool is missing comes back with the one that the repair found and no ttl used."""
     bench = Bench()
     mended = replace(STEP, tool_call=ToolCall("shout"))
-    bench.mender = ToldMender(lambda _: success(mended))
+    bench.repairer = ScriptedRepairer(lambda _: success(mended))
     lost = replace(STEP, tool_call=ToolCall("lost"), errors=("Tool 'lost' not found in registry",))
     kind = await bench.execute(StepMode.REPAIR, step=lost)
     assert isinstance(kind, e.StepRepaired)
@@ -202,7 +214,7 @@ async def test_the_fallback_lets_the_model_answer() -> None:
 async def test_arguments_that_cannot_be_mended_fail_the_step() -> None:
     """A step whose arguments stay wrong fails with what is wrong with them and one ttl used."""
     bench = Bench()
-    bench.mender = ToldMender(lambda step: failure(Problem("ARGUMENTS_INVALID", "still wrong"), step))
+    bench.repairer = ScriptedRepairer(lambda step: failure(Problem("ARGUMENTS_INVALID", "still wrong"), step))
     ended = outcome(
         await bench.execute(StepMode.REPAIR, step=replace(STEP, errors=("/text: must be a string",)))
     )
@@ -213,3 +225,42 @@ async def test_arguments_that_cannot_be_mended_fail_the_step() -> None:
     )
     assert ended.error == "/text: must be a string"
     assert ended.used == Amounts(ttl=1, llm_calls=1, tokens=5)
+
+
+ASKS = SubtaskRequest("Sum it up.", {"text": "long"})
+
+
+async def ask_for_a_subtask(_: JsonObject, __: ToolContext) -> SubtaskRequest:
+    return ASKS
+
+
+@dataclass
+class ToldChooser:
+    """Takes one model call and names this template; none if that is empty."""
+
+    template: str
+
+    async def choose(self, request: SubtaskRequest, grant: Grant) -> Outcome[SubtaskRequest]:
+        grant.take(Amounts(llm_calls=1))
+        if not self.template:
+            return failure(Problem("TEMPLATE_NOT_FOUND", "no template fits"), request)
+        return success(replace(request, hints=(self.template,)))
+
+
+async def test_a_subtask_goes_on_with_the_template_that_was_chosen() -> None:
+    """The chosen template is in the request that is recorded, and what the choice cost is counted."""
+    bench = Bench(ScriptedTool("echo", ask_for_a_subtask))
+    bench.chooser = ToldChooser("summarise")
+    wanted = await bench.execute(StepMode.TOOL)
+    assert isinstance(wanted, Subtask)
+    assert wanted.request == replace(ASKS, hints=("summarise",))
+    assert wanted.used == Amounts(ttl=1, tool_calls=1, llm_calls=1)
+
+
+async def test_a_subtask_that_no_template_fits_fails_its_step() -> None:
+    """No run is started: the step ends with the reason, and the choice is counted."""
+    bench = Bench(ScriptedTool("echo", ask_for_a_subtask))
+    bench.chooser = ToldChooser("")
+    ended = outcome(await bench.execute(StepMode.TOOL))
+    assert (ended.state, ended.reason) == (StepState.FAILED, "TEMPLATE_NOT_FOUND")
+    assert ended.used == Amounts(ttl=1, tool_calls=1, llm_calls=1)

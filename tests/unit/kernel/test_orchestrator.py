@@ -1,20 +1,20 @@
-"""The journaling loop with a real journal in memory and told tools."""
+"""The journaling loop with an in-memory journal and scripted tools."""
 
 from collections.abc import Sequence
 
 import anyio
 import pytest
 
-from aeond.capabilities.journal.in_memory_journal import InMemoryJournal
-from aeond.domain import events as e
-from aeond.domain.budgets import Budget
-from aeond.domain.plans import StepState
-from aeond.domain.runs import Owner, Resolution, RunState, SuspendReason
-from aeond.domain.tools import Effect, ToolCall, ToolContext
+from aeond.domain.plans.plan import StepState
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Budget
+from aeond.domain.runs.run import Owner, Resolution, RunState, SuspendReason
+from aeond.domain.tools import Effect, RecordedEffect, ToolCall, ToolContext, ToolOutput
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import OverloadedError, StoreError, WrongStateError
 from aeond.kernel.orchestrator import INBOX_SIZE
-from tests.support.doubles import FixedPlanner, ManualClock, PlainAnswerer, ToldTool
+from tests.support.doubles import FixedPlanner, ManualClock, PlainAnswerer, ScriptedTool
+from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.run_host import CHAIN, DEADLINE_SECONDS, FailingJournal, Gate, Host, plan, step
 
 
@@ -59,6 +59,25 @@ async def test_a_chain_costs_one_append_a_step() -> None:
     ]
 
 
+async def test_the_answer_has_the_effects_that_the_tools_reported() -> None:
+    """What a tool reports as changed is recorded with its step and with the answer."""
+    effect = RecordedEffect("file.created", "a.txt", "12 bytes")
+
+    async def create(_: JsonObject, __: ToolContext) -> ToolOutput[JsonValue]:
+        return ToolOutput({"path": "a.txt"}, (effect,))
+
+    host = Host(tools={"echo": ScriptedTool("echo", create, Effect.WRITE_CONTAINED)})
+    await host.create(plan(step("s1")))
+    run = await host.work()
+    assert run.answer is not None
+    assert run.answer.effects == (effect,)
+    kinds = [event.kind for event in await host.events()]
+    (step_ended,) = [kind for kind in kinds if isinstance(kind, e.StepEnded)]
+    (composed,) = [kind for kind in kinds if isinstance(kind, e.AnswerComposed)]
+    assert (step_ended.output, step_ended.effects) == ({"path": "a.txt"}, (effect,))
+    assert composed.answer == run.answer
+
+
 async def test_an_intent_is_durable_before_the_tool_runs() -> None:
     """When a tool begins, the journal already holds its StepStarted with the arguments."""
     host = Host()
@@ -68,7 +87,7 @@ async def test_an_intent_is_durable_before_the_tool_runs() -> None:
         seen.append((await host.events())[-1].kind)
         return {}
 
-    host.tools["echo"] = ToldTool("echo", look)
+    host.tools["echo"] = ScriptedTool("echo", look)
     await host.create(plan(step("s1")))
     await host.work()
     assert isinstance(seen[0], e.StepStarted)
@@ -78,7 +97,9 @@ async def test_an_intent_is_durable_before_the_tool_runs() -> None:
 async def test_independent_steps_overlap() -> None:
     """Two ready steps are both under way before either ends."""
     first, second = Gate(), Gate()
-    host = Host(tools={"a": ToldTool("a", first.pass_through), "b": ToldTool("b", second.pass_through)})
+    host = Host(
+        tools={"a": ScriptedTool("a", first.pass_through), "b": ScriptedTool("b", second.pass_through)}
+    )
     await host.create(plan(step("s1", tool="a"), step("s2", tool="b")))
     loop = await host.loop()
     with anyio.fail_after(DEADLINE_SECONDS):
@@ -94,7 +115,7 @@ async def test_independent_steps_overlap() -> None:
 async def test_a_cancelled_run_cuts_its_step_and_ends() -> None:
     """Cancelling interrupts a harmless step at once and the run ends CANCELLED."""
     gate = Gate()
-    host = Host(tools={"echo": ToldTool("echo", gate.pass_through)})
+    host = Host(tools={"echo": ScriptedTool("echo", gate.pass_through)})
     await host.create(CHAIN)
     loop = await host.loop()
     with anyio.fail_after(DEADLINE_SECONDS):
@@ -109,7 +130,7 @@ async def test_a_cancelled_run_cuts_its_step_and_ends() -> None:
 async def test_a_cancelled_run_lets_an_effect_end() -> None:
     """A step with effects is not interrupted by cancelling: its outcome is recorded and then the run ends."""
     gate = Gate()
-    host = Host(tools={"echo": ToldTool("echo", gate.pass_through, Effect.NET)})
+    host = Host(tools={"echo": ScriptedTool("echo", gate.pass_through, Effect.NET)})
     await host.create(plan(step("s1"), step("s2", "s1")))
     loop = await host.loop()
     with anyio.fail_after(DEADLINE_SECONDS):
@@ -123,7 +144,7 @@ async def test_a_cancelled_run_lets_an_effect_end() -> None:
 
 
 async def test_cancelling_twice_is_refused() -> None:
-    """A second cancellation of a run is told that the state does not admit it."""
+    """A second cancellation of a run is rejected because its state does not admit it."""
     host = Host()
     await host.create(CHAIN)
     run = await host.work(e.CancelRequested(Owner()))
@@ -151,7 +172,7 @@ async def test_planning_can_be_cut() -> None:
 async def test_time_runs_out_in_the_middle_of_a_step() -> None:
     """When the wall time is over, a harmless step is cut and the run expires with an answer."""
     gate = Gate()
-    host = Host(tools={"echo": ToldTool("echo", gate.pass_through)})
+    host = Host(tools={"echo": ScriptedTool("echo", gate.pass_through)})
     await host.create(CHAIN, Budget(wall_seconds=60.0))
     loop = await host.loop()
     with anyio.fail_after(DEADLINE_SECONDS):
@@ -204,7 +225,7 @@ async def test_a_jump_of_the_wall_clock_moves_no_deadline() -> None:
 async def test_working_time_adds_up_over_restarts() -> None:
     """A resumed run has only the time left that it did not use before."""
     gate = Gate()
-    host = Host(tools={"echo": ToldTool("echo", gate.pass_through)})
+    host = Host(tools={"echo": ScriptedTool("echo", gate.pass_through)})
     await host.create(CHAIN, Budget(wall_seconds=60.0))
     loop = await host.loop()
     with anyio.fail_after(DEADLINE_SECONDS):
@@ -215,7 +236,7 @@ async def test_working_time_adds_up_over_restarts() -> None:
             loop.park()
     assert loop.snapshot.elapsed_seconds == 40.0
     again = Gate()
-    host.tools["echo"] = ToldTool("echo", again.pass_through)
+    host.tools["echo"] = ScriptedTool("echo", again.pass_through)
     second = await host.loop()
     second.deliver(e.RunResumed())
     with anyio.fail_after(DEADLINE_SECONDS):
@@ -229,7 +250,7 @@ async def test_working_time_adds_up_over_restarts() -> None:
 async def test_parking_leaves_a_run_that_resumes() -> None:
     """A parked run journals RunParked, and goes on where it was without a crash counted."""
     gate = Gate()
-    host = Host(tools={"echo": ToldTool("echo"), "slow": ToldTool("slow", gate.pass_through)})
+    host = Host(tools={"echo": ScriptedTool("echo"), "slow": ScriptedTool("slow", gate.pass_through)})
     await host.create(plan(step("s1"), step("s2", "s1", tool="slow")))
     loop = await host.loop()
     with anyio.fail_after(DEADLINE_SECONDS):
@@ -247,7 +268,7 @@ async def test_parking_leaves_a_run_that_resumes() -> None:
 async def test_parking_waits_for_effects() -> None:
     """A step with effects that is under way ends, and is recorded, before the run is parked."""
     gate = Gate()
-    host = Host(tools={"echo": ToldTool("echo", gate.pass_through, Effect.EXEC_HOST)})
+    host = Host(tools={"echo": ScriptedTool("echo", gate.pass_through, Effect.EXEC_HOST)})
     await host.create(plan(step("s1"), step("s2", "s1")))
     loop = await host.loop()
     with anyio.fail_after(DEADLINE_SECONDS):
@@ -288,7 +309,7 @@ async def test_a_full_disk_suspends_the_run_until_there_is_room() -> None:
 async def test_an_unknown_effect_waits_for_a_person() -> None:
     """A crash inside a step with effects suspends the run, and a person's word lets it go on."""
     gate = Gate()
-    host = Host(tools={"echo": ToldTool("echo", gate.pass_through, Effect.NET)})
+    host = Host(tools={"echo": ScriptedTool("echo", gate.pass_through, Effect.NET)})
     await host.create(plan(step("s1")))
     loop = await host.loop()
     with anyio.fail_after(DEADLINE_SECONDS):
@@ -307,7 +328,7 @@ async def test_an_unknown_effect_waits_for_a_person() -> None:
 async def test_an_idempotent_step_is_reconciled_after_a_crash() -> None:
     """A cut idempotent call is not made again when its tool knows that it was done."""
     gate = Gate()
-    tool = ToldTool("echo", gate.pass_through, Effect.WRITE_CONTAINED, idempotent=True)
+    tool = ScriptedTool("echo", gate.pass_through, Effect.WRITE_CONTAINED, idempotent=True)
     host = Host(tools={"echo": tool})
     await host.create(plan(step("s1")))
     loop = await host.loop()

@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from aeond.domain import events as e
-from aeond.domain.budgets import Amounts, Budget, BudgetLedger, Grant
-from aeond.domain.evaluations import Evaluation, RefinementAction, RefinementOperation
 from aeond.domain.outcome import Outcome, Problem, failure, success
-from aeond.domain.plans import Plan
-from aeond.domain.profiles import DEFAULT_PROFILE, Route, TaskProfile
-from aeond.domain.runs import Answer, Operation, PlanSource, RunRequest, RunSnapshot
+from aeond.domain.plans.evaluations import Evaluation, RefinementAction, RefinementOperation
+from aeond.domain.plans.plan import Plan
+from aeond.domain.plans.profiles import DEFAULT_PROFILE, Route, TaskProfile
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Amounts, Budget, BudgetLedger, Grant
+from aeond.domain.runs.run import Answer, Operation, PlanSource, RunRequest, RunSnapshot
 from aeond.domain.tools import ToolCall
-from aeond.orchestration.contracts import Judgement, PlanDraft, Refinement, Resolved, RouteChoice
+from aeond.orchestration.interfaces import Judgement, PlanDraft, Refinement, Resolved, RouteChoice
+from aeond.orchestration.null_objects import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine
 from aeond.orchestration.phases import PhaseOrchestrator
-from aeond.orchestration.trivial import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine
 from tests.support.doubles import FixedPlanner, PlainAnswerer
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import calls, thinks

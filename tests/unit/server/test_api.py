@@ -5,8 +5,8 @@ import grpc
 import pytest
 
 from aeond.api.v1 import daemon_pb2, parts_pb2, runs_pb2
-from aeond.domain.events import Event, RunStarted, RunSuspended
-from aeond.domain.runs import SuspendReason
+from aeond.domain.runs.events import Event, RunStarted, RunSuspended
+from aeond.domain.runs.run import SuspendReason
 from tests.support.api_world import DEADLINE_SECONDS, ApiWorld, Stubs, api_world, status_of
 
 SUSPENDED = RunSuspended(SuspendReason.DISK_FULL, "x" * 10_000)
@@ -64,8 +64,9 @@ async def test_closing_ends_streams_before_connections(tmp_path: Path) -> None:
 
 
 async def test_a_client_that_stops_reading_is_told_where_to_go_on(tmp_path: Path) -> None:
-    """A stream that nobody reads ends with STREAM_STALLED and a seq from which nothing is missing, and
-    the service has long stopped working for it."""
+    """An unread stream ends with STREAM_STALLED and a resume position without gaps, long after the service
+    stopped working for it.
+    """
     with anyio.fail_after(DEADLINE_SECONDS):
         async with api_world(tmp_path, stall_seconds=0.2) as world, world.channel() as channel:
             client = Stubs(channel)

@@ -44,7 +44,7 @@ def test_a_capability_that_may_work_again_is_unavailable(kind: type[errors.Capab
 def test_waiting_time_travels_in_milliseconds(
     kind: type[errors.OverloadedError] | type[errors.UnavailableError],
 ) -> None:
-    """Where waiting helps, the client is told for how long."""
+    """The retry delay is sent in milliseconds."""
     assert ("retry-after-ms", "250") in status_of(kind("Busy.", retry_after_seconds=0.25)).metadata
 
 
@@ -57,7 +57,7 @@ def test_a_long_message_fits_into_what_clients_take(message: str) -> None:
 
 
 def test_a_bug_shows_its_error_id_and_nothing_else() -> None:
-    """A failure that nobody foresaw tells the client where in the log to look."""
+    """An unexpected failure shows the client only an error id to search for in the log."""
     status = bug_status("id-7")
     assert status.code is grpc.StatusCode.INTERNAL
     assert dict(status.metadata) == {"reason": "INTERNAL", "error-id": "id-7"}

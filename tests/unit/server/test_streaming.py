@@ -40,8 +40,7 @@ async def test_parts_are_written_in_order_until_the_end() -> None:
 
 
 async def test_a_client_that_stops_reading_is_cut() -> None:
-    """When one write takes too long the stream ends, its source is closed, and the last seq that was
-    written is told."""
+    """When one write takes too long, the stream ends with the last seq written, and its source is closed."""
 
     async def write(message: bytes) -> None:
         if message == b"c":

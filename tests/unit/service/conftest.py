@@ -1,8 +1,8 @@
-"""What tests of several services begin with."""
+"""Fixtures for tests of several services."""
 
 import pytest
 
-from aeond.service.admission import Admission
+from aeond.service.runs.admission import Admission
 from tests.support.service_world import open_admission
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from aeond.capabilities.memory.in_memory_memory import InMemoryMemory
 from aeond.errors import InvalidInputError, NotFoundError, UnavailableError
-from aeond.service.admission import Admission
 from aeond.service.memory import MemoryKeys
+from aeond.service.runs.admission import Admission
+from tests.support.memory import InMemoryMemory
 
 
 @pytest.fixture

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import anyio
 
-from aeond.capabilities.llm.scripted import Script, ScriptedLLM
-from aeond.capabilities.llm.scripted_engine import ScriptedEngine
-from aeond.domain.budgets import BudgetRequest
+from aeond.capabilities.llm.adapters.scripted import Script, ScriptedLLM
+from aeond.capabilities.llm.external.scripted_engine import ScriptedEngine
 from aeond.domain.daemons import ConfigChanges, DaemonState
 from aeond.domain.llm import EngineSnapshot, EngineState
-from aeond.service.scheduling import RunLimits
+from aeond.domain.runs.budgets import BudgetRequest
+from aeond.service.runs.work import RunLimits
 from aeond.service.status import Process, Status
-from tests.support.doubles import ToldTool
-from tests.support.service_world import ONE_STEP, ToldRegistry, World, asking
+from tests.support.doubles import ScriptedTool
+from tests.support.service_world import ONE_STEP, ScriptedRegistry, World, asking
 
 
 class DeadEngine(ScriptedEngine):
@@ -28,7 +28,7 @@ def status_of(world: World, engine: type[ScriptedEngine] = ScriptedEngine) -> St
         admission=world.admission,
         scheduler=world.scheduler,
         engine=engine(ScriptedLLM(Script()), world.clock),
-        registry=ToldRegistry(ToldTool("a"), ToldTool("b")),
+        registry=ScriptedRegistry(ScriptedTool("a"), ScriptedTool("b")),
         clock=world.clock,
         reload=lambda: ConfigChanges(("log.level",)),
     )
@@ -80,5 +80,5 @@ async def test_a_dead_engine_degrades_the_daemon(tmp_path: Path) -> None:
 
 
 async def test_a_reload_is_passed_on(tmp_path: Path) -> None:
-    """What came of reading the configuration again is told to who asked for it."""
+    """The result of a configuration reload is returned to the caller."""
     assert await status_of(World(tmp_path)).reload() == ConfigChanges(("log.level",))

@@ -4,24 +4,24 @@ from pathlib import Path
 
 import pytest
 
-from aeond.domain.questions import InputRequest
+from aeond.domain.runs.questions import InputRequest
 from aeond.domain.tools import ToolCall, ToolContext
 from aeond.domain.values import JsonObject
 from aeond.errors import InvalidInputError, NotFoundError, UnavailableError
-from aeond.service.admission import Admission
+from aeond.service.runs.admission import Admission
+from aeond.service.runs.workspaces import Workspaces
 from aeond.service.tools import Tools
-from aeond.service.workspaces import Workspaces
-from tests.support.doubles import PlainInvoker, ToldTool
-from tests.support.service_world import USER, NumberedIds, ToldRegistry
+from tests.support.doubles import PlainInvoker, ScriptedTool
+from tests.support.service_world import USER, NumberedIds, ScriptedRegistry
 
 
 @pytest.fixture
-def registry() -> ToldRegistry:
-    return ToldRegistry(*(ToldTool(name) for name in "dbcae"))
+def registry() -> ScriptedRegistry:
+    return ScriptedRegistry(*(ScriptedTool(name) for name in "dbcae"))
 
 
 @pytest.fixture
-def tools(registry: ToldRegistry, admission: Admission, tmp_path: Path) -> Tools:
+def tools(registry: ScriptedRegistry, admission: Admission, tmp_path: Path) -> Tools:
     return Tools(
         registry=registry,
         invoker=PlainInvoker(registry.tools),
@@ -47,7 +47,7 @@ async def test_an_unknown_tool_is_not_found(tools: Tools) -> None:
 
 
 async def test_a_call_runs_in_the_workspace_that_was_named(
-    tools: Tools, registry: ToldRegistry, tmp_path: Path
+    tools: Tools, registry: ScriptedRegistry, tmp_path: Path
 ) -> None:
     """A call outside of a run works in the caller's folder under an id of its own."""
     result = await tools.invoke(ToolCall("a", {"n": 1}), str(tmp_path), USER)
@@ -57,15 +57,15 @@ async def test_a_call_runs_in_the_workspace_that_was_named(
 
 
 async def test_a_call_without_a_workspace_has_one_of_the_daemon_s(
-    tools: Tools, registry: ToldRegistry, tmp_path: Path
+    tools: Tools, registry: ScriptedRegistry, tmp_path: Path
 ) -> None:
     """A call that names no folder gets none of the caller's."""
     await tools.invoke(ToolCall("a"), "", USER)
     assert registry.tools["a"].calls[0].workspace == str(tmp_path / "own" / "calls")
 
 
-async def test_a_tool_that_asks_is_for_runs(tools: Tools, registry: ToldRegistry) -> None:
-    """What a tool asks of a person, or of another run, has nobody to go to outside of a run, which is said."""
+async def test_a_tool_that_asks_is_for_runs(tools: Tools, registry: ScriptedRegistry) -> None:
+    """A tool that asks a person or starts a run is rejected outside a run."""
 
     async def ask(_arguments: JsonObject, _context: ToolContext) -> InputRequest:
         return InputRequest("which?")
@@ -76,7 +76,9 @@ async def test_a_tool_that_asks_is_for_runs(tools: Tools, registry: ToldRegistry
     assert result.error.startswith("a works only as a step of a run")
 
 
-async def test_a_workspace_that_cannot_be_used_stops_the_call(tools: Tools, registry: ToldRegistry) -> None:
+async def test_a_workspace_that_cannot_be_used_stops_the_call(
+    tools: Tools, registry: ScriptedRegistry
+) -> None:
     """A tool never starts in a folder that is none."""
     with pytest.raises(InvalidInputError):
         await tools.invoke(ToolCall("a"), "relative", USER)
@@ -84,7 +86,7 @@ async def test_a_workspace_that_cannot_be_used_stops_the_call(tools: Tools, regi
 
 
 async def test_a_daemon_that_stops_starts_no_call(
-    tools: Tools, admission: Admission, registry: ToldRegistry
+    tools: Tools, admission: Admission, registry: ScriptedRegistry
 ) -> None:
     """While the daemon drains, tools can be looked at and not called."""
     admission.drain()

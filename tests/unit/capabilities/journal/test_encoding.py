@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from aeond.capabilities.journal import encoding
 from aeond.capabilities.journal.encoding import KINDS, Body, StoredEvent, decode, encode
-from aeond.domain.events import LOGIC_VERSION, Event, RunParked, RunSuspended, StepEnded
-from aeond.domain.plans import StepState
-from aeond.domain.runs import SuspendReason
-from aeond.domain.steps import StepMode
+from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.runs.events import LOGIC_VERSION, Event, RunParked, RunSuspended, StepEnded
+from aeond.domain.runs.run import SuspendReason
 from aeond.domain.values import JsonValue
 from aeond.errors import ReplayError
 

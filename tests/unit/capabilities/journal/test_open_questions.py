@@ -4,11 +4,11 @@ import pytest
 
 from aeond.capabilities.journal.encoding import KINDS
 from aeond.capabilities.journal.open_questions import NONE_OPEN, TELLING, open_after
-from aeond.domain import events as e
-from aeond.domain.plans import StepState
-from aeond.domain.questions import InputRequest, Question
-from aeond.domain.runs import Owner, Resolution
-from aeond.domain.steps import StepMode
+from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.runs import events as e
+from aeond.domain.runs.questions import InputRequest, Question
+from aeond.domain.runs.run import Owner, Resolution
 
 ASKED = [e.InputRequested(Question(f"{s}.1", s, InputRequest("?"), 0.0)) for s in ("a", "b")]
 

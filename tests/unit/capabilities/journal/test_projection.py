@@ -2,12 +2,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aeond.capabilities.journal.projection import parts_of
-from aeond.domain.budgets import Budget
-from aeond.domain.events import CancelRequested
-from aeond.domain.plans import Plan, PlanStep, StepState
-from aeond.domain.runs import Owner, RunSnapshot, RunState
+from aeond.domain.plans.plan import Plan, PlanStep, StepState
+from aeond.domain.runs.budgets import Budget
+from aeond.domain.runs.events import CancelRequested
+from aeond.domain.runs.run import Owner, RunSnapshot, RunState
 from aeond.domain.tools import Recovery, ToolCall
-from aeond.kernel.fold import fold_all
+from tests.support.folding import fold_all
 from tests.support.simulation import SimulatedHost, StepScript
 
 PLAN = Plan("a goal", tuple(PlanStep(f"s{n}", "a step", ToolCall("work")) for n in range(4)))

@@ -6,9 +6,9 @@ import anyio.to_thread
 import apsw
 import pytest
 
-from aeond.capabilities.journal import committing, writing
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
-from aeond.domain.runs import RunState
+from aeond.capabilities.journal.writer import committer, writer
+from aeond.domain.runs.run import RunState
 from aeond.errors import OverloadedError, StoreError
 from tests.support.counting_vfs import counting_vfs, settled
 from tests.support.failing_vfs import Hanging, hanging_vfs
@@ -24,7 +24,7 @@ async def arrived(hanging: Hanging) -> None:
 
 
 async def test_events_outlive_the_process(tmp_path: Path) -> None:
-    """What was appended is there after a restart, and the file alone holds all of it."""
+    """Appended events are present after a restart, and the database file alone contains all of them."""
     async with journal_in(tmp_path) as journal:
         await journal.append(beginning("r"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["journal.db", "journal.db-reserve"]
@@ -116,7 +116,7 @@ async def test_a_cancelled_append_is_waited_for(tmp_path: Path) -> None:
 
 
 async def test_a_probe_can_be_given_up(tmp_path: Path) -> None:
-    """Who probes a disk that hangs may stop waiting, and the journal goes on when the disk does."""
+    """A probe of a hanging disk can be cancelled, and the journal continues when the disk does."""
     with hanging_vfs() as (vfs, hanging):
         async with journal_in(tmp_path, vfs=vfs) as journal:
             await settled(journal)
@@ -139,9 +139,9 @@ async def test_a_reserve_that_cannot_be_made_refuses_the_start(tmp_path: Path) -
 
 
 async def test_what_waits_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When too many appends wait, or too many bytes, the next is refused and told when to come back."""
-    monkeypatch.setattr(writing, "MAX_WAITING", 4)
-    monkeypatch.setattr(writing, "MAX_WAITING_BYTES", 100_000)
+    """When too many appends or bytes are queued, the next one is rejected with a retry delay."""
+    monkeypatch.setattr(writer, "MAX_WAITING", 4)
+    monkeypatch.setattr(writer, "MAX_WAITING_BYTES", 100_000)
     with hanging_vfs() as (vfs, hanging):
         async with journal_in(tmp_path, vfs=vfs) as journal, anyio.create_task_group() as group:
             await settled(journal)
@@ -262,9 +262,9 @@ async def test_damage_found_while_reading_is_named(tmp_path: Path, monkeypatch: 
 
 
 async def test_a_quiet_moment_is_used_for_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When nothing is to be written for a moment, what is in the log goes back into the file."""
-    monkeypatch.setattr(committing, "SHORT_LOG_BYTES", 1)
-    monkeypatch.setattr(writing, "QUIET_SECONDS", 0.01)
+    """When the writer is idle for a short time, the log is checkpointed."""
+    monkeypatch.setattr(committer, "SHORT_LOG_BYTES", 1)
+    monkeypatch.setattr(writer, "QUIET_SECONDS", 0.01)
     async with journal_in(tmp_path) as journal:
         await journal.append(beginning("r"))
         alone = (tmp_path / "journal.db").absolute().as_uri() + "?immutable=1"
@@ -280,7 +280,7 @@ async def test_a_quiet_moment_is_used_for_the_log(tmp_path: Path, monkeypatch: p
 
 async def test_the_log_does_not_grow_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However much is appended without a pause, the log stays about as long as its bound."""
-    monkeypatch.setattr(committing, "LONG_LOG_BYTES", 256 << 10)
+    monkeypatch.setattr(committer, "LONG_LOG_BYTES", 256 << 10)
     async with journal_in(tmp_path) as journal:
         await journal.append(beginning("r"))
         for seq in range(3, 403, 2):
@@ -291,7 +291,9 @@ async def test_the_log_does_not_grow_for_ever(tmp_path: Path, monkeypatch: pytes
 
 
 async def test_old_runs_are_pruned_whole(sqlite_journal: SqliteJournal, tmp_path: Path) -> None:
-    """Pruning removes what ended before a time, request ids and all; what is younger or unfinished stays."""
+    """Pruning deletes runs that ended before a time, with their request ids; younger and unfinished runs
+    stay.
+    """
     for number in range(100):
         run_id = f"r{number:03}"
         await sqlite_journal.append(beginning(run_id, request_id=run_id, time=number))

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.capabilities.llm.agent import LLMAgent
-from aeond.capabilities.llm.scripted import Rule, Script, ScriptedLLM
 from aeond.domain.messages import Message, Role
 from aeond.domain.values import JsonValue
 from aeond.errors import InvalidInputError, LLMError

@@ -12,7 +12,7 @@ from tests.support.failing_vfs import failing_vfs, hanging_vfs
 
 
 async def test_memory_outlives_the_process(tmp_path: Path) -> None:
-    """What was remembered is there after a restart."""
+    """Stored values are present after a restart."""
     async with SqliteMemory(tmp_path / "memory.db") as memory:
         await memory.write("bonus", 420)
     async with SqliteMemory(tmp_path / "memory.db") as memory:
@@ -105,3 +105,50 @@ async def test_a_closed_memory_says_so(tmp_path: Path) -> None:
         await memory.write("key", 1)
     assert refused.value.reason == "MEMORY_CANNOT_OPEN"
     assert list(tmp_path.iterdir()) == []
+
+
+VERSION_1 = """
+    CREATE TABLE entries (
+        namespace TEXT NOT NULL,
+        key TEXT NOT NULL,
+        value TEXT NOT NULL,
+        PRIMARY KEY (namespace, key)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO entries VALUES ('user', 'gate_code', '7714'), ('user', 'Café', '"Krümel"'), ('other', 'x', '[1]');
+    PRAGMA application_id = 1634037113;
+    PRAGMA user_version = 1;
+"""
+
+
+async def test_a_file_of_version_1_is_upgraded(tmp_path: Path) -> None:
+    """The facts of a file of the first version are read, found by their words and changed as any other."""
+    connection = apsw.Connection(str(tmp_path / "memory.db"))
+    connection.execute(VERSION_1)
+    connection.close()
+    for _ in range(2):
+        async with SqliteMemory(tmp_path / "memory.db") as memory:
+            assert list(await memory.search("")) == [("Café", "Krümel"), ("gate_code", 7714)]
+            assert [fact.key for fact in await memory.recall("krumel", limit=1)] == ["Café"]
+            found = await memory.find("Gate Code")
+            assert found is not None
+            assert found.value == 7714
+    async with SqliteMemory(tmp_path / "memory.db", "other") as memory:
+        assert await memory.read("x") == [1]
+        await memory.write("x", 2)
+        assert await memory.read("x") == 2
+
+
+async def test_an_upgrade_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    """A table that is in the way stops the upgrade, and the file is still of the first version."""
+    connection = apsw.Connection(str(tmp_path / "memory.db"))
+    connection.execute(VERSION_1)
+    connection.execute("CREATE TABLE vectors (surprise TEXT)")
+    connection.close()
+    for _ in range(2):
+        with pytest.raises(StoreError) as refused:
+            await SqliteMemory(tmp_path / "memory.db").__aenter__()
+        assert refused.value.reason == "MEMORY_FAILED"
+    connection = apsw.Connection(str(tmp_path / "memory.db"))
+    assert connection.pragma("user_version") == 1
+    assert connection.execute("SELECT count(*) FROM entries").get == 3
+    connection.close()

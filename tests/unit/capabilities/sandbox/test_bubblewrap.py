@@ -72,7 +72,7 @@ async def test_what_is_hidden_is_not_in_the_workspace(tmp_path: Path) -> None:
 
 
 async def test_only_the_workspace_can_be_written_to(tmp_path: Path) -> None:
-    """What a tool writes beside its workspace is nowhere, and what it writes to the system fails."""
+    """Files that a tool writes outside its workspace vanish, and writes to the system fail."""
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     tool = await tool_named("write", Bubblewrap())

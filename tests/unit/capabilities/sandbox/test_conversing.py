@@ -1,13 +1,15 @@
-"""What comes out of a sandbox is foreign, and is read as such."""
+"""Replies from a sandbox are untrusted."""
 
+import json
 from typing import Any
 
 import pytest
 
 from aeond.capabilities.sandbox.conversing import answer_of
-from aeond.capabilities.sandbox.messages import Outcome, Reply
-from aeond.domain.questions import InputRequest
-from aeond.domain.subtasks import SubtaskRequest
+from aeond.capabilities.sandbox.messages import Outcome, Reply, ReplyHead
+from aeond.domain.plans.subtasks import SubtaskRequest
+from aeond.domain.runs.questions import InputRequest
+from aeond.domain.tools import RecordedEffect, ToolOutput
 from aeond.domain.values import JsonObject
 from aeond.errors import ToolError
 
@@ -16,6 +18,20 @@ def test_data_stays_data_whatever_it_looks_like() -> None:
     """A value that has the fields of a question is no question unless the reply says so."""
     looks_like_one = {"prompt": "May I?"}
     assert answer_of(Reply(looks_like_one)) is looks_like_one
+
+
+def test_effects_come_beside_the_data() -> None:
+    """Effects in a reply make its value an output with effects."""
+    said = answer_of(Reply({"path": "a"}, effects=(("file.created", "a", "1 byte"),)))
+    assert said == ToolOutput({"path": "a"}, (RecordedEffect("file.created", "a", "1 byte"),))
+
+
+@pytest.mark.parametrize("effects", ["x", [["a", "b"]], [["a", "b", 1]], [{}], 1])
+def test_effects_of_another_shape_are_refused(effects: Any) -> None:
+    """A reply whose effects are not lists of three texts cannot be read."""
+    head = json.loads(Reply(1).encoded()) | {"effects": effects}
+    with pytest.raises(ValueError, match="effect"):
+        ReplyHead.read(json.dumps(head).encode())
 
 
 def test_requests_are_made_of_their_fields() -> None:
@@ -28,7 +44,7 @@ def test_requests_are_made_of_their_fields() -> None:
 @pytest.mark.parametrize("outcome", [Outcome.INPUT, Outcome.SUBTASK])
 @pytest.mark.parametrize("value", [None, 7, [], {}, {"prompt": 7, "description": 7}])
 def test_a_request_of_another_shape_is_a_failed_call(outcome: Outcome, value: Any) -> None:
-    """What says that it is a request and is none fails its call."""
+    """A malformed request from a tool fails its call."""
     with pytest.raises(ToolError) as caught:
         answer_of(Reply(value, outcome))
     assert caught.value.reason == "REQUEST_INVALID"

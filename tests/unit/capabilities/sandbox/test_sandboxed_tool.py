@@ -13,7 +13,7 @@ from aeond.capabilities.sandbox.choosing import Choice, sandbox_for
 from aeond.capabilities.sandbox.messages import MAX_PARCEL_BYTES, Errand, Request
 from aeond.capabilities.sandbox.sandboxed_tool import python_files, replaced, sandboxed_file, sandboxed_tools
 from aeond.capabilities.sandbox.tool_unit import ToolUnit
-from aeond.domain.questions import InputRequest
+from aeond.domain.runs.questions import InputRequest
 from aeond.domain.tools import Effect
 from aeond.domain.values import JsonValue
 from aeond.errors import InvalidInputError, ToolError
@@ -34,7 +34,7 @@ SPEC: dict[str, JsonValue] = {
 
 @dataclass
 class SaidSandbox:
-    """A sandbox that says what it was told to say, and remembers what was asked."""
+    """A sandbox with predefined replies that records its requests."""
 
     said: ToolAnswer
     requests: list[tuple[Request, int]] = field(default_factory=list)
@@ -60,7 +60,7 @@ def unit(tmp_path: Path) -> Iterator[ToolUnit]:
 
 
 async def test_a_file_is_described_by_its_sandbox(file: Path) -> None:
-    """The tools of a file are those that its sandbox tells of; its code is handed over as it is."""
+    """The tools of a file are those that its sandbox reports; its code is passed on unchanged."""
     sandbox = SaidSandbox([SPEC])
     (tool,) = await sandboxed_file(file, sandbox, 1 << 30)
     assert (tool.spec.name, tool.spec.effect, tool.spec.timeout_seconds) == ("count", Effect.READ, 7.0)
@@ -83,7 +83,7 @@ async def test_a_call_has_the_bounds_of_its_tool(file: Path) -> None:
 
 @pytest.mark.parametrize("said", [None, "x", [1], [{**SPEC, "effect": "harmless"}], [{}]])
 async def test_what_is_no_description_is_refused(file: Path, said: JsonValue) -> None:
-    """What a file's code says of its tools is checked before it is believed."""
+    """A file's description of its tools is validated before use."""
     with pytest.raises(InvalidInputError) as caught:
         await sandboxed_file(file, SaidSandbox(said), 1 << 30)
     assert (caught.value.reason, caught.value.field) == ("TOOL_FILE_BROKEN", "tools.folders")
@@ -101,7 +101,9 @@ def test_a_file_that_hangs_ends_the_start(file: Path) -> None:
     """A file whose code never comes to an end is named, whatever bounds of its own it has taken off."""
 
     async def scene() -> None:
-        with pytest.raises(InvalidInputError, match=r"count\.py: it did not say within") as caught:
+        with pytest.raises(
+            InvalidInputError, match=r"count\.py: it did not describe its tools within"
+        ) as caught:
             await sandboxed_file(file, SilentSandbox(), 1 << 30)
         assert caught.value.reason == "TOOL_FILE_BROKEN"
 
@@ -122,13 +124,13 @@ async def test_one_name_is_one_tool(file: Path) -> None:
     other = file.with_name("other.py")
     other.write_text("", encoding="utf-8")
     other.chmod(0o644)
-    with pytest.raises(InvalidInputError, match=r"other\.py: tool 'count' is in .*count\.py already"):
+    with pytest.raises(InvalidInputError, match=r"other\.py: tool 'count' is defined in .*count\.py already"):
         await sandboxed_tools(python_files([file.parent]), SaidSandbox([SPEC]), 1 << 30)
 
 
 def test_a_missing_folder_is_told(tmp_path: Path) -> None:
     """A folder that is configured and not there ends the start."""
-    with pytest.raises(InvalidInputError, match="there is no folder") as caught:
+    with pytest.raises(InvalidInputError, match="does not exist: create it") as caught:
         python_files([tmp_path / "none"])
     assert caught.value.reason == "FOLDER_MISSING"
 
@@ -139,12 +141,14 @@ async def test_named_tools_are_replaced(file: Path) -> None:
     own = [FreeTool(name="count"), FreeTool(name="other")]
     assert replaced(own, apart, ["count"]) == [apart[0], own[1]]
     assert replaced(own, (), ()) == own
-    with pytest.raises(InvalidInputError, match=r"named calculator: take it out of tools\.sandboxed"):
+    with pytest.raises(InvalidInputError, match=r"named calculator: remove it from tools\.sandboxed"):
         replaced(own, apart, ["count", "calculator"])
 
 
 async def test_the_strongest_that_is_there_is_chosen(tmp_path: Path, unit: ToolUnit) -> None:
-    """Asked for nothing, it is a unit where the socket is and bubblewrap elsewhere; what is asked for is taken."""
+    """By default the unit is used if its socket exists, and bubblewrap otherwise; an explicit choice is
+    honoured.
+    """
     here, nowhere = tmp_path / "tool.sock", tmp_path / "none.sock"
     chosen = [sandbox_for(choice, place, ()) for choice in Choice for place in (here, nowhere)]
     assert [type(sandbox) for sandbox in chosen] == [
@@ -158,7 +162,7 @@ async def test_the_strongest_that_is_there_is_chosen(tmp_path: Path, unit: ToolU
 
 
 async def test_a_socket_without_systemd_is_told(tmp_path: Path, file: Path) -> None:
-    """Where nobody listens, nothing runs, and the error says what to start."""
+    """If no unit is listening, nothing runs, and the error names the command to start it."""
     with pytest.raises(InvalidInputError, match=r"systemctl start aeond-tool\.socket") as caught:
         await sandboxed_file(file, ToolUnit(tmp_path / "none.sock"), 1 << 30)
     assert caught.value.reason == "SANDBOX_UNAVAILABLE"
@@ -180,7 +184,7 @@ async def test_a_workspace_that_is_too_large_does_not_travel(tmp_path: Path, uni
     with (workspace / "film").open("wb") as film:
         film.truncate(MAX_PARCEL_BYTES + 1)
     (tool,) = await sandboxed_file(good_file(tmp_path), unit, 1 << 30)
-    with pytest.raises(ToolError, match=r"more than 64 MiB.*name a smaller workspace") as caught:
+    with pytest.raises(ToolError, match=r"more than 64 MiB.*choose a smaller workspace") as caught:
         await tool.execute({}, within(CONTEXT, workspace))
     assert caught.value.reason == "WORKSPACE_TOO_LARGE"
 
@@ -193,7 +197,7 @@ async def test_what_would_leave_the_workspace_does_not_come_back(tmp_path: Path,
     (workspace / "sub").symlink_to(outside)
     path = good_file(tmp_path, "os.mkdir('sub'); open('sub/file', 'w').close()")
     (tool,) = await sandboxed_file(path, unit, 1 << 30)
-    with pytest.raises(ToolError, match="could not be brought back") as caught:
+    with pytest.raises(ToolError, match="could not be transferred") as caught:
         await tool.execute({}, within(CONTEXT, workspace))
     assert caught.value.reason == "WORKSPACE_NOT_UPDATED"
     assert list(outside.iterdir()) == []

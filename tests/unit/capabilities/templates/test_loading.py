@@ -65,22 +65,22 @@ def test_a_users_template_takes_the_place_of_a_shipped_one(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (GOOD.replace('task = "Write', 'tusk = "Write'), "tusk: there is no 'tusk' in a template"),
+        (GOOD.replace('task = "Write', 'tusk = "Write'), "tusk: unknown key 'tusk'"),
         (GOOD.replace('task = "Write a poem about the subject."', ""), "task: it is missing"),
         (GOOD.replace('["a poem", "verse"]', "[]"), "hints: it is empty"),
-        (GOOD.replace("hints =", "hint ="), "hint: there is no 'hint' in a template"),
+        (GOOD.replace("hints =", "hint ="), "hint: unknown key 'hint'"),
         (GOOD.replace("ttl = 3", 'ttl = "three"'), "budget.ttl"),
         (GOOD.replace("ttl = 3", "ttl = 0"), "budget.ttl"),
-        (GOOD.replace("[budget]", "[budgets]"), "budgets: there is no 'budgets' in a template"),
+        (GOOD.replace("[budget]", "[budgets]"), "budgets: unknown key 'budgets'"),
         (
             GOOD.replace('{ subject = "rain" }', '{ topic = "rain" }'),
-            "its example must have each of its inputs",
+            "its example must have a value for each input",
         ),
-        (GOOD.replace("hints =", "hints"), "it is no TOML"),
+        (GOOD.replace("hints =", "hints"), "it is not valid TOML"),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_place(tmp_path: Path, text: str, said: str) -> None:
-    """What is wrong in a file is told with the file and the key, and keeps the daemon from starting."""
+    """An error in a file is reported with file and key, and prevents a start."""
     path = tmp_path / "poem.toml"
     path.write_text(text)
     with pytest.raises(InvalidInputError) as raised:
@@ -92,7 +92,7 @@ def test_a_wrong_file_is_refused_with_its_place(tmp_path: Path, text: str, said:
 
 
 def test_a_file_that_anybody_may_change_is_refused(tmp_path: Path) -> None:
-    """Whoever could write a template could tell the model what to do."""
+    """A template that other users can modify is rejected."""
     path = tmp_path / "poem.toml"
     path.write_text(GOOD)
     path.chmod(0o666)
@@ -106,7 +106,7 @@ def test_a_file_that_others_can_replace_is_refused(tmp_path: Path, monkeypatch: 
     path = tmp_path / "poem.toml"
     path.write_text(GOOD)
     tmp_path.chmod(0o777)
-    with pytest.raises(InvalidInputError, match="chmod o-w its folder") as replaceable:
+    with pytest.raises(InvalidInputError, match="chmod o-w on the folder") as replaceable:
         read_template(path)
     tmp_path.chmod(0o1777)
     assert read_template(path).template.name == "poem"
@@ -122,7 +122,7 @@ def test_a_file_that_others_can_replace_is_refused(tmp_path: Path, monkeypatch: 
 def test_a_template_named_like_a_tool_is_told_with_its_place(tmp_path: Path) -> None:
     """The file that has to be renamed is named."""
     (tmp_path / "echo.toml").write_text(GOOD)
-    with pytest.raises(InvalidInputError, match="there is a tool named echo already") as raised:
+    with pytest.raises(InvalidInputError, match="a tool named echo exists already") as raised:
         check_names(load_templates([tmp_path]), ["echo"])
     assert raised.value.reason == "TEMPLATE_BROKEN"
     assert str(tmp_path / "echo.toml") in raised.value.message
@@ -153,10 +153,10 @@ def test_too_many_templates_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_template_may_only_name_tools_that_there_are(tmp_path: Path) -> None:
-    """A tool that is not registered is told with those that are."""
+    """An unknown tool is reported together with the known ones."""
     (tmp_path / "poem.toml").write_text(GOOD)
     files = [read_template(tmp_path / "poem.toml")]
     check_tools(files, ["echo", "now"])
-    with pytest.raises(InvalidInputError, match="no tool 'echo'; there are: now") as raised:
+    with pytest.raises(InvalidInputError, match="unknown tool 'echo'; known tools are now") as raised:
         check_tools(files, ["now"])
     assert raised.value.reason == "TEMPLATE_TOOL_UNKNOWN"

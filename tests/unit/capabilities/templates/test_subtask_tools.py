@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from aeond.capabilities.templates.loading import TemplateFile, load_templates
-from aeond.capabilities.templates.subtask_tools import SubtaskTool, subtask_tools
-from aeond.domain.subtasks import SubtaskRequest, Template
+from aeond.capabilities.templates.subtask_tools import DelegateTool, SubtaskTool, subtask_tools
+from aeond.domain.plans.subtasks import SubtaskRequest, Template
 from aeond.domain.tools import Recovery
 from aeond.errors import InvalidInputError
 from tests.support.tools import CONTEXT, call, invoker_of
@@ -41,7 +41,7 @@ async def test_asking_again_after_a_crash_is_harmless() -> None:
 
 
 def test_every_template_is_a_tool_and_those_that_are_named_are_offered() -> None:
-    """Plans of clients may call any; models are told of those that the configuration names."""
+    """Clients' plans may use every template; models see those in the configuration."""
     tools = subtask_tools(load_templates(), ["research"])
     assert {tool.spec.name: tool.spec.offered for tool in tools} == {
         "compare": False,
@@ -49,6 +49,41 @@ def test_every_template_is_a_tool_and_those_that_are_named_are_offered() -> None
         "research": True,
         "summarise": False,
     }
-    with pytest.raises(InvalidInputError, match="no template 'juggle'; there are: compare") as raised:
+    with pytest.raises(
+        InvalidInputError, match="template 'juggle' does not exist; existing templates are compare"
+    ) as raised:
         subtask_tools(load_templates(), ["juggle"])
     assert (raised.value.reason, raised.value.field) == ("TEMPLATE_NOT_FOUND", "tools.subtasks")
+
+
+DELEGATE = DelegateTool(("poem", "summarise"))
+
+
+async def test_a_described_piece_of_work_asks_for_a_run() -> None:
+    """The task and the text become the description of the request; a kind becomes its hint."""
+    invoker = invoker_of(DELEGATE)
+    plain = await invoker.invoke(call("delegate", task="Write four lines about rain."), CONTEXT)
+    assert plain.request == SubtaskRequest("Write four lines about rain.")
+    whole = await invoker.invoke(call("delegate", task="Sum it up.", text="Long.", kind="summarise"), CONTEXT)
+    assert whole.request == SubtaskRequest("Sum it up.\n\nLong.", {}, ("summarise",))
+
+
+async def test_a_kind_that_no_template_has_is_refused() -> None:
+    """The schema lists the templates; of very many templates it lists none and takes any name."""
+    result = await invoker_of(DELEGATE).invoke(call("delegate", task="Go.", kind="juggle"), CONTEXT)
+    assert result.reason == "ARGUMENTS_INVALID"
+    many = DelegateTool(tuple(f"kind{number}" for number in range(40)))
+    result = await invoker_of(many).invoke(call("delegate", task="Go.", kind="kind39"), CONTEXT)
+    assert result.request == SubtaskRequest("Go.", hints=("kind39",))
+
+
+def test_delegate_is_offered_if_it_is_named() -> None:
+    """Naming `delegate` in the configuration offers it to models."""
+    tools = subtask_tools(load_templates(), ["delegate"])
+    assert [tool.spec.name for tool in tools if tool.spec.offered] == ["delegate"]
+
+
+async def test_delegating_again_after_a_crash_is_harmless() -> None:
+    """A step that was interrupted may delegate again, since the tool itself has no effect."""
+    assert DELEGATE.spec.recovery is Recovery.RERUN
+    assert await DELEGATE.reconcile({"task": "Go."}, CONTEXT) is None

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from aeond.capabilities.tools.request_checks import check_request
-from aeond.domain.questions import InputRequest
-from aeond.domain.subtasks import SubtaskRequest
+from aeond.domain.plans.subtasks import SubtaskRequest
+from aeond.domain.runs.questions import InputRequest
 from aeond.errors import ToolError
 
 

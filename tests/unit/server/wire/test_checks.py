@@ -37,7 +37,7 @@ CASES: list[tuple[Callable[[], Any], str, str]] = [
 
 @pytest.mark.parametrize(("check", "reason", "field"), CASES)
 def test_a_refusal_has_a_reason_and_a_field(check: Callable[[], Any], reason: str, field: str) -> None:
-    """What is out of form is refused with a stable reason, the field, and a sentence that names it."""
+    """Malformed input is rejected with a stable reason, the field, and a sentence that names it."""
     with pytest.raises(InvalidInputError) as raised:
         check()
     assert (raised.value.reason, raised.value.field) == (reason, field)

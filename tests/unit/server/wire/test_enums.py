@@ -2,7 +2,7 @@ import pytest
 
 from aeond.api.v1 import models_pb2, parts_pb2
 from aeond.domain.llm import Priority
-from aeond.domain.runs import RunState
+from aeond.domain.runs.run import RunState
 from aeond.errors import InvalidInputError
 from aeond.server.wire import enums
 from aeond.server.wire.enums import PRIORITIES, RUN_STATES, Names
@@ -21,7 +21,7 @@ def test_every_value_goes_out_and_comes_back(table: Names) -> None:  # type: ign
 
 
 def test_no_value_is_unspecified() -> None:
-    """What is not known yet is sent as UNSPECIFIED."""
+    """An unset value is sent as UNSPECIFIED."""
     assert RUN_STATES.wire(None) == parts_pb2.RUN_STATE_UNSPECIFIED
 
 

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aeond.api.v1 import events_pb2
-from aeond.domain import events as ours
-from aeond.domain.budgets import Amounts, Budget
-from aeond.domain.plans import PlanStep, StepState
-from aeond.domain.questions import InputRequest, Question
-from aeond.domain.runs import RunRequest, RunState
-from aeond.domain.steps import StepMode
+from aeond.domain.plans.plan import PlanStep, StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.runs import events as ours
+from aeond.domain.runs.budgets import Amounts, Budget
+from aeond.domain.runs.questions import InputRequest, Question
+from aeond.domain.runs.run import RunRequest, RunState
 from aeond.domain.tools import Recovery
 from aeond.server.wire.events import event_to_wire, live_update_to_wire
 from tests.support.likeness import differences, filled
@@ -57,7 +57,7 @@ def test_what_is_not_there_is_not_set(kind: ours.EventKind) -> None:
 
 
 def test_the_owner_of_a_run_is_told_beside_its_request() -> None:
-    """Who created a run is in its first event."""
+    """The first event of a run contains its owner."""
     created = filled(ours.RunCreated)
     wire = event_to_wire(ours.Event("run-1", 1, 0.0, 0.0, created))
     assert wire.run_created.owner.uid == created.request.owner.uid

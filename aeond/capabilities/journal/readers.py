@@ -1,0 +1,174 @@
+"""Readers: separate connections that each read one short page and hold no locks in between."""
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+import anyio.to_thread
+import apsw
+
+from aeond.capabilities.journal.encoding import StoredEvent, decode
+from aeond.capabilities.journal.open_questions import (
+    MAY_BE_OPEN,
+    NONE_OPEN,
+    TELLING,
+    OpenQuestions,
+    open_after,
+)
+from aeond.capabilities.journal.projection import PAGE_BYTES, RunLine
+from aeond.capabilities.journal.schema import JOURNAL
+from aeond.capabilities.sqlite_file import open_reader
+from aeond.domain.runs.run import RunState
+
+MAX_READERS = 4
+
+T = TypeVar("T")
+
+_EVENT_COLUMNS = "run_id, seq, time, elapsed_seconds, kind, version, body"
+# Parents and children of a run are read from its events: no column duplicates them.
+_STARTED_BY = (
+    "run_id IN (SELECT body ->> '$.child.child_run_id' FROM events "
+    "WHERE run_id = ? AND kind = 'child_run_started')"
+)
+_PARENT = (
+    "(SELECT coalesce(body ->> '$.ancestry.parent_run_id', '') FROM events "
+    "WHERE events.run_id = runs.run_id AND seq = 1)"
+)
+_RUN_COLUMNS = ", ".join([*RunLine._fields[:-1], _PARENT])
+
+
+class Readers:
+    """Runs queries in worker threads, a few at a time; `deadline_seconds` limits each, including its wait."""
+
+    def __init__(self, path: Path, vfs: str | None = None, deadline_seconds: float = 30.0) -> None:
+        self._path = path
+        self._vfs = vfs
+        self._deadline_seconds = deadline_seconds
+        self._idle: deque[apsw.Connection] = deque()
+        self._closed = False
+        self._places = anyio.CapacityLimiter(MAX_READERS)
+
+    async def run(self, query: Callable[[apsw.Cursor], T]) -> T:
+        """The result of the query. StoreError if the file is damaged or the disk does not respond."""
+        with anyio.move_on_after(self._deadline_seconds):
+            return await anyio.to_thread.run_sync(
+                self._query, query, abandon_on_cancel=True, limiter=self._places
+            )
+        raise JOURNAL.refusal(
+            "STUCK",
+            f"the journal could not be read for {self._deadline_seconds:g} s: check the disk, then retry",
+            retryable=True,
+        )
+
+    def close(self) -> None:
+        """Closes idle connections; a connection in use is closed when its query ends."""
+        self._closed = True
+        self._close_idle()
+
+    def _query(self, query: Callable[[apsw.Cursor], T]) -> T:
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = open_reader(self._path, JOURNAL, self._vfs)
+        cursor = connection.cursor()
+        try:
+            result = query(cursor)
+        except apsw.Error as error:
+            connection.close(True)
+            raise JOURNAL.failure(error, self._path) from error
+        cursor.close(True)
+        self._idle.append(connection)
+        if self._closed:
+            self._close_idle()
+        return result
+
+    def _close_idle(self) -> None:
+        # Several threads may close concurrently: each takes what is left.
+        with contextlib.suppress(IndexError):
+            while True:
+                self._idle.pop().close(True)
+
+
+def read_page(cursor: apsw.Cursor, run_id: str, after_seq: int, limit: int) -> list[StoredEvent]:
+    """Events after `after_seq`: at most `limit`, and none after PAGE_BYTES are read."""
+    page: list[StoredEvent] = []
+    size = 0
+    for row in cursor.execute(
+        f"SELECT {_EVENT_COLUMNS} FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?",  # noqa: S608 - our own column names
+        (run_id, after_seq, limit),
+    ):
+        page.append(StoredEvent._make(row))
+        size += len(page[-1].body)
+        if size >= PAGE_BYTES:
+            break
+    return page
+
+
+def read_run(cursor: apsw.Cursor, run_id: str) -> list[RunLine]:
+    """The run's list entry, if the run exists."""
+    return _lines(cursor, "run_id = ?", (run_id,), 1)
+
+
+def read_open_questions(cursor: apsw.Cursor, run_id: str, state: RunState) -> OpenQuestions:
+    """The open questions of a run in this state."""
+    if state not in MAY_BE_OPEN:
+        return NONE_OPEN
+    rows = cursor.execute(
+        f"SELECT {_EVENT_COLUMNS} FROM events WHERE run_id = ? AND kind IN ({', '.join('?' * len(TELLING))}) "  # noqa: S608 - our own column names, and question marks
+        "ORDER BY seq",
+        (run_id, *TELLING),
+    )
+    return open_after(NONE_OPEN, [decode(StoredEvent._make(row)).kind for row in rows])
+
+
+def read_runs(
+    cursor: apsw.Cursor,
+    states: frozenset[RunState],
+    session_id: str,
+    parent_run_id: str,
+    before: str,
+    limit: int,
+) -> list[RunLine]:
+    """Runs, newest first, at most `limit`; empty filters match all."""
+    where, values = ["1"], []
+    if before:
+        where.append("run_id < ?")
+        values.append(before)
+    if session_id:
+        where.append("session_id = ? AND session_id <> ''")
+        values.append(session_id)
+    if parent_run_id:
+        where.append(_STARTED_BY)
+        values.append(parent_run_id)
+    if not states:
+        return _lines(cursor, " AND ".join(where), values, limit)
+    # In the index each state's runs are sorted: the list of all runs is never sorted.
+    where.append("state = ?")
+    lines = [
+        line for state in states for line in _lines(cursor, " AND ".join(where), [*values, state], limit)
+    ]
+    return sorted(lines, key=lambda line: line.run_id, reverse=True)[:limit]
+
+
+def read_ended_runs(cursor: apsw.Cursor, before_time: float, limit: int) -> tuple[str, ...]:
+    """Runs that ended before a time, oldest first."""
+    ended = [str(state) for state in RunState if state.ended]
+    return tuple(
+        row[0]
+        for row in cursor.execute(
+            f"SELECT run_id FROM runs WHERE state IN ({', '.join('?' * len(ended))}) AND changed_time < ? "  # noqa: S608 - question marks only
+            "ORDER BY run_id LIMIT ?",
+            (*ended, before_time, limit),
+        )
+    )
+
+
+def _lines(cursor: apsw.Cursor, where: str, values: Sequence[str], limit: int) -> list[RunLine]:
+    rows = cursor.execute(
+        f"SELECT {_RUN_COLUMNS} FROM runs WHERE {where} ORDER BY run_id DESC LIMIT ?",  # noqa: S608 - our own words
+        (*values, limit),
+    )
+    return [RunLine._make((row[0], RunState(row[1]), *row[2:])) for row in rows]

@@ -1,0 +1,55 @@
+"""A server's answer as chunks, held to what was asked for: the same for every engine."""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+
+from aeond.capabilities.llm.http.responses import ChatPiece
+from aeond.domain.llm import FinishReason, LLMChunk, LLMRequest, TokenUsage
+from aeond.errors import LLMError
+
+
+async def chunks_of(
+    request: LLMRequest, pieces: AsyncIterator[ChatPiece], uncounted: LLMError
+) -> AsyncGenerator[LLMChunk, None]:
+    """The text as it comes, and last the finish reason with the usage.
+
+    Raises LLMError (reason SCHEMA_NOT_ENFORCED) as soon as an answer under a schema is seen not to be JSON, and
+    `uncounted` when it ends without them.
+    """
+    finish: FinishReason | None = None
+    usage: TokenUsage | None = None
+    text = ""
+    async for piece in pieces:
+        finish, usage = piece.finish_reason or finish, piece.usage or usage
+        if piece.text:
+            text += piece.text
+            if request.schema is not None and not begins_as_json(text):
+                raise schema_ignored()
+            yield LLMChunk(piece.text)
+    if finish is None or usage is None:
+        raise uncounted
+    if request.schema is not None and finish is FinishReason.STOP and not request.stop:
+        check_json(text)
+    yield LLMChunk("", finish, usage)
+
+
+def begins_as_json(text: str) -> bool:
+    """Whether this can be the beginning of a JSON value; an engine that ignores a schema writes prose."""
+    begun = text.lstrip()
+    words = ("true", "false", "null")
+    return not begun or begun[0] in '{["-0123456789' or any(word.startswith(begun[:5]) for word in words)
+
+
+def check_json(text: str) -> None:
+    """A complete answer under a schema is JSON; anything else means that the engine did not enforce it."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise schema_ignored() from error
+
+
+def schema_ignored() -> LLMError:
+    return LLMError(
+        "The engine did not keep to the schema, most likely because nothing satisfies it: use a simpler one.",
+        reason="SCHEMA_NOT_ENFORCED",
+    )

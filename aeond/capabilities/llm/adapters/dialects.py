@@ -1,0 +1,190 @@
+"""How servers of one interface differ: how a schema is named, how tokens are counted, what goes with a request."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Final, Protocol
+
+from aeond.capabilities.llm.adapters.llama_cpp import COMPACT, chat_body, prompt_tokens
+from aeond.capabilities.llm.adapters.requests import chat_messages
+from aeond.capabilities.llm.adapters.schema import compile_schema
+from aeond.capabilities.llm.http.client import OpenAIClient
+from aeond.domain.llm import LLMRequest
+from aeond.domain.messages import Message
+from aeond.domain.values import JsonObject, display_json
+from aeond.errors import LLMError
+from aeond.frozen import frozen
+
+# Without a tokenizer a count is a guess on the safe side, by what tokenizers have in common: words fall into pieces
+# of four letters and more, digits and signs stand alone, a space belongs to its word, and the bytes of rarer
+# scripts are pieces of their own. What a chat template adds to each message is less than this.
+PIECES: Final = re.compile(
+    r"(?P<word>[A-Za-z]+)|(?P<space> )|(?P<blank>\s+)|(?P<other>[^\x00-\x7f]+)|.", re.DOTALL
+)
+LETTERS_PER_TOKEN: Final = 4
+TOKENS_PER_MESSAGE: Final = 8
+
+
+class ServerKind(StrEnum):
+    """Which program answers, as far as that makes a difference."""
+
+    AUTO = "auto"  # what the server says of itself
+    LLAMA_CPP = "llama_cpp"
+    VLLM = "vllm"
+    OPENAI = "openai"  # any other
+
+
+class Dialect(Protocol):
+    """What one kind of server understands. `counts` says whether `count` is exact, `schemas` whether the server may be
+    asked to keep to one."""
+
+    @property
+    def counts(self) -> bool: ...
+
+    @property
+    def schemas(self) -> bool: ...
+
+    def body(self, request: LLMRequest) -> dict[str, Any]:
+        """The request as the chat endpoint takes it. InvalidInputError for a schema that cannot be enforced."""
+        ...
+
+    async def count(self, client: OpenAIClient, messages: Sequence[Message]) -> int:
+        """The tokens of a prompt of these messages."""
+        ...
+
+
+@frozen
+class LlamaDialect:
+    """llama.cpp's server. `guided`: it was built with llguidance, so that JSON comes compact and every keyword of
+    the core is enforced; else it makes a grammar of the schema itself."""
+
+    model: str
+    schemas: bool
+    guided: bool
+    counts: bool = True
+
+    def body(self, request: LLMRequest) -> dict[str, Any]:
+        body = chat_body(request) | {"model": self.model}
+        if request.schema is not None and not self.guided:
+            del body["grammar"]
+            body["response_format"] = response_format(request.schema)
+        return body
+
+    async def count(self, client: OpenAIClient, messages: Sequence[Message]) -> int:
+        return len(await prompt_tokens(client, messages))
+
+
+@frozen
+class VllmDialect:
+    """vLLM's server."""
+
+    model: str
+    schemas: bool
+    counts: bool = True
+
+    def body(self, request: LLMRequest) -> dict[str, Any]:
+        body = plain_body(self.model, request)
+        if request.schema is not None:
+            # The guidance backend reads how compact it is to be from the schema; the others pass over it.
+            body["structured_outputs"] = {"json": {**compile_schema(request.schema), "x-guidance": COMPACT}}
+        return body
+
+    async def count(self, client: OpenAIClient, messages: Sequence[Message]) -> int:
+        asked = {"model": self.model, "messages": chat_messages(messages), "add_generation_prompt": True}
+        counted = (await client.post("/tokenize", asked)).get("count")
+        if not isinstance(counted, int):
+            raise LLMError("The engine counted tokens in an unexpected way.", reason="BAD_ANSWER")
+        return counted
+
+
+@frozen
+class PlainDialect:
+    """Any other server: the interface as its inventor describes it, and no tokenizer."""
+
+    model: str
+    schemas: bool
+    counts: bool = False
+
+    def body(self, request: LLMRequest) -> dict[str, Any]:
+        body = plain_body(self.model, request)
+        if request.schema is not None:
+            body["response_format"] = response_format(request.schema)
+        return body
+
+    async def count(self, client: OpenAIClient, messages: Sequence[Message]) -> int:
+        return guessed_tokens(messages)
+
+
+def plain_body(model: str, request: LLMRequest) -> dict[str, Any]:
+    """What all servers understand of a request: everything but its schema."""
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": chat_messages(request.messages),
+        "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
+    }
+    if request.seed is not None:
+        body["seed"] = request.seed
+    if request.stop:
+        body["stop"] = list(request.stop)
+    return body
+
+
+def response_format(schema: JsonObject) -> dict[str, Any]:
+    """A schema as the inventor's interface names it; enforced to the letter where the schema allows that."""
+    compiled = compile_schema(schema)
+    named = {"name": "answer", "schema": compiled, "strict": is_strict(compiled)}
+    return {"type": "json_schema", "json_schema": named}
+
+
+def is_strict(schema: Any) -> bool:
+    """Whether every object in the schema requires all that it names and allows nothing else, and the answer is an
+    object: what servers ask of a schema that they enforce to the letter."""
+    return isinstance(schema, Mapping) and schema.get("type") == "object" and _all_required(schema)
+
+
+def _all_required(node: Any) -> bool:
+    if isinstance(node, Mapping):
+        if node.get("type") == "object" and (
+            set(node.get("required", ())) != set(node.get("properties", {}))
+            or node.get("additionalProperties") is not False
+        ):
+            return False
+        return all(_all_required(part) for key, part in node.items() if key not in ("const", "enum"))
+    return all(map(_all_required, node)) if isinstance(node, list) else True
+
+
+def guessed_tokens(messages: Sequence[Message]) -> int:
+    """About how many tokens the messages have, rather too many than too few."""
+    return sum(_guessed(display_json(message.content)) + TOKENS_PER_MESSAGE for message in messages)
+
+
+def _guessed(text: str) -> int:
+    count = 0
+    for piece in PIECES.finditer(text):
+        match piece.lastgroup:
+            case "word":
+                count += -(-len(piece[0]) // LETTERS_PER_TOKEN)
+            case "space":
+                pass
+            case "other":
+                count += len(piece[0].encode())
+            case _:
+                count += 1
+    return count
+
+
+async def guides(client: OpenAIClient) -> bool:
+    """Whether a llama.cpp server understands the grammars of llguidance: it is asked for one token under one."""
+    asked = {
+        "messages": [{"role": "user", "content": "1"}],
+        "max_tokens": 4,
+        "grammar": "%llguidance {}\nstart: %json " + json.dumps({"const": 1}),
+    }
+    try:
+        answered = await client.post("/v1/chat/completions", asked)
+        choices: Any = answered["choices"]
+        return bool(choices[0]["message"]["content"] == "1")
+    except (LLMError, KeyError, IndexError, TypeError):
+        return False

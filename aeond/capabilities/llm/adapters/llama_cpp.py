@@ -1,0 +1,132 @@
+"""LLMAdapter over the embedded llama.cpp engine."""
+
+import contextlib
+import json
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from aeond.capabilities.llm.adapters.chunks import chunks_of
+from aeond.capabilities.llm.adapters.measurements import Measurements
+from aeond.capabilities.llm.adapters.requests import chat_messages, check_length
+from aeond.capabilities.llm.adapters.retry import Retries
+from aeond.capabilities.llm.adapters.schema import compile_schema
+from aeond.capabilities.llm.adapters.server_adapter import ServerAdapter
+from aeond.capabilities.llm.http.client import OpenAIClient
+from aeond.capabilities.llm.llama.prefill import Resident
+from aeond.domain.llm import (
+    LLMCapabilities,
+    LLMChunk,
+    LLMRequest,
+)
+from aeond.domain.messages import Message
+from aeond.domain.values import JsonObject
+from aeond.errors import LLMError, LLMGoneError
+
+# JSON without a space: fewer tokens, and small models cannot fill their budget with newlines.
+COMPACT = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
+
+
+class EngineSessions(Protocol):
+    """What the adapter needs of an engine; a EngineSupervisor is one."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def context_length(self) -> int: ...
+
+    @property
+    def measurements(self) -> Measurements: ...
+
+    def session(self) -> contextlib.AbstractAsyncContextManager[Resident]: ...
+
+
+class LlamaCppAdapter(ServerAdapter):
+    """The LLMAdapter port over a llama.cpp engine, which starts with the first request.
+
+    Requests run at the same time in the engine's slots. One that begins as an earlier one did goes on where
+    that one was read: put stable text first. A background request for a single token is made to have its
+    prompt read ahead: it gives way to all others, and what was read is kept over restarts.
+    """
+
+    def __init__(self, engine: EngineSessions, retries: Retries) -> None:
+        super().__init__(retries, engine.measurements)
+        self._engine = engine
+
+    @property
+    def model(self) -> str:
+        return self._engine.model
+
+    @property
+    def capabilities(self) -> LLMCapabilities:
+        return LLMCapabilities(streaming=True, schema=True, context_length=self._engine.context_length)
+
+    async def met(self) -> None:
+        async with self._engine.session():
+            return
+
+    def retries_of(self, request: LLMRequest) -> Retries:
+        """What is only read ahead is asked for once: a second try would bring back an engine that somebody has
+        just unloaded."""
+        return replace(self._retries, attempts=1) if request.reads_ahead else self._retries
+
+    async def count(self, messages: Sequence[Message]) -> int:
+        async with self._engine.session() as engine:
+            return len(await prompt_tokens(engine.client, messages))
+
+    async def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
+        body = chat_body(request)
+        async with self._engine.session() as engine:
+            tokens = await prompt_tokens(engine.client, request.messages)
+            check_length(len(tokens), request.max_tokens, self._engine.context_length)
+            async with (
+                engine.prompts.read(tokens, request) as prompt,
+                contextlib.aclosing(engine.client.stream_chat(body | {"id_slot": prompt.slot})) as pieces,
+                contextlib.aclosing(chunks_of(request, pieces, uncounted())) as chunks,
+            ):
+                async for chunk in chunks:
+                    # The engine counts what was read for this very request a moment ago as cached.
+                    usage = chunk.usage and replace(chunk.usage, cached_tokens=prompt.known_tokens)
+                    yield replace(chunk, usage=usage)
+
+
+def uncounted() -> LLMGoneError:
+    return LLMGoneError("The engine's answer ended without its token counts.", retryable=True)
+
+
+def chat_body(request: LLMRequest) -> dict[str, Any]:
+    """The request as llama.cpp's chat endpoint takes it."""
+    body: dict[str, Any] = {
+        "messages": chat_messages(request.messages),
+        "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
+        "cache_prompt": True,
+        # Without it the server looks at the connection only after the whole prompt is read.
+        "return_progress": True,
+    }
+    if request.seed is not None:
+        body["seed"] = request.seed
+    if request.stop:
+        body["stop"] = list(request.stop)
+    if request.schema is not None:
+        body["grammar"] = grammar(request.schema)
+    return body
+
+
+def grammar(schema: JsonObject) -> str:
+    """A schema as the grammar of llguidance, the engine's constraint backend: compact JSON only."""
+    compiled = {**compile_schema(schema), "x-guidance": COMPACT}
+    return "%llguidance {}\nstart: %json " + json.dumps(compiled, ensure_ascii=False)
+
+
+async def prompt_tokens(client: OpenAIClient, messages: Sequence[Message]) -> list[int]:
+    """The messages as a prompt, by the model's own template and tokenizer."""
+    rendered = await client.post("/apply-template", {"messages": chat_messages(messages)})
+    answer = await client.post(
+        "/tokenize", {"content": rendered.get("prompt"), "add_special": True, "parse_special": True}
+    )
+    tokens = answer.get("tokens")
+    if not isinstance(tokens, list) or not all(isinstance(token, int) for token in tokens):
+        raise LLMError("The engine counted tokens in an unexpected way.", reason="BAD_ANSWER")
+    return tokens

@@ -1,0 +1,70 @@
+"""LLMAdapter over a server that somebody else runs, wherever it is."""
+
+import contextlib
+from collections.abc import AsyncGenerator, Sequence
+
+import anyio
+
+from aeond.capabilities.llm.adapters.chunks import chunks_of
+from aeond.capabilities.llm.adapters.requests import check_length
+from aeond.capabilities.llm.adapters.retry import Retries
+from aeond.capabilities.llm.adapters.server_adapter import ServerAdapter
+from aeond.capabilities.llm.external.remote_engine import RemoteEngine
+from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest
+from aeond.domain.messages import Message
+from aeond.errors import LLMError
+
+
+class RemoteAdapter(ServerAdapter):
+    """The LLMAdapter port over a RemoteEngine.
+
+    Where the server has a tokenizer to ask, counts are exact, and what does not fit is refused before it is sent.
+    Where it has none (`capabilities.tokenizer` says so) a count is an estimate, rather too high than too low;
+    the usage of an answer is exact with every server.
+    """
+
+    def __init__(self, engine: RemoteEngine, retries: Retries) -> None:
+        super().__init__(retries, engine.measurements)
+        self._engine = engine
+
+    @property
+    def model(self) -> str:
+        return self._engine.model
+
+    @property
+    def capabilities(self) -> LLMCapabilities:
+        seen = self._engine.seen
+        return LLMCapabilities(
+            streaming=True,
+            schema=seen is None or seen.dialect.schemas,
+            context_length=self._engine.context_length,
+            tokenizer=seen is not None and seen.dialect.counts,
+        )
+
+    async def met(self) -> None:
+        """Nothing starts for us: the first look at the server is a part of the request, and in its time."""
+        await anyio.lowlevel.checkpoint()
+
+    async def count(self, messages: Sequence[Message]) -> int:
+        async with self._engine.session() as remote:
+            return await remote.dialect.count(remote.client, messages)
+
+    async def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
+        async with self._engine.session() as remote:
+            if remote.dialect.counts:
+                counted = await remote.dialect.count(remote.client, request.messages)
+                check_length(counted, request.max_tokens, remote.context_length)
+            body = remote.dialect.body(request)
+            async with (
+                contextlib.aclosing(remote.client.stream_chat(body)) as pieces,
+                contextlib.aclosing(chunks_of(request, pieces, uncounted())) as chunks,
+            ):
+                async for chunk in chunks:
+                    yield chunk
+
+
+def uncounted() -> LLMError:
+    return LLMError(
+        "The server does not say how many tokens its answer took (usage), which we cannot do without.",
+        reason="USAGE_MISSING",
+    )

@@ -1,0 +1,126 @@
+"""What every adapter over a server does around one attempt: wait for it, bound it, try again, add up."""
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import replace
+
+import anyio
+
+from aeond.capabilities.llm.adapters.measurements import Measurements
+from aeond.capabilities.llm.adapters.requests import check_messages, check_request, out_of_time, within
+from aeond.capabilities.llm.adapters.retry import Retries
+from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse
+from aeond.domain.messages import Message
+from aeond.errors import LLMError, OverloadedError
+
+COUNT_SECONDS = 120.0
+# A model may have to be downloaded first, which a request's deadline must not end; a run's own bound on
+# its time is tighter than this.
+START_SECONDS = 3_600.0
+
+
+class ServerAdapter(ABC):
+    """The LLMAdapter port over `attempt`, one try at a request; a server that starts is waited for by `met`.
+
+    A stream is tried again only as long as nothing of it was given away.
+    """
+
+    def __init__(self, retries: Retries, measurements: Measurements) -> None:
+        self._retries = retries
+        self._measurements = measurements
+
+    @property
+    @abstractmethod
+    def model(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def capabilities(self) -> LLMCapabilities: ...
+
+    @abstractmethod
+    async def met(self) -> None:
+        """Returns once the server answers requests."""
+
+    @abstractmethod
+    def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
+        """One try; the last chunk has finish reason and usage."""
+
+    @abstractmethod
+    async def count(self, messages: Sequence[Message]) -> int:
+        """One try to count the tokens of a prompt."""
+
+    def retries_of(self, _request: LLMRequest) -> Retries:
+        """How often this request is tried when it is answered in one piece."""
+        return self._retries
+
+    async def generate(self, request: LLMRequest) -> LLMResponse:
+        check_request(request)
+        await self._started()
+        with anyio.move_on_after(request.deadline_seconds):
+            return await self.retries_of(request).tried(lambda: self._generate(request))
+        raise out_of_time(request.deadline_seconds)
+
+    def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
+        check_request(request)
+        return self._started_stream(request)
+
+    async def count_tokens(self, messages: Sequence[Message]) -> int:
+        check_messages(messages)
+        await self._started()
+        with anyio.move_on_after(COUNT_SECONDS):
+            return await self._retries.tried(lambda: self.count(messages))
+        raise out_of_time(COUNT_SECONDS)
+
+    async def _started(self) -> None:
+        """Waits for an engine that downloads or loads its model; how far it is, its snapshot tells."""
+        with anyio.move_on_after(START_SECONDS):
+            return await self._retries.tried(self.met)
+        raise out_of_time(START_SECONDS)
+
+    async def _started_stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
+        await self._started()
+        async with contextlib.aclosing(within(request.deadline_seconds, self._stream(request))) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def _measured(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
+        """One try, the last chunk with how long it took; what is only read ahead is nobody's answer."""
+        answering = self._measurements.begin()
+        try:
+            async with contextlib.aclosing(self.attempt(request)) as chunks:
+                async for chunk in chunks:
+                    if chunk.text:
+                        answering.text_came()
+                    if chunk.usage is not None and not request.reads_ahead:
+                        yield replace(chunk, timing=answering.answered(chunk.usage))
+                    else:
+                        yield chunk
+        finally:
+            answering.end()
+
+    async def _generate(self, request: LLMRequest) -> LLMResponse:
+        async with contextlib.aclosing(self._measured(request)) as attempted:
+            chunks = [chunk async for chunk in attempted]
+        last = chunks[-1]
+        assert last.usage is not None
+        assert last.finish_reason is not None
+        text = "".join(chunk.text for chunk in chunks)
+        return LLMResponse(text, last.usage, self.model, last.finish_reason, last.timing)
+
+    async def _stream(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
+        attempt = 0
+        given = False
+        while True:
+            attempt += 1
+            try:
+                async with contextlib.aclosing(self._measured(request)) as chunks:
+                    async for chunk in chunks:
+                        given = True
+                        yield chunk
+            except (LLMError, OverloadedError) as error:
+                if given:
+                    raise
+                await self._retries.pause(error, attempt)
+            else:
+                return

@@ -1,0 +1,47 @@
+"""How long an engine stays down after a death, and when it is given up."""
+
+from collections import deque
+
+from aeond.errors import LLMError, LLMGoneError
+from aeond.frozen import frozen
+from aeond.ports import Clock
+
+
+@frozen
+class RestartRules:
+    """After `max_deaths` within `death_window_seconds` it is given up; until then pauses double."""
+
+    max_deaths: int
+    death_window_seconds: float
+    first_backoff_seconds: float
+    longest_backoff_seconds: float
+
+
+class RestartPolicy:
+    """Remembers the deaths of one engine."""
+
+    def __init__(self, clock: Clock, rules: RestartRules) -> None:
+        self._clock = clock
+        self._rules = rules
+        self._deaths: deque[float] = deque()
+
+    def forget(self) -> None:
+        """Somebody asks for a new beginning."""
+        self._deaths.clear()
+
+    def moment_after(self, death: LLMGoneError) -> float:
+        """When the next life may begin, by the clock's monotonic time. Raises LLMError (reason ENGINE_DEAD) when
+        there were too many deaths lately."""
+        now = self._clock.monotonic()
+        self._deaths.append(now)
+        while self._deaths[0] < now - self._rules.death_window_seconds:
+            self._deaths.popleft()
+        count = len(self._deaths)
+        if count >= self._rules.max_deaths:
+            raise LLMError(
+                f"The engine died {count} times in a row and stays down; the last time: {death.message} "
+                "Look at the memory it needs and at its log, then load the model again.",
+                reason="ENGINE_DEAD",
+            )
+        backoff: float = self._rules.first_backoff_seconds * 2 ** (count - 1)
+        return now + min(backoff, self._rules.longest_backoff_seconds)

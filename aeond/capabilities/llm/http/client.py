@@ -1,0 +1,107 @@
+"""One client for every server that speaks the OpenAI-compatible HTTP interface.
+
+It knows the protocol and nothing of any engine: peculiarities are in the bodies that adapters build. It
+translates what goes wrong: LLMGoneError when the connection breaks or the answer is cut short,
+OverloadedError for 429 and 503 with the pause that the server asks for, LLMError for everything else.
+It does not retry; that is the adapter's to decide.
+"""
+
+import contextlib
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from aeond.capabilities.llm.engine.watchdog import Watchdog
+from aeond.capabilities.llm.http.endpoints import BrokenExchangeError, Endpoint
+from aeond.capabilities.llm.http.errors import refusal
+from aeond.capabilities.llm.http.responses import ChatPiece, parse_object, read_piece
+from aeond.capabilities.llm.http.sse import data_of
+from aeond.capabilities.llm.http.transport import Response, exchange
+from aeond.domain.values import JsonObject
+from aeond.errors import LLMError, LLMGoneError
+
+MAX_BODY_BYTES = 16 << 20
+
+
+class OpenAIClient:
+    """Talks to the server at one endpoint.
+
+    `watch` is told of every wait for the server and of everything that comes from it.
+    """
+
+    def __init__(self, endpoint: Endpoint, watch: Watchdog) -> None:
+        self._endpoint = endpoint
+        self._watch = watch
+
+    async def get(self, path: str) -> bytes:
+        """The body at `path`."""
+        async with self._response("GET", path, None) as response:
+            return await self._text(response)
+
+    async def post(self, path: str, body: Mapping[str, Any]) -> JsonObject:
+        """The JSON object that the server answers to `body`."""
+        async with self._response("POST", path, body) as response:
+            return parse_object(await self._text(response))
+
+    async def act(self, path: str, body: Mapping[str, Any] | None = None) -> None:
+        """Posts to `path` for what that sets in motion; what the server answers is passed over."""
+        async with self._response("POST", path, body) as response:
+            await self._text(response)
+
+    async def stream_chat(self, body: Mapping[str, Any]) -> AsyncGenerator[ChatPiece, None]:
+        """A chat completion as it comes. The connection closes, and the server stops, when the iterator does.
+
+        Ends only after the server said that the answer is complete; a stream cut short is LLMGoneError.
+        """
+        body = {**body, "stream": True, "stream_options": {"include_usage": True}}
+        finished = False
+        async with self._response("POST", "/v1/chat/completions", body) as response:
+            async for data in data_of(self._bytes(response)):
+                if data == b"[DONE]":
+                    break
+                piece = read_piece(data)
+                finished = finished or piece.finish_reason is not None
+                yield piece
+        if not finished:
+            raise LLMGoneError("The engine stopped in the middle of its answer.", retryable=True)
+
+    @contextlib.asynccontextmanager
+    async def _response(
+        self, method: str, path: str, body: Mapping[str, Any] | None
+    ) -> AsyncIterator[Response]:
+        content = b"" if body is None else json.dumps(body, ensure_ascii=False).encode()
+        try:
+            async with contextlib.AsyncExitStack() as stack:
+                with self._watch.waiting():
+                    response = await stack.enter_async_context(
+                        exchange(self._endpoint, method, path, content)
+                    )
+                self._watch.progress()
+                if response.status != HTTPStatus.OK:
+                    raise refusal(
+                        response.status,
+                        response.headers,
+                        await self._text(response),
+                        self._endpoint.secret,
+                    )
+                yield response
+        except BrokenExchangeError as error:
+            raise LLMGoneError(f"The connection to the engine broke: {error}.", retryable=True) from error
+
+    async def _bytes(self, response: Response) -> AsyncGenerator[bytes, None]:
+        while True:
+            with self._watch.waiting():
+                piece = await anext(response.body, None)
+            if piece is None:
+                return
+            self._watch.progress()
+            yield piece
+
+    async def _text(self, response: Response) -> bytes:
+        body = b""
+        async for piece in self._bytes(response):
+            body += piece
+            if len(body) > MAX_BODY_BYTES:
+                raise LLMError("The engine sent more than it may in one answer.", reason="BAD_ANSWER")
+        return body

@@ -1,0 +1,240 @@
+"""Reads prompts into the engine's slots, one batch at a time, and records what each slot holds.
+
+llama.cpp fills a batch from its slots in order, so a prompt that it receives whole delays the prompts in later
+slots until its end. A prompt is therefore sent batch by batch: each request repeats the prompt up to a later
+token and generates nothing, and the engine computes only what the slot does not hold yet. Between two batches
+other prompts have their turn, interactive ones before background ones, and a cancelled prompt stops. This works
+only if no other prompt is put into the slot in between, so each request names its slot.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass
+
+import anyio
+
+from aeond.capabilities.llm.http.client import OpenAIClient
+from aeond.capabilities.llm.llama.prefix_cache import Poster, PrefixCache
+from aeond.domain.llm import LLMRequest, Priority
+from aeond.domain.values import JsonObject
+from aeond.errors import AeondError
+from aeond.frozen import frozen
+from aeond.ports import Clock
+
+# Tokens of a batch. Below the least the processor is used badly; docs/performance.md has the measurements.
+FIRST_BATCH = 64
+LEAST_BATCH = 32
+BATCH_STEP = 16
+MAX_OPENINGS = 8
+# A slot is chosen for what it holds only from this share of the prompt on: most prompts begin with the same
+# few tokens.
+LEAST_SHARE = 0.1
+
+
+@dataclass(slots=True)
+class Slot:
+    """A place in the engine for one request at a time, and the tokens that it holds.
+
+    `opening` is the prompt opening that was read ahead into it.
+    """
+
+    number: int
+    tokens: Sequence[int] = ()
+    opening: Sequence[int] = ()
+
+    def known(self, tokens: Sequence[int]) -> int:
+        """How many tokens of this prompt, from its beginning, the slot holds."""
+        return shared(self.tokens, tokens)
+
+
+@dataclass(slots=True)
+class BatchSize:
+    """The number of tokens that are read in about `seconds`, between LEAST_BATCH and `most`."""
+
+    seconds: float
+    most: int
+    tokens: int = FIRST_BATCH
+
+    def __post_init__(self) -> None:
+        self.tokens = min(self.tokens, self.most)
+
+    def adapt(self, seconds: float) -> None:
+        """Adjusts to the duration of the last batch; the size at most doubles."""
+        fitting = BATCH_STEP * round(self.tokens * self.seconds / max(seconds, 1e-6) / BATCH_STEP)
+        self.tokens = min(max(fitting, LEAST_BATCH), 2 * self.tokens, self.most)
+
+
+@frozen
+class ReadPrompt:
+    """A prompt that is read except for its last batch: its slot, and how many tokens the slot held before."""
+
+    slot: int
+    known_tokens: int
+
+
+class Prefill:
+    """The slots of one life of an engine.
+
+    A batch has as many tokens as are read in about `batch_seconds`, at most `most`. `show` receives the progress
+    (0..1) of a prompt that is only read ahead.
+    """
+
+    def __init__(
+        self,
+        client: Poster,
+        clock: Clock,
+        files: PrefixCache,
+        *,
+        slots: int,
+        most: int,
+        batch_seconds: float,
+        show: Callable[[float], None],
+    ) -> None:
+        self._client = client
+        self._clock = clock
+        self._files = files
+        self._size = BatchSize(batch_seconds, most)
+        self._openings: list[Sequence[int]] = []  # prompts that were to be read ahead
+        self._show = show
+        self._free = [Slot(number) for number in range(slots)]  # the least recently used first
+        self._places = anyio.Semaphore(slots)
+        self._turn = anyio.Lock()  # one batch at a time; waiting prompts take turns
+        self._ahead_order = anyio.Lock()  # openings are read in the order in which they were requested
+        self._ahead_slot = anyio.Lock()  # held while a slot is used for reading ahead
+        self._interactive = 0
+        self._no_interactive = anyio.Event()
+
+    @asynccontextmanager
+    async def read(self, tokens: Sequence[int], request: LLMRequest) -> AsyncIterator[ReadPrompt]:
+        """Reads all but the last batch of the request's prompt and reserves the slot for the block.
+
+        A background request gives way to every interactive one between two batches. Raises what the client
+        raises.
+        """
+        background = request.priority is Priority.BACKGROUND
+        ahead = request.reads_ahead
+        if ahead and tokens not in self._openings:
+            self._openings = [*self._openings, tokens][-MAX_OPENINGS:]
+        self._interactive += not background
+        try:
+            async with (
+                self._ahead_order if ahead else nullcontext(),
+                self._read_into_slot(tokens, background=background, ahead=ahead) as prompt,
+            ):
+                yield prompt
+        finally:
+            self._interactive -= not background
+            if not self._interactive:
+                self._no_interactive.set()
+            if ahead:
+                self._show(1.0)
+
+    @asynccontextmanager
+    async def _read_into_slot(
+        self, tokens: Sequence[int], *, background: bool, ahead: bool
+    ) -> AsyncIterator[ReadPrompt]:
+        while True:
+            if background:
+                await self._wait_for_interactive()
+            else:
+                # The opening that is being read ahead is probably this prompt's own: its slot is released after
+                # the current batch.
+                async with self._ahead_slot:
+                    pass
+            async with (
+                self._taken(tokens, ahead=ahead) as slot,
+                self._ahead_slot if ahead else nullcontext(),
+            ):
+                await self._restore(slot, tokens)
+                known = slot.known(tokens)
+                if await self._read(slot, tokens, background=background, ahead=ahead):
+                    yield ReadPrompt(slot.number, known)
+                    slot.tokens = tokens
+                    if ahead:
+                        slot.opening = tokens
+                        await self._files.save(self._client, slot.number, tokens)
+                    return
+
+    async def _wait_for_interactive(self) -> None:
+        while self._interactive:
+            self._no_interactive = anyio.Event()
+            await self._no_interactive.wait()
+
+    def _saved_opening(self, tokens: Sequence[int]) -> Sequence[int]:
+        """The saved opening that shares the longest beginning with this prompt."""
+        saved = filter(self._files.holds, self._openings)
+        return max(saved, key=lambda opening: shared(opening, tokens), default=())
+
+    async def _restore(self, slot: Slot, tokens: Sequence[int]) -> None:
+        """Loads the saved opening into a slot that holds less of the prompt."""
+        opening = self._saved_opening(tokens)
+        if shared(opening, tokens) > slot.known(tokens) and await self._files.restore(
+            self._client, slot.number, opening
+        ):
+            slot.tokens = opening
+
+    @asynccontextmanager
+    async def _taken(self, tokens: Sequence[int], *, ahead: bool) -> AsyncIterator[Slot]:
+        """A free slot, reserved for the block; waits for one."""
+        async with self._places:
+            slot = self._best_slot(tokens, ahead=ahead)
+            self._free.remove(slot)
+            try:
+                yield slot
+            except AeondError:
+                slot.tokens = ()  # after a failure the engine may have dropped what it had read
+                raise
+            finally:
+                self._free.append(slot)
+
+    def _best_slot(self, tokens: Sequence[int], *, ahead: bool) -> Slot:
+        """The slot that holds most of the prompt, or the least recently used one.
+
+        The latter where no slot holds much of the prompt, and where a saved opening gives as much: it is loaded
+        in milliseconds, and another conversation keeps its slot. An opening does not replace another one while
+        there is another slot.
+        """
+        free = self._free
+        if ahead:
+            free = [slot for slot in free if slot.opening in ((), tokens)] or free
+        best = max(free, key=lambda slot: slot.known(tokens))
+        known, saved = best.known(tokens), shared(self._saved_opening(tokens), tokens)
+        overwrites = len(best.tokens) > known
+        if known < LEAST_SHARE * len(tokens) or known < saved or (known == saved and overwrites):
+            return free[0]
+        return best
+
+    async def _read(self, slot: Slot, tokens: Sequence[int], *, background: bool, ahead: bool) -> bool:
+        """Reads all but the last batch; False when a background prompt has to give way."""
+        read = slot.known(tokens)
+        while len(tokens) - read > self._size.tokens:
+            if background and self._interactive:
+                return False
+            if ahead:
+                self._show(read / len(tokens))
+            async with self._turn:
+                began, size = self._clock.monotonic(), min(self._size.tokens, len(tokens) - read)
+                await self._client.post("/completion", batch_body(slot.number, tokens[: read + size]))
+                self._size.adapt(self._clock.monotonic() - began)
+            read += size
+            slot.tokens = tokens[:read]
+        return True
+
+
+@frozen
+class Resident:
+    """One life of the engine, from ready to its end: its client and its slots."""
+
+    client: OpenAIClient
+    prompts: Prefill
+
+
+def shared(some: Sequence[int], others: Sequence[int]) -> int:
+    """The length of the common beginning."""
+    pairs = enumerate(zip(some, others, strict=False))
+    return next((place for place, (one, other) in pairs if one != other), min(len(some), len(others)))
+
+
+def batch_body(slot: int, tokens: Sequence[int]) -> JsonObject:
+    """The request that reads these tokens into the slot, as far as it does not hold them, and generates nothing."""
+    return {"prompt": list(tokens), "n_predict": 0, "cache_prompt": True, "id_slot": slot}

@@ -1,0 +1,84 @@
+"""Prompts that the engine has read, kept as files: a start then costs the reading of a file."""
+
+import contextlib
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from aeond.domain.values import JsonObject
+from aeond.errors import LLMError, LLMGoneError, OverloadedError
+
+KEPT_FILES = 4  # a few tens of megabytes each
+
+logger = logging.getLogger(__name__)
+
+
+class Poster(Protocol):
+    """What is needed of the engine's client."""
+
+    async def post(self, path: str, body: Mapping[str, Any]) -> JsonObject: ...
+
+
+class PrefixCache:
+    """A folder of read prompts, each named by what was read and by whom.
+
+    `reader` says which model and which engine: what one has read means nothing to another. The engine itself
+    writes and reads the files; a file that it does not take is removed. Nothing here fails a request.
+    """
+
+    def __init__(self, folder: Path, reader: str) -> None:
+        self._folder = folder
+        self._reader = reader
+
+    def holds(self, tokens: Sequence[int]) -> bool:
+        """Whether these tokens were read once and are on file."""
+        return (self._folder / self._name(tokens)).is_file()
+
+    async def restore(self, client: Poster, slot: int, tokens: Sequence[int]) -> bool:
+        """Whether these tokens are now in the slot, from their file."""
+        path = self._folder / self._name(tokens)
+        if not path.is_file():
+            return False
+        try:
+            answer = await client.post(f"/slots/{slot}?action=restore", {"filename": path.name})
+        except LLMGoneError:
+            raise
+        except OverloadedError:
+            return False
+        except LLMError as error:
+            logger.warning("the read prompt %s cannot be used and is removed: %s", path.name, error.message)
+            path.unlink(missing_ok=True)
+            return False
+        with contextlib.suppress(OSError):  # the folder may be emptied by people
+            path.touch()  # the longest unused are removed first
+        restored = answer.get("n_restored")
+        return isinstance(restored, int) and restored >= len(tokens)
+
+    async def save(self, client: Poster, slot: int, tokens: Sequence[int]) -> None:
+        """Keeps what the slot has read of these tokens, unless it is kept already."""
+        path = self._folder / self._name(tokens)
+        if path.is_file():
+            return
+        unfinished = path.with_suffix(".part")
+        try:
+            await client.post(f"/slots/{slot}?action=save", {"filename": unfinished.name})
+            unfinished.replace(path)
+        except LLMGoneError:
+            raise
+        except (LLMError, OverloadedError, OSError) as error:
+            logger.warning("a read prompt cannot be kept: %s", error)
+        with contextlib.suppress(OSError):
+            self._prune(path)
+
+    def _name(self, tokens: Sequence[int]) -> str:
+        content = f"{self._reader}\n{','.join(map(str, tokens))}"
+        return f"{hashlib.sha256(content.encode()).hexdigest()}.kv"
+
+    def _prune(self, newest: Path) -> None:
+        """Keeps the newest file and those that were used last; nothing unfinished stays."""
+        others = [path for path in self._folder.glob("*.kv") if path != newest]
+        others.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
+        for path in (*others[KEPT_FILES - 1 :], *self._folder.glob("*.part")):
+            path.unlink(missing_ok=True)

@@ -1,0 +1,217 @@
+"""Whose turn it is: one model is resident, and requests for many share its engine.
+
+The rule. A turn belongs to one model, and as many requests for it enter as come. Once somebody waits for
+another model, the turn goes on until it has served for `turn_seconds`, so that a change of models, which costs
+seconds, pays for itself; then nobody enters any more. It passes when those at work have left: at once if its
+time is over, else when nobody has come for `linger_seconds`, for a run asks again as soon as it has read an
+answer. It passes to the model whose oldest request waits longest, and all that wait for that one enter.
+
+So of the other models each has at most one turn before a request's own, and requests of one model enter in the
+order in which they came. A turn is never shorter than its requests want it to be, up to `turn_seconds`: as long as
+work for all models goes on, models change no oftener than that.
+"""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+
+import anyio
+
+from aeond.errors import OverloadedError
+from aeond.frozen import frozen
+from aeond.ports import Clock
+
+
+@frozen
+class SchedulerRules:
+    """How long a turn serves while others wait, how long it lingers with nobody at work, and how many wait."""
+
+    turn_seconds: float = 60.0
+    linger_seconds: float = 1.0
+    max_waiting: int = 256
+
+
+@dataclass(eq=False, slots=True)
+class Waiter:
+    """A request that has not entered; an urgent one ends the turn of another model at once."""
+
+    model: str
+    urgent: bool
+    entered: anyio.Event = field(default_factory=anyio.Event)
+
+
+class ModelScheduler:
+    """Lets requests in by the rule above; `keep` is to run all the while.
+
+    What is not really at work may be cut short: who waits for a model that starts (`interruptible`) makes room
+    for what is urgent, and who works beside a turn (`beside`) makes room for everybody.
+    """
+
+    def __init__(self, clock: Clock, rules: SchedulerRules) -> None:
+        self._clock = clock
+        self._rules = rules
+        self._holder = ""
+        self._served_since: float | None = None
+        self._idle_since = 0.0
+        self._at_work = 0
+        self._waiting: list[Waiter] = []
+        self._startings: set[anyio.CancelScope] = set()
+        self._asides: set[anyio.CancelScope] = set()
+        self._closed = False
+        self._alone = anyio.Lock()
+        self._changed = anyio.Event()
+
+    @property
+    def holder(self) -> str:
+        """Whose turn it is, "" when it is nobody's."""
+        return self._holder
+
+    @property
+    def at_work(self) -> int:
+        """How many have entered and not left; those beside do not count."""
+        return self._at_work
+
+    @property
+    def waiting(self) -> int:
+        """How many have not entered."""
+        return len(self._waiting)
+
+    @asynccontextmanager
+    async def turn(self, model: str, *, urgent: bool = False) -> AsyncIterator[None]:
+        """Waits for the model's turn and is at work during the block. OverloadedError (reason
+        MODEL_QUEUE_FULL) when too many wait already."""
+        if len(self._waiting) >= self._rules.max_waiting:
+            raise OverloadedError(
+                f"{len(self._waiting)} requests wait for their model's turn already: try again later.",
+                reason="MODEL_QUEUE_FULL",
+            )
+        waiter = Waiter(model, urgent)
+        self._waiting.append(waiter)
+        try:
+            self._admit()
+            await waiter.entered.wait()
+            yield
+        finally:
+            if waiter.entered.is_set():
+                self._at_work -= 1
+                self._idle_since = self._clock.monotonic()
+            else:
+                self._waiting.remove(waiter)
+            self._admit()
+
+    def serve(self) -> None:
+        """The model of this turn answers from now on: what it took to start is not counted against it."""
+        if self._served_since is None:
+            self._served_since = self._clock.monotonic()
+
+    @contextmanager
+    def interruptible(self) -> Iterator[anyio.CancelScope]:
+        """Within a turn, around the wait for its model: something urgent cancels the block."""
+        with anyio.CancelScope() as scope:
+            self._startings.add(scope)
+            if self._closed or any(waiter.urgent for waiter in self._others()):
+                scope.cancel()
+            try:
+                yield scope
+            finally:
+                self._startings.discard(scope)
+
+    @contextmanager
+    def beside(self, model: str) -> Iterator[anyio.CancelScope | None]:
+        """Works beside this model's turn, and is cancelled when somebody needs the engine for anything else.
+        None when it is not that model's turn, or somebody needs it now."""
+        if self._closed or model != self._holder or self._others():
+            yield None
+            return
+        with anyio.CancelScope() as scope:
+            self._asides.add(scope)
+            try:
+                yield scope
+            finally:
+                self._asides.discard(scope)
+                self._admit()
+
+    @asynccontextmanager
+    async def alone(self, patience_seconds: float) -> AsyncIterator[bool]:
+        """Nobody enters from now on; begins when everybody has left, or patience ends: then with False."""
+        async with self._alone:
+            self._closed = True
+            for scope in (*self._startings, *self._asides):
+                scope.cancel()
+            try:
+                with anyio.move_on_after(patience_seconds):
+                    while self._at_work or self._asides:
+                        await self._changed.wait()
+                yield not self._at_work
+            finally:
+                self._closed = False
+                self._admit()
+
+    def end_turn(self) -> None:
+        """No model is resident any more: whoever comes next has the turn."""
+        self._holder = ""
+        self._served_since = None
+
+    async def keep(self) -> None:
+        """Passes turns on when their time has come."""
+        while True:
+            changed = self._changed
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._admit_later)
+                await changed.wait()
+                tasks.cancel_scope.cancel()
+
+    async def _admit_later(self) -> None:
+        moment = self._end_of_turn()
+        if moment is not None and self._others() and not self._at_work and not self._closed:
+            await self._clock.sleep_until(moment)
+            self._admit()
+
+    def _others(self) -> list[Waiter]:
+        return [waiter for waiter in self._waiting if waiter.model != self._holder]
+
+    def _end_of_turn(self) -> float | None:
+        """When the turn passes if nobody enters and nobody is at work; None while its model starts for those
+        at work."""
+        lingering = self._idle_since + self._rules.linger_seconds
+        if not self._holder or any(waiter.urgent for waiter in self._others()):
+            return 0.0
+        if self._served_since is None:
+            return None if self._at_work else lingering
+        return min(self._served_since + self._rules.turn_seconds, lingering)
+
+    def _is_over(self) -> bool:
+        """Whether those who wait for other models have waited long enough for this turn."""
+        others = self._others()
+        if not others:
+            return False
+        if any(waiter.urgent for waiter in others):
+            return True
+        served = self._served_since
+        return served is not None and self._clock.monotonic() >= served + self._rules.turn_seconds
+
+    def _admit(self) -> None:
+        """Lets in everybody who may enter now."""
+        others = self._others()
+        if not self._closed and others and not self._at_work:
+            moment = self._end_of_turn()
+            if moment is not None and self._clock.monotonic() >= moment:
+                self._pass_to(next((waiter for waiter in others if waiter.urgent), others[0]).model)
+        elif not self._closed and any(waiter.urgent for waiter in others):
+            for scope in self._startings:
+                scope.cancel()
+        if not self._closed and not self._is_over():
+            for waiter in [waiter for waiter in self._waiting if waiter.model == self._holder]:
+                self._waiting.remove(waiter)
+                self._at_work += 1
+                waiter.entered.set()
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    def _pass_to(self, model: str) -> None:
+        if self._asides:
+            for scope in self._asides:  # the turn passes when they have left
+                scope.cancel()
+            return
+        self._holder = model
+        self._served_since = None

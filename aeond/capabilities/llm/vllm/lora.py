@@ -1,0 +1,196 @@
+"""LoRA adapters over a vLLM engine: each is a model of its own to whoever asks, and costs no start.
+
+An adapter is loaded into the engine's process before the first request that names it, once for each life of the
+process. A path without its files would end that process, so they are looked at first. Base and adapter are never
+asked at the same time, for on a CPU vLLM then gives one the other's text: whoever shares the engine out gives each
+a turn of its own.
+"""
+
+import json
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final, Protocol
+
+import anyio
+
+from aeond.capabilities.llm.adapters.dialects import VllmDialect
+from aeond.capabilities.llm.adapters.measurements import Measurements
+from aeond.capabilities.llm.adapters.vllm import VllmSessions
+from aeond.capabilities.llm.vllm.engine import VllmResident
+from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
+from aeond.errors import InvalidInputError, LLMError
+from aeond.frozen import frozen
+from aeond.ports import Engine
+from aeond.waiting import first_of
+
+CONFIG: Final = "adapter_config.json"
+WEIGHTS: Final = ("adapter_model.safetensors", "adapter_model.bin")
+# What vLLM lets its room for adapters be.
+RANKS: Final = (8, 16, 32, 64, 128, 256, 320, 512)
+
+
+@frozen
+class LoraAdapter:
+    """A folder with an adapter of the model `base`, in the form that peft writes."""
+
+    name: str
+    base: str
+    path: Path
+
+    @property
+    def is_here(self) -> bool:
+        return (self.path / CONFIG).is_file() and any((self.path / name).is_file() for name in WEIGHTS)
+
+    def rank(self) -> int:
+        """Raises LLMError (reason ADAPTER_UNUSABLE) when its files are not there or cannot be read."""
+        if not self.is_here:
+            raise self._unusable(f"there is no {CONFIG} with weights beside it")
+        try:
+            rank = json.loads((self.path / CONFIG).read_text(encoding="utf-8"))["r"]
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise self._unusable(f"{CONFIG} cannot be read: {error!r}") from error
+        if isinstance(rank, bool) or not isinstance(rank, int) or not 1 <= rank <= RANKS[-1]:
+            raise self._unusable(f"its rank is {rank!r}, not 1 to {RANKS[-1]}")
+        return rank
+
+    def _unusable(self, why: str) -> LLMError:
+        return LLMError(
+            f"The adapter {self.name} in {self.path} cannot be used: {why}.", reason="ADAPTER_UNUSABLE"
+        )
+
+
+def room_for(adapters: Iterable[LoraAdapter]) -> int:
+    """The rank to set room aside for, one that vLLM knows; 16 where none of the adapters can be read."""
+    ranks = [16]
+    for adapter in adapters:
+        if adapter.is_here:
+            ranks.append(adapter.rank())
+    return next(rank for rank in RANKS if rank >= max(ranks))
+
+
+class SessionEngine(Engine, VllmSessions, Protocol):
+    """An Engine that gives sessions."""
+
+
+class AdaptedEngine:
+    """The Engine port, and the sessions, of an engine with adapters.
+
+    InvalidInputError (reason CONFIG_INVALID) when two models share a name.
+    """
+
+    def __init__(self, engine: SessionEngine, adapters: Sequence[LoraAdapter]) -> None:
+        self._engine = engine
+        self._adapters = {adapter.name: adapter for adapter in adapters}
+        if len(self._adapters) < len(adapters):
+            raise InvalidInputError(
+                "Two adapters in model.adapters share a name.",
+                reason="CONFIG_INVALID",
+                field="model.adapters",
+            )
+        self._worn: LoraAdapter | None = None
+        self._dressing = anyio.Lock()
+        self._life: VllmResident | None = None
+        self._loaded: set[str] = set()  # into that life
+        self._changed = anyio.Event()
+
+    @property
+    def model(self) -> str:
+        return self._engine.model if self._worn is None else self._worn.name
+
+    @property
+    def context_length(self) -> int:
+        return self._engine.context_length
+
+    @property
+    def measurements(self) -> Measurements:
+        return self._engine.measurements
+
+    def mark_dead(self, resident: VllmResident) -> None:
+        self._engine.mark_dead(resident)
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[VllmResident]:
+        async with self._engine.session() as resident:
+            await self._dress(resident)
+            yield resident
+
+    async def _dress(self, resident: VllmResident) -> None:
+        """Has this life of the process know the adapter, and its requests name it."""
+        async with self._dressing:
+            if resident is not self._life:
+                self._life, self._loaded = resident, set()
+            worn = self._worn
+            if worn is not None and worn.name not in self._loaded:
+                worn.rank()
+                body = {"lora_name": worn.name, "lora_path": str(worn.path)}
+                await resident.client.act("/v1/load_lora_adapter", body)
+                self._loaded.add(worn.name)
+            resident.dialect = VllmDialect(self.model, schemas=True)
+
+    # ------------------------------------------------------------------ the Engine port
+
+    def snapshot(self) -> EngineSnapshot:
+        engine = self._engine.snapshot()
+        if self._worn is None or engine.model != self._worn.base:
+            return engine
+        return replace(engine, model=self._worn.name)
+
+    async def changed(self, seen: EngineSnapshot) -> EngineSnapshot:
+        while (snapshot := self.snapshot()).resembles(seen):
+            await first_of(self._changed.wait, partial(self._engine.changed, self._engine.snapshot()))
+        return snapshot
+
+    async def ready(self) -> None:
+        async with self.session():
+            return
+
+    async def load(self, model: str) -> None:
+        """Also LLMError (reason ADAPTER_UNUSABLE) for an adapter whose files are not there."""
+        adapter = self._adapters.get(model)
+        if adapter is None:
+            await self._engine.load(model)
+        else:
+            adapter.rank()
+            await self._engine.load(adapter.base)
+        self._worn = adapter
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def unload(self) -> None:
+        await self._engine.unload()
+
+    async def sleep(self) -> None:
+        await self._engine.sleep()
+
+    async def wake(self) -> None:
+        await self._engine.wake()
+
+    async def metrics(self) -> EngineMetrics | None:
+        return await self._engine.metrics()
+
+    async def list_models(self) -> Sequence[ModelInfo]:
+        engine = self.snapshot()
+        models = [
+            replace(model, loaded=model.loaded and model.name == engine.model)
+            for model in await self._engine.list_models()
+        ]
+        bases = {model.name: model for model in models}
+        for adapter in self._adapters.values():
+            base = bases.get(adapter.base)
+            models.append(
+                ModelInfo(
+                    name=adapter.name,
+                    digest="",
+                    size_bytes=0,
+                    licence="",
+                    description=f"Your own LoRA adapter of {adapter.base}",
+                    context_length=base.context_length if base else 0,
+                    present=adapter.is_here and base is not None,
+                    loaded=engine.state is EngineState.READY and engine.model == adapter.name,
+                    base_model=adapter.base,
+                )
+            )
+        return models

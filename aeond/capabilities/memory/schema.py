@@ -1,0 +1,106 @@
+"""The format of the memory's file.
+
+Version 2 keeps, beside each entry, the form of its key, its words for full-text search and, once it was compared
+by meaning, its vector. The two full-text tables hold no text of their own: `entry_words` whole words,
+`entry_parts` three letters in a row, for texts without spaces and inflected words.
+"""
+
+import apsw
+
+from aeond.capabilities.memory.entries import decode_value
+from aeond.capabilities.memory.relevance import plain_text
+from aeond.capabilities.sqlite_file import FileFormat
+from aeond.domain.names import folded, words_of
+from aeond.domain.values import JsonValue
+
+MAX_INDEXED_CHARS = 20_000
+
+_TABLES = """
+    CREATE TABLE entries (
+        entry_id INTEGER PRIMARY KEY,
+        namespace TEXT NOT NULL,
+        key TEXT NOT NULL,
+        form TEXT NOT NULL,
+        value TEXT NOT NULL,
+        UNIQUE (namespace, key)
+    ) STRICT;
+    CREATE INDEX entries_by_form ON entries (namespace, form);
+    CREATE VIRTUAL TABLE entry_words USING fts5(
+        text, content = '', contentless_delete = 1,
+        tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M*'"
+    );
+    CREATE VIRTUAL TABLE entry_parts USING fts5(
+        text, content = '', contentless_delete = 1, tokenize = 'trigram', detail = 'none'
+    );
+    CREATE TABLE vectors (
+        entry_id INTEGER PRIMARY KEY REFERENCES entries ON DELETE CASCADE,
+        model TEXT NOT NULL,
+        vector BLOB NOT NULL
+    ) STRICT;
+    """
+
+
+def form_of(key: str) -> str:
+    """What keys of one fact have in common; a key without a letter or digit is its own form."""
+    return "".join(words_of(key)) or key
+
+
+def put(cursor: apsw.Cursor, namespace: str, key: str, text: str) -> None:
+    """Keeps a value, given as JSON text, under the key."""
+    entry_id = cursor.execute(
+        "SELECT entry_id FROM entries WHERE namespace = ? AND key = ?", (namespace, key)
+    ).get
+    if entry_id is None:
+        cursor.execute(
+            "INSERT INTO entries (namespace, key, form, value) VALUES (?, ?, ?, ?)",
+            (namespace, key, form_of(key), text),
+        )
+        entry_id = cursor.connection.last_insert_rowid()
+    else:
+        cursor.execute("UPDATE entries SET value = ? WHERE entry_id = ?", (text, entry_id))
+        _drop_index(cursor, entry_id)
+    words = index_text(key, decode_value(text))
+    cursor.execute("INSERT INTO entry_words (rowid, text) VALUES (?, ?)", (entry_id, words))
+    cursor.execute("INSERT INTO entry_parts (rowid, text) VALUES (?, ?)", (entry_id, words))
+
+
+def remove(cursor: apsw.Cursor, namespace: str, key: str) -> bool:
+    """Whether there was such a key."""
+    entry_id = cursor.execute(
+        "SELECT entry_id FROM entries WHERE namespace = ? AND key = ?", (namespace, key)
+    ).get
+    if entry_id is None:
+        return False
+    _drop_index(cursor, entry_id)
+    cursor.execute("DELETE FROM entries WHERE entry_id = ?", (entry_id,))
+    return True
+
+
+def index_text(key: str, value: JsonValue) -> str:
+    """The words of a fact as they are indexed and asked for."""
+    return " ".join(words_of(f"{key} {folded(plain_text(value))}"[:MAX_INDEXED_CHARS]))
+
+
+def _drop_index(cursor: apsw.Cursor, entry_id: int) -> None:
+    for table in ("entry_words", "entry_parts"):
+        cursor.execute(f"DELETE FROM {table} WHERE rowid = ?", (entry_id,))  # noqa: S608 - fixed names
+    cursor.execute("DELETE FROM vectors WHERE entry_id = ?", (entry_id,))
+
+
+def _to_version_2(connection: apsw.Connection) -> None:
+    cursor = connection.cursor()
+    cursor.execute("ALTER TABLE entries RENAME TO old_entries")
+    cursor.execute(_TABLES)
+    reading = connection.cursor()
+    for namespace, key, text in reading.execute("SELECT namespace, key, value FROM old_entries"):
+        put(cursor, namespace, key, text)
+    cursor.execute("DROP TABLE old_entries")
+
+
+MEMORY = FileFormat(
+    name="memory",
+    application_id=0x61656D79,  # "aemy"
+    version=2,
+    schema=_TABLES,
+    upgrades=(_to_version_2,),
+)

@@ -1,0 +1,32 @@
+"""The tools that come with aeond."""
+
+from collections.abc import Sequence
+
+from aeond.capabilities.tools.builtin.calculator import calculator_tool
+from aeond.capabilities.tools.builtin.echo import echo_tool
+from aeond.capabilities.tools.builtin.memory_tools import memory_tools
+from aeond.capabilities.tools.builtin.now import now_tool
+from aeond.capabilities.tools.builtin.user_input import RequestUserInput
+from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.files.reading import list_dir_tool, read_file_tool
+from aeond.capabilities.tools.files.searching import search_files_tool
+from aeond.capabilities.tools.files.writing import write_file_tool
+from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.ports import Clock, Memory, Tool
+
+
+def builtin_tools(
+    clock: Clock, memory: Memory, files: ContainedFiles, threads: WorkerThreads
+) -> Sequence[Tool]:
+    """Every built-in tool, ready to be registered."""
+    return (
+        calculator_tool(),
+        echo_tool(),
+        now_tool(clock),
+        read_file_tool(files, threads),
+        list_dir_tool(files, threads),
+        search_files_tool(files, threads),
+        write_file_tool(files, threads),
+        *memory_tools(memory),
+        RequestUserInput(),
+    )

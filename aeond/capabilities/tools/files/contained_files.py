@@ -1,0 +1,234 @@
+"""Files of a run: inside its workspace and the folders that the configuration adds, and nowhere else.
+
+Blocking: to be called in a thread. Everything is reached from a descriptor of the root that holds it, by a
+`Resolver` that no path, link or race leads out of the root. Only regular files are opened, and only after
+they were seen to be regular, so that no FIFO blocks and no device wakes up.
+"""
+
+import errno
+import hashlib
+import os
+import stat
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import PurePosixPath
+from typing import Final
+from weakref import WeakValueDictionary
+
+from aeond.capabilities.tools.files.safe_open import Resolver
+from aeond.capabilities.tools.worker_threads import Stopped
+from aeond.errors import ToolError
+
+MAX_PATH_BYTES: Final = 4_096
+MAX_NEW_FOLDERS: Final = 32
+
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FAILURES: Final = {
+    # errno: reason, words that follow the path, whether trying again can help
+    errno.ENOENT: ("FILE_NOT_FOUND", "does not exist: list the folder to see what is there", False),
+    errno.EXDEV: ("PATH_OUTSIDE", "leads out of the folders that this run may use", False),
+    errno.ELOOP: ("PATH_OUTSIDE", "goes through a link that may not be followed", False),
+    errno.ENOTDIR: ("NOT_A_FOLDER", "is no folder", False),
+    errno.EISDIR: ("NOT_A_FILE", "is a folder", False),
+    errno.EACCES: ("FILE_FORBIDDEN", "may not be used: its permissions forbid it", False),
+    errno.EPERM: ("FILE_FORBIDDEN", "may not be used: its permissions forbid it", False),
+    errno.EROFS: ("FILE_FORBIDDEN", "lies on a disk that is read-only", False),
+    errno.ENAMETOOLONG: ("PATH_INVALID", "is too long for a path", False),
+    errno.EAGAIN: ("FILE_BUSY", "is being moved about: try again", True),
+    errno.EEXIST: ("FILE_BUSY", "is being written by another call: try again", True),
+    errno.ENOSPC: ("DISK_FULL", "cannot be written: the disk is full", True),
+    errno.EDQUOT: ("DISK_FULL", "cannot be written: the disk quota is used up", True),
+}
+
+
+class ContainedFiles:
+    """Opens and writes files below the workspace of a call or below one of the given absolute roots.
+
+    Relative paths start at the workspace; absolute ones must lie in a root. Raises ToolError with reason
+    PATH_INVALID, PATH_OUTSIDE, FILE_NOT_FOUND, NOT_A_FILE, NOT_A_FOLDER, FILE_FORBIDDEN, FILE_BUSY,
+    DISK_FULL, WORKSPACE_MISSING, STOPPED or FILE_FAILED.
+    """
+
+    def __init__(
+        self, resolve: Resolver, readable_roots: Sequence[str] = (), writable_roots: Sequence[str] = ()
+    ) -> None:
+        self._resolve = resolve
+        self._writable = tuple(writable_roots)
+        self._readable = (*writable_roots, *readable_roots)
+        self._drafts: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
+        self._drafts_guard = threading.Lock()
+
+    @contextmanager
+    def open_file(self, path: str, workspace: str) -> Iterator[int]:
+        """A descriptor of a regular file, to read from."""
+        with _failures(path):
+            with self._found(path, workspace) as found:
+                mode = os.fstat(found).st_mode
+                if not stat.S_ISREG(mode):
+                    raise _not_a_file(path, mode)
+                opened = os.open(f"/proc/self/fd/{found}", os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY)
+            with _closing(opened):
+                yield opened
+
+    @contextmanager
+    def open_folder(self, path: str, workspace: str) -> Iterator[int]:
+        """A descriptor of a folder, to list."""
+        with _failures(path):
+            with self._found(path, workspace) as found:
+                opened = os.open(".", _FOLDER, dir_fd=found)
+            with _closing(opened):
+                yield opened
+
+    def write_file(
+        self, path: str, workspace: str, content: bytes, mark: str, stopped: Stopped = lambda: False
+    ) -> None:
+        """Puts a whole file in place, durably: readers see the old content or the new, never a part.
+
+        Missing folders are made. An existing file keeps its permissions; a link is not written through.
+        `mark` tells writers of one file apart and is the same when a call is repeated, so that what a
+        crash left behind is replaced; it waits for one of the same mark that was let go of and still writes. A
+        writer that was `stopped` meanwhile leaves the old content.
+        """
+        name = path.rpartition("/")[2]
+        if name in ("", ".", ".."):
+            raise ToolError(f"{_shown(path)} names no file", reason="PATH_INVALID")
+        with _failures(path), self._root(path, workspace, self._writable) as (root, below):
+            folder = self._made_folder(root, os.path.split(below)[0] or ".", MAX_NEW_FOLDERS)
+            draft = f".{hashlib.sha256(os.fsencode(f'{mark}/{path}')).hexdigest()[:24]}.part"
+            with _closing(folder), self._alone_with(draft):
+                mode = _replaceable_mode(path, name, folder)
+                if mode is not None:  # the file itself may be one that the resolver keeps out of
+                    os.close(self._resolve(root, below))
+                with suppress(FileNotFoundError):
+                    os.unlink(draft, dir_fd=folder)
+                try:
+                    _write_draft(draft, folder, content, mode)
+                    if stopped():  # too late: another writer may have been here since
+                        raise ToolError(f"writing {_shown(path)} was stopped", reason="STOPPED")
+                    os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+                    os.fsync(folder)
+                finally:
+                    with suppress(OSError):  # gone already, unless something failed
+                        os.unlink(draft, dir_fd=folder)
+
+    def _alone_with(self, draft: str) -> threading.Lock:
+        """Held by whoever writes this draft."""
+        with self._drafts_guard:
+            return self._drafts.setdefault(draft, threading.Lock())
+
+    def _made_folder(self, root: int, path: str, may_make: int) -> int:
+        """A descriptor of the folder; missing ones are made on the way."""
+        try:
+            found = self._resolve(root, path)
+        except FileNotFoundError:
+            above, name = os.path.split(path.rstrip("/"))
+            if may_make == 0 or name in ("", ".", ".."):
+                raise
+            with _closing(self._made_folder(root, above or ".", may_make - 1)) as holder:
+                with suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=holder)
+                os.fsync(holder)
+            found = self._resolve(root, path)
+        with _closing(found):
+            return os.open(".", _FOLDER, dir_fd=found)
+
+    @contextmanager
+    def _found(self, path: str, workspace: str) -> Iterator[int]:
+        with self._root(path, workspace, self._readable) as (root, below):
+            found = self._resolve(root, below)
+            with _closing(found):
+                yield found
+
+    @contextmanager
+    def _root(self, path: str, workspace: str, roots: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """A descriptor of the root that a path lies in, and the path from there."""
+        holder, below = _locate(path, workspace, roots)
+        try:
+            root = os.open(holder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            raise ToolError(
+                f"the folder {_shown(holder)} that this run should use does not exist",
+                reason="WORKSPACE_MISSING",
+            ) from None
+        with _closing(root):
+            yield root, below
+
+
+def _locate(path: str, workspace: str, roots: Sequence[str]) -> tuple[str, str]:
+    """The root and the path below it, by their names alone; whether it stays there the resolver tells."""
+    if not path or "\0" in path:
+        raise ToolError("a path must not be empty or hold NUL", reason="PATH_INVALID")
+    try:
+        size = len(os.fsencode(path))
+    except UnicodeEncodeError:
+        raise ToolError(f"{_shown(path)} is not Unicode", reason="PATH_INVALID") from None
+    if size > MAX_PATH_BYTES:
+        raise ToolError(f"a path has at most {MAX_PATH_BYTES} bytes", reason="PATH_INVALID")
+    if path.startswith("/"):
+        pure = PurePosixPath(path)
+        for root in sorted((workspace, *roots), key=len, reverse=True):
+            if root and pure.is_relative_to(root):
+                ending = "/" if path.endswith("/") else ""
+                return root, f"{pure.relative_to(root)}{ending}"
+        raise ToolError(
+            f"{_shown(path)} leads out of the folders that this run may use", reason="PATH_OUTSIDE"
+        )
+    if not workspace:
+        raise ToolError(
+            "this run has no folder to work in: give an absolute path", reason="WORKSPACE_MISSING"
+        )
+    return workspace, path
+
+
+def _replaceable_mode(path: str, name: str, folder: int) -> int | None:
+    """The permissions of the file that will be replaced; None when there is none."""
+    try:
+        mode = os.lstat(name, dir_fd=folder).st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISLNK(mode):
+        raise ToolError(f"{_shown(path)} is a link: write to the file that it points to", reason="NOT_A_FILE")
+    if not stat.S_ISREG(mode):
+        raise _not_a_file(path, mode)
+    if not mode & 0o222:
+        raise ToolError(f"{_shown(path)} is write-protected", reason="FILE_FORBIDDEN")
+    return stat.S_IMODE(mode) & 0o777
+
+
+def _write_draft(name: str, folder: int, content: bytes, mode: int | None) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(name, flags, 0o666, dir_fd=folder), "wb") as draft:
+        if mode is not None:
+            os.fchmod(draft.fileno(), mode)
+        draft.write(content)
+        draft.flush()
+        os.fsync(draft.fileno())
+
+
+@contextmanager
+def _closing(descriptor: int) -> Iterator[int]:
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _failures(path: str) -> Iterator[None]:
+    """Turns what the system says into words for people and reasons for programs."""
+    try:
+        yield
+    except OSError as error:
+        words = os.strerror(error.errno) if error.errno else str(error)
+        reason, said, retryable = _FAILURES.get(error.errno or 0, ("FILE_FAILED", f"failed: {words}", False))
+        raise ToolError(f"{_shown(path)} {said}", reason=reason, retryable=retryable) from error
+
+
+def _not_a_file(path: str, mode: int) -> ToolError:
+    kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+    return ToolError(f"{_shown(path)} is {kind}", reason="NOT_A_FILE")
+
+
+def _shown(path: str) -> str:
+    return repr(path if len(path) <= 200 else f"{path[:100]}...{path[-90:]}")

@@ -1,0 +1,284 @@
+"""The one guarded way to call a tool: whatever a tool does, a ToolResult comes back.
+
+Look up, check the arguments, ask for leave, wait for a slot, run within the time, check the output. Each
+stage that says no raises; the only broad catch of this package turns that, and whatever the tool raised,
+into a failed result. What a tool cannot be kept from in its own process is to hold the event loop by
+computing without end: blocking work belongs into a thread (see `WorkerThreads`).
+"""
+
+import asyncio
+import inspect
+import re
+import traceback
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+import anyio
+
+from aeond.capabilities.tools.effects import split_output
+from aeond.capabilities.tools.json_size import json_size
+from aeond.capabilities.tools.registry import RegisteredTool, Registry
+from aeond.capabilities.tools.request_checks import check_request
+from aeond.capabilities.tools.schemas import arguments_invalid
+from aeond.domain.outcome import Problem
+from aeond.domain.plans.subtasks import SubtaskRequest
+from aeond.domain.runs.questions import InputRequest
+from aeond.domain.tools import TOOL_TIMEOUT, ToolCall, ToolContext, ToolResult, ToolSpec
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.errors import AeondError, InvalidInputError, OverloadedError, ToolError
+from aeond.ports import CANDIDATES_SECONDS, MAX_CANDIDATES, Authoriser, Clock, ToolAnswer
+
+MAX_ARGUMENT_BYTES: Final = 1 << 20
+MAX_ERROR_CHARS: Final = 2_000
+MAX_NEAR_CHARS: Final = 4_000
+MAX_CANDIDATE_CHARS: Final = 1_000
+MAX_ERROR_CANDIDATES: Final = 5
+
+T = TypeVar("T")
+Work = Callable[[JsonObject, ToolContext], Awaitable[T]]
+Run = Callable[[RegisteredTool, Work[T], ToolCall, ToolContext], Awaitable[T]]
+
+_REASON: Final = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+
+
+class AcceptAll:
+    """Allows every call that is well formed."""
+
+    async def authorise(self, call: ToolCall, spec: ToolSpec, context: ToolContext) -> Problem | None:
+        return None
+
+
+class GuardedInvoker:
+    """Calls registered tools, at most `max_parallel` at once.
+
+    Up to `max_waiting` more calls wait, each at most `max_wait_seconds`; beyond that a call fails with
+    reason TOOLS_BUSY.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        clock: Clock,
+        authoriser: Authoriser,
+        *,
+        max_parallel: int = 16,
+        max_waiting: int = 256,
+        max_wait_seconds: float = 30.0,
+    ) -> None:
+        self._registry = registry
+        self._clock = clock
+        self._authoriser = authoriser
+        self._slots = anyio.Semaphore(max_parallel, fast_acquire=True)
+        self._max_waiting = max_waiting
+        self._max_wait_seconds = max_wait_seconds
+
+    async def invoke(self, call: ToolCall, context: ToolContext) -> ToolResult:
+        """Runs the call; fails with the reason of the stage that stopped it.
+
+        TOOL_NOT_FOUND, TOOL_NOT_ALLOWED, ARGUMENTS_INVALID (every problem with its path), the authoriser's own, TOOLS_BUSY,
+        TOOL_TIMEOUT, TOOL_RAISED (unless the tool gave a reason of its own), OUTPUT_INVALID,
+        OUTPUT_TOO_LARGE, REQUEST_INVALID. Raises nothing but cancellation. `metadata` has `duration_seconds`, on success
+        `output_bytes`, on failure `retryable` where the tool said that trying again can help, and `candidates`,
+        values that exist, where it failed on the value of an argument.
+        """
+        return await self._guard(self._perform(call, context, self._run))
+
+    def compute(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
+        """The result of a call that only computes, as `invoke` gives it; None where that takes any waiting.
+
+        The same stages, but for slot and time: until it returns nothing else runs that could stop it.
+        """
+        registered = self._registry.get(call.tool)
+        if registered is None or not registered.computes:
+            return None
+        return _without_waiting(self._guard(self._perform(call, context, _run_at_once)))
+
+    async def reconcile(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
+        """What the tool says of an earlier call; None when it cannot tell, for whatever reason."""
+        result = await self._guard(self._recall(call, context))
+        return result if result.success and result.data is not None else None
+
+    async def candidates(
+        self, tool: str, argument: str, context: ToolContext, limit: int, near: str = ""
+    ) -> Sequence[str]:
+        """What the tool proposes for an argument: texts, each once, at most `limit` and MAX_CANDIDATES. ()
+        after CANDIDATES_SECONDS and for whatever the tool raises."""
+        result = await self._guard(self._proposals(tool, argument, context, limit, near))
+        return tuple(map(str, result.data)) if isinstance(result.data, Sequence) else ()
+
+    async def _proposals(
+        self, tool: str, argument: str, context: ToolContext, limit: int, near: str
+    ) -> ToolResult:
+        registered = self._registry.find(tool)
+        if context.allowed_tools is not None and tool not in context.allowed_tools:
+            return ToolResult(True, [])
+        return ToolResult(True, await _proposed(registered, argument, context, limit, near))
+
+    async def _guard(self, work: Awaitable[ToolResult]) -> ToolResult:
+        started = self._clock.monotonic()
+        try:
+            result = await work
+        except BaseException as error:
+            if _is_ending(error):
+                raise
+            return _failure(error, self._clock.monotonic() - started)
+        duration = self._clock.monotonic() - started
+        return replace(result, metadata={"duration_seconds": duration, **result.metadata})
+
+    async def _perform(self, call: ToolCall, context: ToolContext, run: Run[ToolAnswer]) -> ToolResult:
+        registered = self._registry.find(call.tool)
+        if context.allowed_tools is not None and call.tool not in context.allowed_tools:
+            raise ToolError(f"{call.tool} is not one of the tools of this run", reason="TOOL_NOT_ALLOWED")
+        _check_arguments(registered, call.arguments)
+        refusal = await self._authoriser.authorise(call, registered.spec, context)
+        if refusal is not None:
+            raise ToolError(refusal.message, reason=refusal.reason, retryable=refusal.retryable)
+        try:
+            output = await run(registered, registered.tool.execute, call, context)
+        except ToolError as error:
+            if error.field in registered.spec.candidates and not error.candidates:
+                await self._add_candidates(error, call, context)
+            raise
+        if isinstance(output, InputRequest | SubtaskRequest):
+            check_request(call.tool, output)
+            return ToolResult(True, request=output)
+        return _checked_output(registered, output)
+
+    async def _add_candidates(self, error: ToolError, call: ToolCall, context: ToolContext) -> None:
+        """Completes the error with the values nearest to the one that the call failed on."""
+        given = str(call.arguments.get(error.field, ""))
+        error.candidates = tuple(
+            await self.candidates(call.tool, error.field, context, MAX_ERROR_CANDIDATES, given)
+        )
+        if error.candidates:
+            error.message += f"; there is {', '.join(map(repr, error.candidates))}"
+            error.args = (error.message,)
+
+    async def _recall(self, call: ToolCall, context: ToolContext) -> ToolResult:
+        registered = self._registry.find(call.tool)
+        _check_arguments(registered, call.arguments)
+        output = await self._run(registered, registered.tool.reconcile, call, context)
+        return ToolResult(True) if output is None else _checked_output(registered, output)
+
+    async def _run(
+        self, registered: RegisteredTool, work: Work[T], call: ToolCall, context: ToolContext
+    ) -> T:
+        """What the tool returns, once it has a slot and unless its time runs out."""
+        try:
+            self._slots.acquire_nowait()
+        except anyio.WouldBlock:
+            await self._wait_for_slot()
+        try:
+            with anyio.move_on_after(registered.spec.timeout_seconds):
+                return await work(call.arguments, context)
+        finally:
+            self._slots.release()
+        raise ToolError(
+            f"{call.tool} did not end within {registered.spec.timeout_seconds:g} seconds and was stopped",
+            reason=TOOL_TIMEOUT,
+        )
+
+    async def _wait_for_slot(self) -> None:
+        if self._slots.statistics().tasks_waiting < self._max_waiting:
+            with anyio.move_on_after(self._max_wait_seconds):
+                await self._slots.acquire()
+                return
+        raise OverloadedError(
+            "too many tool calls at once: try again when some have ended", reason="TOOLS_BUSY"
+        )
+
+
+async def _proposed(
+    registered: RegisteredTool, argument: str, context: ToolContext, limit: int, near: str
+) -> list[str]:
+    most = min(limit, MAX_CANDIDATES)
+    with anyio.move_on_after(CANDIDATES_SECONDS):
+        values: Sequence[object] = await registered.candidates(argument, context, most, near[:MAX_NEAR_CHARS])
+        texts = (
+            value for value in values if isinstance(value, str) and 0 < len(value) <= MAX_CANDIDATE_CHARS
+        )
+        return [*dict.fromkeys(texts)][: max(most, 0)]
+    return []
+
+
+async def _run_at_once(_: RegisteredTool, work: Work[T], call: ToolCall, context: ToolContext) -> T:
+    return await work(call.arguments, context)
+
+
+def _without_waiting(work: Coroutine[Any, Any, T]) -> T | None:
+    """What the work returns; None, and it is given up, once it waits for anything."""
+    try:
+        work.send(None)
+    except StopIteration as ended:
+        returned: T = ended.value
+        return returned
+    work.close()
+    return None
+
+
+def _check_arguments(registered: RegisteredTool, arguments: JsonObject) -> None:
+    try:
+        json_size(arguments, MAX_ARGUMENT_BYTES)
+    except InvalidInputError as error:
+        problem = Problem(error.reason, error.message, error.field)
+        raise arguments_invalid(registered.spec.name, (problem,)) from error
+    if problems := registered.arguments.problems(arguments):
+        raise arguments_invalid(registered.spec.name, problems)
+
+
+def _checked_output(registered: RegisteredTool, output: Any) -> ToolResult:
+    """The result of a valid output. Closes a coroutine that was returned in place of a value."""
+    spec = registered.spec
+    if inspect.iscoroutine(output):
+        output.close()
+    data, effects = split_output(spec.name, output)
+    try:
+        size = json_size(data, spec.max_output_bytes)
+    except InvalidInputError as error:
+        if error.reason == "TOO_LARGE":
+            raise ToolError(
+                f"{spec.name} returned more than {spec.max_output_bytes} bytes: ask for less at once",
+                reason="OUTPUT_TOO_LARGE",
+            ) from error
+        raise _output_invalid(spec, (Problem(error.reason, error.message, error.field),)) from error
+    if problems := registered.output.problems(data):
+        raise _output_invalid(spec, problems)
+    return ToolResult(True, data, metadata={"output_bytes": size}, effects=effects)
+
+
+def _output_invalid(spec: ToolSpec, problems: tuple[Problem, ...]) -> ToolError:
+    return ToolError(
+        f"{spec.name} returned what its output schema does not allow: " + "; ".join(map(str, problems)),
+        reason="OUTPUT_INVALID",
+    )
+
+
+def _is_ending(error: BaseException) -> bool:
+    """Whether the caller is being cancelled or the program stopped.
+
+    A tool can raise CancelledError with nobody cancelling it (by awaiting what others cancelled); let
+    through, it would end the run's task without a word.
+    """
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is None or task.cancelling() > 0
+    return isinstance(error, KeyboardInterrupt | GeneratorExit)
+
+
+def _failure(error: BaseException, duration_seconds: float) -> ToolResult:
+    # What a tool raises may have a broken __str__ or constructor; the traceback module copes with both.
+    said = "".join(traceback.format_exception_only(error)).strip()
+    reason = "TOOL_RAISED"
+    metadata: dict[str, JsonValue] = {"duration_seconds": duration_seconds}
+    if isinstance(error, AeondError) and _REASON.fullmatch(str(error.reason)):
+        reason = error.reason
+        said = said.partition(": ")[2] or said
+        if isinstance(error, OverloadedError) or getattr(error, "retryable", False) is True:
+            metadata["retryable"] = True
+        if isinstance(error, ToolError) and error.candidates:
+            metadata["candidates"] = [
+                str(value)[:MAX_CANDIDATE_CHARS] for value in error.candidates[:MAX_CANDIDATES]
+            ]
+    plain = said[:MAX_ERROR_CHARS].encode("utf-8", "backslashreplace").decode()
+    return ToolResult(False, error=plain, reason=reason, metadata=metadata)

@@ -1,0 +1,119 @@
+"""Tables in text files, and what is computed over their rows.
+
+A table is a CSV file (with commas, semicolons, tabs or bars), a JSON list of objects, or plain lines: the
+columns of plain lines are `text` and `number`, the last number of the line.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from aeond.capabilities.tools.tables.numerals import NUMERAL, first_number
+from aeond.domain.names import Match, best
+from aeond.errors import ToolError
+from aeond.frozen import frozen
+
+MAX_ROWS: Final = 100_000
+MAX_COLUMNS: Final = 200
+MAX_SHOWN_COLUMNS: Final = 30
+_DELIMITERS: Final = (",", ";", "\t", "|")
+_LIST_NUMBER: Final = re.compile(r"^\s*\d+[.)]\s+")
+
+
+@frozen
+class Table:
+    """Rows of cells, each as long as `columns`. The columns of plain lines are not written in the file."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    plain: bool = False
+
+    def column(self, name: str, field: str = "column") -> int:
+        """The column that is meant. Raises ToolError (COLUMN_NOT_FOUND, COLUMN_AMBIGUOUS) with the columns."""
+        found = best(name, self.columns, Match.PART)
+        if len(found) == 1:
+            return self.columns.index(found[0])
+        if self.plain and not found:
+            return 1  # the number of the line, whatever it is called
+        candidates = (found or self.columns)[:MAX_SHOWN_COLUMNS]
+        why = "fits several columns" if found else "is not a column; the columns are"
+        raise ToolError(
+            f"{name!r:.80} {why}: {', '.join(candidates)}",
+            reason="COLUMN_AMBIGUOUS" if found else "COLUMN_NOT_FOUND",
+            field=field,
+            candidates=candidates,
+        )
+
+    def shown(self, row: Sequence[str]) -> str:
+        """A row in one line."""
+        if self.plain:
+            return row[0]
+        cells = zip(self.columns, row, strict=True)
+        return ", ".join(f"{column}: {cell}" for column, cell in cells if cell)
+
+
+def read_table(text: str) -> Table:
+    """The table in the text of a file. Raises ToolError (TABLE_EMPTY, TABLE_TOO_LARGE)."""
+    lines = [line for line in text.lstrip("\ufeff").splitlines() if line.strip()]
+    if not lines:
+        raise ToolError("the file is empty", reason="TABLE_EMPTY", field="path")
+    if len(lines) > MAX_ROWS:
+        raise ToolError(f"the file has more than {MAX_ROWS} lines", reason="TABLE_TOO_LARGE", field="path")
+    return _objects(text) or _delimited(lines) or _plain(lines)
+
+
+def delimiter_of(lines: Sequence[str]) -> str:
+    """What separates the cells of these lines; empty for plain lines."""
+    for delimiter in _DELIMITERS:
+        widths = [len(row) for row in csv.reader(lines[:200], delimiter=delimiter)]
+        usual = max(set(widths), key=widths.count, default=1)
+        if usual > 1 and widths[0] == usual and widths.count(usual) >= 0.8 * len(widths):
+            return delimiter
+    return ""
+
+
+def _objects(text: str) -> Table | None:
+    """A JSON list of objects."""
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(found, list) or not found or not all(isinstance(row, dict) for row in found):
+        return None
+    columns = tuple(dict.fromkeys(str(name) for row in found for name in row))[:MAX_COLUMNS]
+    return Table(columns, tuple(tuple(_cell(row.get(name)) for name in columns) for row in found))
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _delimited(lines: Sequence[str]) -> Table | None:
+    delimiter = delimiter_of(lines)
+    if not delimiter:
+        return None
+    rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)]
+    if delimiter == "|":  # the bars of Markdown stand at both ends too, and a ruler below the header
+        rows = [row[1 if row[0] == "" else 0 : -1 if row[-1] == "" else len(row)] for row in rows]
+        rows = [row for row in rows if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
+    width = len(rows[0])
+    if any(first_number(cell) is not None for cell in rows[0]) or not all(rows[0]):
+        header = [str(number) for number in range(1, width + 1)]  # the first row is data
+    else:
+        header, rows = rows[0], rows[1:]
+    padded = (tuple((row + [""] * width)[:width]) for row in rows)
+    return Table(tuple(header[:MAX_COLUMNS]), tuple(row[:MAX_COLUMNS] for row in padded))
+
+
+def _plain(lines: Sequence[str]) -> Table:
+    rows = []
+    for line in lines:
+        numbers = NUMERAL.findall(_LIST_NUMBER.sub("", line))
+        rows.append((line.strip(), numbers[-1] if numbers else ""))
+    return Table(("text", "number"), tuple(rows), plain=True)

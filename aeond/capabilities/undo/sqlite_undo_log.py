@@ -1,0 +1,184 @@
+"""The undo log on disk."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import apsw
+
+from aeond.capabilities.sqlite_access import SqliteAccess
+from aeond.capabilities.sqlite_file import FileFormat
+from aeond.domain.undo import Change, ChangeKind
+from aeond.errors import InvalidInputError
+
+MAX_CONTENT_BYTES: Final = 16 << 20
+MAX_CHANGES: Final = 50_000
+
+UNDO = FileFormat(
+    name="undo",
+    application_id=0x6165756E,  # "aeun"
+    version=1,
+    schema="""
+    CREATE TABLE changes (
+        change_id INTEGER PRIMARY KEY AUTOINCREMENT,
+        owner TEXT NOT NULL,
+        step_id TEXT NOT NULL,
+        call_id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        root TEXT NOT NULL,
+        path TEXT NOT NULL,
+        before BLOB,
+        after TEXT NOT NULL,
+        time REAL NOT NULL,
+        mode INTEGER NOT NULL,
+        moved_to TEXT NOT NULL,
+        made_folders TEXT NOT NULL,
+        kept INTEGER NOT NULL,
+        bytes INTEGER NOT NULL,
+        UNIQUE (owner, step_id, call_id, path)
+    ) STRICT;
+    CREATE INDEX changes_by_size ON changes (bytes) WHERE bytes > 0;
+    CREATE INDEX changes_by_time ON changes (time);
+    """,
+)
+
+_COLUMNS: Final = (
+    "owner, step_id, call_id, kind, root, path, before, after, time, mode, moved_to, made_folders, kept"
+)
+
+
+class SqliteUndoLog:
+    """An UndoLog in one SQLite file at `path`, made when there is none; its folder must exist.
+
+    All contents together take `max_bytes`; of more than MAX_CHANGES changes the oldest go. Enter it before use.
+    StoreError as for SqliteAccess, with UNDO_ in its reasons.
+    """
+
+    def __init__(
+        self, path: Path, max_bytes: int, *, deadline_seconds: float = 30.0, vfs: str | None = None
+    ) -> None:
+        self._file = SqliteAccess(path, UNDO, deadline_seconds=deadline_seconds, vfs=vfs)
+        self._max_bytes = max_bytes
+
+    async def __aenter__(self) -> Self:
+        await self._file.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._file.close()
+
+    @property
+    def max_content_bytes(self) -> int:
+        return min(MAX_CONTENT_BYTES, self._max_bytes)
+
+    async def record(self, change: Change) -> None:
+        size = len(change.before or b"")
+        if size > self.max_content_bytes:
+            raise InvalidInputError(
+                f"the undo log keeps contents of at most {self.max_content_bytes} bytes, this one has {size}",
+                reason="CONTENT_TOO_LARGE",
+            )
+        await self._file.change(lambda cursor: self._record(cursor, change, size))
+
+    async def find(self, owner: str, step_id: str, call_id: str) -> Sequence[Change]:
+        return await self._file.read(
+            lambda cursor: _changes(
+                cursor,
+                "WHERE owner = ? AND step_id = ? AND call_id = ? ORDER BY change_id",
+                (owner, step_id, call_id),
+            )
+        )
+
+    async def latest(self, owners: Sequence[str], below: int = 0) -> Change | None:
+        # One array in place of one value for each owner: SQLite bounds the number of values.
+        condition = "WHERE owner IN (SELECT value FROM json_each(?)) AND (? = 0 OR change_id < ?)"
+        found = await self._file.read(
+            lambda cursor: _changes(
+                cursor,
+                f"{condition} ORDER BY change_id DESC LIMIT 1",
+                (json.dumps(list(owners)), below, below),
+            )
+        )
+        return found[0] if found else None
+
+    async def settle(self, change_id: int) -> None:
+        await self._file.change(
+            lambda cursor: cursor.execute("DELETE FROM changes WHERE change_id = ?", (change_id,)).get
+        )
+
+    async def prune(self, before_time: float) -> int:
+        def pruned(cursor: apsw.Cursor) -> int:
+            cursor.execute("DELETE FROM changes WHERE time < ?", (before_time,))
+            return cursor.connection.changes()
+
+        return await self._file.change(pruned)
+
+    def _record(self, cursor: apsw.Cursor, change: Change, size: int) -> None:
+        cursor.execute(
+            "DELETE FROM changes WHERE owner = ? AND step_id = ? AND call_id = ? AND path = ?",
+            (change.owner, change.step_id, change.call_id, change.path),
+        )
+        cursor.execute(
+            f"INSERT INTO changes ({_COLUMNS}, bytes) VALUES ({', '.join('?' * 14)})",  # noqa: S608 - fixed texts
+            (
+                change.owner,
+                change.step_id,
+                change.call_id,
+                change.kind,
+                change.root,
+                change.path,
+                change.before,
+                change.after,
+                change.time,
+                change.mode,
+                change.moved_to,
+                json.dumps(change.made_folders),
+                int(change.kept),
+                size,
+            ),
+        )
+        self._make_room(cursor)
+
+    def _make_room(self, cursor: apsw.Cursor) -> None:
+        """Lets go of the oldest contents, and of the oldest changes, until both bounds hold."""
+        total = cursor.execute("SELECT coalesce(sum(bytes), 0) FROM changes WHERE bytes > 0").get
+        while total > self._max_bytes:
+            change_id, size = cursor.execute(
+                "SELECT change_id, bytes FROM changes WHERE bytes > 0 ORDER BY change_id LIMIT 1"
+            ).get
+            cursor.execute(
+                "UPDATE changes SET before = NULL, bytes = 0, kept = 0 WHERE change_id = ?", (change_id,)
+            )
+            total -= size
+        cursor.execute(
+            "DELETE FROM changes WHERE change_id <= (SELECT max(change_id) FROM changes) - ?", (MAX_CHANGES,)
+        )
+
+
+def _changes(cursor: apsw.Cursor, condition: str, values: tuple[str | int, ...]) -> list[Change]:
+    rows = cursor.execute(f"SELECT change_id, {_COLUMNS} FROM changes {condition}", values)  # noqa: S608 - fixed texts
+    return [_change(*row) for row in rows]
+
+
+def _change(change_id: int, *columns: Any) -> Change:
+    owner, step_id, call_id, kind, root, path, before, after, time, mode, moved_to, folders, kept = columns
+    return Change(
+        owner=owner,
+        step_id=step_id,
+        call_id=call_id,
+        kind=ChangeKind(kind),
+        root=root,
+        path=path,
+        before=before,
+        after=after,
+        time=time,
+        mode=mode,
+        moved_to=moved_to,
+        made_folders=tuple(json.loads(folders)),
+        kept=bool(kept),
+        change_id=change_id,
+    )

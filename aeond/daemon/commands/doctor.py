@@ -1,0 +1,243 @@
+"""`aeond doctor`: finds problems that keep the daemon from working, each with its remedy."""
+
+import json
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Final
+
+from aeond.daemon.commands.findings import Finding, Verdict
+from aeond.daemon.config.files import load_config
+from aeond.daemon.config.model_sections import EngineKind
+from aeond.daemon.config.paths import Paths, default_config_file, paths_of
+from aeond.daemon.config.schema import Config
+from aeond.daemon.exits import Exit
+from aeond.errors import AeondError
+
+FREE_DISK_MIB: Final = 512
+FREE_MEMORY_MIB: Final = 3_072
+MIB: Final = 1 << 20
+
+
+def examine(config_file: Path | None, *, as_json: bool) -> Exit:
+    """Runs all checks, prints the findings, and returns whether the daemon can work."""
+    findings = list(look(config_file))
+    if as_json:
+        print(json.dumps({"findings": [asdict(finding) for finding in findings]}, indent=2))
+    else:
+        for finding in findings:
+            print(f"{_MARKS[finding.verdict]} {finding.subject}: {finding.found}")
+            if finding.advice:
+                print(f"    {finding.advice}")
+    return Exit.PROBLEM if any(f.verdict is Verdict.BAD for f in findings) else Exit.OK
+
+
+_MARKS = {Verdict.GOOD: "ok  ", Verdict.DOUBTFUL: "hmm ", Verdict.BAD: "BAD "}
+
+
+def look(config_file: Path | None) -> Iterator[Finding]:
+    """One finding for each requirement of the daemon."""
+    yield python_version()
+    yield packages()
+    path = config_file or default_config_file()
+    try:
+        config = load_config(path, required=config_file is not None)
+    except AeondError as error:
+        yield Finding("configuration", Verdict.BAD, error.message, "correct the file, then run this again")
+        return
+    there = "is valid" if path.exists() else "does not exist: the defaults apply"
+    yield Finding("configuration", Verdict.GOOD, f"{path} {there}")
+    paths = paths_of(config, path)
+    yield state_folder(paths)
+    yield disk(paths)
+    yield memory()
+    yield cores(config)
+    yield listening(paths)
+    if config.model.engine is EngineKind.VLLM:
+        from aeond.daemon.commands.vllm_findings import look_at_vllm
+
+        yield from look_at_vllm(config, paths)
+    yield from stored(config, paths)
+
+
+def python_version() -> Finding:
+    found = ".".join(map(str, sys.version_info[:3]))
+    return Finding("python", Verdict.GOOD, f"{found} at {sys.executable}")
+
+
+def packages() -> Finding:
+    """Checks that all packages imported by the daemon are installed."""
+    try:
+        needed = [name for line in requires("aeond") or () if (name := _needed_by_daemon(line))]
+    except PackageNotFoundError:
+        return Finding(
+            "packages",
+            Verdict.BAD,
+            "aeond is not installed",
+            "install it; in a checkout: pip install '.[daemon]'",
+        )
+    missing = [name for name in needed if not _installed(name)]
+    if missing:
+        return Finding(
+            "packages",
+            Verdict.BAD,
+            f"missing: {', '.join(missing)}",
+            "install them; in a checkout: pip install '.[daemon]'",
+        )
+    return Finding("packages", Verdict.GOOD, f"all {len(needed)} packages are installed")
+
+
+def _needed_by_daemon(requirement: str) -> str:
+    """The package name if the requirement applies to the daemon, else ""."""
+    what, _, condition = requirement.partition(";")
+    if "extra ==" in condition and "daemon" not in condition:
+        return ""
+    return what.split(">")[0].split("=")[0].split("<")[0].strip()
+
+
+def _installed(name: str) -> bool:
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def state_folder(paths: Paths) -> Finding:
+    """Checks that the daemon can write its state, or create the folder for it."""
+    folder = paths.state_dir
+    place = _nearest(folder)
+    if not place.is_dir() or not os.access(place, os.R_OK | os.W_OK | os.X_OK):
+        return Finding(
+            "state folder",
+            Verdict.BAD,
+            f"{place} is not a folder that user {os.geteuid()} can write to",
+            "change its owner to that user, or choose another folder with daemon.state_dir",
+        )
+    how = "is writable" if place == folder else "does not exist yet and can be created"
+    return Finding("state folder", Verdict.GOOD, f"{folder} {how}")
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or its nearest existing ancestor that can be examined."""
+    return next(place for place in (folder, *folder.parents) if os.access(place, os.F_OK))
+
+
+def disk(paths: Paths) -> Finding:
+    """Checks the free disk space for the journal."""
+    place = _nearest(paths.state_dir)
+    free = shutil.disk_usage(place).free // MIB
+    if free < FREE_DISK_MIB:
+        return Finding(
+            "disk",
+            Verdict.DOUBTFUL,
+            f"{free} MiB are free at {place}",
+            f"free some space: runs are suspended when the disk is full ({FREE_DISK_MIB} MiB are enough)",
+        )
+    return Finding("disk", Verdict.GOOD, f"{free} MiB are free at {place}")
+
+
+def memory() -> Finding:
+    """Checks that the default model fits into memory."""
+    available = _available_memory()
+    if available is None:
+        return Finding("memory", Verdict.DOUBTFUL, "the available memory cannot be determined here")
+    if available < FREE_MEMORY_MIB:
+        return Finding(
+            "memory",
+            Verdict.DOUBTFUL,
+            f"{available} MiB are available",
+            f"the default model needs {FREE_MEMORY_MIB} MiB: close other programs, or choose a smaller"
+            " model.name",
+        )
+    return Finding("memory", Verdict.GOOD, f"{available} MiB are available")
+
+
+def _available_memory() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    found = [int(line.split()[1]) // 1024 for line in lines if line.startswith("MemAvailable:")]
+    return found[0] if found else None
+
+
+def cores(config: Config) -> Finding:
+    """Checks the number of cores for the engine."""
+    count = len(os.sched_getaffinity(0))
+    if config.model.threads > count:
+        return Finding(
+            "cores",
+            Verdict.DOUBTFUL,
+            f"{count} available, model.threads requests {config.model.threads}",
+            f"more threads than cores make each slower: set model.threads to {count} or 0",
+        )
+    if count < 2:
+        return Finding("cores", Verdict.DOUBTFUL, f"{count}", "a model on one core answers slowly")
+    return Finding("cores", Verdict.GOOD, f"{count}")
+
+
+def listening(paths: Paths) -> Finding:
+    """Checks whether the socket is free, or a daemon is listening on it."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(2.0)
+        try:
+            probe.connect(str(paths.socket))
+        except FileNotFoundError:
+            return Finding("socket", Verdict.GOOD, f"{paths.socket} is free")
+        except ConnectionRefusedError:
+            return Finding(
+                "socket",
+                Verdict.GOOD,
+                f"{paths.socket} is left over from an earlier daemon and will be replaced",
+            )
+        except OSError as error:
+            return Finding(
+                "socket",
+                Verdict.BAD,
+                f"{paths.socket}: {error}",
+                "move the existing file away, or choose another path with socket.path",
+            )
+    return Finding("socket", Verdict.GOOD, f"a daemon is listening on {paths.socket}")
+
+
+def stored(config: Config, paths: Paths) -> Iterator[Finding]:
+    """Checks journal, memory, tools and model, as the daemon would open them."""
+    import anyio
+
+    from aeond.daemon.compose.daemon import check_journal, check_memory, check_sessions
+    from aeond.daemon.compose.embedding import check_embedding
+    from aeond.daemon.compose.engine import check_model
+    from aeond.daemon.compose.tools import check_files
+
+    restore = "keep the file, and restore a backup"
+    checks: list[tuple[str, Callable[[], str], str]] = [
+        ("journal", lambda: check_journal(paths), restore),
+        ("memory", lambda: check_memory(paths), restore),
+        ("sessions", lambda: check_sessions(paths), restore),
+        (
+            "tools",
+            lambda: check_files(config.tools),
+            "correct the reported problem: the daemon does not start otherwise",
+        ),
+    ]
+    if config.model.engine is not EngineKind.SCRIPTED:
+        get = "start the daemon once with network access: it downloads the model"
+        if config.model.engine is EngineKind.REMOTE:
+            get = "the daemon starts anyway, and retries by itself"
+        checks.append(("model", lambda: anyio.run(check_model, config, paths), get))
+        optional = "optional: start the daemon once with a network, and it downloads it"
+        checks.append(("embedding", lambda: check_embedding(config, paths), optional))
+    for subject, check, advice in checks:
+        try:
+            yield Finding(subject, Verdict.GOOD, check())
+        except AeondError as error:
+            verdict = Verdict.DOUBTFUL if subject in {"model", "embedding"} else Verdict.BAD
+            yield Finding(subject, verdict, error.message, advice)
+        except OSError as error:
+            yield Finding(subject, Verdict.BAD, str(error), "give this user access, or run this as the owner")

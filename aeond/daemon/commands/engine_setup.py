@@ -1,0 +1,225 @@
+"""`aeond engine-setup`: builds the Python environment for vLLM, separate from the daemon's own.
+
+The daemon imports nothing from it. Versions are pinned in the two lists beside this file. A file written at
+the end records the build, so that a second call is quick and an interrupted one starts over.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, Protocol
+
+from aeond.daemon.config.paths import nvidia_driver
+from aeond.daemon.exits import Exit
+from aeond.errors import LLMError
+from aeond.frozen import frozen
+
+GIB: Final = 1 << 30
+HERE: Final = Path(__file__).parent
+BUILT: Final = "aeond-engine"  # the name of the file that records the build
+# The PyTorch build for CPUs, which not every package index has; the default build is the fallback, with the
+# CUDA libraries that it needs to start.
+CPU_TORCH: Final = "+cpu"
+SHOWN: Final = (
+    "Collecting ",
+    "Downloading ",
+    "Downloaded ",
+    "Installing ",
+    "Installed ",
+    "Prepared ",
+    "Resolved ",
+)
+
+
+@frozen
+class Recipe:
+    """One variant: a list of versions, whether to install it with or without dependencies, and its disk
+    space.
+    """
+
+    name: str
+    list_file: Path
+    complete: bool
+    gibibytes: float
+
+
+ON_GPU: Final = Recipe("for NVIDIA GPUs", HERE / "vllm-gpu.txt", complete=False, gibibytes=22)
+ON_CPU: Final = Recipe("for CPUs", HERE / "vllm-cpu.txt", complete=True, gibibytes=4)
+PLAIN_TORCH_GIB: Final = 9
+
+
+def set_up(folder: Path, *, cpu: bool, again: bool) -> Exit:
+    """Builds the environment in `folder` unless it exists; PROBLEM, with the reason, on failure."""
+    recipe = ON_CPU if cpu or not nvidia_driver() else ON_GPU
+    if not again and _built(folder) == mark_of(recipe):
+        print(f"vLLM {recipe.name} is ready in {folder}")
+        return Exit.OK
+    print(
+        f"Building vLLM {recipe.name} in {folder}: this takes minutes, most of them for compiling at the end",
+        flush=True,
+    )
+    problem = _no_room(folder, recipe.gibibytes) or _build(folder, recipe)
+    if problem:
+        print(f"aeond: {problem}", file=sys.stderr)
+        return Exit.PROBLEM
+    (folder / BUILT).write_text(mark_of(recipe), encoding="utf-8")
+    print(f"vLLM {recipe.name} is ready in {folder}")
+    return Exit.OK
+
+
+class FetchesEmbedding(Protocol):
+    """Downloads the embedding model."""
+
+    async def fetch(self, on_progress: Callable[[str, float], None]) -> tuple[Path, Path]: ...
+
+
+def fetch_embedding(files: FetchesEmbedding) -> None:
+    """Downloads the embedding model with progress unless it is here. It is optional: a failure is only shown."""
+    import anyio
+
+    shown = -1
+
+    def show(activity: str, done: float) -> None:
+        nonlocal shown
+        if int(done * 10) != shown:
+            shown = int(done * 10)
+            print(f"Embedding model: {activity} {done:.0%}", flush=True)
+
+    try:
+        weights, _ = anyio.run(files.fetch, show)
+    except LLMError as error:
+        print(f"The optional embedding model is missing, words are compared instead: {error.message}")
+    else:
+        print(f"The embedding model is {weights}")
+
+
+def mark_of(recipe: Recipe) -> str:
+    return hashlib.sha256(recipe.list_file.read_bytes()).hexdigest()
+
+
+def _built(folder: Path) -> str:
+    try:
+        return (folder / BUILT).read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def _no_room(folder: Path, gibibytes: float) -> str:
+    """The error if the disk is too full, otherwise ""."""
+    place = next(place for place in (folder, *folder.absolute().parents) if os.access(place, os.F_OK))
+    free = shutil.disk_usage(place).free / GIB
+    if free >= gibibytes:
+        return ""
+    return (
+        f"too little disk space for vLLM: {folder} needs {gibibytes:g} GiB, but {place} has {free:.1f}"
+        " GiB free. Free some space, or choose another folder with --path and set vllm.environment to"
+        " it."
+    )
+
+
+def _build(folder: Path, recipe: Recipe) -> str:
+    """The error, or ""."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / BUILT).unlink(missing_ok=True)
+    except OSError as error:
+        return f"{folder} cannot be created or used ({error.strerror}): choose another folder with --path."
+    # Not its Python: that exists even if a missing package (python3-venv) prevented the rest.
+    whole = any(folder.glob("lib/python3*/site-packages/pip"))
+    if not whole and _run([sys.executable, "-m", "venv", str(folder)], _environment()):
+        return f"the environment {folder} cannot be created; see the lines above."
+    wanted = packages_in(recipe.list_file)
+    if not recipe.complete:
+        return _installed(folder, wanted, complete=False)
+    torch = next(line for line in wanted if line.startswith("torch=="))
+    if (
+        _run([*_installer(folder), "--dry-run", "--quiet", "--no-deps", torch], _environment(), quiet=True)
+        == 0
+    ):
+        return _installed(folder, wanted, complete=True)
+    print(
+        f"No package index has {torch}; the default build includes the CUDA libraries and needs more"
+        " disk space"
+    )
+    problem = _no_room(folder, PLAIN_TORCH_GIB)
+    if problem:
+        return (
+            f"{problem} Or give an index that has {torch}: PIP_EXTRA_INDEX_URL, or PIP_FIND_LINKS for"
+            " a folder."
+        )
+    rest = [line for line in wanted if line != torch]
+    return _installed(folder, rest, complete=True) or _installed(
+        folder, [torch.removesuffix(CPU_TORCH)], complete=False
+    )
+
+
+def _installed(folder: Path, wanted: Sequence[str], *, complete: bool) -> str:
+    how = ["--no-deps"] if complete else []
+    if _run([*_installer(folder), *how, *wanted], _environment()):
+        return (
+            f"vLLM could not be installed into {folder}; see the lines above. Downloads are kept: check"
+            " network and disk space, and run this again."
+        )
+    return ""
+
+
+def _installer(folder: Path) -> list[str]:
+    """uv if available, which is several times faster, else the environment's own pip."""
+    beside = Path(sys.executable).parent / "uv"
+    uv = str(beside) if beside.exists() else shutil.which("uv")
+    python = str(folder / "bin" / "python")
+    if uv:
+        return [uv, "pip", "install", "--compile-bytecode", "--python", python]
+    return [python, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
+
+
+def _environment() -> dict[str, str]:
+    """Our environment variables, with bytecode compilation enabled (vLLM starts three times as fast), and
+    with pip's wheel folder passed to uv.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    asked = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "get", "global.find-links"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    links = environment.get("PIP_FIND_LINKS") or asked.stdout.strip()
+    if links:
+        environment.setdefault("UV_FIND_LINKS", ",".join(links.split()))
+    return environment
+
+
+def _run(command: Sequence[str], environment: dict[str, str], *, quiet: bool = False) -> int:
+    """The exit code. Prints a line for each step, and the complete output on failure."""
+    said: list[str] = []
+    with subprocess.Popen(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            said.append(line.rstrip())
+            if not quiet and line.strip().startswith(SHOWN):
+                print(f"  {line.strip()[:100]}", flush=True)
+    if process.returncode and not quiet:
+        print("\n".join(said[-20:]), file=sys.stderr)
+    return process.returncode
+
+
+def packages_in(list_file: Path) -> list[str]:
+    return list(_requirements(list_file.read_text(encoding="utf-8")))
+
+
+def _requirements(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            yield line

@@ -1,0 +1,330 @@
+"""The composition root: this package alone knows concrete classes, and holds no logic of its own.
+
+Everything is opened in the order of the lines and closed in the reverse order: journal, memory, tools,
+engine, orchestration, kernel, service, socket. The API itself is opened by the lifecycle, last of all.
+"""
+
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import anyio
+
+from aeond import __version__
+from aeond.capabilities.journal.schema import JOURNAL
+from aeond.capabilities.journal.sqlite_journal import SqliteJournal
+from aeond.capabilities.llm.models.embedding_files import EmbeddingFiles
+from aeond.capabilities.memory.schema import MEMORY
+from aeond.capabilities.memory.sqlite_memory import SqliteMemory
+from aeond.capabilities.sessions.sqlite_sessions import SESSIONS, SqliteSessions
+from aeond.capabilities.sqlite_file import FileFormat, prepare
+from aeond.capabilities.tools.builtin.tool_set import builtin_tools
+from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.files.safe_open import best_resolver, keep_out
+from aeond.capabilities.tools.invoker import AcceptAll as AuthoriseAll
+from aeond.capabilities.tools.invoker import GuardedInvoker
+from aeond.capabilities.tools.registry import Registry
+from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.daemon.clocks import SystemClock, TimeSortedIds
+from aeond.daemon.compose.embedding import embedding_files, opened_embedder
+from aeond.daemon.compose.parts import PRODUCT, Parts
+from aeond.daemon.compose.thinking import AGENTS, Thinking, workspace_previews
+from aeond.daemon.compose.tools import open_templates, own_tools
+from aeond.daemon.config.accounts import group_id, user_id
+from aeond.daemon.config.paths import Paths, real_names
+from aeond.daemon.config.reloading import LiveConfig
+from aeond.daemon.config.schema import Config
+from aeond.domain.runs.budgets import Budget
+from aeond.frozen import frozen
+from aeond.kernel.orchestrator import Orchestrator
+from aeond.orchestration.assembly import Surroundings, usual_openings, usual_schema
+from aeond.orchestration.matching.text_ranking import TextRanking
+from aeond.orchestration.planning.plan_parsing import in_order
+from aeond.orchestration.planning.validator import PlanValidator
+from aeond.ports import Clock, Engine, Journal
+from aeond.server.api import Api, Calls
+from aeond.server.door.access_control import AccessRule
+from aeond.server.door.listening import bound_socket, inherited_socket
+from aeond.service.folding import RunFolding
+from aeond.service.history.forks import Forks
+from aeond.service.history.replays import Replays
+from aeond.service.history.retention import Retention
+from aeond.service.memory import MemoryKeys
+from aeond.service.models.models import Models
+from aeond.service.models.prompt_warmup import PromptWarmup
+from aeond.service.recovery.run_boundary import RunBoundary
+from aeond.service.run_use_cases import Bounds, Runs
+from aeond.service.runs.admission import Admission
+from aeond.service.runs.answers import Answers
+from aeond.service.runs.children import RunChildren
+from aeond.service.runs.scheduler import RunScheduler
+from aeond.service.runs.situations import ObservedSituations
+from aeond.service.runs.work import RunLimits
+from aeond.service.runs.workspaces import Workspaces
+from aeond.service.sessions.session_records import SessionRecords
+from aeond.service.sessions.sessions import Sessions
+from aeond.service.status import Process, Status
+from aeond.service.tools import Tools
+from aeond.service.watching.engine_progress import EngineProgress
+from aeond.service.watching.feed import HotFeed
+from aeond.service.watching.run_log import log_events
+from aeond.service.watching.run_stream import RunWatching
+from aeond.service.watching.tree_stream import TreeWatching
+from aeond.state_machine.decide import decide
+from aeond.state_machine.fold import fold
+
+
+@frozen
+class Daemon:
+    """A composed daemon: everything is open except the API, and no work is admitted yet."""
+
+    clock: Clock
+    journal: Journal
+    engine: Engine
+    admission: Admission
+    feed: HotFeed
+    showing: EngineProgress
+    warming: PromptWarmup
+    retention: Retention
+    embedding: EmbeddingFiles
+    scheduler: RunScheduler
+    calls: Calls
+    api: Api
+    socket: Path
+
+
+@asynccontextmanager
+async def composed(
+    live: LiveConfig, paths: Paths, descriptor: int | None = None, parts: Parts = PRODUCT
+) -> AsyncIterator[Daemon]:
+    """Opens everything while the context is open. The caller holds the single-instance lock. A reloaded
+    configuration is applied as far as possible.
+
+    With the descriptor of a listening socket, the daemon serves that socket and leaves its path and
+    permissions to the program that created it. Otherwise it creates the configured socket.
+    """
+    config = live.config
+    async with AsyncExitStack() as stack:
+        clock = SystemClock()
+        ids = TimeSortedIds(clock)
+        embedding = embedding_files(config, paths)
+        embedder = await stack.enter_async_context(opened_embedder(config, embedding, clock))
+        journal = SqliteJournal(paths.journal)
+        memory = SqliteMemory(paths.memory)
+        sessions = SqliteSessions(paths.sessions)
+        async with anyio.create_task_group() as opening:  # together: both wait for disk space
+            for store in (journal, memory, sessions):
+                opening.start_soon(stack.enter_async_context, store)
+
+        registry = Registry()
+        resolve = keep_out(
+            best_resolver(), real_names(paths.own_files), but_for=real_names([paths.workspaces])
+        )
+        files = ContainedFiles(
+            resolve, real_names(config.workspaces.readable), real_names(config.workspaces.writable)
+        )
+        threads = WorkerThreads()
+        own = await own_tools(config.tools, paths)
+        for tool in parts.tools((*builtin_tools(clock, memory, files, threads), *own)):
+            registry.register(tool)
+        templates = open_templates(config.tools, registry)
+        invoker = GuardedInvoker(registry, clock, AuthoriseAll())
+
+        models = await stack.enter_async_context(parts.open_models(config, paths, clock))
+        engine = models.engine
+        validator = PlanValidator(registry, AGENTS)
+
+        feed, admission, folding = HotFeed(log_events), Admission(), RunFolding(journal, fold)
+        records = SessionRecords(store=sessions, journal=journal, folding=folding)
+        await records.settle()
+        thinking = Thinking(
+            journal=journal,
+            feed=feed,
+            registry=registry,
+            invoker=invoker,
+            validator=validator,
+            templates=templates,
+            ranking=TextRanking(embedder),
+            history=records,
+            session_tokens=config.sessions.context_tokens,
+            surroundings=Surroundings(
+                ObservedSituations(clock, memory, workspace_previews(files, threads)), embedder
+            ),
+            children=lambda: children,
+            clock=clock,
+            ids=ids,
+        )
+        scheduler = await stack.enter_async_context(
+            RunScheduler(
+                journal=journal,
+                feed=feed,
+                folding=folding,
+                boundary=RunBoundary(journal=journal, feed=feed, clock=clock, ids=ids),
+                admission=admission,
+                make_loop=lambda run: Orchestrator(run, thinking.over(models.llm_of(run.request.model))),
+                clock=clock,
+                limits=_limits(config),
+            )
+        )
+        children = RunChildren(journal=journal, feed=feed, folding=folding, scheduler=scheduler, clock=clock)
+
+        workspaces = Workspaces(
+            own=paths.workspaces,
+            roots=[Path(name) for name in real_names(config.workspaces.roots)],
+            protected=paths.own_files,
+        )
+        replays = Replays(journal, decide, fold)
+        runs = Runs(
+            journal=journal,
+            folding=folding,
+            scheduler=scheduler,
+            watching=RunWatching(journal, feed),
+            tree_watching=TreeWatching(journal, feed),
+            answers=Answers(folding=folding, scheduler=scheduler, validator=validator),
+            validator=validator,
+            workspaces=workspaces,
+            sessions=records,
+            clock=clock,
+            ids=ids,
+            bounds=_bounds(config),
+            in_order=in_order,
+            forks=Forks(
+                journal=journal,
+                folding=folding,
+                replays=replays,
+                scheduler=scheduler,
+                engine=engine,
+                clock=clock,
+                ids=ids,
+                validator=validator,
+                workspaces=workspaces,
+                in_order=in_order,
+            ),
+            replays=replays,
+            engine=engine,
+        )
+        calls = Calls(
+            runs=runs,
+            sessions=Sessions(
+                store=sessions,
+                records=records,
+                contexts=thinking.session_context(models.llm_of("")),
+                admission=admission,
+                clock=clock,
+                ids=ids,
+            ),
+            tools=Tools(
+                registry=registry, invoker=invoker, workspaces=workspaces, admission=admission, ids=ids
+            ),
+            memory=MemoryKeys(memory, admission),
+            models=Models(llm_of=models.llm_of, engine=engine, admission=admission),
+            daemon=Status(
+                process=Process(__version__, os.getpid(), _resident_bytes),
+                admission=admission,
+                scheduler=scheduler,
+                engine=engine,
+                registry=registry,
+                clock=clock,
+                reload=live.reload,
+            ),
+        )
+
+        listener = stack.enter_context(_listener(config, paths, descriptor))
+        api = Api(
+            calls,
+            listener=listener,
+            inner_folder=paths.inner_dir,
+            entry=_entry_rule(config),
+            clock=clock,
+            ids=ids,
+        )
+
+        def adopt(changed: Config) -> None:
+            entry = _entry_rule(changed)  # first: if a name is wrong, nothing must change
+            api.adopt(entry)
+            scheduler.adopt(_limits(changed))
+            runs.adopt(_bounds(changed))
+            models.adopt(changed.model)
+
+        live.adopt_by(adopt)
+        yield Daemon(
+            clock=clock,
+            journal=journal,
+            engine=engine,
+            admission=admission,
+            feed=feed,
+            showing=EngineProgress(engine, feed),
+            warming=PromptWarmup(
+                models.llm_of(""),
+                engine,
+                usual_openings(models.llm_of(""), registry, invoker, validator),
+                clock,
+                registry.specs,
+                lambda: usual_schema(registry, invoker),
+            ),
+            retention=Retention(
+                journal, clock, lambda: live.config.runs.keep_days, lambda: scheduler.running_count > 0
+            ),
+            embedding=embedding,
+            scheduler=scheduler,
+            calls=calls,
+            api=api,
+            socket=Path(listener.getsockname()),
+        )
+
+
+def _limits(config: Config) -> RunLimits:
+    return RunLimits(config.runs.max_running, config.runs.max_waiting)
+
+
+def _bounds(config: Config) -> Bounds:
+    return Bounds(
+        default=Budget(**config.runs.budget.model_dump()),
+        limit=Budget(**config.runs.budget_limit.model_dump()),
+    )
+
+
+def _entry_rule(config: Config) -> AccessRule:
+    """InvalidInputError (reason CONFIG_INVALID) for an unknown user or group."""
+    return AccessRule(
+        user_ids=frozenset(map(user_id, config.socket.allow_users)),
+        group_ids=frozenset(map(group_id, config.socket.allow_groups)),
+        max_connections=config.socket.max_connections,
+    )
+
+
+def _listener(config: Config, paths: Paths, descriptor: int | None) -> AbstractContextManager[socket.socket]:
+    if descriptor is not None:
+        return inherited_socket(descriptor)
+    group = config.socket.group
+    return bound_socket(paths.socket, int(config.socket.mode, 8), group_id(group) if group else None)
+
+
+def check_journal(paths: Paths) -> str:
+    """A finding about the journal's file, which is only read. StoreError if it cannot be used."""
+    return _checked(paths.journal, JOURNAL)
+
+
+def check_memory(paths: Paths) -> str:
+    """A finding about the memory's file."""
+    return _checked(paths.memory, MEMORY)
+
+
+def check_sessions(paths: Paths) -> str:
+    """A finding about the sessions' file."""
+    return _checked(paths.sessions, SESSIONS)
+
+
+def _checked(path: Path, form: FileFormat) -> str:
+    if not path.exists():
+        return f"{path} does not exist yet; the first start creates it"
+    prepare(path, form)
+    return f"{path} is intact"
+
+
+def _resident_bytes() -> int:
+    """The resident memory of this process."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")

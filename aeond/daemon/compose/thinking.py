@@ -1,0 +1,97 @@
+"""Composes the orchestration for any model that a run uses."""
+
+from collections.abc import Callable, Sequence
+
+from aeond.capabilities.llm.agent import LLMAgent
+from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.files.previews import file_names, first_lines
+from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.domain.names import nearest
+from aeond.domain.plans.plan import LLM_AGENT
+from aeond.frozen import frozen
+from aeond.kernel.executor import StepExecutor
+from aeond.kernel.orchestrator import RunPorts
+from aeond.orchestration.assembly import Surroundings, phases_over
+from aeond.orchestration.context.coreference import ModelReferences
+from aeond.orchestration.context.session_context import SessionContextBuilder
+from aeond.orchestration.execution.agent_steps import AgentReasoner
+from aeond.orchestration.execution.inline_executor import InlineExecutor
+from aeond.orchestration.execution.intents import PreparedIntents
+from aeond.orchestration.execution.readiness import StepReadiness
+from aeond.orchestration.matching.template_choice import TemplateChooser, TemplateLibrary
+from aeond.orchestration.matching.text_ranking import TextRanking
+from aeond.orchestration.planning.validator import PlanValidator
+from aeond.orchestration.repair.constrained_model import ConstrainedModel
+from aeond.orchestration.repair.step_repair import StepRepairer
+from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.ports import Children, Clock, Feed, Ids, Journal, LLMAdapter, ToolInvoker, ToolRegistry
+from aeond.ports.sessions import SessionHistory
+from aeond.service.runs.situations import Previews
+
+AGENTS = frozenset({LLM_AGENT})
+
+
+@frozen
+class Thinking:
+    """The orchestration without its model. `children` is a function called when a run begins: child runs need
+    the scheduler, which needs this object.
+    """
+
+    journal: Journal
+    feed: Feed
+    registry: ToolRegistry
+    invoker: ToolInvoker
+    validator: PlanValidator
+    templates: TemplateLibrary
+    ranking: TextRanking
+    history: SessionHistory
+    session_tokens: int
+    surroundings: Surroundings
+    children: Callable[[], Children]
+    clock: Clock
+    ids: Ids
+
+    def over(self, llm: LLMAdapter) -> RunPorts:
+        """The orchestration with this model."""
+        agents = {LLM_AGENT: LLMAgent(llm)}
+        supervisor = ModelSupervisor(llm, self.validator)
+        reasoner = AgentReasoner(agents, llm)
+        repairer = StepRepairer(self.registry, supervisor, self.validator)
+        asked = ConstrainedModel(llm, supervisor, self.validator)
+        chooser = TemplateChooser(self.templates, self.ranking, asked)
+        references = ModelReferences(llm, self.session_context(llm))
+        return RunPorts(
+            journal=self.journal,
+            feed=self.feed,
+            phases=phases_over(
+                llm,
+                self.registry,
+                self.invoker,
+                supervisor,
+                self.validator,
+                references,
+                self.surroundings,
+            ),
+            intents=PreparedIntents(
+                self.registry, reasoner, self.validator, StepReadiness(), self.templates, self.ids
+            ),
+            immediate=InlineExecutor(self.invoker, self.clock),
+            executor=StepExecutor(self.invoker, reasoner, repairer, self.clock, self.children(), chooser),
+            clock=self.clock,
+        )
+
+    def session_context(self, llm: LLMAdapter) -> SessionContextBuilder:
+        """The session context for this model."""
+        return SessionContextBuilder(self.history, llm, self.session_tokens)
+
+
+def workspace_previews(files: ContainedFiles, threads: WorkerThreads) -> Previews:
+    """The names in a workspace; of more than are wanted those that share most with the request."""
+
+    async def previews(workspace: str, most: int, near: str) -> tuple[Sequence[tuple[str, str]], bool]:
+        names = await threads.run(lambda stopped: file_names(files, workspace, stopped))
+        shown = names if len(names) <= most else sorted(nearest(near, names, most))
+        lines = await threads.run(lambda stopped: first_lines(files, workspace, shown, stopped))
+        return [(name, lines.get(name, "")) for name in shown], len(names) > len(shown)
+
+    return previews

@@ -1,0 +1,55 @@
+"""Composes the tools that are not built in: user-supplied ones, sandboxed or not, and subtasks."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from aeond.capabilities.templates.loading import check_names, check_tools, load_templates
+from aeond.capabilities.templates.subtask_tools import DELEGATE, subtask_tools
+from aeond.capabilities.tool_files import load_tool_files, read_source
+from aeond.capabilities.tools.registry import Registry
+from aeond.daemon.config.paths import Paths, real_names
+from aeond.daemon.config.schema import SandboxKind, ToolsSection
+from aeond.orchestration.matching.template_choice import TemplateLibrary
+from aeond.ports import Tool
+
+
+def open_templates(tools: ToolsSection, registry: Registry) -> TemplateLibrary:
+    """The library of templates, each registered as a tool."""
+    files = load_templates([Path(name).expanduser() for name in tools.templates])
+    check_names(files, [*registry.list_names(), DELEGATE])
+    for subtask in subtask_tools(files, tools.subtasks):
+        registry.register(subtask)
+    check_tools(files, registry.list_names())
+    return TemplateLibrary([file.template for file in files])
+
+
+def check_files(tools: ToolsSection) -> str:
+    """A finding about templates and tool files; nothing is executed. InvalidInputError as at a start."""
+    from aeond.capabilities.sandbox.sandboxed_tool import python_files
+
+    files = [Path(name).expanduser() for name in tools.files]
+    for file in (*files, *python_files([Path(name).expanduser() for name in tools.folders])):
+        read_source(file)
+    templates = load_templates([Path(name).expanduser() for name in tools.templates])
+    subtask_tools(templates, tools.subtasks)
+    return f"{len(files)} tool files and {len(templates)} templates can be read"
+
+
+async def own_tools(tools: ToolsSection, paths: Paths) -> Sequence[Tool]:
+    """The tools of user-supplied files, each in the daemon or in a sandbox, as configured."""
+    if not tools.files and not tools.folders:
+        return ()
+    from aeond.capabilities.sandbox.choosing import Choice, sandbox_for
+    from aeond.capabilities.sandbox.sandboxed_tool import python_files, replaced, sandboxed_tools
+
+    files = [Path(name).expanduser() for name in tools.files]
+    foreign = python_files([Path(name).expanduser() for name in tools.folders])
+    if tools.sandbox is SandboxKind.NONE:
+        return load_tool_files([*files, *foreign])
+    hidden = [Path(name) for name in real_names(paths.own_files)]
+    sandbox = sandbox_for(Choice(tools.sandbox), paths.tool_unit, hidden)
+    bound = partial(sandboxed_tools, sandbox=sandbox, memory_bytes=tools.sandbox_memory_mib << 20)
+    own = load_tool_files(files)
+    apart = await bound(files) if tools.sandboxed else ()
+    return [*replaced(own, apart, tools.sandboxed), *await bound(foreign)]

@@ -1,0 +1,201 @@
+"""Configuration: every key with its type, default, bounds and description.
+
+The descriptions are the documentation: `systemd/aeond.toml` is generated from them, and error messages quote
+them.
+"""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from aeond.daemon.config.model_sections import EmbeddingSection, EngineSection, ModelSection, RemoteSection
+from aeond.daemon.config.section import PathText, Permissions, Section
+from aeond.daemon.config.vllm_section import VllmSection
+from aeond.daemon.logs.setup import LogFormat, LogLevel
+
+
+class DaemonSection(Section):
+    """The daemon process."""
+
+    state_dir: PathText = Field(
+        "",
+        description="Folder of the journal, the memory and the private workspaces of runs. Empty:"
+        " /var/lib/aeond for root and system services, ~/.local/state/aeond for other users.",
+    )
+    stop_seconds: float = Field(
+        30.0,
+        ge=0,
+        le=3600,
+        description="How long a stop waits for steps with effects before it interrupts them.",
+    )
+
+
+class LogSection(Section):
+    """Logging to standard error or journald."""
+
+    level: LogLevel = Field(LogLevel.INFO, description="Minimum level of log records.")
+    format: LogFormat = Field(
+        LogFormat.AUTO,
+        description="Format of log records. auto: text on a terminal, journal (records with fields)"
+        " under journald, otherwise json.",
+    )
+
+
+class SocketSection(Section):
+    """The Unix socket that clients connect to."""
+
+    path: PathText = Field(
+        "",
+        description="Path of the socket. Empty: /run/aeond/aeond.sock for root and system services,"
+        " $XDG_RUNTIME_DIR/aeond/aeond.sock for other users.",
+    )
+    mode: Permissions = Field("0660", description="Permissions of the socket, in octal.")
+    group: str = Field("", max_length=64, description="Group of the socket. Empty: the daemon's own group.")
+    allow_users: tuple[str, ...] = Field(
+        (),
+        description="Names of users who may connect. If allow_groups is empty too: every user whom the"
+        " socket's permissions admit. Root and the daemon's own user may always connect.",
+    )
+    allow_groups: tuple[str, ...] = Field((), description="Names of groups whose members may connect.")
+    max_connections: int = Field(64, ge=1, le=4096, description="Maximum number of open connections.")
+
+
+class BudgetSection(Section):
+    """The budget of a run whose client requests none."""
+
+    ttl: int = Field(50, ge=1, description="Step executions.")
+    llm_calls: int = Field(40, ge=0, description="Model calls.")
+    tokens: int = Field(100_000, ge=0, description="Tokens, for prompts and answers together.")
+    tool_calls: int = Field(50, ge=0, description="Tool calls.")
+    passes: int = Field(8, ge=1, description="Passes over the plan.")
+    wall_seconds: float = Field(
+        900.0, gt=0, description="Seconds of working time; time while the daemon is stopped does not count."
+    )
+    depth: int = Field(3, ge=0, description="How many levels of child runs are allowed.")
+
+
+class BudgetLimitSection(Section):
+    """The maximum budget of a run, whatever its client requests."""
+
+    ttl: int = Field(500, ge=1, description="Step executions.")
+    llm_calls: int = Field(400, ge=0, description="Model calls.")
+    tokens: int = Field(2_000_000, ge=0, description="Tokens, for prompts and answers together.")
+    tool_calls: int = Field(500, ge=0, description="Tool calls.")
+    passes: int = Field(50, ge=1, description="Passes over the plan.")
+    wall_seconds: float = Field(86_400.0, gt=0, description="Seconds of working time.")
+    depth: int = Field(5, ge=0, description="How many levels of child runs are allowed.")
+
+
+class RunsSection(Section):
+    """How many runs are executed and kept."""
+
+    max_running: int = Field(4, ge=1, le=256, description="Maximum number of active runs.")
+    max_waiting: int = Field(
+        64, ge=1, le=10_000, description="Maximum number of waiting runs; further ones are rejected."
+    )
+    keep_days: float = Field(
+        0.0,
+        ge=0,
+        le=36_500,
+        description="Days for which ended runs are kept. Older runs are deleted with their events when"
+        " no run is active. 0: for ever.",
+    )
+    budget: BudgetSection = Field(
+        default_factory=BudgetSection, description="The budget of a run whose client requests none."
+    )
+    budget_limit: BudgetLimitSection = Field(
+        default_factory=BudgetLimitSection,
+        description="The maximum budget of a run, whatever its client requests.",
+    )
+
+
+class SessionsSection(Section):
+    """Conversations."""
+
+    context_tokens: int = Field(
+        1_000,
+        ge=64,
+        le=100_000,
+        description="Maximum size of the session part of a prompt in tokens, never more than a third of"
+        " the model's context. A session that is longer is summarised; binding statements"
+        " are quoted verbatim.",
+    )
+
+
+class WorkspacesSection(Section):
+    """Folders in which tools may work."""
+
+    roots: tuple[PathText, ...] = Field(
+        ("/",),
+        description="A client may choose any folder below one of these as a run's workspace. The"
+        " daemon's own state, configuration, secrets and `tools.files` are never allowed,"
+        " nor are /proc and /sys.",
+    )
+    readable: tuple[PathText, ...] = Field(
+        (), description="Folders that file tools may read in every run, besides its workspace."
+    )
+    writable: tuple[PathText, ...] = Field(
+        (), description="Folders that file tools may read and write in every run, besides its workspace."
+    )
+
+
+class SandboxKind(StrEnum):
+    """Where untrusted tool code runs."""
+
+    AUTO = "auto"  # unit if systemd provides it, else bwrap
+    BWRAP = "bwrap"  # bubblewrap: separate namespaces
+    UNIT = "unit"  # a systemd unit with a user of its own
+    NONE = "none"  # in the daemon, with all its privileges
+
+
+class ToolsSection(Section):
+    """Tools beyond the built-in ones."""
+
+    files: tuple[PathText, ...] = Field(
+        (),
+        description="Python files with a list TOOLS of tools to register. They run inside the daemon"
+        " with all its privileges: list only files that you trust.",
+    )
+    folders: tuple[PathText, ...] = Field(
+        (),
+        description="Folders of such files from other authors: their code runs only in a sandbox.",
+    )
+    sandboxed: tuple[str, ...] = Field(
+        (), description="Names of tools of `files` whose calls run in a sandbox as well."
+    )
+    sandbox: SandboxKind = Field(
+        SandboxKind.AUTO,
+        description="Kind of sandbox: unit, a hardened systemd unit with a user of its own; bwrap,"
+        " bubblewrap; auto, the first of the two that is available; none, the daemon itself.",
+    )
+    subtasks: tuple[str, ...] = Field(
+        (),
+        description="Subtasks that models may use as tools: delegate, which finds the template for any"
+        " described work, and templates by name: summarise, extract, compare, research, or your own. Plans"
+        " from clients may use all of them; every additional tool makes a small model less reliable.",
+    )
+    templates: tuple[PathText, ...] = Field(
+        (),
+        description="Folders of your own templates, TOML files; a template with the name of a built-in"
+        " one replaces it.",
+    )
+    sandbox_memory_mib: int = Field(
+        1024, ge=64, le=1_048_576, description="Maximum memory of each process of a sandboxed call, in MiB."
+    )
+
+
+class Config(Section):
+    """The complete configuration of a daemon."""
+
+    daemon: DaemonSection = Field(default_factory=DaemonSection)
+    log: LogSection = Field(default_factory=LogSection)
+    socket: SocketSection = Field(default_factory=SocketSection)
+    runs: RunsSection = Field(default_factory=RunsSection)
+    sessions: SessionsSection = Field(default_factory=SessionsSection)
+    workspaces: WorkspacesSection = Field(default_factory=WorkspacesSection)
+    model: ModelSection = Field(default_factory=ModelSection)
+    engine: EngineSection = Field(default_factory=EngineSection)
+    remote: RemoteSection = Field(default_factory=RemoteSection)
+    vllm: VllmSection = Field(default_factory=VllmSection)
+    embedding: EmbeddingSection = Field(default_factory=EmbeddingSection)
+    tools: ToolsSection = Field(default_factory=ToolsSection)

@@ -1,0 +1,25 @@
+"""The maximum cost of each operation, reserved before it starts, and the minimum below which it does not
+start.
+"""
+
+from typing import Final
+
+from aeond.domain.runs.budgets import Amounts
+
+NOTHING: Final = Amounts()
+PLANNING: Final = Amounts(llm_calls=3, tokens=18_000)
+PLANNING_MINIMUM: Final = Amounts(llm_calls=1, tokens=1)
+TOOL_STEP: Final = Amounts(ttl=1, tool_calls=1, llm_calls=2, tokens=8_000)
+TOOL_STEP_MINIMUM: Final = Amounts(ttl=1, tool_calls=1)
+AGENT_STEP: Final = Amounts(ttl=1, llm_calls=3, tokens=12_000)
+AGENT_STEP_MINIMUM: Final = Amounts(ttl=1, llm_calls=1, tokens=1)
+ROUTING: Final = Amounts(llm_calls=3, tokens=14_000)  # a chat first, then the choice and a second look at it
+JUDGING: Final = Amounts(llm_calls=2, tokens=12_000)  # anything else before the answer
+ANSWERING: Final = Amounts(llm_calls=2, tokens=12_000)
+
+
+def lacking(left: Amounts, want: Amounts) -> str:
+    """The dimension in which less is available than requested, or "". Distinguishes a run out of budget
+    (BUDGET_SPENT) from a limit of the single operation.
+    """
+    return Amounts(llm_calls=1, tokens=want.tokens).exceeding(left)

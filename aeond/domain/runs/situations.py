@@ -1,0 +1,20 @@
+"""The situation of a request: the facts about its surroundings that a model sees before it decides."""
+
+from aeond.domain.values import JsonValue
+from aeond.frozen import frozen
+
+
+@frozen
+class Situation:
+    """What surrounds a request when a decision is made.
+
+    `time` is the local date and time with the weekday. `files` are paths relative to the workspace with the
+    line that each begins with, sorted; `facts` are remembered names with their values, sorted by name. `more_files` and `more_facts` say
+    that there are more than these; the listed ones are then those nearest to the request.
+    """
+
+    time: str = ""
+    files: tuple[tuple[str, str], ...] = ()
+    more_files: bool = False
+    facts: tuple[tuple[str, JsonValue], ...] = ()
+    more_facts: bool = False

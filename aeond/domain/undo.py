@@ -1,0 +1,63 @@
+"""Changes that calls of tools made, and what is needed to take them back."""
+
+from enum import StrEnum
+
+from aeond.frozen import frozen
+
+
+class ChangeKind(StrEnum):
+    FILE_WRITTEN = "file_written"  # created, or its content changed
+    FILE_MOVED = "file_moved"
+    FILE_DELETED = "file_deleted"
+    FACT = "fact"  # remembered, changed or forgotten
+
+
+@frozen
+class Change:
+    """One change, recorded before it is made.
+
+    `owner` is the id of the run, or of the call outside of a run. `path` is relative to the folder `root`; of a
+    fact it is the key. `before` is the content that was there, None for nothing; `after` identifies the content
+    that is there then, "" for nothing. What is not `kept` any more cannot be restored.
+    """
+
+    owner: str
+    step_id: str
+    call_id: str
+    kind: ChangeKind
+    root: str
+    path: str
+    before: bytes | None
+    after: str
+    time: float
+    mode: int = 0o644
+    moved_to: str = ""
+    made_folders: tuple[str, ...] = ()
+    kept: bool = True
+    change_id: int = 0  # given by the log, increasing
+
+
+@frozen
+class Undone:
+    """What undoing a change did: the target as it is called in recorded effects, and a sentence's predicate,
+    such as "restored"."""
+
+    target: str
+    outcome: str
+
+
+@frozen
+class UndoRefused:
+    """A change that stays, and why."""
+
+    target: str
+    reason: str
+    message: str
+
+
+@frozen
+class UndoReport:
+    """How undoing went; both in the order of the work, the latest change first."""
+
+    undone: tuple[Undone, ...] = ()
+    refused: tuple[UndoRefused, ...] = ()

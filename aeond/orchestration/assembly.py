@@ -1,0 +1,81 @@
+"""Assembles the parts of the phases over one model."""
+
+from collections.abc import Callable
+
+from aeond.domain.messages import Message
+from aeond.domain.values import JsonObject
+from aeond.frozen import frozen
+from aeond.orchestration.answer.answerer import StepAnswerer
+from aeond.orchestration.budget.profiling import AdaptiveDepth
+from aeond.orchestration.decision.constrained import ConstrainedDecisions
+from aeond.orchestration.decision.decider import Decider
+from aeond.orchestration.decision.interfaces import Offer
+from aeond.orchestration.decision.offers import Offers
+from aeond.orchestration.decision.reading import DecisionReading
+from aeond.orchestration.decision.schema import decision_schema
+from aeond.orchestration.decision.similar_uses import SHOWN_USES, SimilarUses
+from aeond.orchestration.evaluation.evaluators import EvaluatorByRoute, PlanEvaluator
+from aeond.orchestration.interfaces import Planner, References, Supervisor
+from aeond.orchestration.phases import PhaseOrchestrator
+from aeond.orchestration.planning.planner import ModelPlanner
+from aeond.orchestration.prompts.preamble import Preamble
+from aeond.orchestration.refinement.refiner import ModelRefiner
+from aeond.orchestration.repair.constrained_model import ConstrainedModel
+from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.ports import LLMAdapter, ToolInvoker, ToolRegistry, Validator
+from aeond.ports.embedding import Embedder
+from aeond.ports.situations import Situations
+
+
+@frozen
+class Surroundings:
+    """The sources of what a decision sees beside the request. `shown_uses` is the number of example uses."""
+
+    situations: Situations
+    embedder: Embedder
+    shown_uses: int = SHOWN_USES
+
+
+def phases_over(
+    llm: LLMAdapter,
+    registry: ToolRegistry,
+    invoker: ToolInvoker,
+    supervisor: Supervisor,
+    validator: Validator,
+    references: References,
+    surroundings: Surroundings,
+) -> PhaseOrchestrator:
+    """Phases A to E with this model, for runs that may use these tools."""
+    model = ConstrainedModel(llm, supervisor, validator)
+    preamble = Preamble(registry, validator)
+    planner: Planner = ModelPlanner(llm, registry, supervisor, validator)
+    decider = Decider(
+        ConstrainedDecisions(llm, DecisionReading(supervisor, validator)),
+        llm,
+        Offers(registry, invoker),
+        surroundings.situations,
+        SimilarUses(surroundings.embedder, validator, surroundings.shown_uses),
+    )
+    return PhaseOrchestrator(
+        references=references,
+        router=decider,
+        depth=AdaptiveDepth(model, preamble),
+        planner=planner,
+        evaluator=EvaluatorByRoute(direct=decider, planned=PlanEvaluator(model, preamble)),
+        refiner=ModelRefiner(model, preamble, planner),
+        answerer=StepAnswerer(llm),
+    )
+
+
+def usual_schema(registry: ToolRegistry, invoker: ToolInvoker) -> JsonObject:
+    """The schema of a decision with the tools of a run without restrictions."""
+    return decision_schema(Offer(Offers(registry, invoker).usual(), plan=True))
+
+
+def usual_openings(
+    llm: LLMAdapter, registry: ToolRegistry, invoker: ToolInvoker, validator: Validator
+) -> tuple[Callable[[], tuple[Message, ...]], ...]:
+    """The beginnings of prompts that are known before a run is, in the order in which a run needs them."""
+    decisions = ConstrainedDecisions(llm, DecisionReading(ModelSupervisor(llm, validator), validator))
+    offers = Offers(registry, invoker)
+    return (lambda: decisions.opening(offers.usual(), ""), Preamble(registry, validator).usual)

@@ -1,0 +1,138 @@
+"""A model that is paid for: every call is taken from a grant before it is made."""
+
+from dataclasses import replace
+from typing import Final
+
+from aeond.domain.llm import FinishReason, LLMRequest, LLMResponse, Timing, TokenUsage
+from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.runs.budgets import Amounts, Grant, ModelUse
+from aeond.errors import (
+    AeondError,
+    CapabilityError,
+    LLMError,
+    LLMGoneError,
+    OverloadedError,
+    UnavailableError,
+)
+from aeond.ports import LLMAdapter, TextSink
+
+USEFUL_TOKENS: Final = 24  # an answer shorter than this is not worth a call
+MAX_ASKS: Final = 3  # of a streamed answer whose engine dies under it
+
+
+class BudgetedLLM:
+    """An LLMAdapter with a grant: returns Outcomes, and never uses more than the grant holds.
+
+    A call takes one `llm_calls` and, in tokens, the exact prompt and the longest answer; what the answer
+    did not fill is given back. `max_tokens` shrinks to what the grant and the model's context have left,
+    as long as `useful_tokens` remain. A failed call counts in full: what the engine did is unknown.
+    """
+
+    def __init__(self, llm: LLMAdapter, grant: Grant, useful_tokens: int = USEFUL_TOKENS) -> None:
+        self._llm = llm
+        self._grant = grant
+        self._useful_tokens = useful_tokens
+
+    async def generate(self, request: LLMRequest) -> Outcome[LLMResponse | None]:
+        """The answer; `is_cut` tells whether `max_tokens` ended it."""
+        try:
+            admitted = await self._admit(request)
+            if admitted.value is None:
+                return failure(admitted.problem or _spent(""), None)
+            fitting, taken = admitted.value
+            response = await self._llm.generate(fitting)
+        except AeondError as error:
+            return failure(problem_of(error), None)
+        self._settle(taken, response.usage, response.timing)
+        return success(response)
+
+    async def stream(self, request: LLMRequest, on_text: TextSink) -> Outcome[LLMResponse | None]:
+        """The same, with the text shown as it comes.
+
+        An engine that dies on the way is asked again, at most twice; "" tells that the text starts anew.
+        """
+        outcome = await self._stream_once(request, on_text)
+        for _ in range(MAX_ASKS - 1):
+            if outcome.problem is None or outcome.problem.reason != LLMGoneError.reason:
+                break
+            on_text("")
+            outcome = await self._stream_once(request, on_text)
+        return outcome
+
+    async def _stream_once(self, request: LLMRequest, on_text: TextSink) -> Outcome[LLMResponse | None]:
+        text: list[str] = []
+        reason: FinishReason | None = None
+        usage: TokenUsage | None = None
+        timing = Timing()
+        try:
+            admitted = await self._admit(request)
+            if admitted.value is None:
+                return failure(admitted.problem or _spent(""), None)
+            fitting, taken = admitted.value
+            async for chunk in self._llm.stream(fitting):
+                if chunk.text:
+                    text.append(chunk.text)
+                    on_text(chunk.text)
+                reason, usage = chunk.finish_reason or reason, chunk.usage or usage
+                timing = chunk.timing
+        except AeondError as error:
+            return failure(problem_of(error), None)
+        if reason is None or usage is None:
+            message = "the model's answer ended without saying why"
+            return failure(Problem(LLMError.reason, message, retryable=True), None)
+        self._settle(taken, usage, timing)
+        return success(LLMResponse("".join(text), usage, self._llm.model, reason, timing))
+
+    async def _admit(self, request: LLMRequest) -> Outcome[tuple[LLMRequest, int] | None]:
+        """The request as it fits, and the tokens taken for it."""
+        prompt = await self._llm.count_tokens(request.messages)
+        context = self._llm.capabilities.context_length
+        useful = min(self._useful_tokens, request.max_tokens)
+        if prompt + useful > context:
+            message = f"the prompt has {prompt} tokens, too many for the model's context of {context}"
+            return failure(Problem("CONTEXT_TOO_LONG", message), None)
+        left = self._grant.left
+        answer = min(request.max_tokens, context - prompt, left.tokens - prompt)
+        if left.llm_calls < 1:
+            return failure(_spent("no model calls are left"), None)
+        if answer < useful or not self._grant.take(Amounts(llm_calls=1, tokens=prompt + answer)):
+            return failure(_spent(f"the prompt needs {prompt} tokens and {left.tokens} are left"), None)
+        return success((replace(request, max_tokens=answer), prompt + answer))
+
+    def _settle(self, taken: int, usage: TokenUsage, timing: Timing) -> None:
+        self._grant.note(model_use(usage, timing))
+        used = max(0, usage.total_tokens)
+        if used < taken:
+            self._grant.give_back(Amounts(tokens=taken - used))
+        elif used > taken:
+            # An adapter that used more than it was allowed: counted as far as the grant reaches.
+            self._grant.take(Amounts(tokens=min(used - taken, self._grant.left.tokens)))
+
+
+def model_use(usage: TokenUsage, timing: Timing) -> ModelUse:
+    """One call as a part of what an operation asked of models."""
+    return ModelUse(
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        cached_tokens=usage.cached_tokens,
+        first_token_seconds=timing.first_token_seconds,
+        engine_seconds=timing.engine_seconds,
+    )
+
+
+def is_cut(response: LLMResponse) -> bool:
+    """Whether the answer was ended by its bound rather than by the model."""
+    return response.finish_reason is FinishReason.LENGTH
+
+
+def problem_of(error: AeondError) -> Problem:
+    """An error of a capability as a problem."""
+    retryable = isinstance(error, OverloadedError | UnavailableError) or (
+        isinstance(error, CapabilityError) and error.retryable
+    )
+    retryable = retryable or isinstance(error, LLMGoneError)
+    return Problem(error.reason, error.message, retryable=retryable)
+
+
+def _spent(message: str) -> Problem:
+    return Problem("BUDGET_SPENT", message or "nothing is left of the budget for this call")

@@ -1,0 +1,5 @@
+"""What a session contributes to a prompt: history, digests, constraints and resolved references.
+
+Entry point: `session_context.SessionContextBuilder`.
+Must not know the kernel, capabilities or which decision the prompt serves.
+"""

@@ -1,0 +1,93 @@
+"""Coreference: spells out "that", "it" and "again" from the session, with one constrained call."""
+
+from dataclasses import replace
+from typing import Final
+
+from aeond.domain.llm import LLMRequest
+from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.sessions import SessionContext
+from aeond.errors import AeondError
+from aeond.frozen import frozen
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut, problem_of
+from aeond.orchestration.context.coreference_prompts import (
+    FOUND,
+    MAX_FOUND_CHARS,
+    REQUEST,
+    rewriting_messages,
+    rewriting_schema,
+)
+from aeond.orchestration.context.rewrite_validation import is_quoted, what_is_wrong
+from aeond.orchestration.context.session_context import SessionContextBuilder
+from aeond.orchestration.interfaces import Resolved
+from aeond.orchestration.repair.strict_json import read_json
+from aeond.ports import LLMAdapter
+
+# Longer ones are letters and reports, which hardly point back, and would cost as much to write again.
+MAX_REWRITTEN_CHARS: Final = 800
+MAX_TOKENS: Final = 320
+
+
+@frozen
+class ModelReferences:
+    """The References over a model and the context of sessions.
+
+    The model is asked once, and only in a session with messages. Its rewrite is checked: no new names or
+    numbers, no number lost, a question still a question. A rewrite that fails or changes nothing is discarded
+    in favour of the user's own words; if the words that they rest on were found in the conversation, these are
+    added in brackets. `note` says so in either case.
+    """
+
+    llm: LLMAdapter
+    telling: SessionContextBuilder
+
+    async def resolve(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Resolved]:
+        said = snapshot.request.text
+        try:
+            context = await self.telling.tell(snapshot.request.session_id, snapshot.run_id)
+        except AeondError as error:
+            problem = problem_of(error)
+            note = f"the session's context is not available ({problem.reason})"
+            return failure(problem, Resolved(said, note=note))
+        if not context.text:
+            return success(_kept(said, context))
+        if len(said) > MAX_REWRITTEN_CHARS:
+            return success(_kept(said, context, "too long to be written again"))
+        return await self._rewrite(said, context, grant)
+
+    async def _rewrite(self, said: str, context: SessionContext, grant: Grant) -> Outcome[Resolved]:
+        request = LLMRequest(
+            rewriting_messages(context.text, said),
+            max_tokens=MAX_TOKENS,
+            schema=rewriting_schema() if self.llm.capabilities.schema else None,
+        )
+        answered = await BudgetedLLM(self.llm, grant).generate(request)
+        if answered.value is None:
+            problem = answered.problem or Problem("REFERENCES_FAILED", "the model gave nothing")
+            return failure(problem, _kept(said, context, f"kept as said ({problem.reason})"))
+        if is_cut(answered.value):
+            return success(_kept(said, context, "kept as said: the rewritten request was cut off"))
+        return success(_checked(said, answered.value.text, context))
+
+
+def _kept(said: str, context: SessionContext, note: str = "") -> Resolved:
+    return Resolved(said, context.text, note, context.standing)
+
+
+def _checked(said: str, text: str, context: SessionContext) -> Resolved:
+    """The rewritten request, where it passes the checks."""
+    conversation = context.text
+    parsed = read_json(text).value
+    fields = parsed if isinstance(parsed, dict) else {}
+    rewritten, rests_on = (
+        value.strip() if isinstance(value := fields.get(name), str) else "" for name in (REQUEST, FOUND)
+    )
+    wrong = what_is_wrong(said, rewritten, conversation)
+    if not wrong and rewritten != said.strip():
+        return replace(_kept(said, context), text=rewritten)
+    usable = is_quoted(rests_on, conversation) and not is_quoted(rests_on, said)
+    if usable and len(rests_on) <= MAX_FOUND_CHARS:
+        note = f"what it rests on was added{': ' + wrong if wrong else ''}"
+        return replace(_kept(said, context, note), text=f"{said.rstrip()} ({rests_on})")
+    return _kept(said, context, f"kept as said: {wrong}" if wrong else "")

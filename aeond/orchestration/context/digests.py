@@ -1,0 +1,96 @@
+"""Sessions that grew long: their oldest exchanges become a digest, whose goal, binding statements and
+open questions are the words that were said."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from aeond.domain.messages import Role
+from aeond.domain.sessions import SessionDigest, SessionPast
+from aeond.frozen import frozen
+from aeond.orchestration.context.constraints import (
+    binding_statements,
+    is_question,
+    last_question,
+    line_of,
+    newest,
+    sentences,
+    spoken,
+    without_repeats,
+)
+
+# A digest is bounded whatever is said: beyond this the oldest lines go.
+MAX_KEPT_CHARS: Final = 16_000
+MAX_SUMMARY_CHARS: Final = 3_000
+_EXCERPT_CHARS: Final = 110
+
+
+@frozen
+class Exchange:
+    """A request and its answer; without one it is `open`, or its run was cancelled."""
+
+    number: int
+    request: str
+    answer: str | None = None
+    open: bool = False
+
+
+def exchanges_of(past: SessionPast) -> tuple[Exchange, ...]:
+    """Messages by run, in the order of the requests."""
+    answers = {m.run_id: m.text for m in past.messages if m.role is Role.AGENT}
+    return tuple(
+        Exchange(m.number, m.text, answers.get(m.run_id), m.run_id in past.open_runs)
+        for m in past.messages
+        if m.role is Role.USER
+    )
+
+
+def extend(digest: SessionDigest, old: Sequence[Exchange], later: Sequence[Exchange]) -> SessionDigest:
+    """The digest with the exchanges that come next in it. `later` are those after them: they may settle
+    what was open."""
+    if not old:
+        return digest
+    kept = [*digest.kept, *(line for exchange in old for line in binding_statements(exchange.request))]
+    questions = [*digest.questions, *_unanswered(old), *_unheard(old, later)]
+    settled = {spoken(e.request) for e in (*old, *later) if e.answer is not None}
+    summary = [*digest.summary.splitlines(), *map(_excerpt, old)]
+    return replace(
+        digest,
+        through=old[-1].number,
+        exchange_count=digest.exchange_count + len(old),
+        goal=digest.goal or line_of(old[0].request),
+        kept=newest(without_repeats(kept), MAX_KEPT_CHARS),
+        questions=newest(
+            without_repeats(line for line in questions if spoken(line) not in settled), MAX_KEPT_CHARS
+        ),
+        summary="\n".join(newest(summary, MAX_SUMMARY_CHARS)),
+    )
+
+
+def _unanswered(old: Sequence[Exchange]) -> list[str]:
+    """What was asked and never answered."""
+    return [line_of(exchange.request) for exchange in old if exchange.answer is None]
+
+
+def _unheard(old: Sequence[Exchange], later: Sequence[Exchange]) -> list[str]:
+    """What the model asked and the user passed over with a question of their own."""
+    following = [exchange.request for exchange in (*old[1:], *later)]
+    return [
+        question
+        for exchange, reply in zip(old, following, strict=False)
+        if (question := last_question(exchange.answer or "")) and _only_asks(reply)
+    ]
+
+
+def _only_asks(request: str) -> bool:
+    return all(is_question(sentence) for sentence in sentences(request))
+
+
+def _excerpt(exchange: Exchange) -> str:
+    answer = "no answer" if exchange.answer is None else _beginning(exchange.answer)
+    return f"- {_beginning(exchange.request)} -> {answer}"
+
+
+def _beginning(text: str) -> str:
+    line = " ".join(text[: 4 * _EXCERPT_CHARS].split())
+    return line if len(line) <= _EXCERPT_CHARS else line[: _EXCERPT_CHARS - 3].rstrip() + "..."

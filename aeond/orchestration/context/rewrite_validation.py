@@ -1,0 +1,66 @@
+"""Checks that a rewritten request adds no names or numbers and loses none, by form alone."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+MAX_GROWTH_CHARS: Final = 400
+
+_NUMBER: Final = re.compile(r"(?<!\w)\d+(?:[.,:]\d+)*")
+# Files, addresses, identifiers: letters with a sign in between that prose does not have there.
+_TECHNICAL: Final = re.compile(r"[\w~/-]*\w[./_@\\]\w[\w./_@\\-]*")
+_WORD: Final = re.compile(r"[^\W\d_][\w'\u2019-]*")
+_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:]\s+|\n|[\"'(])\s*$")
+_LONG_WORD_CHARS: Final = 5
+_ANY_WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in lower case."""
+    return _ANY_WORD.findall(text.casefold())
+
+
+def what_is_wrong(said: str, rewritten: str, conversation: str) -> str:
+    """Why the rewritten request cannot replace the original; "" when it passes every check."""
+    if not rewritten.strip():
+        return "the rewritten request is empty"
+    if len(rewritten) > len(said) + MAX_GROWTH_CHARS:
+        return "the rewritten request is too long"
+    known = f"{said}\n{conversation}".casefold()
+    if new := _unknown(_facts(rewritten), known):
+        return f"the rewritten request names {new!r}, which neither the request nor the conversation names"
+    if lost := _unknown(_NUMBER.findall(said), rewritten.casefold()):
+        return f"the rewritten request lost {lost!r}"
+    if said.rstrip().endswith("?") and "?" not in rewritten:
+        return "the rewritten request asks nothing"
+    carried = {word for word in words_of(said) if len(word) >= _LONG_WORD_CHARS}
+    there = set(words_of(rewritten))
+    if carried and carried.isdisjoint(there):
+        return "the rewritten request is about something else"
+    return ""
+
+
+def is_quoted(words: str, conversation: str) -> bool:
+    """Whether these words stand in the conversation, one after the other."""
+    wanted = " ".join(words_of(words))
+    return bool(wanted) and f" {wanted} " in f" {' '.join(words_of(conversation))} "
+
+
+def _facts(text: str) -> Iterable[str]:
+    """Numbers, technical names, and words that are written with a capital inside of a sentence."""
+    yield from _NUMBER.findall(text)
+    yield from (name.rstrip(".") for name in _TECHNICAL.findall(text))
+    for word in _WORD.finditer(text):
+        written_large = word.group()[0].isupper() and word.group() != "I"
+        if written_large and not _SENTENCE_START.search(text[: word.start()]):
+            yield word.group()
+
+
+def _unknown(facts: Iterable[str], known: str) -> str:
+    """The first of these that is not known as a whole word."""
+    for fact in facts:
+        bare = re.sub(r"['\u2019]s$", "", fact).casefold()
+        after = r"\d" if bare[-1:].isdigit() else r"\w"  # 10 is known from 10km
+        if not re.search(rf"(?<!\w){re.escape(bare)}(?!{after})", known):
+            return fact
+    return ""

@@ -1,0 +1,94 @@
+"""Decisions as JSON under a schema: for every engine that can constrain its output, and for small models."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from aeond.domain.llm import LLMRequest
+from aeond.domain.messages import Message, Role
+from aeond.domain.outcome import Outcome, Problem, failure
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.tools import ToolSpec
+from aeond.domain.values import compact_json
+from aeond.frozen import frozen
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
+from aeond.orchestration.decision.answer_stream import AnswerStream
+from aeond.orchestration.decision.interfaces import Decision, Offer, Turn
+from aeond.orchestration.decision.reading import UNREADABLE, DecisionReading
+from aeond.orchestration.decision.schema import decision_schema
+from aeond.orchestration.prompts.decision_examples import examples_for, tools_shown
+from aeond.orchestration.prompts.decision_prompts import CONSTRAINED_RULES, result_text, tools_text
+from aeond.orchestration.repair.strict_json import read_json
+from aeond.ports import LLMAdapter, TextSink
+
+MAX_DECISION_TOKENS: Final = 900
+DECISION_SECONDS: Final = 300.0
+
+
+@frozen
+class ConstrainedDecisions:
+    """The DecisionModel over constrained JSON. Examples of whole conversations follow the rules, because a small
+    model follows what it sees more than what it reads."""
+
+    llm: LLMAdapter
+    reading: DecisionReading
+
+    def opening(self, specs: Sequence[ToolSpec], instructions: str) -> tuple[Message, ...]:
+        examples = examples_for(specs, self.reading.validator)
+        rules = f"{CONSTRAINED_RULES}\n{tools_text(specs, tools_shown(examples))}"
+        messages = [Message(Role.SYSTEM, f"{rules}\n\n{instructions}" if instructions else rules)]
+        for example in examples:
+            messages.append(Message(Role.USER, example.request))
+            for index, action in enumerate(example.actions):
+                messages.append(Message(Role.AGENT, compact_json(action)))
+                if index < len(example.results):
+                    messages.append(Message(Role.USER, result_text(example.results[index])))
+        return tuple(messages)
+
+    def conversation(
+        self, opening: Sequence[Message], request: str, turns: Sequence[Turn], remark: str
+    ) -> tuple[Message, ...]:
+        messages = [*opening, Message(Role.USER, request)]
+        for turn in turns:
+            messages.append(Message(Role.AGENT, compact_json({turn.call.tool: turn.call.arguments})))
+            messages.append(Message(Role.USER, result_text(turn.result)))
+        if remark:
+            last = messages.pop()
+            messages.append(Message(Role.USER, f"{last.content}\n{remark}"))
+        return tuple(messages)
+
+    async def decide(
+        self, messages: Sequence[Message], offer: Offer, grant: Grant, on_text: TextSink
+    ) -> Outcome[Decision | None]:
+        schema = decision_schema(offer)
+        request = LLMRequest(
+            tuple(messages),
+            max_tokens=MAX_DECISION_TOKENS,
+            schema=schema if self.llm.capabilities.schema else None,
+            deadline_seconds=DECISION_SECONDS,
+        )
+        shown = AnswerStream(on_text)
+        answered = await BudgetedLLM(self.llm, grant).stream(request, shown.feed)
+        outcome: Outcome[Decision | None] = failure(
+            answered.problem or Problem("NOT_ANSWERED", "the model returned no text"), None
+        )
+        if answered.value is not None:
+            text = answered.value.text
+            if is_cut(answered.value):
+                outcome = failure(_cut(answered.value.usage.completion_tokens), None)
+            else:
+                outcome = await self._read(text, offer, grant)
+        if outcome.value is None:
+            shown.restart()
+        return outcome
+
+    async def _read(self, text: str, offer: Offer, grant: Grant) -> Outcome[Decision | None]:
+        parsed = read_json(text)
+        if not parsed.ok:
+            parsed = await self.reading.supervisor.repair_json(text, decision_schema(offer), grant)
+        if not parsed.ok:
+            return failure(parsed.problem or Problem(UNREADABLE, "the decision is not JSON"), None)
+        return await self.reading.read(parsed.value, offer, grant)
+
+
+def _cut(tokens: int) -> Problem:
+    return Problem("ANSWER_CUT", f"the decision was cut off after {tokens} tokens")

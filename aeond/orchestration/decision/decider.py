@@ -1,0 +1,170 @@
+"""One decision at a time: the first on a request, and the next after every result.
+
+The Router and the Evaluator of DIRECT runs are the same mechanism: the conversation so far is put before the
+model, which chooses one action. A failed call is a result like any other. Every decision takes a pass, and every
+call a step and a tool call of the budget: where one of these is used up, only an answer is offered.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from aeond.domain.messages import Message
+from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.plans.evaluations import (
+    Evaluation,
+    Issue,
+    RefinementAction,
+    RefinementOperation,
+    Severity,
+)
+from aeond.domain.plans.plan import MAX_REFINEMENTS, PlanStep, StepState
+from aeond.domain.plans.profiles import Route
+from aeond.domain.plans.steps import StepSnapshot
+from aeond.domain.runs.budgets import Amounts, Grant
+from aeond.domain.runs.run import Answer, RunSnapshot
+from aeond.domain.tools import Recovery, ToolCall
+from aeond.frozen import frozen
+from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
+from aeond.orchestration.context.prompt_fitting import fit_prompt
+from aeond.orchestration.decision.interfaces import (
+    CallTool,
+    Decision,
+    DecisionModel,
+    GiveAnswer,
+    MakePlan,
+    Offer,
+)
+from aeond.orchestration.decision.offers import Offers
+from aeond.orchestration.decision.results import results_length, turns_of
+from aeond.orchestration.decision.similar_uses import SimilarUses
+from aeond.orchestration.interfaces import Judgement, RouteChoice
+from aeond.orchestration.planning.plan_parsing import describe_call
+from aeond.orchestration.prompts.decision_prompts import REPEATED, request_text
+from aeond.ports import LLMAdapter, TextSink
+from aeond.ports.situations import Situations
+
+MAX_RESULT_CHARS: Final = 12_000
+MAX_FAILURES: Final = 5
+UNSUPPORTED: Final = 0.5  # confidence of an answer that rests on no result
+NOT_FULFILLED: Final = "the request was not carried out"
+
+_NEXT_CALL: Final = Amounts(ttl=1, tool_calls=1, passes=1)
+
+
+@frozen
+class Decider:
+    """The Router, and the Evaluator of DIRECT runs.
+
+    A decision that cannot be read, like any other failure, leaves the first decision to a plan, and ends a run
+    that has results with the last of them. An action that was taken already is put back to the model once; a
+    second repetition leaves it only the answer.
+    """
+
+    model: DecisionModel
+    llm: LLMAdapter
+    offers: Offers
+    situations: Situations
+    uses: SimilarUses
+
+    async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
+        offer = await self.offers.first(snapshot)
+        decided = await self._decide(snapshot, offer, grant, on_text)
+        match decided.value:
+            case CallTool(call=call):
+                return success(RouteChoice(Route.DIRECT, call))
+            case GiveAnswer() as given:
+                return success(RouteChoice(Route.REPLY, answer=_answer(given)))
+            case MakePlan():
+                return success(RouteChoice(Route.PLAN))
+            case None:
+                problem = decided.problem or Problem("NOT_DECIDED", "the model chose no action")
+                return failure(problem, RouteChoice(Route.PLAN if offer.plan else Route.REPLY))
+
+    async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
+        offer = await self.offers.next(snapshot) if _may_go_on(snapshot) else Offer()
+        decided = await self._decide(snapshot, offer, grant, _unheard)
+        remark = ""
+        if isinstance(decided.value, CallTool) and _was_made(decided.value.call, snapshot):
+            remark = REPEATED
+            decided = await self._decide(snapshot, offer, grant, _unheard, remark)
+        if isinstance(decided.value, CallTool) and _was_made(decided.value.call, snapshot):
+            decided = await self._decide(snapshot, Offer(), grant, _unheard, remark)
+        match decided.value:
+            case CallTool(call=call):
+                return success(_going_on(snapshot, call))
+            case GiveAnswer() as given:
+                return success(_ended(snapshot, "ANSWERED" if given.fulfilled else "CANNOT", given.text))
+            case _:
+                problem = decided.problem or Problem("NOT_DECIDED", "the model chose no action")
+                issue = Issue(problem.reason, Severity.MEDIUM, "", problem.message)
+                return failure(problem, _ended(snapshot, "NOT_DECIDED", issues=(issue,)))
+
+    async def _decide(
+        self, snapshot: RunSnapshot, offer: Offer, grant: Grant, on_text: TextSink, remark: str = ""
+    ) -> Outcome[Decision | None]:
+        left = grant.left
+        room = min(left.tokens, self.llm.capabilities.context_length) - USEFUL_TOKENS
+        if left.llm_calls < 1 or room <= 0:
+            return failure(Problem("BUDGET_SPENT", "no model call is left for a decision"), None)
+        opening = self.model.opening(self.offers.specs(snapshot), snapshot.request.instructions)
+        situation = await self.situations.observe(snapshot)
+        uses = await self.uses.near(snapshot.text, self.offers.specs(snapshot))
+        request = request_text(snapshot, situation, uses)
+        steps = executed(snapshot)
+
+        def build(result_chars: int) -> tuple[Message, ...]:
+            return self.model.conversation(opening, request, turns_of(steps, result_chars), remark)
+
+        longest = min(results_length(steps), MAX_RESULT_CHARS)
+        fitted = await fit_prompt(self.llm, build, longest, room)
+        if fitted.value is None:
+            return failure(fitted.problem or Problem("PROMPT_TOO_LONG", "the results do not fit"), None)
+        return await self.model.decide(fitted.value.messages, offer, grant, on_text)
+
+
+def executed(run: RunSnapshot) -> Sequence[StepSnapshot]:
+    """The steps that ran, in the order of the plan."""
+    return [step for step in run.steps.values() if step.executed]
+
+
+def _answer(given: GiveAnswer) -> Answer:
+    notes = () if given.fulfilled else (NOT_FULFILLED,)
+    return Answer(given.text, confidence=UNSUPPORTED, notes=notes, synthesized=True)
+
+
+def _may_go_on(run: RunSnapshot) -> bool:
+    """Whether another call finds budget, and the run has not failed too often."""
+    failures = len(run.steps_in(StepState.FAILED, StepState.INVALID))
+    return (
+        not _NEXT_CALL.exceeding(run.ledger.left)
+        and failures < MAX_FAILURES
+        and run.refinement_count < MAX_REFINEMENTS
+    )
+
+
+def _was_made(call: ToolCall, run: RunSnapshot) -> bool:
+    """Whether this call was made before, and no step that may have changed anything succeeded since."""
+    for step in reversed(executed(run)):
+        made = step.step.tool_call
+        if made is not None and (made.tool, made.arguments) == (call.tool, call.arguments):
+            return True
+        if step.state is StepState.SUCCEEDED and step.recovery is not Recovery.RERUN:
+            return False
+    return False
+
+
+def _going_on(run: RunSnapshot, call: ToolCall) -> Judgement:
+    step = PlanStep(f"s{len(run.steps) + 1}", describe_call(call), tool_call=call)
+    action = RefinementAction(RefinementOperation.ADD, step.step_id, step, "the next call")
+    return Judgement(Evaluation(run.pass_index, False, ("NEXT_STEP",)), (action,))
+
+
+def _ended(run: RunSnapshot, reason: str, text: str = "", issues: tuple[Issue, ...] = ()) -> Judgement:
+    steps = executed(run)
+    succeeded = [step for step in steps if step.state is StepState.SUCCEEDED]
+    converged = bool(succeeded) and (bool(text) or steps[-1].state is StepState.SUCCEEDED)
+    return Judgement(Evaluation(run.pass_index, converged, (reason,), issues, final_output=text))
+
+
+def _unheard(text: str) -> None:
+    """The text of an answer after a result reaches clients with the answer itself."""

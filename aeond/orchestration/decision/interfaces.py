@@ -1,0 +1,76 @@
+"""The data of a decision: what a model may choose from, and what it chose."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Protocol
+
+from aeond.domain.messages import Message
+from aeond.domain.outcome import Outcome
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.frozen import frozen
+from aeond.ports import TextSink
+
+
+@frozen
+class Offer:
+    """The actions that a model may choose from in one decision.
+
+    `values` holds, for a tool and one of its arguments, the values that exist. `plan` offers a plan of several
+    steps. An answer is always offered; with neither tools nor a plan it is all that is left.
+    """
+
+    tools: tuple[ToolSpec, ...] = ()
+    values: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    plan: bool = False
+
+
+@frozen
+class CallTool:
+    """Call this tool next."""
+
+    call: ToolCall
+
+
+@frozen
+class GiveAnswer:
+    """End with this text. `fulfilled` is false where the model says that the request cannot be carried out."""
+
+    text: str
+    fulfilled: bool = True
+    cut: bool = False
+
+
+@frozen
+class MakePlan:
+    """Let the request be planned as a graph of steps."""
+
+
+Decision = CallTool | GiveAnswer | MakePlan
+
+
+@frozen
+class Turn:
+    """An action that was taken, and what came of it."""
+
+    call: ToolCall
+    result: str
+
+
+class DecisionModel(Protocol):
+    """A model that chooses one action: by JSON under a schema, or by its own tool calls."""
+
+    def opening(self, specs: Sequence[ToolSpec], instructions: str) -> tuple[Message, ...]:
+        """The part of the conversation that is the same for every request with these tools."""
+
+    def conversation(
+        self, opening: Sequence[Message], request: str, turns: Sequence[Turn], remark: str
+    ) -> tuple[Message, ...]:
+        """The whole conversation: the request with its situation, then the actions and their results. A remark
+        follows the last result."""
+
+    async def decide(
+        self, messages: Sequence[Message], offer: Offer, grant: Grant, on_text: TextSink
+    ) -> Outcome[Decision | None]:
+        """The chosen action, for one model call and repairs of form. The text of an answer is streamed to
+        `on_text`. A model that fails and a grant that is spent are problems."""

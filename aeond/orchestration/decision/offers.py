@@ -1,0 +1,67 @@
+"""Which actions are offered in a decision, and with which existing values."""
+
+from typing import Final
+
+import anyio
+
+from aeond.domain.plans.plan import StepState
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.tools import ToolSpec
+from aeond.frozen import frozen
+from aeond.orchestration.decision.interfaces import Offer
+from aeond.orchestration.decision.schema import ANSWER, CANNOT, MAX_VALUES, PLAN
+from aeond.orchestration.execution.tool_visibility import offered_tools, usual_tools
+from aeond.ports import ToolInvoker, ToolRegistry
+
+_RESERVED: Final = frozenset({ANSWER, CANNOT, PLAN})
+
+
+@frozen
+class Offers:
+    """Offers the run's tools. A tool that asks the user is offered only after a step has run: the places that
+    could know are looked at before a person is."""
+
+    registry: ToolRegistry
+    invoker: ToolInvoker
+
+    def specs(self, run: RunSnapshot) -> tuple[ToolSpec, ...]:
+        """The tools that the run may use, sorted by name: those that the prompt describes."""
+        return _choosable(offered_tools(self.registry, run))
+
+    def usual(self) -> tuple[ToolSpec, ...]:
+        """The tools of a run without restrictions."""
+        return _choosable(usual_tools(self.registry))
+
+    async def first(self, run: RunSnapshot) -> Offer:
+        """The offer for a request of which nothing has been done."""
+        specs = self.specs(run)
+        looking = tuple(spec for spec in specs if not spec.asks_user)
+        return await self._with_values(run, looking or specs, plan=bool(specs))
+
+    async def next(self, run: RunSnapshot) -> Offer:
+        """The offer after a result. The user is not asked again after a question was left without an answer."""
+        unanswered = {
+            step.step.tool_call.tool
+            for step in run.steps_in(StepState.FAILED)
+            if step.step.tool_call is not None
+        }
+        specs = tuple(spec for spec in self.specs(run) if not (spec.asks_user and spec.name in unanswered))
+        return await self._with_values(run, specs, plan=False)
+
+    async def _with_values(self, run: RunSnapshot, specs: tuple[ToolSpec, ...], *, plan: bool) -> Offer:
+        values: dict[tuple[str, str], tuple[str, ...]] = {}
+        context = run.tool_context("", "")
+
+        async def look(tool: str, argument: str) -> None:
+            found = await self.invoker.candidates(tool, argument, context, MAX_VALUES, run.text)
+            values[tool, argument] = tuple(found)
+
+        async with anyio.create_task_group() as tasks:
+            for spec in specs:
+                for argument in spec.candidates:
+                    tasks.start_soon(look, spec.name, argument)
+        return Offer(specs, values, plan)
+
+
+def _choosable(specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
+    return tuple(spec for spec in specs if spec.name not in _RESERVED)

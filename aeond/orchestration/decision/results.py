@@ -1,0 +1,86 @@
+"""A tool's output as a model reads it: plain lines instead of JSON, without what only says that it is whole."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.steps import StepSnapshot
+from aeond.domain.tools import ToolCall
+from aeond.domain.values import JsonObject, JsonValue, display_json
+from aeond.orchestration.context.shortening import share, shorten
+from aeond.orchestration.decision.interfaces import Turn
+from aeond.orchestration.repair.schema_parts import is_list
+
+_OF_WHOLENESS: Final = ("truncated", "next_offset", "left_out")
+_MIN_ROWS: Final = 2  # of a list that is shown as a table
+
+
+def turns_of(steps: Sequence[StepSnapshot], result_chars: int) -> tuple[Turn, ...]:
+    """The executed steps as turns, their results shortened to so many characters together."""
+    calls = [step.step.tool_call or ToolCall("") for step in steps]
+    results = [result_of(step) for step in steps]
+    rooms = share([len(result) for result in results], result_chars)
+    return tuple(
+        Turn(call, shorten(result, room)) for call, result, room in zip(calls, results, rooms, strict=True)
+    )
+
+
+def results_length(steps: Sequence[StepSnapshot]) -> int:
+    """How many characters all results have."""
+    return sum(len(result_of(step)) for step in steps)
+
+
+def result_of(step: StepSnapshot) -> str:
+    if step.state is StepState.SUCCEEDED:
+        return readable(step.output, step.step.tool_call)
+    return f"{step.state}: {step.error or step.reason}"
+
+
+def readable(output: JsonValue, call: ToolCall | None = None) -> str:
+    """The output as text: an object as `name: value` lines, its longest text last and as it stands; an
+    argument of the call that the output repeats is left out."""
+    if not isinstance(output, Mapping):
+        return display_json(output)
+    parts = _informative_parts(output, call.arguments if call else {})
+    if not parts:
+        return "done"
+    if len(parts) == 1:
+        return _block(next(iter(parts.values()))) or "(empty)"
+    lines = [f"{name}: {_block(part)}" for name, part in parts.items() if not _is_block(part)]
+    blocks = [f"{name}:\n{_block(part)}" for name, part in parts.items() if _is_block(part)]
+    return "\n".join([*lines, *blocks])
+
+
+def _informative_parts(output: JsonObject, arguments: JsonObject) -> dict[str, JsonValue]:
+    whole = output.get("truncated") is False and not output.get("left_out")
+    return {
+        name: part
+        for name, part in output.items()
+        if not (whole and name in _OF_WHOLENESS)
+        and not (name in arguments and arguments[name] == part)
+        and part not in (None, "", [], ())
+    }
+
+
+def _is_block(part: JsonValue) -> bool:
+    return (isinstance(part, str) and "\n" in part.strip()) or (is_list(part) and len(part) > 0)
+
+
+def _block(part: JsonValue) -> str:
+    if isinstance(part, str):
+        return part.strip("\n")
+    if is_list(part):
+        return _table(part)
+    return display_json(part)
+
+
+def _table(items: Sequence[JsonValue]) -> str:
+    """A list as lines: objects of one shape as a table whose first line names the columns."""
+    rows = [item for item in items if isinstance(item, Mapping)]
+    shapes = {tuple(row) for row in rows}
+    if len(rows) == len(items) >= _MIN_ROWS and len(shapes) == 1 and len(rows[0]) > 1:
+        lines = [", ".join(rows[0]), *(", ".join(map(display_json, row.values())) for row in rows)]
+        return "\n".join(lines)
+    if len(rows) == len(items):
+        return "\n".join(", ".join(f"{k}: {display_json(v)}" for k, v in row.items()) for row in rows)
+    return "\n".join(map(display_json, items))

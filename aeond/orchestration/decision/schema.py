@@ -1,0 +1,72 @@
+"""The JSON schema of one decision: a union of actions, each an object with a single key.
+
+`{"read_file":{"path":"a.txt"}}`, `{"answer":"..."}`, `{"cannot":"..."}` or `{"plan":true}`. A single key costs
+fewer tokens than a tagged object, and ties each tool to its own arguments.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from aeond.domain.tools import Effect, ToolSpec
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.orchestration.decision.interfaces import Offer
+from aeond.orchestration.planning.plan_schema import closed_object, compile_arguments
+from aeond.orchestration.repair.schema_parts import as_object
+
+ANSWER: Final = "answer"
+CANNOT: Final = "cannot"
+PLAN: Final = "plan"
+MAX_TEXT_CHARS: Final = 4_000
+MAX_VALUES: Final = 60  # of one argument: a longer enumeration is not quicker to choose from
+
+_TEXT: Final[JsonObject] = {"type": "string", "minLength": 1}
+
+
+def decision_schema(offer: Offer) -> JsonObject:
+    """The actions of an offer. Strings have no upper length: large bounds expand the engines' grammars,
+    and the token limit of the call bounds the text."""
+    actions = [closed_object({spec.name: _arguments(spec, offer)}) for spec in offer.tools]
+    actions += [closed_object({ANSWER: _TEXT}), closed_object({CANNOT: _TEXT})]
+    if offer.plan:
+        actions.append(closed_object({PLAN: {"const": True}}))
+    return {"anyOf": actions}
+
+
+def _arguments(spec: ToolSpec, offer: Offer) -> JsonObject:
+    compiled = compile_arguments(spec)
+    properties = {
+        name: _with_values(as_object(part), offer.values.get((spec.name, name), ()), spec)
+        for name, part in as_object(compiled.get("properties")).items()
+    }
+    return {**compiled, "properties": properties}
+
+
+def _with_values(part: JsonObject, values: tuple[str, ...], spec: ToolSpec) -> JsonObject:
+    """The existing values first. A tool that only looks can be given no others: there is nothing to find
+    under a name that does not exist, as long as the list is complete."""
+    free = _unbounded(part)
+    if not values or part.get("type") not in (None, "string"):
+        return free
+    complete = len(values) < MAX_VALUES
+    if spec.effect is Effect.READ and complete:
+        return {"enum": list(values)}
+    return {"anyOf": [{"enum": list(values)}, free]}
+
+
+def _unbounded(part: JsonValue) -> JsonObject:
+    """The part without upper bounds on the length of texts."""
+    if not isinstance(part, Mapping):
+        return {}
+    kept: dict[str, JsonValue] = {}
+    for key, value in part.items():
+        if key == "maxLength":
+            continue
+        if key == "properties" and isinstance(value, Mapping):
+            kept[key] = {name: _unbounded(member) for name, member in value.items()}
+        elif key == "items" and isinstance(value, Mapping):
+            kept[key] = _unbounded(value)
+        elif key == "anyOf" and isinstance(value, (list, tuple)):
+            kept[key] = [_unbounded(member) for member in value]
+        else:
+            kept[key] = value
+    return kept

@@ -1,0 +1,42 @@
+"""When a pass is good enough: three scores against their thresholds, and nothing severe against it."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from aeond.domain.plans.evaluations import Issue, Severity
+from aeond.frozen import frozen
+
+ALL_STEPS_COMPLETE: Final = "ALL_STEPS_COMPLETE"
+THRESHOLDS_MET: Final = "THRESHOLDS_MET"
+STUCK: Final = "STUCK"
+
+
+@frozen
+class Scores:
+    """How far the request is fulfilled, how well the parts fit together, how far they agree: 0 to 1 each."""
+
+    completeness: float = 0.0
+    coherence: float = 0.0
+    consistency: float = 0.0
+
+
+@frozen
+class Convergence:
+    """The thresholds. A score that is no number from 0 to 1 meets none."""
+
+    completeness: float = 0.95
+    coherence: float = 0.90
+    consistency: float = 0.90
+
+    def assess(self, scores: Scores, issues: Sequence[Issue] = ()) -> tuple[bool, tuple[str, ...]]:
+        """Whether it converged, and the reason codes of why or why not.
+
+        A HIGH issue alone keeps a pass from converging, whatever its scores.
+        """
+        reasons = [
+            f"{name.upper()}_LOW"
+            for name in ("completeness", "coherence", "consistency")
+            if not getattr(self, name) <= getattr(scores, name) <= 1.0
+        ]
+        reasons += dict.fromkeys(issue.reason for issue in issues if issue.severity is Severity.HIGH)
+        return (False, tuple(reasons)) if reasons else (True, (THRESHOLDS_MET,))

@@ -1,0 +1,48 @@
+"""What a run need not wait for, done where it is intended: pure computing, and the answer without a model."""
+
+from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.runs.budgets import Amounts
+from aeond.domain.runs.events import AnswerComposed, AnswerStarted, EventKind, Intent, StepEnded, StepStarted
+from aeond.domain.runs.run import RunSnapshot
+from aeond.frozen import frozen
+from aeond.orchestration.answer.answerer import answer_without_model
+from aeond.ports import Clock, ToolInvoker
+
+
+@frozen
+class InlineExecutor:
+    """The ImmediateWork. A step goes by the invoker's guards here as it does elsewhere."""
+
+    invoker: ToolInvoker
+    clock: Clock
+
+    def perform(self, intent: Intent, run: RunSnapshot) -> tuple[EventKind, ...]:
+        match intent:
+            case StepStarted(mode=StepMode.TOOL):
+                return self._compute(intent, run)
+            case AnswerStarted(reservation=reservation) if reservation.llm_calls == 0:
+                return (AnswerComposed(answer_without_model(run)),)
+            case _:
+                return ()
+
+    def _compute(self, started: StepStarted, run: RunSnapshot) -> tuple[EventKind, ...]:
+        step, begun = started.step, self.clock.monotonic()
+        if step.tool_call is None or step.errors or run.steps[step.step_id].child is not None:
+            return ()
+        call = step.tool_call
+        result = self.invoker.compute(call, run.tool_context(step.step_id, call.call_id))
+        if result is None or result.request is not None:
+            return ()
+        ended = StepEnded(
+            step.step_id,
+            StepState.SUCCEEDED if result.success else StepState.FAILED,
+            started.mode,
+            output=result.data,
+            error=result.error,
+            reason=result.reason,
+            used=Amounts(ttl=1, tool_calls=1),
+            duration_seconds=self.clock.monotonic() - begun,
+            effects=result.effects,
+        )
+        return (ended,)

@@ -1,0 +1,162 @@
+"""What the parts of the orchestration are to each other: seams that nothing outside of it sees."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from aeond.domain.outcome import Outcome, Problem
+from aeond.domain.plans.evaluations import Evaluation, RefinementAction
+from aeond.domain.plans.plan import Plan, PlanStep
+from aeond.domain.plans.profiles import Route, TaskProfile
+from aeond.domain.plans.subtasks import SubtaskRequest, Template
+from aeond.domain.runs.budgets import Budget, Grant
+from aeond.domain.runs.run import Answer, RunSnapshot
+from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.frozen import frozen
+from aeond.ports import ProgressSink, TextSink
+
+
+@frozen
+class PlanDraft:
+    """A plan that validated, and what was mended to get it."""
+
+    plan: Plan
+    repairs: tuple[str, ...] = ()
+
+
+class Planner(Protocol):
+    """Turns a request into a plan with one constrained model call; repairs only form."""
+
+    async def draft(
+        self, snapshot: RunSnapshot, grant: Grant, on_progress: ProgressSink
+    ) -> Outcome[PlanDraft | None]: ...
+
+
+class Answerer(Protocol):
+    """Phase E: always answers, also when the model is gone or the budget spent."""
+
+    async def compose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Answer: ...
+
+
+class Supervisor(Protocol):
+    """Repairs form, never adds meaning: a well-kept library first, then the same model with a reduced
+    prompt, at most `max_attempts` calls, each taken from the grant before it is made."""
+
+    async def repair_json(
+        self, text: str, schema: JsonObject | None, grant: Grant, max_attempts: int = 2
+    ) -> Outcome[JsonValue]: ...
+
+    async def repair_tool_call(
+        self, call: JsonValue, spec: ToolSpec, grant: Grant, max_attempts: int = 2
+    ) -> Outcome[ToolCall | None]: ...
+
+    async def repair_plan(
+        self, plan: JsonValue, specs: Sequence[ToolSpec], grant: Grant, max_attempts: int = 2
+    ) -> Outcome[Plan | None]: ...
+
+    async def repair_missing_tool_step(
+        self, step: PlanStep, specs: Sequence[ToolSpec], goal: str, grant: Grant, max_attempts: int = 2
+    ) -> Outcome[PlanStep]:
+        """The step with a registered tool and cleared errors; on failure the step as it was."""
+
+
+class Readiness(Protocol):
+    """Prepares a step for execution from the outputs of its dependencies."""
+
+    def prepare(self, step: PlanStep, snapshot: RunSnapshot) -> PlanStep:
+        """The step with incoming context and indices."""
+
+    def bind(self, step: PlanStep, snapshot: RunSnapshot, spec: ToolSpec) -> Outcome[JsonObject]:
+        """The step's arguments with references such as `$s1` or `$s1.result` replaced by outputs."""
+
+
+# ---------------------------------------------------------------- phases A to D
+
+
+@frozen
+class Resolved:
+    """A request with its references spelled out, what later prompts are told of the session, what was done
+    to the words or why they were kept, and what the user said earlier that still holds."""
+
+    text: str
+    context: str = ""
+    note: str = ""
+    standing: tuple[str, ...] = ()
+
+
+class References(Protocol):
+    """Spells out "that", "it" and "again" from the session; a step of its own that can be read and tested."""
+
+    async def resolve(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Resolved]:
+        """On failure the text as it was, with the context there is. No model call where there is no context."""
+
+
+@frozen
+class RouteChoice:
+    """`tool_call` is set for DIRECT and only there; `answer` for REPLY, where it was given in the same breath."""
+
+    route: Route
+    tool_call: ToolCall | None = None
+    answer: Answer | None = None
+
+
+class Router(Protocol):
+    """The first decision: REPLY by the reply itself, else one constrained call under a schema built from the live
+    registry."""
+
+    async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
+        """On failure PLAN. A reply is shown as it comes."""
+
+
+class Depth(Protocol):
+    """How hard the task looks, and what it may cost for that."""
+
+    async def infer(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[TaskProfile]:
+        """One model call; malformed output is repaired, not asked for again. On failure the default."""
+
+    def allocate(self, profile: TaskProfile, bound: Budget) -> Budget:
+        """The budget for a profile, never above the bound: a documented function of the two."""
+
+    def adapt(self, snapshot: RunSnapshot) -> tuple[TaskProfile, Budget, tuple[str, ...]] | None:
+        """At a pass boundary: another profile and budget with the reasons, or None for no change."""
+
+
+@frozen
+class Judgement:
+    """An evaluation, and the changes to the plan that were asked for in the same breath."""
+
+    evaluation: Evaluation
+    actions: tuple[RefinementAction, ...] = ()
+
+
+class Evaluator(Protocol):
+    """Judges a plan that has not run (before pass 1) or the pass that ended; advises, decides nothing."""
+
+    async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
+        """On failure a conservative judgement that needs no model."""
+
+
+@frozen
+class Refinement:
+    """A plan after delta-style changes to steps that had not run."""
+
+    plan: Plan
+    applied: tuple[RefinementAction, ...] = ()
+    skipped: tuple[Problem, ...] = ()
+
+
+class Refiner(Protocol):
+    """Changes what has not run, with the issues of the evaluation as hard constraints."""
+
+    async def refine(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Refinement]:
+        """On failure the plan as it was."""
+
+    def apply(self, snapshot: RunSnapshot, actions: Sequence[RefinementAction]) -> Refinement:
+        """What of these actions is valid, applied within the limits; the others are skipped with a problem."""
+
+
+class Templates(Protocol):
+    """The library of Templates."""
+
+    def match(self, request: SubtaskRequest) -> Outcome[Template | None]:
+        """The template that a hint of the request names; a problem if none does, or an input is missing."""

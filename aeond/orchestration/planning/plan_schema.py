@@ -1,0 +1,214 @@
+"""The JSON schema that a model writes plans under, compiled from the tools that there are.
+
+A step is a union over tools, each tied to its own arguments, so that a schema-capable adapter cannot
+emit an unknown tool or argument. Only what every engine's grammar compiler honours is used (type, enum,
+const, anyOf, bounded strings and arrays, integer ranges, required with no other properties); what is
+left out is caught by the Validator behind it. Every text and array has a bound, so that a plan has a
+largest size. Wherever a tool wants something that is not text, a reference to an earlier step will do.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from aeond.domain.plans.plan import LLM_AGENT
+from aeond.domain.tools import ToolSpec
+from aeond.domain.values import JsonObject, JsonValue, canonical_json
+from aeond.frozen import frozen
+from aeond.orchestration.repair.schema_parts import as_object, is_list, resolve
+
+MAX_MODEL_STEPS: Final = 8
+MAX_STRING_CHARS: Final = 1000
+MAX_TASK_CHARS: Final = 300
+MAX_ARRAY_ITEMS: Final = 16
+
+_MAX_SCHEMA_DEPTH: Final = 6  # of nested arguments; deeper ones are offered as a reference only
+_NUMBER_CHARS: Final = 40
+_JSON_BYTES_PER_CHAR: Final = 6  # \u00e9: the longest way to write one character
+
+REFERENCE: Final[JsonObject] = {
+    "type": "string",
+    "pattern": f"^\\$s[1-{MAX_MODEL_STEPS}](\\.[a-z_]{{1,24}}|\\[[0-9]{{1,3}}\\]){{0,3}}$",
+}
+_SCALARS: Final = ("string", "number", "boolean", "null")
+
+
+@frozen
+class PlanSchema:
+    """A compiled schema. `max_bytes` is the largest plan it admits; a token is at least one byte."""
+
+    schema: JsonObject
+    max_bytes: int
+
+
+class PlanSchemas:
+    """Compiles the schema for the tools of the moment; keeps the last one until they change."""
+
+    def __init__(self) -> None:
+        self._key = ""
+        self._compiled: PlanSchema | None = None
+
+    def compile(self, specs: Sequence[ToolSpec]) -> PlanSchema:
+        key = canonical_json([[spec.name, spec.input_schema] for spec in specs])
+        if self._compiled is None or key != self._key:
+            self._compiled, self._key = compile_plan_schema(specs), key
+        return self._compiled
+
+
+def compile_plan_schema(specs: Sequence[ToolSpec]) -> PlanSchema:
+    """The schema of `{"steps": [...]}` for these tools and the built-in agent."""
+    items = compile_step(specs)
+    steps: JsonObject = {"type": "array", "minItems": 1, "maxItems": MAX_MODEL_STEPS, "items": items}
+    plan = closed_object({"steps": steps})
+    return PlanSchema(plan, largest_bytes(plan))
+
+
+def compile_step(specs: Sequence[ToolSpec]) -> JsonObject:
+    """One step: a call of one of these tools, or a task for the built-in agent."""
+    task: JsonObject = {"type": "string", "minLength": 1, "maxLength": MAX_TASK_CHARS}
+    steps = [closed_object({"tool": {"const": s.name}, "arguments": compile_arguments(s)}) for s in specs]
+    steps.append({**closed_object({"agent": {"const": LLM_AGENT}, "task": task}), "required": ["agent"]})
+    return {"anyOf": [*steps]}
+
+
+def compile_arguments(spec: ToolSpec) -> JsonObject:
+    """A tool's arguments in the common core of all engines."""
+    return _Compiler(spec.input_schema).compile_object(spec.input_schema, 0)
+
+
+def compile_tool_calls(specs: Sequence[ToolSpec]) -> JsonObject:
+    """One call of one of these tools, or `{"tool": null}` for none of them."""
+    calls = [closed_object({"tool": {"const": s.name}, "arguments": compile_arguments(s)}) for s in specs]
+    return {"anyOf": [*calls, closed_object({"tool": {"type": "null"}})]}
+
+
+def largest_bytes(schema: JsonObject) -> int:
+    """How many bytes the largest compact JSON text has that a compiled schema admits."""
+    alternatives = schema.get("anyOf")
+    if is_list(alternatives):
+        return max(largest_bytes(as_object(item)) for item in alternatives)
+    if "const" in schema:
+        return len(canonical_json(schema["const"]).encode())
+    choices = schema.get("enum")
+    if is_list(choices):
+        return max(len(canonical_json(item).encode()) for item in choices)
+    if schema.get("type") == "object":
+        properties = as_object(schema.get("properties"))
+        return 2 + sum(
+            len(canonical_json(key).encode()) + 2 + largest_bytes(as_object(part))
+            for key, part in properties.items()
+        )
+    if schema.get("type") == "array":
+        return 2 + _int(schema["maxItems"]) * (1 + largest_bytes(as_object(schema["items"])))
+    if schema.get("type") == "string":
+        if "pattern" in schema:
+            return 2 + len("$s1") + 3 * 25
+        return 2 + _int(schema["maxLength"]) * _JSON_BYTES_PER_CHAR
+    return _NUMBER_CHARS
+
+
+class _Compiler:
+    """Rewrites one tool's schema; `root` is where its `$ref`s point."""
+
+    def __init__(self, root: JsonObject) -> None:
+        self._root = root
+
+    def compile_object(self, schema: JsonObject, depth: int) -> JsonObject:
+        schema = resolve(schema, self._root)
+        properties = {
+            name: self.compile_value(as_object(part), depth + 1)
+            for name, part in as_object(schema.get("properties")).items()
+        }
+        required = schema.get("required")
+        names = [n for n in required if n in properties] if is_list(required) else []
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": names,
+            "additionalProperties": False,
+        }
+
+    def compile_value(self, schema: JsonObject, depth: int) -> JsonObject:
+        """A value, or a reference to one where the value is not text anyway."""
+        compiled = self._compile(resolve(schema, self._root), depth)
+        if any(
+            part.get("type") == "string" or "const" in part or "enum" in part for part in _parts(compiled)
+        ):
+            return compiled
+        return {"anyOf": [*_parts(compiled), REFERENCE]}
+
+    def _compile(self, schema: JsonObject, depth: int) -> JsonObject:
+        if depth > _MAX_SCHEMA_DEPTH:
+            return REFERENCE
+        if "const" in schema:
+            return {"const": schema["const"]}
+        if is_list(schema.get("enum")):
+            return {"enum": schema["enum"]}
+        for keyword in ("anyOf", "oneOf"):
+            alternatives = schema.get(keyword)
+            if is_list(alternatives):
+                compiled = [
+                    self._compile(resolve(as_object(item), self._root), depth) for item in alternatives
+                ]
+                return {"anyOf": [part for item in compiled for part in _parts(item)]}
+        kind = schema.get("type")
+        if is_list(kind):
+            parts = [self._compile({**schema, "type": item}, depth) for item in kind]
+            return {"anyOf": [part for item in parts for part in _parts(item)]}
+        if kind == "object" and as_object(schema.get("properties")):
+            return self.compile_object(schema, depth)
+        if kind == "object":
+            return REFERENCE  # free-form: the model cannot be told its shape, a step's output has one
+        if kind == "array":
+            return self._array(schema, depth)
+        if kind == "string":
+            bound = schema.get("maxLength")
+            limit = min(bound, MAX_STRING_CHARS) if isinstance(bound, int) else MAX_STRING_CHARS
+            least = schema.get("minLength")
+            text: JsonObject = {"type": "string", "maxLength": limit}
+            return {**text, "minLength": least} if isinstance(least, int) else text
+        if kind == "integer":
+            return {"type": "integer"} | {k: schema[k] for k in ("minimum", "maximum") if k in schema}
+        if kind in _SCALARS:
+            return {"type": kind}
+        return self._anything()
+
+    def _array(self, schema: JsonObject, depth: int) -> JsonObject:
+        bound = schema.get("maxItems")
+        least = schema.get("minItems")
+        return {
+            "type": "array",
+            "items": self.compile_value(as_object(schema.get("items")), depth + 1),
+            "minItems": least if isinstance(least, int) else 0,
+            "maxItems": min(bound, MAX_ARRAY_ITEMS) if isinstance(bound, int) else MAX_ARRAY_ITEMS,
+        }
+
+    def _anything(self) -> JsonObject:
+        """Any JSON, as far as a model should write it by hand: a scalar or a short list of scalars."""
+        scalars: list[JsonValue] = [
+            {"type": "string", "maxLength": MAX_STRING_CHARS},
+            {"type": "number"},
+            {"type": "boolean"},
+            {"type": "null"},
+        ]
+        items: JsonObject = {"anyOf": scalars}
+        array: JsonObject = {"type": "array", "items": items, "minItems": 0, "maxItems": MAX_ARRAY_ITEMS}
+        return {"anyOf": [*scalars, array]}
+
+
+def closed_object(properties: JsonObject) -> JsonObject:
+    """An object with all of these properties, in this order, and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _parts(schema: JsonObject) -> list[JsonObject]:
+    alternatives = schema.get("anyOf")
+    return [as_object(item) for item in alternatives] if is_list(alternatives) else [schema]
+
+
+def _int(value: JsonValue) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,103 @@
+"""The text around one decision: the rules, the tools, the situation of a request, results and remarks.
+
+The stable text comes first (rules, tools, examples), then the situation, then the request: an engine reads only
+what differs from the prompt before.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import ToolSpec
+from aeond.domain.values import JsonObject, compact_json, display_json
+from aeond.orchestration.prompts.example_uses import ExampleUse
+from aeond.orchestration.repair.schema_parts import as_object, is_list
+
+_ROLE: Final = (
+    "You are aeond, the assistant on a person's computer. You work with tools in the person's folder. You see the "
+    "files, with how each begins, and the facts that are remembered."
+)
+_LIMITS: Final = (
+    "Remembered facts stand in no file. Answer general knowledge yourself. What no tool does (calls, mail, orders, "
+    "the internet, pictures, sound, printing) cannot be done: say so. Change only what was asked, and claim only what "
+    "a result shows."
+)
+CONSTRAINED_RULES: Final = f"""\
+{_ROLE}
+Reply with the next action as one JSON object. After its result choose the next action. When all that was asked is \
+done, answer in the person's language.
+{_LIMITS}
+{{"answer":TEXT}} tells the result, or what you know yourself
+{{"cannot":TEXT}} says what cannot be done
+{{"plan":true}} only for a long task of many parts"""
+NATIVE_RULES: Final = f"""\
+{_ROLE}
+Make one call, look at its result, then decide what is next. When all that was asked is done, answer in the person's \
+language. {_LIMITS}"""
+
+REPEATED: Final = (
+    "That action was already taken: its result stands above. Take a different action, or answer."
+)
+MAX_FACT_CHARS: Final = 120
+
+
+def tools_text(specs: Sequence[ToolSpec], shown: Collection[str] = ()) -> str:
+    """One line for each tool: its form, and what it does. A tool whose form the examples show is described with
+    its required arguments alone."""
+    return "\n".join(_tool(spec, brief=spec.name in shown) for spec in specs)
+
+
+def request_text(run: RunSnapshot, situation: Situation, uses: Sequence[ExampleUse] = ()) -> str:
+    """The request with its situation and example uses like it: what changes least comes first."""
+    parts = [situation_text(situation)]
+    if run.context:
+        parts.append(f"Said before:\n{run.context}")
+    if uses:
+        similar = "; ".join(f"{use.request} -> {compact_json(use.action)}" for use in uses)
+        parts.append(f"Similar: {similar}")
+    parts.append(f"Now: {situation.time}" if situation.time else "")
+    parts.append(f"Request: {run.text}")
+    return "\n".join(part for part in parts if part)
+
+
+def situation_text(situation: Situation) -> str:
+    """Names and facts in view. They are data of the person's, and marked as such by their labels."""
+    lines = []
+    if situation.files:
+        lines.append("Files, and how each begins:")
+        lines += [f"{path}: {first}" if first else path for path, first in situation.files]
+        if situation.more_files:
+            lines.append("and more files")
+    if situation.facts:
+        facts = "; ".join(f"{name} = {_short(display_json(value))}" for name, value in situation.facts)
+        more = "; and more" if situation.more_facts else ""
+        lines.append(f"Remembered: {facts}{more}")
+    return "\n".join(lines)
+
+
+def result_text(result: str) -> str:
+    return f"Result: {result}"
+
+
+def _tool(spec: ToolSpec, *, brief: bool) -> str:
+    schema = spec.input_schema
+    required = schema.get("required")
+    names = set(required) if is_list(required) else set()
+    arguments = ",".join(
+        f'"{name}"' if brief else f'"{name}"{"" if name in names else "?"}{_hint(as_object(part))}'
+        for name, part in as_object(schema.get("properties")).items()
+        if name in names or not brief
+    )
+    return f'{{"{spec.name}":{{{arguments}}}}} {spec.description}'
+
+
+def _hint(part: JsonObject) -> str:
+    """What an argument holds, where its name does not say it."""
+    description = part.get("description")
+    return f":{description}" if isinstance(description, str) and description else ""
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_FACT_CHARS else f"{line[: MAX_FACT_CHARS - 3]}..."

@@ -1,0 +1,77 @@
+"""What models are told when a task is profiled, and when a plan or a pass is judged.
+
+Each is one more turn behind the preamble that planning begins with too.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from aeond.domain.messages import Message, Role
+from aeond.domain.plans.evaluations import Issue
+from aeond.domain.plans.plan import Plan, StepState
+from aeond.domain.plans.steps import StepSnapshot
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.values import display_json
+from aeond.orchestration.context.shortening import share, shorten
+
+_PROFILE: Final = """\
+Request: {request}
+
+Do not plan it yet. Say how hard it is, as JSON: depth 1 (at once) to 5 (long thought); known: percent of \
+what is needed that the request itself tells; tools: how many calls it takes (none, minimal: 1 or 2, \
+moderate: 3 to 5, extensive); breadth of the result; confidence that is needed; why, in a few words."""
+
+_JUDGE: Final = """\
+{what}
+
+Do not plan. Judge as JSON. issues: only what is plainly wrong, mostly none. kind: vague, irrelevant (not \
+asked for), contradiction (two parts disagree), invented (nothing supports it), wrong_action (a step does \
+something else than it says). repair: what to do instead."""
+
+_SCORES: Final = """\
+ completeness: percent of the request that the results fulfil. coherence: how well the results fit together. \
+consistency: 100 if no two results disagree."""
+
+
+def profile_messages(request: str, preamble: Sequence[Message]) -> tuple[Message, ...]:
+    """Asks how hard a request is."""
+    return (*preamble, _user(_PROFILE.format(request=request)))
+
+
+def plan_judging_messages(request: str, plan: Plan, preamble: Sequence[Message]) -> tuple[Message, ...]:
+    """Asks what is wrong with a plan that has not run."""
+    steps = "\n".join(f"{step.step_id}: {step.description}" for step in plan)
+    return (*preamble, _user(_JUDGE.format(what=f"Request: {request}\n\nThe plan for it:\n{steps}")))
+
+
+def pass_judging_messages(
+    run: RunSnapshot, issues: Sequence[Issue], preamble: Sequence[Message], result_chars: int
+) -> tuple[Message, ...]:
+    """Asks what is wrong with what the steps gave, and how far it fulfils the request."""
+    ended = [step for step in run.steps.values() if step.state.ended]
+    results = [_result_of(step) for step in ended]
+    rooms = share([len(result) for result in results], result_chars)
+    lines = [
+        f"{step.step_id} ({step.step.description}): {shorten(result, room)}"
+        for step, result, room in zip(ended, results, rooms, strict=True)
+    ]
+    flagged = [f"- {issue.step_id} {issue.reason}: {issue.message}" for issue in issues]
+    parts = [f"Request: {run.text}", "What the steps gave:\n" + "\n".join(lines)]
+    if flagged:
+        parts.append("Found already:\n" + "\n".join(flagged))
+    return (*preamble, _user(_JUDGE.format(what="\n\n".join(parts)) + _SCORES))
+
+
+def results_length(run: RunSnapshot) -> int:
+    """How many characters there are to judge."""
+    return sum(len(_result_of(step)) for step in run.steps.values() if step.state.ended)
+
+
+def _result_of(step: StepSnapshot) -> str:
+    if step.state is StepState.SUCCEEDED:
+        return display_json(step.output)
+    return f"no result ({step.state}): {step.error or step.reason}"
+
+
+def _user(text: str) -> Message:
+    return Message(Role.USER, text)

@@ -1,0 +1,62 @@
+"""Mending JSON text by rule: what strict reading refuses, without asking a model."""
+
+import re
+from typing import Final
+
+from aeond.domain.outcome import Problem
+from aeond.domain.values import JsonValue
+from aeond.frozen import frozen
+from aeond.orchestration.repair.provenance import Material
+from aeond.orchestration.repair.strict_json import MAX_DEPTH, check_value, nesting_exceeds, read_json
+
+MAX_MENDED_CHARS: Final = 64_000
+
+_FENCE: Final = re.compile(r"```[a-zA-Z]*\s*\n(.*?)(?:```|\Z)", re.DOTALL)
+# What a parser that guesses may stumble over in text that nobody vouches for.
+_STUMBLES: Final = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
+
+
+@frozen
+class RepairedJson:
+    """The value, if there is one, and in plain words what was done to the text to read it."""
+
+    value: JsonValue
+    changes: tuple[str, ...]
+    problem: Problem | None = None
+
+
+def repair_json(text: str) -> RepairedJson:
+    """Reads JSON strictly; else out of a code fence; else by the repair library.
+
+    The library's reading counts only if it is sound JSON and invents nothing: a value that it filled in
+    is no repair. Text deeper or longer than the bounds is not given to it.
+    """
+    strict = read_json(text)
+    if strict.ok:
+        return RepairedJson(strict.value, ())
+    changes: tuple[str, ...] = ()
+    fence = _FENCE.search(text)
+    if fence is not None:
+        changes = ("took the JSON out of a code fence",)
+        inner = read_json(fence[1])
+        if inner.ok:
+            return RepairedJson(inner.value, changes)
+        text = fence[1]
+    problem = strict.problem or Problem("JSON_MALFORMED", "not JSON")
+    if len(text) > MAX_MENDED_CHARS or nesting_exceeds(text, MAX_DEPTH):
+        return RepairedJson(None, (), problem)
+    value = _guessed(text)
+    if not isinstance(value, dict | list) or check_value(value) or Material(text).invented(value):
+        return RepairedJson(None, (), problem)
+    return RepairedJson(value, (*changes, f"mended the JSON text ({problem.message})"))
+
+
+def _guessed(text: str) -> JsonValue:
+    # Imported when it is needed: a well-behaved model never costs the daemon this memory.
+    import json_repair
+
+    try:
+        value: JsonValue = json_repair.loads(text, skip_json_loads=True)
+    except _STUMBLES:
+        return None
+    return value

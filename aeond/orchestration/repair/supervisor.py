@@ -1,0 +1,297 @@
+"""Mending the form of what a model wrote: by rule first, then by asking the model, never its meaning.
+
+Each repair ends in one of three ways: a success without a problem (nothing was wrong), a success whose
+problem, reason REPAIRED, tells what was changed, or a failure with reason REPAIR_FAILED. Whoever mends,
+the result is checked in the same way: it must be valid, and every tool, task and argument value in it
+must stand in what was to be repaired.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Final, TypeVar
+
+from aeond.domain.llm import LLMRequest
+from aeond.domain.messages import Message
+from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.plans.plan import Plan, PlanStep
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.domain.values import JsonObject, JsonValue, display_json
+from aeond.frozen import frozen
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
+from aeond.orchestration.planning.plan_parsing import WHOLE_REQUEST, describe_call, plan_from_model
+from aeond.orchestration.planning.plan_schema import (
+    PlanSchemas,
+    compile_arguments,
+    compile_tool_calls,
+    largest_bytes,
+)
+from aeond.orchestration.prompts import run_prompts
+from aeond.orchestration.repair.call_repair import repair_arguments, repair_plan_shape, repair_step_shape
+from aeond.orchestration.repair.json_repair import repair_json
+from aeond.orchestration.repair.provenance import Material, values_in
+from aeond.orchestration.repair.schema_checker import SchemaChecker
+from aeond.orchestration.repair.schema_parts import as_object
+from aeond.orchestration.repair.strict_json import check_value
+from aeond.ports import LLMAdapter, Validator
+
+MAX_REPAIR_CHARS: Final = 16_000  # of what is shown to the model
+MAX_REPAIR_TOKENS: Final = 1_000
+MAX_ATTEMPTS: Final = 2
+
+T = TypeVar("T")
+
+
+@frozen
+class _Reading(Outcome[T]):
+    """What one text or value amounts to, with what was changed to read it."""
+
+    changes: tuple[str, ...] = ()
+
+
+class ModelSupervisor:
+    """The Supervisor over an LLMAdapter; what it makes is checked by the Validator."""
+
+    def __init__(self, llm: LLMAdapter, validator: Validator) -> None:
+        self._llm = llm
+        self._validator = validator
+        self._schemas = PlanSchemas()
+        self._checker = SchemaChecker()
+
+    async def repair_json(
+        self, text: str, schema: JsonObject | None, grant: Grant, max_attempts: int = MAX_ATTEMPTS
+    ) -> Outcome[JsonValue]:
+        material = Material(text)
+
+        def read(written: str) -> _Reading[JsonValue]:
+            mended = repair_json(written)
+            problems = [mended.problem] if mended.problem else []
+            if not problems and schema is not None:
+                problems += self._validator.validate_output(mended.value, schema)
+            if not problems:
+                problems += _inventions(material.invented(mended.value))
+            return _reading(mended.value, problems, mended.changes)
+
+        return await self._repair(
+            text, read(text), read, run_prompts.repair_json_messages, schema, grant, max_attempts
+        )
+
+    async def repair_tool_call(
+        self, call: JsonValue, spec: ToolSpec, grant: Grant, max_attempts: int = MAX_ATTEMPTS
+    ) -> Outcome[ToolCall | None]:
+        source, unreadable = _as_text(call)
+        if unreadable is not None:
+            return failure(unreadable, None)
+        material = Material(source)
+        given = as_object(repair_step_shape(repair_json(source).value)).get("arguments")
+        if isinstance(given, dict):  # compared in the types that the tool wants
+            given = repair_arguments(given, spec, self._checker)
+
+        def read(written: str) -> _Reading[ToolCall | None]:
+            mended = repair_json(written)
+            shaped = as_object(repair_step_shape(mended.value))
+            tool, arguments = shaped.get("tool"), shaped.get("arguments")
+            if mended.problem or not isinstance(tool, str) or not isinstance(arguments, dict):
+                problem = mended.problem or Problem("CALL_SHAPE", "a call is a tool with arguments")
+                return _reading(None, [problem], ())
+            typed = repair_arguments(arguments, spec, self._checker)
+            result = ToolCall(tool, typed)
+            problems = [
+                *self._validator.validate_tool_call(result, spec),
+                *_inventions(material.invented([tool, typed])),
+            ]
+            if given is not None and not _keeps(typed, given):
+                problems.append(Problem("MEANING_LOST", "an argument value was dropped"))
+            changed = shaped != mended.value or typed != arguments
+            return _reading(
+                result, problems, (*mended.changes, *(("set the call's form right",) if changed else ()))
+            )
+
+        def ask(text: str, problem: str) -> tuple[Message, ...]:
+            return run_prompts.repair_call_messages(text, problem, spec)
+
+        schema: JsonObject = {
+            "type": "object",
+            "properties": {"tool": {"const": spec.name}, "arguments": compile_arguments(spec)},
+            "required": ["tool", "arguments"],
+            "additionalProperties": False,
+        }
+        return await self._repair(source, read(source), read, ask, schema, grant, max_attempts)
+
+    async def repair_plan(
+        self, plan: JsonValue, specs: Sequence[ToolSpec], grant: Grant, max_attempts: int = MAX_ATTEMPTS
+    ) -> Outcome[Plan | None]:
+        source, unreadable = _as_text(plan)
+        if unreadable is not None:
+            return failure(unreadable, None)
+        material = Material(source)
+        by_name = {spec.name: spec for spec in specs}
+
+        def read(written: str) -> _Reading[Plan | None]:
+            mended = repair_json(written)
+            if mended.problem:
+                return _reading(None, [mended.problem], ())
+            shaped = repair_plan_shape(mended.value)
+            outcome = plan_from_model(shaped, "", specs)
+            if outcome.value is None:
+                return _reading(None, [outcome.problem or Problem("PLAN_SHAPE", "no plan")], ())
+            result = replace(outcome.value, steps=tuple(self._typed(s, by_name) for s in outcome.value))
+            problems = [
+                *self._validator.validate_plan(result),
+                *_inventions(material.invented(_meaning_of(result))),
+            ]
+            if not material.holds_each([s.tool_call.tool for s in result if s.tool_call]):
+                problems.append(Problem("MEANING_ADDED", "a step was added"))
+            changed = shaped != mended.value or result != outcome.value
+            return _reading(
+                result, problems, (*mended.changes, *(("set the steps' form right",) if changed else ()))
+            )
+
+        schema = self._schemas.compile(specs).schema
+        return await self._repair(
+            source, read(source), read, run_prompts.repair_plan_messages, schema, grant, max_attempts
+        )
+
+    async def repair_missing_tool_step(
+        self,
+        step: PlanStep,
+        specs: Sequence[ToolSpec],
+        goal: str,
+        grant: Grant,
+        max_attempts: int = MAX_ATTEMPTS,
+    ) -> Outcome[PlanStep]:
+        if not specs:
+            return failure(Problem("REPAIR_FAILED", "no tools are registered"), step)
+        asked = step.tool_call
+        source = display_json({"tool": asked.tool, "arguments": asked.arguments}) if asked else "{}"
+        material = Material(source, step.description, goal, step.incoming_context)
+        by_name = {spec.name: spec for spec in specs}
+
+        def read(written: str) -> _Reading[PlanStep]:
+            mended = repair_json(written)
+            shaped = as_object(repair_step_shape(mended.value))
+            name, arguments = shaped.get("tool"), shaped.get("arguments")
+            spec = _closest(name, by_name) if isinstance(name, str) else None
+            if mended.problem or spec is None or not isinstance(arguments, dict):
+                return _reading(step, [Problem("TOOL_UNKNOWN", "no registered tool does this")], ())
+            call = ToolCall(spec.name, repair_arguments(arguments, spec, self._checker))
+            problems = [
+                *self._validator.validate_tool_call(call, spec),
+                *_inventions(material.invented(call.arguments)),
+            ]
+            result = replace(step, tool_call=call, agent=None, errors=())
+            return _reading(result, problems, (f"now calls {describe_call(call)}",))
+
+        def ask(text: str, problem: str) -> tuple[Message, ...]:
+            return run_prompts.replace_tool_messages(text, problem, step.description, goal, specs)
+
+        schema = compile_tool_calls(specs)
+        outcome = await self._repair(source, read(source), read, ask, schema, grant, max_attempts)
+        return outcome if outcome.ok else failure(outcome.problem or _failed(""), step)
+
+    async def _repair(
+        self,
+        source: str,
+        first: _Reading[T],
+        read: Callable[[str], _Reading[T]],
+        ask: Callable[[str, str], tuple[Message, ...]],
+        schema: JsonObject | None,
+        grant: Grant,
+        max_attempts: int,
+    ) -> Outcome[T]:
+        """Takes the reading by rule if it is good; else asks the model, at most `max_attempts` times."""
+        if first.ok:
+            return _told(first)
+        problem = first.problem or _failed("")
+        if len(source) > MAX_REPAIR_CHARS:
+            return failure(_failed(f"{problem}; and it is too long to be shown to the model"), first.value)
+        llm = BudgetedLLM(self._llm, grant)
+        longest = MAX_REPAIR_TOKENS if schema is None else min(MAX_REPAIR_TOKENS, _longest(schema))
+        for attempt in range(1, max_attempts + 1):
+            request = LLMRequest(
+                ask(source, str(problem)),
+                max_tokens=longest,
+                schema=schema if self._llm.capabilities.schema else None,
+            )
+            answered = await llm.generate(request)
+            if answered.value is None:
+                return failure(_failed(f"{problem}; {answered.problem}"), first.value)
+            if is_cut(answered.value):
+                problem = Problem("ANSWER_CUT", f"the repair was cut after {longest} tokens")
+                continue
+            reading = read(answered.value.text)
+            if reading.ok:
+                by = f"asked the model to mend it, attempt {attempt} ({problem})"
+                return _told(replace(reading, changes=(by, *reading.changes)))
+            problem = reading.problem or problem
+        return failure(_failed(str(problem)), first.value)
+
+    def _typed(self, step: PlanStep, by_name: dict[str, ToolSpec]) -> PlanStep:
+        call = step.tool_call
+        if call is None or call.tool not in by_name:
+            return step
+        arguments = repair_arguments(call.arguments, by_name[call.tool], self._checker)
+        return (
+            step if arguments == call.arguments else replace(step, tool_call=ToolCall(call.tool, arguments))
+        )
+
+
+def _reading(value: T, problems: Sequence[Problem], changes: tuple[str, ...]) -> _Reading[T]:
+    return _Reading(not problems, value, problems[0] if problems else None, changes)
+
+
+def _told(reading: _Reading[T]) -> Outcome[T]:
+    if not reading.changes:
+        return success(reading.value)
+    return Outcome(True, reading.value, Problem("REPAIRED", "; ".join(reading.changes)))
+
+
+def _failed(message: str) -> Problem:
+    return Problem("REPAIR_FAILED", f"could not be mended: {message}")
+
+
+def _inventions(values: Sequence[str]) -> list[Problem]:
+    if not values:
+        return []
+    return [Problem("MEANING_ADDED", f"not in what was to be repaired: {', '.join(values[:5])}")]
+
+
+def _meaning_of(plan: Plan) -> JsonValue:
+    """What a plan says beyond its form: tools, arguments, agents' tasks."""
+    calls: list[JsonValue] = [[s.tool_call.tool, s.tool_call.arguments] for s in plan if s.tool_call]
+    tasks: list[JsonValue] = [
+        [s.agent, "" if s.description == WHOLE_REQUEST else s.description] for s in plan if not s.tool_call
+    ]
+    return [*calls, *tasks]
+
+
+def _keeps(arguments: JsonValue, given: JsonValue) -> bool:
+    """Whether each value that was given is still there, in whatever type."""
+    there = {display_json(value) for value in values_in(arguments)}
+    return all(display_json(value) in there for value in values_in(given))
+
+
+def _closest(name: str, by_name: dict[str, ToolSpec]) -> ToolSpec | None:
+    """The tool of that name, give or take a slip of the pen."""
+    if name in by_name:
+        return by_name[name]
+    even = {known.lower().replace("-", "_"): known for known in by_name}
+    found = get_close_matches(name.lower().replace("-", "_")[:80], even, n=1, cutoff=0.85)
+    return by_name[even[found[0]]] if found else None
+
+
+def _as_text(value: JsonValue) -> tuple[str, Problem | None]:
+    if isinstance(value, str):
+        return value, None
+    unreadable = check_value(value)
+    if unreadable:
+        return "", replace(unreadable[0], reason="REPAIR_FAILED")
+    return display_json(value), None
+
+
+def _longest(schema: JsonObject) -> int:
+    try:
+        return largest_bytes(schema)
+    except (KeyError, TypeError, ValueError):
+        return MAX_REPAIR_TOKENS  # not one of ours: without bounds

@@ -1,0 +1,35 @@
+"""Port of the memory: facts under keys, found again by other words."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from aeond.domain.facts import Fact
+from aeond.domain.values import JsonValue
+
+
+class Memory(Protocol):
+    """Key/value store with search. Keys are non-empty strings, values JSON; each operation is atomic.
+
+    Raises InvalidInputError (reason EMPTY_KEY, KEY_TOO_LONG, VALUE_NOT_JSON, VALUE_TOO_LARGE) and StoreError.
+    """
+
+    async def write(self, key: str, value: JsonValue) -> None:
+        """Stores the value under exactly this key."""
+
+    async def read(self, key: str) -> JsonValue | None:
+        """The value; None if the key does not exist."""
+
+    async def search(self, prefix: str, limit: int = 100, after: str = "") -> Sequence[tuple[str, JsonValue]]:
+        """Keys that start with `prefix` (case-sensitive; "" is all) and come after `after`, sorted by code
+        point, with their values."""
+
+    async def delete(self, key: str) -> bool:
+        """Deletes the key and returns whether it existed."""
+
+    async def find(self, key: str) -> Fact | None:
+        """The fact under this key, else the first fact whose key differs only in case, accents, spacing,
+        punctuation and a possessive 's."""
+
+    async def recall(self, query: str, limit: int = 10) -> Sequence[Fact]:
+        """The facts most relevant to a query, by words and by meaning, best first: all facts if there are at
+        most `limit`, else only facts with a score above 0. Bounded like `search`."""

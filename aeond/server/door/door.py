@@ -1,0 +1,158 @@
+"""The door: accepts all connections for the gRPC server and is the only place that identifies peers.
+
+grpcio can neither use a listening socket inherited from systemd nor identify its peers. The door therefore
+accepts connections on the listening socket, reads the peer's identity from the Linux kernel, checks it
+against the access rule, and proxies the bytes to the gRPC server on a socket in a private folder. The
+upstream end of each proxied connection is bound to an abstract name, which gRPC reports as the peer of a
+call. The name is created for each connection, cannot be guessed in advance and cannot be bound twice;
+therefore the entry under this name in the door's table identifies the caller.
+"""
+
+import asyncio
+import errno
+import logging
+import secrets
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import anyio
+import anyio.abc
+
+from aeond.domain.runs.run import Owner
+from aeond.errors import AeondError, RefusedError
+from aeond.server.door.access_control import AccessRule, Peer, peer_of
+from aeond.server.door.http2_filter import Http2Filter
+from aeond.server.door.proxying import Scratch, splice
+from aeond.server.door.refusal import PREFACE, receive_exactly, refuse
+from aeond.server.statuses import status_of
+
+log = logging.getLogger("aeond.door")
+
+MAX_REFUSALS = 16  # connections being refused at the same time; further ones are closed without a message
+REFUSAL_SECONDS = 5.0
+FULL_PAUSE_SECONDS = 0.5
+
+_OUT_OF_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+class Door:
+    """Admits connections while `opened` is active."""
+
+    def __init__(self, listener: socket.socket, inner_path: Path, entry: AccessRule) -> None:
+        self._listener = listener
+        self._inner_path = str(inner_path)
+        self._entry = entry
+        self._scratch = Scratch()
+        self._owners: dict[str, Owner] = {}
+        self._admitted = 0
+        self._refusals = 0
+
+    def adopt(self, entry: AccessRule) -> None:
+        """Applies this rule to new connections; open connections stay open."""
+        self._entry = entry
+
+    @property
+    def connections(self) -> int:
+        """The number of open connections, including those that have not sent anything yet."""
+        return self._admitted
+
+    def owner_of(self, peer: str) -> Owner:
+        """The owner of a call, from the peer name that gRPC reports.
+
+        RefusedError (reason NOT_THROUGH_DOOR) for a peer that did not connect through this door.
+        """
+        owner = self._owners.get(peer)
+        if owner is None:
+            raise RefusedError(
+                "Calls are accepted only through the daemon's socket.", reason="NOT_THROUGH_DOOR"
+            )
+        return owner
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        """Accepts connections while the context is open; on exit, closes those that remain."""
+        async with anyio.create_task_group() as connections:
+            connections.start_soon(self._accept, connections)
+            yield
+            connections.cancel_scope.cancel()
+
+    async def _accept(self, connections: anyio.abc.TaskGroup) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                connection, _ = await loop.sock_accept(self._listener)
+            except ConnectionError:
+                continue
+            except OSError as error:
+                if error.errno not in _OUT_OF_ROOM:
+                    raise
+                log.warning("cannot accept more connections: %s", error.strerror)
+                await anyio.sleep(FULL_PAUSE_SECONDS)
+            else:
+                connections.start_soon(self._welcome, connection)
+
+    async def _welcome(self, connection: socket.socket) -> None:
+        """Checks one connection and serves it until it closes."""
+        with connection:
+            try:
+                peer = peer_of(connection)
+                objection = self._entry.objection(peer, self._admitted)
+                if objection is None:
+                    await self._let_in(connection, peer)
+                else:
+                    await self._turn_away(connection, peer, objection)
+            except OSError as error:
+                log.debug("a connection was interrupted: %s", error)
+
+    async def _let_in(self, connection: socket.socket, peer: Peer) -> None:
+        self._admitted += 1
+        try:
+            if not await self._says_hello(connection):
+                log.info("closed a connection of user %d that does not speak HTTP/2", peer.uid)
+                return
+            name = f"aeond/{secrets.token_hex(16)}/{peer.uid}/{peer.pid}"
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as upstream:
+                upstream.setblocking(False)
+                upstream.bind(f"\0{name}")
+                shown = f"unix-abstract:{quote(name)}"
+                self._owners[shown] = peer.owner
+                try:
+                    loop = asyncio.get_running_loop()
+                    await loop.sock_connect(upstream, self._inner_path)
+                    await loop.sock_sendall(upstream, PREFACE)
+                    await splice(connection, upstream, self._scratch, Http2Filter().admit)
+                finally:
+                    del self._owners[shown]
+        finally:
+            self._admitted -= 1
+
+    async def _turn_away(self, connection: socket.socket, peer: Peer, objection: AeondError) -> None:
+        log.warning(
+            "refused a connection of user %d: %s",
+            peer.uid,
+            objection.reason,
+            extra={"kind": "connection_refused"},
+        )
+        if self._refusals >= MAX_REFUSALS:
+            return
+        self._refusals += 1
+        try:
+            status = status_of(objection)
+            answer = [
+                ("grpc-status", str(status.code.value[0])),
+                ("grpc-message", quote(status.message, " ")),
+            ]
+            with anyio.move_on_after(REFUSAL_SECONDS):
+                if await self._says_hello(connection):
+                    await refuse(connection, [*answer, *status.metadata])
+        finally:
+            self._refusals -= 1
+
+    async def _says_hello(self, connection: socket.socket) -> bool:
+        """Whether the peer sends the HTTP/2 client preface in time."""
+        with anyio.move_on_after(self._entry.handshake_seconds):
+            return await receive_exactly(connection, len(PREFACE)) == PREFACE
+        return False

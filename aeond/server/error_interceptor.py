@@ -1,0 +1,157 @@
+"""The outer boundary of the API: every failure leaves as a gRPC status, never as a traceback.
+
+Requests are decoded here and not by grpcio, which would answer malformed bytes with a traceback in the log
+and UNKNOWN.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from inspect import isawaitable
+from traceback import clear_frames
+from typing import Any, cast
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from aeond.errors import AeondError, InvalidInputError, NotImplementedYetError
+from aeond.ports import Ids
+from aeond.server.binding import Context, Handler
+from aeond.server.statuses import Status, bug_status, status_of
+from aeond.server.streaming import StreamCutError, closing
+
+MAX_REQUEST_BYTES = 4 << 20  # one message in wire format
+
+log = logging.getLogger("aeond.server")
+
+Decode = Callable[[bytes], Any]
+# grpcio's types describe only the handlers of its synchronous server
+Behaviour = Callable[[Any, Context], Any]
+
+
+class ErrorInterceptor(grpc.aio.ServerInterceptor):
+    """Wraps every handler, including those of health and reflection."""
+
+    def __init__(self, ids: Ids) -> None:
+        self._ids = ids
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable["Handler | None"]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Handler:
+        method = str(handler_call_details.method)
+        handler = await continuation(handler_call_details)
+        if handler is None:
+            return grpc.stream_stream_rpc_method_handler(self._unknown(method))
+        if handler.request_streaming and handler.response_streaming:
+            return self._stream_stream(handler, method)
+        if handler.response_streaming:
+            return self._unary_stream(handler, method)
+        return self._unary_unary(handler, method)
+
+    def _unknown(self, method: str) -> Callable[[Any, Context], Awaitable[None]]:
+        async def behave(_requests: Any, context: Context) -> None:
+            async with self._translated(context, method):
+                raise NotImplementedYetError(
+                    f"There is no method {method}: the client may be newer than the daemon.",
+                    reason="UNKNOWN_METHOD",
+                )
+
+        return behave
+
+    def _unary_unary(self, handler: Handler, method: str) -> Handler:
+        inner, decode = cast("Behaviour", handler.unary_unary), handler.request_deserializer
+
+        async def behave(raw: bytes, context: Context) -> Any:
+            held = [raw]
+            del raw
+            async with self._translated(context, method):
+                return await inner(_decoded(held, decode), context)
+
+        return grpc.unary_unary_rpc_method_handler(behave, None, handler.response_serializer)
+
+    def _unary_stream(self, handler: Handler, method: str) -> Handler:
+        inner, decode = cast("Behaviour", handler.unary_stream), handler.request_deserializer
+
+        async def behave(raw: bytes, context: Context) -> None:
+            held = [raw]
+            del raw
+            async with self._translated(context, method):
+                await _relay(inner(_decoded(held, decode), context), context)
+
+        return grpc.unary_stream_rpc_method_handler(behave, None, handler.response_serializer)
+
+    def _stream_stream(self, handler: Handler, method: str) -> Handler:
+        inner, decode = cast("Behaviour", handler.stream_stream), handler.request_deserializer
+
+        async def behave(raws: AsyncIterator[bytes], context: Context) -> None:
+            async with self._translated(context, method), closing(_decoded_each(raws, decode)) as requests:
+                await _relay(inner(requests, context), context)
+
+        return grpc.stream_stream_rpc_method_handler(behave, None, handler.response_serializer)
+
+    @asynccontextmanager
+    async def _translated(self, context: Context, method: str) -> AsyncIterator[None]:
+        """Ends the call with the status of an exception raised inside; cancellation passes through."""
+        try:
+            yield
+        except grpc.aio.AbortError:
+            raise  # the handler has set its status itself
+        except AeondError as error:
+            await _abort(context, status_of(error), failed=error)
+        except StreamCutError as cut:
+            seq = (("last-seq", str(cut.last_seq)),) if cut.last_seq >= 0 else ()
+            await _abort(context, status_of(cut.error), seq, failed=cut)
+        except Exception as error:  # API boundary: an internal error must not reach a client as a traceback
+            error_id = self._ids.new_id()
+            fields = {"kind": "call_broke", "error_id": error_id}
+            log.exception("%s failed (error id %s)", method, error_id, extra=fields)
+            await _abort(context, bug_status(error_id), failed=error)
+
+
+async def _abort(
+    context: Context, status: Status, more: tuple[tuple[str, str], ...] = (), *, failed: Exception
+) -> None:
+    """Ends the call. References held by its frames are dropped first: gRPC links the abort error to the call,
+    and the two stay alive until the garbage collector runs.
+    """
+    clear_frames(failed.__traceback__)
+    await context.abort(status.code, status.message, (*status.metadata, *more))
+
+
+async def _relay(answer: Any, context: Context) -> None:
+    """Runs a stream handler, whether it writes messages itself or yields them."""
+    if isawaitable(answer):
+        await answer
+        return
+    async for message in answer:
+        await context.write(message)
+
+
+def _decoded(held: list[bytes], decode: Decode | None) -> Any:
+    """The message in the one item of `held`, which is removed: objects in a handler's frame stay alive
+    together with an abort error, and a request may be large.
+    """
+    raw = held.pop()
+    if len(raw) > MAX_REQUEST_BYTES:
+        raise InvalidInputError(
+            f"The request has {len(raw)} bytes, the limit is {MAX_REQUEST_BYTES}: put large data into a"
+            " file of the workspace.",
+            reason="REQUEST_TOO_LARGE",
+        )
+    if decode is None:
+        return raw
+    try:
+        return decode(raw)
+    except DecodeError as error:
+        raise InvalidInputError(
+            "The request is not a valid message of this method; strings must be UTF-8.",
+            reason="MALFORMED_MESSAGE",
+        ) from error
+
+
+async def _decoded_each(raws: AsyncIterator[bytes], decode: Decode | None) -> AsyncIterator[Any]:
+    async with closing(aiter(raws)) as received:
+        async for raw in received:
+            yield _decoded([raw], decode)

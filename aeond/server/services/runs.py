@@ -1,0 +1,149 @@
+"""Implementation of RunService."""
+
+from collections.abc import AsyncIterator, Sequence
+
+from aeond.api.v1 import runs_pb2 as pb
+from aeond.domain.plans.plan import Plan
+from aeond.domain.runs.events import Event, LiveUpdate
+from aeond.domain.runs.forks import ForkRequest
+from aeond.domain.runs.run import Owner, RunRequest, RunSnapshot
+from aeond.errors import NotImplementedYetError
+from aeond.server.calls import RunCalls
+from aeond.server.streaming import Part, closing
+from aeond.server.wire import checks
+from aeond.server.wire.batches import EventBytes, batches
+from aeond.server.wire.enums import RESOLUTIONS, RUN_STATES
+from aeond.server.wire.json_text import json_value
+from aeond.server.wire.pages import page_of, page_size, page_start
+from aeond.server.wire.records.parts import budget_from_wire, plan_from_wire, run_request_from_wire
+from aeond.server.wire.records.runs import run_summary_to_wire, run_to_wire
+
+MAX_REASON_CHARS = 1_000
+MAX_SEQ = (1 << 63) - 1
+MAX_STATES = 16
+MAX_CHILDREN = 1_024
+MAX_ANSWER_BYTES = 64 * 1024
+
+
+class RunShim:
+    """Implements RunService."""
+
+    def __init__(self, calls: RunCalls) -> None:
+        self._calls = calls
+        self._encoded = EventBytes()
+
+    async def create_run(self, request: pb.CreateRunRequest, caller: Owner) -> pb.CreateRunResponse:
+        return pb.CreateRunResponse(run=run_to_wire(await self._create(request, caller)))
+
+    async def run_and_watch(self, request: pb.RunAndWatchRequest, caller: Owner) -> AsyncIterator[Part]:
+        run = await self._create(request, caller)
+        yield Part(pb.RunAndWatchResponse(run=run_to_wire(run)).SerializeToString(), 0)
+        async with closing(self._calls.watch(run.run_id, 0)) as watched:
+            async for items in watched:
+                for part in batches(items, pb.RunAndWatchResponse.DESCRIPTOR, self._encoded):
+                    yield part
+
+    async def watch_run(self, request: pb.WatchRunRequest, _caller: Owner) -> AsyncIterator[Part]:
+        run_id = checks.word(request.run_id, "run_id")
+        after_seq = checks.whole(request.after_seq, "after_seq", 0, MAX_SEQ)
+        async with closing(self._watched(run_id, after_seq, request)) as watched:
+            async for items in watched:
+                for part in batches(items, pb.WatchRunResponse.DESCRIPTOR, self._encoded, run_id):
+                    yield part
+
+    async def get_run(self, request: pb.GetRunRequest, _caller: Owner) -> pb.GetRunResponse:
+        run = await self._calls.get(checks.word(request.run_id, "run_id"))
+        return pb.GetRunResponse(run=run_to_wire(run))
+
+    async def list_runs(self, request: pb.ListRunsRequest, _caller: Owner) -> pb.ListRunsResponse:
+        checks.at_most(request.states, "states", MAX_STATES)
+        states = frozenset(
+            RUN_STATES.domain(state, f"states[{index}]") for index, state in enumerate(request.states)
+        )
+        session_id = checks.word(request.session_id, "session_id", optional=True)
+        parent_run_id = checks.word(request.parent_run_id, "parent_run_id", optional=True)
+        size = page_size(request.page_size)
+        scope = f"runs {sorted(states)} {session_id} {parent_run_id}"
+        found = await self._calls.list_runs(
+            states=states,
+            session_id=session_id,
+            parent_run_id=parent_run_id,
+            before=page_start(request.page_token, scope),
+            limit=size + 1,
+        )
+        shown, token = page_of(found, size, scope, lambda run: run.run_id)
+        return pb.ListRunsResponse(runs=[run_summary_to_wire(run) for run in shown], next_page_token=token)
+
+    async def cancel_run(self, request: pb.CancelRunRequest, caller: Owner) -> pb.CancelRunResponse:
+        run_id = checks.word(request.run_id, "run_id")
+        reason = checks.bounded_text(request.reason, "reason", MAX_REASON_CHARS)
+        return pb.CancelRunResponse(run=run_to_wire(await self._calls.cancel(run_id, caller, reason)))
+
+    async def answer_run(self, request: pb.AnswerRunRequest, caller: Owner) -> pb.AnswerRunResponse:
+        run_id = checks.word(request.run_id, "run_id")
+        question_id = checks.word(request.question_id, "question_id", optional=True)
+        checks.bounded_text(request.answer_json, "answer_json", MAX_ANSWER_BYTES, least=1)
+        answer = json_value(request.answer_json, "answer_json", MAX_ANSWER_BYTES)
+        return pb.AnswerRunResponse(
+            run=run_to_wire(await self._calls.answer(run_id, question_id, answer, caller))
+        )
+
+    async def decide_run(self, request: pb.DecideRunRequest, caller: Owner) -> pb.DecideRunResponse:
+        run_id = checks.word(request.run_id, "run_id")
+        step_id = checks.word(request.step_id, "step_id", optional=True)
+        _refuse_if(request.HasField("approval"), "approval")
+        resolution = RESOLUTIONS.domain(request.resolution, "resolution")
+        run = await self._calls.decide(run_id, step_id, resolution, caller)
+        return pb.DecideRunResponse(run=run_to_wire(run))
+
+    async def fork_run(self, request: pb.ForkRunRequest, caller: Owner) -> pb.ForkRunResponse:
+        asked = ForkRequest(
+            run_id=checks.word(request.run_id, "run_id"),
+            owner=caller,
+            after_seq=checks.whole(request.after_seq, "after_seq", 0, MAX_SEQ),
+            plan=plan_from_wire(request.plan, "") if request.HasField("plan") else None,
+            model=checks.word(request.model, "model", optional=True),
+            budget=budget_from_wire(request.budget),
+            request_id=checks.word(request.request_id, "request_id", optional=True),
+        )
+        return pb.ForkRunResponse(run=run_to_wire(await self._calls.fork(asked)))
+
+    async def replay_run(self, request: pb.ReplayRunRequest, _caller: Owner) -> AsyncIterator[Part]:
+        run_id = checks.word(request.run_id, "run_id")
+        until_seq = checks.whole(request.until_seq, "until_seq", 0, MAX_SEQ)
+        async with closing(self._calls.replay(run_id, until_seq)) as replayed:
+            async for events in replayed:
+                for part in batches(events, pb.ReplayRunResponse.DESCRIPTOR, self._encoded):
+                    yield part
+
+    def _watched(
+        self, run_id: str, after_seq: int, request: pb.WatchRunRequest
+    ) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
+        if not request.include_children:
+            return self._calls.watch(run_id, after_seq)
+        checks.at_most(request.child_seqs, "child_seqs", MAX_CHILDREN)
+        child_seqs = {
+            checks.word(child, "child_seqs"): checks.whole(seq, "child_seqs", 0, MAX_SEQ)
+            for child, seq in request.child_seqs.items()
+        }
+        return self._calls.watch_tree(run_id, after_seq, child_seqs)
+
+    async def _create(
+        self, request: pb.CreateRunRequest | pb.RunAndWatchRequest, caller: Owner
+    ) -> RunSnapshot:
+        asked, plan = _checked(request, caller)
+        return await self._calls.create(asked, plan, budget_from_wire(request.budget))
+
+
+def _checked(
+    request: pb.CreateRunRequest | pb.RunAndWatchRequest, caller: Owner
+) -> tuple[RunRequest, Plan | None]:
+    checks.required(request, "request")
+    asked = run_request_from_wire(request.request, caller)
+    return asked, plan_from_wire(request.plan, asked.text) if request.HasField("plan") else None
+
+
+def _refuse_if(used: bool, field: str) -> None:
+    """Rejects a field of the contract that this version does not support, instead of ignoring it."""
+    if used:
+        raise NotImplementedYetError(f"This version of aeond does not support {field}.", field=field)

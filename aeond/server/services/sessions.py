@@ -1,0 +1,77 @@
+"""Implementation of SessionService."""
+
+from aeond.api.v1 import sessions_pb2 as pb
+from aeond.domain.runs.run import Owner
+from aeond.domain.sessions import MAX_TITLE_CHARS
+from aeond.errors import InvalidInputError
+from aeond.server.calls import SessionCalls
+from aeond.server.wire import checks
+from aeond.server.wire.pages import page_of, page_size, page_start
+from aeond.server.wire.records.sessions import context_to_wire, said_to_wire, session_to_wire
+
+SCOPE = "sessions"
+
+
+class SessionShim:
+    """Implements SessionService."""
+
+    def __init__(self, calls: SessionCalls) -> None:
+        self._calls = calls
+
+    async def create_session(
+        self, request: pb.CreateSessionRequest, caller: Owner
+    ) -> pb.CreateSessionResponse:
+        session = await self._calls.create(
+            checks.bounded_text(request.title, "title", MAX_TITLE_CHARS).strip(),
+            checks.labels(request.labels, "labels"),
+            checks.word(request.request_id, "request_id", optional=True),
+            caller,
+        )
+        return pb.CreateSessionResponse(session=session_to_wire(session))
+
+    async def get_session(self, request: pb.GetSessionRequest, _caller: Owner) -> pb.GetSessionResponse:
+        session = await self._calls.get(checks.word(request.session_id, "session_id"))
+        return pb.GetSessionResponse(session=session_to_wire(session))
+
+    async def list_sessions(self, request: pb.ListSessionsRequest, _caller: Owner) -> pb.ListSessionsResponse:
+        size = page_size(request.page_size)
+        found = await self._calls.list_sessions(before=page_start(request.page_token, SCOPE), limit=size + 1)
+        shown, token = page_of(found, size, SCOPE, lambda session: session.place)
+        return pb.ListSessionsResponse(
+            sessions=[session_to_wire(session) for session in shown], next_page_token=token
+        )
+
+    async def delete_session(
+        self, request: pb.DeleteSessionRequest, _caller: Owner
+    ) -> pb.DeleteSessionResponse:
+        await self._calls.delete(checks.word(request.session_id, "session_id"))
+        return pb.DeleteSessionResponse()
+
+    async def list_messages(self, request: pb.ListMessagesRequest, _caller: Owner) -> pb.ListMessagesResponse:
+        session_id = checks.word(request.session_id, "session_id")
+        size = page_size(request.page_size)
+        scope = f"messages of {session_id}"
+        after = _number(page_start(request.page_token, scope))
+        found = await self._calls.messages(session_id, after=after, limit=size + 1)
+        shown, token = page_of(
+            found, size, scope, lambda said: str(said.number), weight=lambda said: len(said.text)
+        )
+        return pb.ListMessagesResponse(messages=[said_to_wire(said) for said in shown], next_page_token=token)
+
+    async def preview_context(
+        self, request: pb.PreviewContextRequest, _caller: Owner
+    ) -> pb.PreviewContextResponse:
+        context = await self._calls.preview(checks.word(request.session_id, "session_id"))
+        return context_to_wire(context)
+
+
+def _number(key: str) -> int:
+    if not key:
+        return 0
+    if not key.isascii() or not key.isdigit() or len(key) > 18:
+        raise InvalidInputError(
+            "This page token belongs to another list: restart without one.",
+            reason="BAD_PAGE_TOKEN",
+            field="page_token",
+        )
+    return int(key)

@@ -1,0 +1,63 @@
+"""Deletes runs that ended long ago, if configured."""
+
+import logging
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from aeond.errors import OverloadedError, StoreError
+from aeond.ports import Clock
+
+LOOK_SECONDS: Final = 60.0
+EVERY_SECONDS: Final = 3_600.0
+PATIENCE_SECONDS: Final = 86_400.0  # a daemon that is never idle deletes them all the same
+DAY_SECONDS: Final = 86_400.0
+
+log = logging.getLogger("aeond.service")
+
+
+class PrunedJournal(Protocol):
+    """The journal operations used here."""
+
+    async def prune(self, before_time: float) -> int: ...
+
+
+class Retention:
+    """Deletes runs that ended more than `keep_days()` days ago (0: none), with their events.
+
+    Runs about once an hour, when no run is active; `is_busy` says whether one is.
+    """
+
+    def __init__(
+        self,
+        journal: PrunedJournal,
+        clock: Clock,
+        keep_days: Callable[[], float],
+        is_busy: Callable[[], bool],
+    ) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._keep_days = keep_days
+        self._is_busy = is_busy
+
+    async def keep(self) -> None:
+        """Works until cancelled. Errors of the journal are logged and retried in an hour."""
+        due = self._clock.monotonic()
+        while True:
+            now = self._clock.monotonic()
+            await self._clock.sleep_until(now + LOOK_SECONDS)
+            late = self._clock.monotonic() - due
+            if late >= PATIENCE_SECONDS or (late >= 0 and not self._is_busy()):
+                await self._forget()
+                due = self._clock.monotonic() + EVERY_SECONDS
+
+    async def _forget(self) -> None:
+        days = self._keep_days()
+        if not days:
+            return
+        try:
+            removed = await self._journal.prune(self._clock.time() - days * DAY_SECONDS)
+        except (StoreError, OverloadedError) as error:
+            log.warning("old runs cannot be deleted: %s", error)
+        else:
+            if removed:
+                log.info("deleted %d runs that ended more than %g days ago", removed, days)

@@ -1,0 +1,77 @@
+"""Model operations for clients: generate text, and manage the loaded model."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+
+import anyio
+
+from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
+from aeond.errors import LLMError
+from aeond.ports import Engine, LLMAdapter
+from aeond.service.models.model_checks import check_model
+from aeond.service.runs.admission import Admission
+
+
+class Models:
+    """Model operations; `llm_of` returns the adapter of a model ("": the chosen one)."""
+
+    def __init__(self, *, llm_of: Callable[[str], LLMAdapter], engine: Engine, admission: Admission) -> None:
+        self._llm_of = llm_of
+        self._engine = engine
+        self._admission = admission
+
+    async def generate(self, request: LLMRequest, model: str) -> AsyncGenerator[LLMChunk, None]:
+        """Chunks as they arrive, within the request's deadline, which includes waiting for the engine.
+
+        NotFoundError (reason MODEL_NOT_FOUND) for a model that is not in the catalogue, WrongStateError
+        (reason MODEL_NOT_PRESENT) for one that is not downloaded, LLMError (reason DEADLINE_EXCEEDED).
+        """
+        self._admission.check()
+        await check_model(self._engine, model)
+        chunks = self._llm_of(model).stream(request)
+        end = anyio.current_time() + request.deadline_seconds
+        try:
+            while True:
+                # The deadline applies to each wait, never across a yield: the iterator may be abandoned at
+                # any point.
+                with anyio.CancelScope(deadline=end) as waiting:
+                    chunk = await anext(chunks, None)
+                if waiting.cancelled_caught:
+                    raise LLMError(
+                        f"The model did not answer within {request.deadline_seconds:g} seconds.",
+                        reason="DEADLINE_EXCEEDED",
+                    )
+                if chunk is None:
+                    return
+                yield chunk
+        finally:
+            # A disconnecting client closes this iterator; closing the inner one frees the engine's slot.
+            if isinstance(chunks, AsyncGenerator):
+                await chunks.aclose()
+
+    async def list_models(self, *, after: str, limit: int) -> Sequence[ModelInfo]:
+        """Sorted by name."""
+        models = sorted(await self._engine.list_models(), key=lambda model: model.name)
+        return [model for model in models if model.name > after][:limit]
+
+    async def load(self, model: str) -> EngineSnapshot:
+        """Starts loading and returns immediately."""
+        self._admission.check()
+        await check_model(self._engine, model, may_download=True)
+        await self._engine.load(model)
+        return self._engine.snapshot()
+
+    async def unload(self) -> EngineSnapshot:
+        self._admission.check()
+        await self._engine.unload()
+        return self._engine.snapshot()
+
+    async def sleep(self) -> EngineSnapshot:
+        self._admission.check()
+        await self._engine.sleep()
+        return self._engine.snapshot()
+
+    async def wake(self) -> EngineSnapshot:
+        """Starts waking and returns immediately."""
+        self._admission.check()
+        await self._engine.wake()
+        return self._engine.snapshot()

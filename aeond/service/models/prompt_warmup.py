@@ -1,0 +1,107 @@
+"""Warms up the prefix cache with the common beginnings of prompts."""
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+import anyio
+
+from aeond.domain.llm import EngineState, LLMRequest, Priority
+from aeond.domain.messages import Message
+from aeond.domain.tools import ToolSpec
+from aeond.domain.values import JsonObject
+from aeond.errors import InvalidInputError, LLMError, OverloadedError
+from aeond.ports import Clock, Engine, LLMAdapter
+from aeond.waiting import first_of
+
+LOOK_SECONDS: Final = 0.5
+TOOLS_SECONDS: Final = 5.0  # between two looks at the tools
+READ_SECONDS: Final = 3_600.0  # it yields to all other requests, so it needs a long deadline
+
+log = logging.getLogger("aeond.service")
+
+
+class PromptWarmup:
+    """After each start of the engine, requests a single token for each of the `openings`, in the background,
+    and again when the `tools` change. The request uses `schema`, so that the engine compiles the schema in
+    advance. All requests are made at once, in the order in which a run needs them: a request that arrives
+    before warm-up ends is processed normally, with an opening that is cached so far.
+
+    A background request for one token only fills the cache: it yields to every other request, and requests
+    with the same beginning reuse what was read. The engine's snapshot shows the progress.
+    """
+
+    def __init__(
+        self,
+        adapter: LLMAdapter,
+        engine: Engine,
+        openings: Sequence[Callable[[], Sequence[Message]]],
+        clock: Clock,
+        tools: Callable[[], Sequence[ToolSpec]],
+        schema: Callable[[], JsonObject],
+    ) -> None:
+        self._adapter = adapter
+        self._engine = engine
+        self._openings = openings
+        self._clock = clock
+        self._tools = tools
+        self._schema = schema
+
+    async def keep_warm(self) -> None:
+        """Works until cancelled. A failure is logged; the next attempt follows the next start of the engine.
+        A request that yielded is repeated once the engine has the default model again."""
+        warm: tuple[str, int, Sequence[ToolSpec]] | None = None
+        while True:
+            engine = self._engine.snapshot()
+            ready = engine.state is EngineState.READY and engine.model == self._adapter.model
+            life = (engine.model, engine.restarts, tuple(self._tools())) if ready else None
+            if life not in (None, warm):
+                life = life if await self.warm_all() else None
+            warm = life
+            now = self._clock.monotonic()
+            await self._clock.sleep_until(now + LOOK_SECONDS)
+            if warm or not ready:
+                await first_of(
+                    partial(self._engine.changed, engine),
+                    partial(self._clock.sleep_until, now + TOOLS_SECONDS),
+                )
+
+    async def warm_all(self) -> bool:
+        """Reads all openings once; False when one of them gave way to another request."""
+        warmed: list[bool] = []
+
+        async def warm(messages: Sequence[Message]) -> None:
+            warmed.append(await self._warm(messages))
+
+        async with anyio.create_task_group() as tasks:
+            for opening in self._openings:
+                if messages := opening():
+                    tasks.start_soon(warm, messages)
+        return all(warmed)
+
+    async def _warm(self, opening: Sequence[Message]) -> bool:
+        """False if the request yielded."""
+        request = LLMRequest(
+            tuple(opening),
+            max_tokens=1,
+            schema=self._schema() if self._adapter.capabilities.schema else None,
+            priority=Priority.BACKGROUND,
+            deadline_seconds=READ_SECONDS,
+        )
+        began = self._clock.monotonic()
+        try:
+            response = await self._adapter.generate(request)
+        except (LLMError, OverloadedError, InvalidInputError) as error:
+            if error.reason == "GAVE_WAY":
+                return False
+            log.warning("warm-up of the prefix cache failed: %s", error)
+        else:
+            usage = response.usage
+            log.info(
+                "warmed up the prefix cache: %d tokens, %d of them cached, in %.1f s",
+                usage.prompt_tokens,
+                usage.cached_tokens,
+                self._clock.monotonic() - began,
+            )
+        return True

@@ -1,0 +1,197 @@
+"""Run operations for clients."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+
+from aeond.domain.plans.plan import Plan
+from aeond.domain.runs.budgets import Budget, BudgetRequest
+from aeond.domain.runs.events import CancelRequested, Event, RunCreated, StepResolved
+from aeond.domain.runs.forks import ForkRequest
+from aeond.domain.runs.run import Owner, Resolution, RunRequest, RunSnapshot, RunState
+from aeond.domain.values import JsonValue, canonical_json
+from aeond.errors import AlreadyExistsError, InvalidInputError, WrongStateError
+from aeond.frozen import frozen
+from aeond.ports import Clock, Engine, Ids, Journal, RunSummary, Validator
+from aeond.service.folding import RunFolding, request_id_reused
+from aeond.service.history.forks import Forks
+from aeond.service.history.replays import Replays
+from aeond.service.models.model_checks import check_model
+from aeond.service.runs.answers import Answers
+from aeond.service.runs.plan_checks import check_plan
+from aeond.service.runs.scheduler import RunScheduler
+from aeond.service.runs.workspaces import Workspaces
+from aeond.service.sessions.session_records import SessionRecords
+from aeond.service.watching.run_stream import Batch, RunWatching
+from aeond.service.watching.tree_stream import TreeWatching
+
+
+@frozen
+class Bounds:
+    """The default and the maximum budget of a run."""
+
+    default: Budget
+    limit: Budget
+
+
+class Runs:
+    """Create, read, watch, cancel, decide, answer, fork, replay. Raises the classes of `aeond.errors`."""
+
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        folding: RunFolding,
+        scheduler: RunScheduler,
+        watching: RunWatching,
+        tree_watching: TreeWatching,
+        answers: Answers,
+        validator: Validator,
+        workspaces: Workspaces,
+        sessions: SessionRecords,
+        clock: Clock,
+        ids: Ids,
+        bounds: Bounds,
+        in_order: Callable[[Plan], Plan],
+        forks: Forks,
+        replays: Replays,
+        engine: Engine,
+    ) -> None:
+        self._journal = journal
+        self._folding = folding
+        self._scheduler = scheduler
+        self._watching = watching
+        self._tree_watching = tree_watching
+        self._answers = answers
+        self._validator = validator
+        self._workspaces = workspaces
+        self._sessions = sessions
+        self._clock = clock
+        self._ids = ids
+        self._bounds = bounds
+        self._in_order = in_order
+        self._forks = forks
+        self._replays = replays
+        self._engine = engine
+
+    def adopt(self, bounds: Bounds) -> None:
+        """Applies these limits to new runs; a run keeps the budget it was created with."""
+        self._bounds = bounds
+
+    async def create(self, request: RunRequest, plan: Plan | None, budget: BudgetRequest) -> RunSnapshot:
+        """The new run, durable, or the one that this owner created with this request id before.
+
+        AlreadyExistsError (reason REQUEST_ID_REUSED) if the earlier request differs, NotFoundError if its
+        session (reason SESSION_NOT_FOUND) or its model (see `check_model`) does not exist.
+        """
+        plan = None if plan is None else self._in_order(plan)
+        if (earlier := await self._earlier(request, plan)) is not None:
+            return earlier
+        self._check_text(request)
+        await check_model(self._engine, request.model)
+        if plan is not None:
+            check_plan(self._validator, plan)
+        run_id = self._ids.new_id()
+        workspace = await self._workspaces.resolve(request.workspace, run_id)
+        kind = RunCreated(
+            replace(request, workspace=workspace),
+            budget.within(self._bounds.limit, self._bounds.default),
+            plan,
+        )
+        created = Event(run_id, 1, self._clock.time(), 0.0, kind)
+        try:
+            async with self._sessions.beginning(created):
+                return await self._scheduler.admit(created)
+        except AlreadyExistsError:
+            # Two creations with the same request id raced, and the other one won.
+            if (earlier := await self._earlier(request, plan)) is not None:
+                return earlier
+            raise
+
+    async def get(self, run_id: str) -> RunSnapshot:
+        return await self._folding.snapshot(run_id)
+
+    async def list_runs(
+        self,
+        *,
+        states: frozenset[RunState],
+        session_id: str,
+        before: str,
+        limit: int,
+        parent_run_id: str = "",
+    ) -> Sequence[RunSummary]:
+        return await self._journal.list_runs(
+            states=states, session_id=session_id, parent_run_id=parent_run_id, before=before, limit=limit
+        )
+
+    async def cancel(self, run_id: str, owner: Owner, reason: str) -> RunSnapshot:
+        """The run once the cancellation request is durable; a run that has ended, or is being cancelled
+        already, is returned unchanged.
+        """
+        snapshot = await self._folding.snapshot(run_id)
+        if snapshot.state.ended or snapshot.cancel_requested:
+            return snapshot
+        try:
+            await self._scheduler.deliver(run_id, CancelRequested(owner, reason))
+        except WrongStateError:
+            # It ended, or another client cancelled it, between the check and the request.
+            snapshot = await self._folding.snapshot(run_id)
+            if not (snapshot.state.ended or snapshot.cancel_requested):
+                raise
+            return snapshot
+        return await self._folding.snapshot(run_id)
+
+    async def decide(self, run_id: str, step_id: str, resolution: Resolution, owner: Owner) -> RunSnapshot:
+        """The run once the decision is durable. WrongStateError (reason NOTHING_TO_DECIDE) if nothing waits
+        for it.
+        """
+        try:
+            await self._scheduler.deliver(run_id, StepResolved(resolution, owner, step_id))
+        except WrongStateError as error:
+            subject = f"step {step_id!r} of run {run_id}" if step_id else f"run {run_id}"
+            raise WrongStateError(
+                f"{subject} waits for no such decision: check the run first", reason="NOTHING_TO_DECIDE"
+            ) from error
+        return await self._folding.snapshot(run_id)
+
+    async def answer(self, run_id: str, question_id: str, answer: JsonValue, owner: Owner) -> RunSnapshot:
+        return await self._answers.answer(run_id, question_id, answer, owner)
+
+    async def fork(self, asked: ForkRequest) -> RunSnapshot:
+        return await self._forks.fork(asked, self._bounds.limit)
+
+    def replay(self, run_id: str, until_seq: int) -> AsyncIterator[Sequence[Event]]:
+        return self._replays.replay(run_id, until_seq)
+
+    def watch(self, run_id: str, after_seq: int) -> AsyncIterator[Batch]:
+        return self._watching.watch(run_id, after_seq)
+
+    def watch_tree(self, run_id: str, after_seq: int, child_seqs: Mapping[str, int]) -> AsyncIterator[Batch]:
+        return self._tree_watching.watch(run_id, after_seq, child_seqs)
+
+    async def _earlier(self, request: RunRequest, plan: Plan | None) -> RunSnapshot | None:
+        """The run that this owner created with this request id."""
+        if not request.request_id:
+            return None
+        run_id = await self._journal.find_request(request.owner.uid, request.request_id)
+        if run_id is None:
+            return None
+        created = (await self._journal.read(run_id, 0, 1))[0].kind
+        workspace = await self._workspaces.resolve(request.workspace, run_id)
+        asked = replace(request, workspace=workspace)
+        if not isinstance(created, RunCreated) or _asked(created.request, created.plan) != _asked(
+            asked, plan
+        ):
+            raise request_id_reused(request.request_id, run_id)
+        return await self._folding.snapshot(run_id)
+
+    def _check_text(self, request: RunRequest) -> None:
+        if not request.text.strip():
+            raise InvalidInputError(
+                "the request is empty: describe the task", reason="TEXT_EMPTY", field="text"
+            )
+
+
+def _asked(request: RunRequest, plan: Plan | None) -> str:
+    """A client's request without the client's identity, as one text for comparison."""
+    asked = asdict(replace(request, owner=Owner()))
+    return canonical_json({"request": asked, "plan": None if plan is None else asdict(plan)})

@@ -1,0 +1,73 @@
+"""Observes the situation of a run: the time, the names in its workspace, the facts that are remembered."""
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+import anyio
+
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.domain.values import JsonValue
+from aeond.errors import AeondError
+from aeond.frozen import frozen
+from aeond.ports import Clock, Memory
+
+MAX_FILES: Final = 60
+MAX_FACTS: Final = 30
+OBSERVE_SECONDS: Final = 3.0
+
+# Not from the locale: the prompt must not depend on the machine's language.
+_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+
+log = logging.getLogger("aeond.service")
+
+Previews = Callable[[str, int, str], Awaitable[tuple[Sequence[tuple[str, str]], bool]]]
+"""For a workspace, at most so many files with the line that each begins with, and whether there are more; of more
+those nearest to a text."""
+
+
+@frozen
+class ObservedSituations:
+    """The Situations over the clock, the memory and the workspace.
+
+    Entries that all fit are sorted, so that the prompts of one workspace begin alike; of more, those nearest to
+    the request are listed. A child run sees neither: it works on
+    what it was given.
+    """
+
+    clock: Clock
+    memory: Memory
+    previews: Previews
+
+    async def observe(self, run: RunSnapshot) -> Situation:
+        files: Sequence[tuple[str, str]] = ()
+        facts: Sequence[tuple[str, JsonValue]] = ()
+        more_files = more_facts = False
+        if run.request.tools is None:
+            with anyio.move_on_after(OBSERVE_SECONDS):
+                try:
+                    files, more_files = await self.previews(run.request.workspace, MAX_FILES, run.text)
+                    facts, more_facts = await self._facts(run)
+                except AeondError as error:
+                    log.warning(
+                        "the situation is incomplete: %s", error.message, extra={"run_id": run.run_id}
+                    )
+        return Situation(self._time(), tuple(files), more_files, tuple(facts), more_facts)
+
+    async def _facts(self, run: RunSnapshot) -> tuple[Sequence[tuple[str, JsonValue]], bool]:
+        found = await self.memory.search("", MAX_FACTS + 1)
+        if len(found) <= MAX_FACTS:
+            return found, False
+        nearest = await self.memory.recall(run.text, MAX_FACTS)
+        return [(fact.key, fact.value) for fact in nearest], True
+
+    def _time(self) -> str:
+        now = datetime.fromtimestamp(self.clock.time(), UTC).astimezone()
+        day = f"{_WEEKDAYS[now.weekday()]} {now.day} {_MONTHS[now.month - 1]} {now.year}"
+        return f"{day}, {now.hour:02d}:{now.minute:02d}"

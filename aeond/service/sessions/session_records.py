@@ -1,0 +1,143 @@
+"""Keeps session messages consistent with the journal.
+
+The request of a run is recorded before the run is journaled, and its answer after its end is. In between the
+run is open. Reading a session first settles open runs: a run that ended gets its answer recorded, and a run
+unknown to the journal is removed. Thus each message exists exactly once, whenever a daemon dies, and the
+journal remains the only source of truth.
+
+A fork adds nothing to the session: it reads the history of the original run and is not recorded.
+"""
+
+import logging
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Final
+
+import anyio
+
+from aeond.domain.messages import Role
+from aeond.domain.runs.events import Event, RunCreated
+from aeond.domain.sessions import SessionDigest, SessionMessage, SessionPast
+from aeond.errors import AeondError, ReplayError, StoreError
+from aeond.ports import Journal
+from aeond.ports.sessions import SessionStore
+from aeond.service.folding import RunFolding
+
+# A digest is due long before this; the limit bounds one read in any case.
+MAX_READ_MESSAGES: Final = 2_000
+MAX_READ_ANSWER_CHARS: Final = 8_000
+
+log = logging.getLogger("aeond.sessions")
+
+
+class SessionRecords:
+    """Implements SessionHistory with a SessionStore and the Journal."""
+
+    def __init__(self, *, store: SessionStore, journal: Journal, folding: RunFolding) -> None:
+        self._store = store
+        self._journal = journal
+        self._folding = folding
+        # Runs being added to the journal: they may still be missing there.
+        self._unsure: set[str] = set()
+
+    @asynccontextmanager
+    async def beginning(self, created: Event) -> AsyncIterator[None]:
+        """Wraps the creation of a run; does nothing for a run without a session.
+
+        NotFoundError (reason SESSION_NOT_FOUND, field `session_id`) if its session does not exist.
+        """
+        kind, run_id = created.kind, created.run_id
+        if not isinstance(kind, RunCreated) or not kind.request.session_id:
+            yield
+            return
+        await self.settle(kind.request.session_id)  # answers given by now precede this request
+        begun = False
+        self._unsure.add(run_id)
+        try:
+            await self._store.begin_run(kind.request.session_id, run_id, kind.request.text, created.time)
+            begun = True
+        finally:
+            if not begun:
+                self._unsure.discard(run_id)
+        # If the caller is cancelled, the run may or may not be created: it stays open.
+        try:
+            yield
+        except StoreError:
+            self._unsure.discard(run_id)  # the next reader consults the journal
+            raise
+        except AeondError:
+            self._unsure.discard(run_id)
+            await self._store.forget_run(run_id)
+            raise
+        self._unsure.discard(run_id)
+
+    async def settle(self, session_id: str = "") -> None:
+        """Reconciles the open runs of a session ("": of all) with the journal."""
+        for run_id in await self._store.open_runs(session_id):
+            summary = await self._journal.summary(run_id)
+            if summary is None:
+                if run_id not in self._unsure:
+                    await self._store.forget_run(run_id)
+                continue
+            self._unsure.discard(run_id)
+            if summary.state.ended:
+                answer = await self._answer(run_id)
+                with anyio.CancelScope(shield=True):
+                    await self._store.end_run(run_id, answer, summary.changed_time)
+
+    async def read(self, session_id: str, run_id: str) -> SessionPast:
+        """See ports.SessionHistory. At most the newest 2,000 messages; requests in full, answers up to 8,000
+        characters.
+        """
+        await self.settle(session_id)
+        digest = await self._store.digest(session_id)
+        asker = await self._asker(run_id)
+        past, came = await self._before(session_id, asker, digest)
+        if asker != run_id and not came:  # the digest covers that request too, and later ones
+            past, _ = await self._before(session_id, asker, SessionDigest())
+        return past
+
+    async def keep_digest(self, session_id: str, digest: SessionDigest) -> None:
+        await self._store.keep_digest(session_id, digest)
+
+    async def _before(self, session_id: str, run_id: str, digest: SessionDigest) -> tuple[SessionPast, bool]:
+        """The messages between the digest and the request of this run; and whether that request was found."""
+        said: deque[SessionMessage] = deque(maxlen=MAX_READ_MESSAGES)
+        asked: set[str] = set()
+        came, last = False, digest.through
+        while page := await self._store.messages(session_id, after=last):
+            for message in page:
+                if message.role is Role.USER:
+                    came = came or message.run_id == run_id
+                    asked.update(() if came else (message.run_id,))
+                if message.run_id in asked:
+                    said.append(_bounded(message))
+            last = page[-1].number
+        still_open = await self._store.open_runs(session_id)
+        return SessionPast(digest, tuple(said), frozenset(asked).intersection(still_open)), came
+
+    async def _asker(self, run_id: str) -> str:
+        """The run whose request is in the session; for a fork, the original run."""
+        while first := await self._journal.read(run_id, 0, 1):
+            created = first[0].kind
+            if not isinstance(created, RunCreated) or not created.ancestry.forked_run_id:
+                break
+            run_id = created.ancestry.forked_run_id
+        return run_id
+
+    async def _answer(self, run_id: str) -> str | None:
+        """The answer of a run that has ended; None for a cancelled one."""
+        try:
+            answer = (await self._folding.snapshot(run_id)).answer
+        except ReplayError as error:
+            log.warning("the answer of a run cannot be read: %s", error, extra={"run_id": run_id})
+            return None
+        return None if answer is None else answer.text
+
+
+def _bounded(message: SessionMessage) -> SessionMessage:
+    if message.role is Role.USER or len(message.text) <= MAX_READ_ANSWER_CHARS:
+        return message
+    return replace(message, text=f"{message.text[:MAX_READ_ANSWER_CHARS]} [...]")

@@ -1,0 +1,93 @@
+"""Session operations for clients."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from aeond.domain.runs.run import Owner
+from aeond.domain.sessions import Session, SessionContext, SessionMessage
+from aeond.errors import NotFoundError
+from aeond.ports import Clock, Ids
+from aeond.ports.sessions import SessionContexts, SessionStore
+from aeond.service.runs.admission import Admission
+from aeond.service.sessions.session_records import SessionRecords
+
+# Twice the size of an API page, and more than its largest message.
+ENOUGH_CHARS: Final = 2 << 20
+
+
+class Sessions:
+    """Create, read, list, delete. Results are consistent with the journal."""
+
+    def __init__(
+        self,
+        *,
+        store: SessionStore,
+        records: SessionRecords,
+        contexts: SessionContexts,
+        admission: Admission,
+        clock: Clock,
+        ids: Ids,
+    ) -> None:
+        self._store = store
+        self._records = records
+        self._contexts = contexts
+        self._admission = admission
+        self._clock = clock
+        self._ids = ids
+
+    async def create(self, title: str, labels: Mapping[str, str], request_id: str, owner: Owner) -> Session:
+        """The new session, or the one that this owner created with this request id before."""
+        self._admission.check()
+        now = self._clock.time()
+        session = Session(self._ids.new_id(), title, now, now, labels=dict(labels), uid=owner.uid)
+        return await self._store.create(session, request_id)
+
+    async def get(self, session_id: str) -> Session:
+        """NotFoundError (reason SESSION_NOT_FOUND)."""
+        await self._records.settle(session_id)
+        session = await self._store.get(session_id)
+        if session is None:
+            raise NotFoundError(
+                f"session {session_id!r} does not exist: list the sessions to see the existing ones",
+                reason="SESSION_NOT_FOUND",
+                field="session_id",
+            )
+        return session
+
+    async def list_sessions(self, *, before: str, limit: int) -> Sequence[Session]:
+        """Most recently changed first; `before` is the place of the session that precedes the page."""
+        await self._records.settle()
+        return await self._store.list_sessions(before, limit)
+
+    async def delete(self, session_id: str) -> None:
+        """Deletes the session with its messages; its runs stay in the journal. NotFoundError as in `get`;
+        WrongStateError (reason SESSION_BUSY) while one of its runs is unfinished.
+        """
+        self._admission.check()
+        await self._records.settle(session_id)
+        await self._store.delete(session_id)
+
+    async def messages(self, session_id: str, *, after: int, limit: int) -> Sequence[SessionMessage]:
+        """Messages after number `after`, oldest first; fewer than `limit` only at the end or above the size
+        of a page. NotFoundError as in `get`.
+        """
+        await self.get(session_id)
+        said: list[SessionMessage] = []
+        chars = 0
+        while len(said) < limit and chars < ENOUGH_CHARS:
+            page = await self._store.messages(
+                session_id, said[-1].number if said else after, limit - len(said)
+            )
+            if not page:
+                break
+            said += page
+            chars += sum(len(message.text) for message in page)
+        return said
+
+    async def preview(self, session_id: str) -> SessionContext:
+        """The context that a model would see now. NotFoundError as in `get`. Counting tokens may wait for the
+        engine, and fails with its errors.
+        """
+        self._admission.check()
+        await self.get(session_id)
+        return await self._contexts.preview(session_id)

@@ -1,0 +1,5 @@
+"""Views of a run: checklist, live view, questions, answer.
+
+Entry point: `following.follow`.
+Must not know click commands.
+"""

@@ -1,0 +1,144 @@
+"""Questions of a run: display, parsing of typed answers, and prompting at the terminal."""
+
+import select
+import sys
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from aeon_cli.runs.outages import BACK, in_words, outlasting
+from aeon_cli.text.printable import one_line, printable, shown_value
+from aeon_cli.text.titles import duration_in_words
+from aeond_client.errors import InvalidInputError, WrongStateError
+from aeond_client.judgements import Question
+
+if TYPE_CHECKING:
+    from aeond_client.client import Client
+    from aeond_client.runs import Run
+    from aeond_client.watching.following import Outage
+
+# Another client may answer first: the interval at which the question is checked.
+_LOOK_SECONDS = 1.0
+
+
+def can_ask() -> bool:
+    """Whether standard input and standard error are both terminals."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def lines_of(question: Question, now: float) -> list[str]:
+    """The question with its options and its default or deadline."""
+    lines = [f"? {printable(question.prompt)}"]
+    lines += [f"  {number}) {one_line(option)}" for number, option in enumerate(question.options, start=1)]
+    if not question.options and question.schema.get("type", "string") != "string":
+        lines.append(f"  (JSON: {one_line(shown_value(question.schema))})")
+    if question.deadline_time:
+        left = duration_in_words(max(question.deadline_time - now, 0.0))
+        then = one_line(shown_value(question.default)) if question.has_default else "the step fails"
+        lines.append(f"  (within {left}, else: {then})")
+    elif question.has_default:
+        lines.append(f"  (default: {one_line(shown_value(question.default))})")
+    return lines
+
+
+def lines_to_answer(run_id: str, question: Question) -> list[str]:
+    """The same, with the command that answers it."""
+    return [*lines_of(question, time.time()), f"  {how_to_answer(run_id, question)}"]
+
+
+def value_of(question: Question, text: str) -> Any:
+    """Converts a typed answer: empty text for the default, number or text of an option, text where text is
+    expected, otherwise JSON. The daemon validates the result.
+    """
+    from aeon_cli.plans import json_value
+
+    if question.has_default and not text.strip() and text not in question.options:
+        return question.default
+    if question.options:
+        if text not in question.options and text.isdecimal() and 0 < int(text) <= len(question.options):
+            return question.options[int(text) - 1]
+        return text
+    return text if question.schema.get("type") == "string" else json_value(text)
+
+
+def how_to_answer(run_id: str, question: Question) -> str:
+    """The command that answers the question."""
+    return f"aeonctl answer {run_id} {question.question_id} " + ("CHOICE" if question.options else "ANSWER")
+
+
+def ask_person(client: "Client", run_id: str, question: Question, patience_seconds: float) -> bool:
+    """Prompts until the question is answered, here or by another client. Returns False if the user leaves it
+    open (end of input). Waits up to `patience_seconds` for an unavailable daemon: the question survives.
+    """
+    _say(*lines_of(question, time.time()))
+    shown = f"[{one_line(shown_value(question.default))}] " if question.has_default else ""
+    _prompt(shown)
+    report = _OutageReporter(shown)
+    while _asks(
+        run := outlasting(partial(client.get_run, run_id), run_id, patience_seconds, report), question
+    ):
+        ready, _, _ = select.select([sys.stdin], [], [], _LOOK_SECONDS)
+        if not ready:
+            continue
+        line = sys.stdin.readline()
+        if not line:
+            _say("")
+            return False
+        text = line.strip()
+        if not text and not question.has_default:
+            _prompt(shown)
+            continue
+        answer = partial(client.answer_run, run_id, value_of(question, text), question.question_id)
+        try:
+            outlasting(answer, run_id, patience_seconds, report)
+        except InvalidInputError as error:
+            _say(f"  {one_line(error.message)}")
+            _prompt(shown)
+        except WrongStateError:
+            continue  # another client was faster, or our answer arrived although its reply was lost
+        else:
+            return True
+    _say(f"  ({_why_closed(run, question)})")
+    return True
+
+
+def _asks(run: "Run", question: Question) -> bool:
+    return any(q.question_id == question.question_id for q in run.questions)
+
+
+def _why_closed(run: "Run", question: Question) -> str:
+    """Why a question is no longer open."""
+    if run.cancel_requested:
+        return "closed: the run is cancelled"
+    lapsed = question.deadline_time and time.time() >= question.deadline_time
+    return "closed: the time to answer is over" if lapsed else "already answered"
+
+
+class _OutageReporter:
+    """Reports an outage between the prompt and the answer, once, and prints the prompt again afterwards."""
+
+    def __init__(self, prompt: str) -> None:
+        self._prompt = prompt
+        self._told = ""
+
+    def __call__(self, outage: "Outage | None") -> None:
+        if outage is None:
+            self._told = ""
+            _say(f"  {BACK}")
+            _prompt(self._prompt)
+            return
+        words, left = in_words(outage)
+        if words != self._told:
+            if not self._told:
+                _say("")  # end the line of the prompt
+            _say(f"  {words}{left}")
+            self._told = words
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        print(line, file=sys.stderr)
+
+
+def _prompt(shown: str) -> None:
+    print(f"{shown}> ", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,161 @@
+"""Everyday requests, each through a daemon with a workspace and a memory of its own, judged by effects."""
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+from aeond.domain.llm import LLMRequest
+from aeond.domain.messages import Message, Role
+from aeond_client import AsyncClient, Budget, Run, RunOptions, RunState
+from aeond_client.events import InputRequested, RunSuspended
+from tests.eval.case_files import Placed
+from tests.eval.cases import Effects, missed
+from tests.eval.counted_model import CountedModel
+from tests.eval.failures import failure_of
+from tests.eval.subjects import Subject
+from tests.eval.verdicts import OnVerdict, Terms, Verdict
+
+MAX_ANSWERS: Final = 2  # that a run gets from its user
+PATIENCE_SECONDS: Final = 60.0  # beyond the time that the run's own budget gives it
+CHAT_RULES: Final = "You are a helpful assistant."
+MAX_CHAT_TOKENS: Final = 1_024
+OLDEST_SECONDS: Final = 60.0  # between the changes of two files
+
+
+async def judge_placed(
+    cases: Sequence[Placed], subject: Subject, terms: Terms, on_verdict: OnVerdict
+) -> None:
+    """Each case that the terms leave; `terms.parallel` of them at once."""
+    chosen = terms.sample([one for one in cases if terms.admit(one.case.says, one.held)])
+    slots = anyio.Semaphore(terms.parallel)
+
+    async def judge(one: Placed) -> None:
+        async with slots:
+            on_verdict(await worked(subject, one, terms))
+
+    async with anyio.create_task_group() as tasks:
+        for one in chosen:
+            tasks.start_soon(judge, one)
+
+
+async def worked(subject: Subject, placed: Placed, terms: Terms) -> Verdict:
+    """What a request led to."""
+    case = placed.case
+    with tempfile.TemporaryDirectory(prefix="aeond-eval-") as name:
+        folder = Path(name).resolve()
+        workspace = folder / "files"
+        furnish(workspace, placed.workspace)
+        async with subject.daemon(folder / "daemon") as judged:
+            client = judged.client
+            for key, value in placed.memory.items():
+                await client.write_memory(key, value)
+            memory, files = await remembered(client), texts(workspace)
+            began = time.monotonic()
+            run, asked = await _done(client, case.says, case.tells, workspace, terms.wall_seconds)
+            seconds = time.monotonic() - began
+            effects = Effects(
+                answer=run.answer.text if run.answer else "",
+                notes=run.answer.notes if run.answer else (),
+                asked=asked,
+                memory=await remembered(client),
+                memory_before=memory,
+                files=texts(workspace),
+                files_before=files,
+            )
+            effort = replace(judged.counted.effort, seconds=seconds)
+    wrong = missed(case, effects)
+    failure = ""
+    if wrong:
+        failed = run.state in {RunState.FAILED, RunState.SUSPENDED}
+        failure = failure_of(case, effects, timed_out=_timed_out(run), failed=failed)
+    return Verdict(
+        case.says,
+        case.group,
+        _described(run, asked),
+        wrong,
+        placed.held,
+        effort,
+        placed.language,
+        failure,
+        len(asked),
+    )
+
+
+async def chatted(subject: Subject, placed: Placed) -> Verdict:
+    """The same request in a plain chat."""
+    counted, began = CountedModel(subject.llm), time.monotonic()
+    messages = (Message(Role.SYSTEM, CHAT_RULES), Message(Role.USER, placed.case.says))
+    chunks = [chunk async for chunk in counted.stream(LLMRequest(messages, max_tokens=MAX_CHAT_TOKENS))]
+    said = "".join(chunk.text for chunk in chunks)
+    effort = replace(counted.effort, seconds=time.monotonic() - began)
+    wrong = missed(placed.case, Effects(said))
+    return Verdict(placed.case.says, placed.case.group, said, wrong, placed.held, effort, placed.language)
+
+
+def furnish(workspace: Path, files: Mapping[str, str]) -> None:
+    """Writes the files; a later one is newer."""
+    workspace.mkdir(parents=True)
+    first = time.time() - OLDEST_SECONDS * (len(files) + 1)
+    for age, (name, text) in enumerate(files.items()):
+        path = workspace / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, (first + age * OLDEST_SECONDS,) * 2)
+
+
+def texts(workspace: Path) -> Mapping[str, str]:
+    """Every file below the workspace."""
+    paths = (path for path in sorted(workspace.rglob("*")) if path.is_file())
+    return {str(path.relative_to(workspace)): path.read_text("utf-8", "replace") for path in paths}
+
+
+async def remembered(client: AsyncClient) -> str:
+    """The whole memory as JSON text."""
+    return json.dumps(dict(await client.search_memory()), ensure_ascii=False)
+
+
+async def _done(
+    client: AsyncClient, says: str, tells: str, workspace: Path, wall_seconds: float
+) -> tuple[Run, tuple[str, ...]]:
+    """The run at its end or where it waits for good, and its questions. The first of them get `tells` for an answer."""
+    options = RunOptions(workspace=str(workspace), budget=Budget(wall_seconds=wall_seconds))
+    run = await client.create_run(says, options)
+    asked: list[str] = []
+    with anyio.move_on_after(wall_seconds + PATIENCE_SECONDS) as scope:
+        async with client.watch(run.run_id, children=True) as events:
+            async for event in events:
+                if isinstance(event.kind, RunSuspended):
+                    break
+                if not isinstance(event.kind, InputRequested):
+                    continue
+                asked.append(event.kind.question.prompt)
+                if not tells or len(asked) > MAX_ANSWERS or event.kind.question.options:
+                    break
+                await client.answer_run(event.run_id, tells, event.kind.question.question_id)
+    last = await client.get_run(run.run_id)
+    if not last.state.ended:
+        await client.cancel_run(run.run_id, "the evaluation does not go on with it")
+    return replace(last, state=RunState.EXPIRED) if scope.cancelled_caught else last, tuple(asked)
+
+
+def _timed_out(run: Run) -> bool:
+    return run.state is RunState.EXPIRED or run.exhausted == "wall_seconds"
+
+
+def _described(run: Run, asked: tuple[str, ...]) -> str:
+    """The answer, and how it came about."""
+    steps = "; ".join(
+        f"{step.plan_step.tool or step.plan_step.agent}{json.dumps(step.plan_step.arguments, ensure_ascii=False)[:120]} "
+        f"{step.state}"
+        for step in run.steps
+    )
+    questions = f" asked {list(asked)}" if asked else ""
+    problem = f" problem: {run.problem.message:.200}" if run.problem else ""
+    return f"{run.answer.text if run.answer else '':.300} [{run.state}: {steps}]{questions}{problem}"

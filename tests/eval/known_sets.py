@@ -1,0 +1,35 @@
+"""The sets that `make eval` knows."""
+
+from pathlib import Path
+from typing import Final
+
+from tests.eval.bfcl.judging import judge_bfcl
+from tests.eval.case_files import read_case_file
+from tests.eval.everyday import judge_placed
+from tests.eval.own_sets import judge_everyday, judge_hard, judge_simple
+from tests.eval.references import judge_references
+from tests.eval.subjects import Subject
+from tests.eval.verdicts import EvalSet, OnVerdict, Terms
+
+OPEN: Final = "open"
+FOLDER: Final = Path(__file__).parent / "sets"
+
+
+def set_of_file(name: str, path: Path, *, quiet: bool = False) -> EvalSet:
+    """The set in a file of cases, which is read when it is judged."""
+
+    async def judge(subject: Subject, terms: Terms, on_verdict: OnVerdict) -> None:
+        await judge_placed(read_case_file(path), subject, terms, on_verdict)
+
+    return EvalSet(name, 0.0, judge, quiet)
+
+
+SETS: Final = (
+    EvalSet("everyday", 0.80, judge_everyday),
+    EvalSet("references", 0.95, judge_references),
+    EvalSet("bfcl", 0.85, judge_bfcl),
+    EvalSet("simple", 0.0, judge_simple),  # what anyone might ask, to the daemon and in a plain chat
+    EvalSet("hard", 0.0, judge_hard),
+    # Written by people who did not see the product: for daily work, so that the open set stays a measure.
+    *(set_of_file(path.stem, path) for path in sorted(FOLDER.glob("*.toml"))),
+)

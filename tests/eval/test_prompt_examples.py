@@ -1,0 +1,36 @@
+"""Examples in prompts are not taken from the cases that judge them."""
+
+from tests.eval.case_files import read_case_file
+from tests.eval.cases import HERE
+from tests.eval.example_overlap import overlaps, passages
+from tests.eval.own_sets import everyday_cases, hard_cases, simple_cases
+from tests.eval.references import read_cases
+
+
+def own_requests() -> list[str]:
+    """What is asked in all sets of the repository."""
+    placed = [*everyday_cases(), *hard_cases(), *simple_cases()]
+    for path in sorted((HERE / "sets").glob("*.toml")):
+        placed += read_case_file(path)
+    return [one.case.says for one in placed] + [case.says for case in read_cases()]
+
+
+def test_no_example_resembles_a_case() -> None:
+    """No line of a prompt shares more than half of what the words of a case say."""
+    assert list(overlaps(passages(), own_requests())) == []
+
+
+def test_an_example_taken_from_a_case_is_found() -> None:
+    """A case with one word replaced is recognised, and an instruction that happens to hold its words is not."""
+    cases = [
+        "Rename harbour.txt to pier.txt.",
+        "Wie viele Lampen sind kaputt?",
+        "Is it late?",
+        "What is new?",
+    ]
+    assert [found.case for found in overlaps(["rename harbour.txt to quay.txt"], cases)] == [cases[0]]
+    assert [found.case for found in overlaps(["Wie viele Lampen sind neu"], cases)] == [cases[1]]
+    rule = (
+        "Where a file is called harbour or pier, txt being its kind, rename nothing before it was read whole"
+    )
+    assert list(overlaps([rule, "Rename boat.md"], cases)) == []

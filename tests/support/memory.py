@@ -1,0 +1,64 @@
+"""A memory without a disk: forgotten with the process."""
+
+from collections.abc import Sequence
+
+from anyio.lowlevel import checkpoint
+
+from aeond.capabilities.memory.entries import (
+    MAX_FOUND,
+    MAX_FOUND_BYTES,
+    check_key,
+    check_prefix,
+    decode_value,
+    encode_value,
+)
+from aeond.capabilities.memory.relevance import ranked
+from aeond.capabilities.memory.schema import form_of
+from aeond.domain.facts import Fact
+from aeond.domain.values import JsonValue
+
+
+class InMemoryMemory:
+    """A Memory for tests; values are copied in and out. It recalls by words alone."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}
+
+    async def write(self, key: str, value: JsonValue) -> None:
+        await checkpoint()
+        self._values[check_key(key)] = encode_value(value)
+
+    async def read(self, key: str) -> JsonValue | None:
+        await checkpoint()
+        text = self._values.get(check_key(key))
+        return None if text is None else decode_value(text)
+
+    async def search(self, prefix: str, limit: int = 100, after: str = "") -> Sequence[tuple[str, JsonValue]]:
+        """See ports.Memory; at most 1,000 entries and about 4 MiB, but at least one."""
+        await checkpoint()
+        check_prefix(prefix)
+        check_prefix(after)
+        found: list[tuple[str, JsonValue]] = []
+        size = 0
+        for key in sorted(self._values):
+            if key.startswith(prefix) and key > after:
+                found.append((key, decode_value(self._values[key])))
+                size += len(self._values[key])
+                if len(found) >= max(1, min(limit, MAX_FOUND)) or size >= MAX_FOUND_BYTES:
+                    break
+        return found
+
+    async def delete(self, key: str) -> bool:
+        await checkpoint()
+        return self._values.pop(check_key(key), None) is not None
+
+    async def find(self, key: str) -> Fact | None:
+        await checkpoint()
+        check_key(key)
+        alike = sorted((one != key, one) for one in self._values if form_of(one) == form_of(key))
+        return Fact(alike[0][1], decode_value(self._values[alike[0][1]])) if alike else None
+
+    async def recall(self, query: str, limit: int = 10) -> Sequence[Fact]:
+        await checkpoint()
+        facts = [(key, decode_value(text)) for key, text in self._values.items()]
+        return ranked(query, facts, {}, max(1, min(limit, MAX_FOUND)))

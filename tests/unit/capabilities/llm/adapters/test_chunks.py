@@ -1,0 +1,58 @@
+"""An answer as chunks."""
+
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from aeond.capabilities.llm.adapters.chunks import begins_as_json, chunks_of
+from aeond.capabilities.llm.http.responses import ChatPiece
+from aeond.domain.llm import FinishReason, LLMChunk, LLMRequest, TokenUsage
+from aeond.domain.messages import Message, Role
+from aeond.errors import LLMError
+
+USAGE = TokenUsage(3, 2)
+END = ChatPiece("", FinishReason.STOP, USAGE)
+ASKED = LLMRequest((Message(Role.USER, "x"),))
+UNDER = LLMRequest((Message(Role.USER, "x"),), schema={"type": "object"})
+
+
+async def told(request: LLMRequest, *pieces: ChatPiece) -> Sequence[LLMChunk]:
+    async def come() -> AsyncIterator[ChatPiece]:
+        for piece in pieces:
+            yield piece
+
+    return [chunk async for chunk in chunks_of(request, come(), LLMError("no counts", reason="UNCOUNTED"))]
+
+
+async def test_text_comes_first_and_counts_last() -> None:
+    """Each piece of text is a chunk; how it ended and what it cost is the last one."""
+    chunks = await told(ASKED, ChatPiece("a"), ChatPiece("b"), END)
+    assert chunks == [LLMChunk("a"), LLMChunk("b"), LLMChunk("", FinishReason.STOP, USAGE)]
+
+
+async def test_an_answer_without_counts_is_none() -> None:
+    """What ends without finish reason and usage fails with the error that its engine means by it."""
+    with pytest.raises(LLMError, match="no counts"):
+        await told(ASKED, ChatPiece("a"))
+
+
+@pytest.mark.parametrize("texts", [("Well,",), ('{"a":', "1")])
+async def test_what_is_no_json_under_a_schema_is_told(texts: tuple[str, ...]) -> None:
+    """Prose is seen at its first word, a broken value at its end."""
+    with pytest.raises(LLMError) as raised:
+        await told(UNDER, *(ChatPiece(text) for text in texts), END)
+    assert raised.value.reason == "SCHEMA_NOT_ENFORCED"
+
+
+async def test_a_cut_answer_under_a_schema_is_told_as_cut() -> None:
+    """Where the token limit came first, half a value is what was to be expected."""
+    chunks = await told(UNDER, ChatPiece('{"a":'), ChatPiece("", FinishReason.LENGTH, USAGE))
+    assert chunks[-1].finish_reason is FinishReason.LENGTH
+
+
+@pytest.mark.parametrize(
+    ("text", "may"), [(" ", True), ('\n{"', True), ("tr", True), ("-1", True), ("Yes", False)]
+)
+def test_how_json_begins(text: str, may: bool) -> None:
+    """Spaces may come before a value; letters only where they begin one of JSON's words."""
+    assert begins_as_json(text) is may

@@ -1,0 +1,144 @@
+"""The client of OpenAI-compatible servers, against servers that do everything wrong."""
+
+from contextlib import aclosing
+from pathlib import Path
+
+import anyio
+import pytest
+
+from aeond.capabilities.llm.engine.watchdog import Watchdog
+from aeond.capabilities.llm.http.client import OpenAIClient
+from aeond.capabilities.llm.http.endpoints import UnixSocket
+from aeond.capabilities.llm.http.responses import ChatPiece
+from aeond.domain.llm import FinishReason, TokenUsage
+from aeond.errors import LLMError, LLMGoneError, OverloadedError
+from tests.support.canned_server import STREAM_HEAD, answer, canned_server, events, piece, usage
+from tests.support.doubles import ManualClock
+
+BODY: dict[str, object] = {"messages": []}
+
+
+async def chat(folder: Path, response: bytes) -> list[ChatPiece]:
+    """What the client makes of one response to a chat request."""
+    socket = folder / "s.sock"
+    client = OpenAIClient(UnixSocket(socket), Watchdog(ManualClock()))
+    async with canned_server(socket, [response]), aclosing(client.stream_chat(BODY)) as pieces:
+        return [said async for said in pieces]
+
+
+async def test_a_stream_is_read_piece_by_piece(tmp_path: Path) -> None:
+    """Text, finish reason and counts with the cached part come as the server says them."""
+    said = await chat(
+        tmp_path, events(piece("Hel"), ": a comment", piece("lo"), piece("", "stop"), usage(9, 2, cached=4))
+    )
+    assert "".join(one.text for one in said) == "Hello"
+    assert [one.finish_reason for one in said if one.finish_reason] == [FinishReason.STOP]
+    assert said[-1].usage == TokenUsage(9, 2, 4)
+
+
+async def test_a_stream_is_asked_for_with_its_counts(tmp_path: Path) -> None:
+    """The server is asked to stream and to tell the usage, and is given the caller's body besides."""
+    socket = tmp_path / "s.sock"
+    client = OpenAIClient(UnixSocket(socket), Watchdog(ManualClock()))
+    async with canned_server(socket, [events(piece("", "stop"))]) as server:
+        async for _ in client.stream_chat({"messages": [], "seed": 1}):
+            pass
+    expected = {"messages": [], "seed": 1, "stream": True, "stream_options": {"include_usage": True}}
+    assert server.asked == [("/v1/chat/completions", expected)]
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        events(piece("half"), end=False),
+        events(piece("half")),
+        STREAM_HEAD,
+        b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\ndata: {",
+        b"",
+        b"nonsense\r\n\r\n",
+    ],
+    ids=["cut", "no finish", "empty", "short body", "no answer", "not HTTP"],
+)
+async def test_what_is_cut_short_is_gone(tmp_path: Path, response: bytes) -> None:
+    """An answer that ends before the server says that it is complete counts as a dead engine."""
+    with pytest.raises(LLMGoneError) as failed:
+        await chat(tmp_path, response)
+    assert failed.value.retryable
+
+
+async def test_no_server_is_gone(tmp_path: Path) -> None:
+    """A socket that nobody listens on is a dead engine, not a riddle."""
+    with pytest.raises(LLMGoneError):
+        await OpenAIClient(UnixSocket(tmp_path / "none.sock"), Watchdog(ManualClock())).get("/health")
+
+
+@pytest.mark.parametrize(
+    ("response", "reason"),
+    [
+        (events({"error": {"message": "bad grammar"}}), "ENGINE_FAILED"),
+        (events('error: {"error": {"message": "bad grammar"}}'), "ENGINE_FAILED"),
+        (events("data: {nope"), "BAD_ANSWER"),
+        (events("data: []"), "BAD_ANSWER"),
+        (events({"choices": [{"delta": {"content": 7}}]}), "BAD_ANSWER"),
+        (events({"choices": "x"}), "BAD_ANSWER"),
+        (events({"choices": [], "usage": {"prompt_tokens": "many"}}), "BAD_ANSWER"),
+        (events("data: " + "x" * (1 << 21)), "BAD_STREAM"),
+        (events("data: " + "[" * 100_000), "BAD_ANSWER"),
+    ],
+    ids=["error", "error line", "not JSON", "array", "number", "shape", "counts", "huge line", "nested"],
+)
+async def test_a_stream_that_fails_says_why(tmp_path: Path, response: bytes, reason: str) -> None:
+    """An error or nonsense inside a stream is an error with a reason, never half an answer."""
+    with pytest.raises(LLMError) as failed:
+        await chat(tmp_path, response)
+    assert failed.value.reason == reason
+    assert not isinstance(failed.value, LLMGoneError)
+
+
+@pytest.mark.parametrize(
+    ("status", "retryable"), [("400 Bad Request", False), ("404 Not Found", False), ("500 Oops", True)]
+)
+async def test_refusals_tell_whether_to_try_again(tmp_path: Path, status: str, retryable: bool) -> None:
+    """The server's own words reach the caller, and only its own failures are worth another try."""
+    with pytest.raises(LLMError, match="too warm") as failed:
+        await chat(tmp_path, answer({"error": {"message": "too warm"}}, status))
+    assert failed.value.retryable is retryable
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [("retry-after: 7", 7.0), ("retry-after: 9999", 9999.0), ("retry-after: tomorrow", 1.0), ("x: y", 1.0)],
+)
+@pytest.mark.parametrize("status", ["503 Service Unavailable", "429 Too Many Requests"])
+async def test_a_busy_server_says_when_to_come_back(
+    tmp_path: Path, status: str, header: str, seconds: float
+) -> None:
+    """Busy is told apart from broken, with the pause that the server asks for."""
+    with pytest.raises(OverloadedError) as failed:
+        await chat(tmp_path, answer(b"busy", status, header))
+    assert failed.value.retry_after_seconds == seconds
+
+
+async def test_huge_bodies_are_refused(tmp_path: Path) -> None:
+    """A body over 16 MiB is refused before it is all in memory."""
+    socket = tmp_path / "s.sock"
+    huge = answer(b"x" * (17 << 20))
+    async with canned_server(socket, [huge]):
+        with pytest.raises(LLMError) as failed:
+            await OpenAIClient(UnixSocket(socket), Watchdog(ManualClock())).get("/")
+    assert failed.value.reason == "BAD_ANSWER"
+
+
+async def test_cancelling_closes_the_connection(tmp_path: Path) -> None:
+    """A server that is silent is left by closing the connection, which is how it learns of it."""
+    socket = tmp_path / "s.sock"
+    client = OpenAIClient(UnixSocket(socket), Watchdog(ManualClock()))
+    async with canned_server(socket, [None]) as server:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.post, "/slow", {})
+            with anyio.fail_after(60):
+                while not server.asked:
+                    await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+        with anyio.fail_after(60):
+            await server.left.wait()

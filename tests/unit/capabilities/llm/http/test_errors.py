@@ -1,0 +1,48 @@
+"""What servers mean by their status."""
+
+import pytest
+
+from aeond.capabilities.llm.http.errors import pause_of, refusal
+from aeond.errors import LLMError
+
+NOW = "Wed, 21 Oct 2026 07:28:00 GMT"
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "12"}, 12),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "-3"}, 0),
+        ({"retry-after": "nan"}, 1),
+        ({"retry-after": "inf"}, 1),
+        ({"retry-after": "1e9"}, 86_400),
+        ({"retry-after": "Wed, 21 Oct 2026 07:29:30 GMT", "date": NOW}, 90),
+        ({"retry-after": "Wed, 21 Oct 2026 07:00:00 GMT", "date": NOW}, 0),
+        ({"retry-after": "Wed, 21 Oct 2026 07:29:30 GMT"}, 1),
+        ({"retry-after": "soon", "date": NOW}, 1),
+        ({}, 1),
+    ],
+)
+def test_a_pause_is_read_in_both_forms(headers: dict[str, str], seconds: float) -> None:
+    """Seconds, or a date by the server's own clock; what cannot be read is a moment."""
+    assert pause_of(headers) == seconds
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"error": {"message": "too warm"}}', "too warm"),
+        (b'{"error": "too warm"}', "too warm"),
+        (b'{"message": "too warm"}', "too warm"),
+        (b'{"detail": "too warm"}', "too warm"),
+        (b"<p>too\nwarm</p>", "<p>too warm</p>"),
+        (b"", "it says nothing more"),
+        (b"\xff" * 4000, "\N{REPLACEMENT CHARACTER}" * 500),
+    ],
+)
+def test_the_servers_words_are_found_and_bounded(body: bytes, said: str) -> None:
+    """Whatever shape the error has, its words reach the caller, in one line and not without end."""
+    error = refusal(400, {}, body)
+    assert isinstance(error, LLMError)
+    assert error.message == f"The engine answered 400: {said}"

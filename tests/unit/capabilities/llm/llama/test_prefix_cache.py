@@ -1,0 +1,92 @@
+"""Read prompts as files: found again, replaced when they are damaged, and never many."""
+
+from pathlib import Path
+
+import pytest
+
+from aeond.capabilities.llm.llama.prefix_cache import KEPT_FILES, PrefixCache
+from aeond.domain.llm import Priority
+from tests.support.doubles import ManualClock
+from tests.support.engine import ask, running_engine
+from tests.support.slow_engine import SlowEngine
+
+TOKENS = list(range(300))
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> SlowEngine:
+    engine = SlowEngine(tmp_path, ManualClock(), 1000)
+    engine.slots = {0: TOKENS, 1: []}
+    return engine
+
+
+async def test_what_was_kept_is_found_by_the_next_engine(tmp_path: Path, engine: SlowEngine) -> None:
+    """A prompt that was kept is in another slot a moment later, without being read."""
+    files = PrefixCache(tmp_path, "model 1")
+    assert not await files.restore(engine, 1, TOKENS)
+    await files.save(engine, 0, TOKENS)
+    assert await PrefixCache(tmp_path, "model 1").restore(engine, 1, TOKENS)
+    assert engine.slots[1] == TOKENS
+    assert engine.batches == []
+
+
+async def test_another_model_or_prompt_has_another_file(tmp_path: Path, engine: SlowEngine) -> None:
+    """What one model has read is not given to another, nor taken for another prompt."""
+    await PrefixCache(tmp_path, "model 1").save(engine, 0, TOKENS)
+    assert not await PrefixCache(tmp_path, "model 2").restore(engine, 1, TOKENS)
+    assert not await PrefixCache(tmp_path, "model 1").restore(engine, 1, [*TOKENS, 7])
+
+
+async def test_a_damaged_file_is_removed(tmp_path: Path, engine: SlowEngine) -> None:
+    """A file that the engine refuses is gone afterwards, so the prompt is read and kept again."""
+    files = PrefixCache(tmp_path, "model 1")
+    await files.save(engine, 0, TOKENS)
+    (kept,) = tmp_path.glob("*.kv")
+    kept.write_bytes(b"\xff")
+    assert not await files.restore(engine, 1, TOKENS)
+    assert not kept.exists()
+
+
+async def test_few_files_are_kept(tmp_path: Path, engine: SlowEngine) -> None:
+    """Only the newest files stay, and nothing unfinished."""
+    files = PrefixCache(tmp_path, "model 1")
+    (tmp_path / "cut.part").write_bytes(b"")
+    for last in range(KEPT_FILES + 3):
+        engine.slots[0] = [*TOKENS, last]
+        await files.save(engine, 0, engine.slots[0])
+    assert len([*tmp_path.iterdir()]) == KEPT_FILES
+    assert await files.restore(engine, 1, engine.slots[0])
+
+
+async def test_a_disk_that_takes_nothing_fails_no_request(tmp_path: Path, engine: SlowEngine) -> None:
+    """When a file cannot be put in its place the prompt is merely not kept."""
+    files = PrefixCache(tmp_path, "model 1")
+    engine.slots[0] = []
+    await files.save(engine, 0, TOKENS)
+    (kept,) = tmp_path.glob("*.kv")
+    kept.unlink()
+    kept.mkdir()
+    await files.save(engine, 0, TOKENS)
+    assert [*tmp_path.iterdir()] == [kept]
+
+
+@pytest.mark.model
+async def test_a_prompt_read_ahead_outlives_its_engine(tmp_path: Path) -> None:
+    """The engine's next life has a prompt that was read ahead before it has read a single token, and goes on
+    from there; a damaged file costs it nothing but the reading."""
+    rules = " ".join(f"Rule {number}: be kind." for number in range(40))
+    ahead = ask("Hello.", system=rules, max_tokens=1, priority=Priority.BACKGROUND)
+    asked = ask("Hello. Who are you?", system=rules, max_tokens=12)
+    async with running_engine(tmp_path) as running:
+        assert (await running.llm.generate(ahead)).usage.cached_tokens == 0
+        (kept,) = (tmp_path / "prompts").iterdir()
+        await running.engine.unload()
+        again = await running.llm.generate(ahead)
+        assert again.usage.cached_tokens == again.usage.prompt_tokens
+        answer = await running.llm.generate(asked)
+        assert answer.usage.cached_tokens >= 0.9 * answer.usage.prompt_tokens
+        assert answer.text.strip()
+        await running.engine.unload()
+        kept.write_bytes(kept.read_bytes()[:1000])
+        assert (await running.llm.generate(ahead)).usage.cached_tokens == 0
+        assert [*(tmp_path / "prompts").iterdir()] == [kept]

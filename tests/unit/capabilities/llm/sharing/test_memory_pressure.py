@@ -1,0 +1,131 @@
+"""Being told that memory runs short, by the protocols of the kernel and of the service manager."""
+
+import base64
+import logging
+import os
+import socket
+from pathlib import Path
+
+import anyio
+import pytest
+
+from aeond.capabilities.llm.adapters.requests import closing
+from aeond.capabilities.llm.sharing.memory_pressure import (
+    MACHINE,
+    TRIGGER,
+    MemoryPressure,
+    Told,
+    priority_data,
+    told_by_environment,
+)
+
+
+def test_what_is_watched_is_what_the_service_manager_says() -> None:
+    """Path and first words come from the environment, /dev/null means nothing, and nobody's word the machine."""
+    assert told_by_environment({}) == Told(MACHINE, TRIGGER)
+    words = base64.b64encode(b"some 1 2").decode()
+    told = {"MEMORY_PRESSURE_WATCH": "/sys/fs/cgroup/x/memory.pressure", "MEMORY_PRESSURE_WRITE": words}
+    assert told_by_environment(told) == Told(Path("/sys/fs/cgroup/x/memory.pressure"), b"some 1 2")
+    assert told_by_environment({"MEMORY_PRESSURE_WATCH": "/dev/null"}).path is None
+    assert told_by_environment({"MEMORY_PRESSURE_WATCH": "not/absolute"}).path is None
+    assert told_by_environment({**told, "MEMORY_PRESSURE_WRITE": "not base64!"}).path is None
+
+
+async def test_a_fifo_tells_each_time(tmp_path: Path) -> None:
+    """Each word through a FIFO is one shortage; what was written to it first was what was asked for."""
+    fifo = tmp_path / "pressure"
+    os.mkfifo(fifo)
+    with anyio.fail_after(60):
+        async with closing(MemoryPressure(Told(fifo, b"")).shortages()) as shortages:
+            for _ in range(3):
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(write_when_open, fifo)
+                    assert "memory" in await anext(shortages)
+
+
+async def write_when_open(fifo: Path) -> None:
+    """Writes to a FIFO once somebody reads from it."""
+    while True:
+        try:
+            descriptor = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            await anyio.lowlevel.checkpoint()
+        else:
+            os.write(descriptor, b"!")
+            os.close(descriptor)
+            return
+
+
+async def test_a_socket_tells_and_may_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A socket is told what is wanted, each word from it is a shortage, and its end is the end of the watch."""
+    caplog.set_level(logging.INFO)
+    path = tmp_path / "pressure.sock"
+    with socket.socket(socket.AF_UNIX) as listener, anyio.fail_after(60):
+        listener.bind(str(path))
+        listener.listen()
+        async with closing(MemoryPressure(Told(path, b"some 5 6")).shortages()) as shortages:
+
+            async def tell() -> None:
+                await anyio.wait_readable(listener)
+                connection, _ = listener.accept()
+                with connection:
+                    await anyio.wait_readable(connection)
+                    assert connection.recv(64) == b"some 5 6"
+                    connection.send(b"!")
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(tell)
+                assert "memory" in await anext(shortages)
+            assert await anext(shortages, None) is None
+    assert "not watched" in caplog.text
+
+
+async def test_priority_data_is_waited_for() -> None:
+    """What the kernel marks as urgent ends the wait, and nothing else does."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        socket.create_connection(listener.getsockname()) as sender,
+        listener.accept()[0] as receiver,
+        anyio.fail_after(60),
+    ):
+        sender.send(b"ordinary")
+        with anyio.move_on_after(0.05) as waiting:
+            await priority_data(receiver.fileno())
+        assert waiting.cancelled_caught
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(priority_data, receiver.fileno())
+            await anyio.wait_all_tasks_blocked()
+            sender.send(b"!", socket.MSG_OOB)
+
+
+async def test_a_group_that_is_gone_ends_the_wait() -> None:
+    """A file that has nothing more to tell about is no shortage."""
+    with socket.socket() as unconnected, pytest.raises(EOFError, match="gone"):
+        unconnected.setblocking(False)
+        unconnected.connect_ex(("127.0.0.1", 1))  # refused: an error is all that it has
+        with anyio.fail_after(60):
+            await priority_data(unconnected.fileno())
+
+
+async def test_the_kernel_takes_what_we_ask_for() -> None:
+    """This machine's own pressure file, where there is one, is watched as it is asked to be."""
+    if not MACHINE.exists():  # a kernel without it: then the watch ends by itself, as below
+        return
+    told = "?"
+    with anyio.move_on_after(1):
+        async with closing(MemoryPressure(told_by_environment({})).shortages()) as shortages:
+            told = await anext(shortages, "refused")
+    assert told != "refused"
+
+
+@pytest.mark.parametrize("path", ["nothing there", "a plain file"])
+async def test_what_cannot_be_watched_is_not(
+    tmp_path: Path, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without the kernel's support, or with a file that nobody can poll, the watch says so and ends."""
+    caplog.set_level(logging.INFO)
+    (tmp_path / "a plain file").write_text("")
+    with anyio.fail_after(60):
+        async with closing(MemoryPressure(Told(tmp_path / path, b"")).shortages()) as shortages:
+            assert await anext(shortages, None) is None
+    assert "not watched" in caplog.text

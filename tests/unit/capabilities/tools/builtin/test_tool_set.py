@@ -1,0 +1,28 @@
+"""The set of built-in tools."""
+
+from aeond.capabilities.tools.builtin.tool_set import builtin_tools
+from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
+from aeond.capabilities.tools.registry import Registry
+from aeond.capabilities.tools.worker_threads import WorkerThreads
+from tests.support.doubles import ManualClock
+from tests.support.memory import InMemoryMemory
+
+
+def test_all_register_together() -> None:
+    """All built-in tools pass the registry's checks side by side."""
+    registry = Registry()
+    tools = builtin_tools(ManualClock(), InMemoryMemory(), ContainedFiles(resolve_in_kernel), WorkerThreads())
+    for tool in tools:
+        registry.register(tool)
+    assert len(registry.list_names()) == len(tools)
+
+
+def test_what_is_said_to_a_model_is_small() -> None:
+    """Names, descriptions, input schemas and examples of all tools fit a prompt of a small model."""
+    tools = builtin_tools(ManualClock(), InMemoryMemory(), ContainedFiles(resolve_in_kernel), WorkerThreads())
+    said = sum(
+        len(str((tool.spec.name, tool.spec.description, tool.spec.input_schema, tool.spec.example)))
+        for tool in tools
+    )
+    assert said < 6_000

@@ -1,0 +1,129 @@
+"""Looking for what keeps the daemon from working."""
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from aeond.daemon.commands import doctor
+from aeond.daemon.commands.findings import Verdict
+from aeond.daemon.config.paths import Paths
+from aeond.daemon.config.schema import Config
+from aeond.daemon.exits import Exit
+from tests.support.outsiders import as_outsider, open_folder
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    file, state, address, models, private = (
+        tmp_path / name for name in ("aeond.toml", "state", "aeond.sock", "models", "private")
+    )
+    return Paths(file, state, address, models, private)
+
+
+def test_this_environment_has_what_the_daemon_needs() -> None:
+    """Every package that the daemon asks for is found where it is installed."""
+    assert doctor.packages().verdict is Verdict.GOOD
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing package is reported by name, with the command that installs it."""
+    monkeypatch.setattr(
+        doctor, "requires", lambda _: ["no-such-thing>=1; extra == 'daemon'", "other; extra == 'cli'"]
+    )
+    finding = doctor.packages()
+    assert (finding.verdict, finding.found) == (Verdict.BAD, "missing: no-such-thing")
+    assert "pip install" in finding.advice
+
+
+def test_looking_makes_nothing(paths: Paths) -> None:
+    """A look leaves no folder and no file behind."""
+    before = sorted(paths.state_dir.parent.iterdir())
+    assert doctor.state_folder(paths).verdict is Verdict.GOOD
+    doctor.disk(paths)
+    list(doctor.stored(Config(), paths))
+    assert sorted(paths.state_dir.parent.iterdir()) == before
+
+
+def test_a_template_or_tool_file_that_keeps_the_daemon_from_starting_is_told(
+    paths: Paths, tmp_path: Path
+) -> None:
+    """Invalid templates and tool files are found without executing anything."""
+    (folder := tmp_path / "templates").mkdir()
+    (folder / "poem.toml").write_text('hint = ["a poem"]')
+    sections: tuple[dict[str, list[str]], ...] = ({"templates": [str(folder)]}, {"files": ["/nope.py"]}, {})
+    found = []
+    for section in sections:
+        config = Config.model_validate({"tools": section, "model": {"engine": "scripted", "script": "/x"}})
+        found += [finding for finding in doctor.stored(config, paths) if finding.subject == "tools"]
+    assert [finding.verdict for finding in found] == [Verdict.BAD, Verdict.BAD, Verdict.GOOD]
+    assert f"{folder / 'poem.toml'}: hint: unknown key 'hint'" in found[0].found
+    assert "/nope.py" in found[1].found
+
+
+def test_a_state_folder_that_is_a_file_is_bad(paths: Paths) -> None:
+    """A file in place of the state folder is reported."""
+    paths.state_dir.write_text("")
+    assert doctor.state_folder(paths).verdict is Verdict.BAD
+
+
+def test_more_threads_than_cores_are_doubtful() -> None:
+    """A thread count above the number of cores is reported with a suitable value."""
+    finding = doctor.cores(Config.model_validate({"model": {"threads": 1000}}))
+    assert finding.verdict is Verdict.DOUBTFUL
+    assert "model.threads" in finding.advice
+
+
+def test_the_socket_is_looked_at(paths: Paths) -> None:
+    """A free path, a listening daemon and a stale socket are distinguished."""
+    assert "is free" in doctor.listening(paths).found
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(paths.socket))
+        listener.listen()
+        assert "a daemon is listening" in doctor.listening(paths).found
+    assert "left over from an earlier daemon" in doctor.listening(paths).found
+
+
+def test_a_model_that_is_not_there_is_no_disaster(paths: Paths) -> None:
+    """A daemon without its model starts and gets it: doubtful, not bad."""
+    (finding,) = [f for f in doctor.stored(Config(), paths) if f.subject == "model"]
+    assert finding.verdict is Verdict.DOUBTFUL
+
+
+def test_a_damaged_journal_is_bad(paths: Paths) -> None:
+    """A journal that a start would reject is reported."""
+    paths.state_dir.mkdir()
+    paths.journal.write_bytes(b"no journal at all" * 100)
+    (finding,) = [f for f in doctor.stored(Config(), paths) if f.subject == "journal"]
+    assert finding.verdict is Verdict.BAD
+    assert "backup" in finding.advice
+
+
+def test_a_wrong_configuration_ends_the_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A mistake in the configuration is what the doctor talks about, as a program can read it."""
+    file = tmp_path / "aeond.toml"
+    file.write_text("[log]\nlevel = 'loud'\n")
+    assert doctor.examine(file, as_json=True) is Exit.PROBLEM
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert findings[-1]["subject"] == "configuration"
+    assert "log.level" in findings[-1]["found"]
+
+
+def test_a_state_folder_of_another_user_s_is_bad_and_no_end_of_the_look() -> None:
+    """Where the folder cannot even be looked into all findings are made, and those about it are bad."""
+    with open_folder() as home:
+        state = home / "other" / "state"
+        state.mkdir(parents=True)
+        paths = Paths(home / "aeond.toml", state, home / "aeond.sock", home / "models", home)
+        stored = dict.fromkeys(("journal", "memory", "sessions", "tools", "model"), Verdict.GOOD)
+        with as_outsider(home / "other"):
+            assert doctor.state_folder(paths).verdict is Verdict.BAD
+            assert doctor.disk(paths).subject == "disk"
+            stored |= {finding.subject: finding.verdict for finding in doctor.stored(Config(), paths)}
+        assert stored == {
+            **dict.fromkeys(("journal", "memory", "sessions"), Verdict.BAD),
+            "tools": Verdict.GOOD,
+            "model": Verdict.DOUBTFUL,
+            "embedding": Verdict.DOUBTFUL,
+        }

@@ -1,0 +1,135 @@
+"""Where things are."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from aeond.daemon.config.paths import Paths, default_config_file, is_system, paths_of
+from aeond.daemon.config.schema import Config
+from aeond.errors import RefusedError
+
+FILE = Path("/etc/aeond/aeond.toml")
+USER = 987_654_321  # the user nobody has no session folder
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An ordinary user's home and nothing else in the environment."""
+    monkeypatch.setattr(os, "geteuid", lambda: USER)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("STATE_DIRECTORY", "RUNTIME_DIRECTORY", "CREDENTIALS_DIRECTORY"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def test_a_user_s_daemon_lives_in_the_user_s_home(home: Path) -> None:
+    """Without a word of configuration everything of a user's daemon is below the user's home."""
+    paths = paths_of(Config(), FILE)
+    assert paths.state_dir == home / ".local/state/aeond"
+    assert paths.models_dir == home / ".cache/aeond/models"
+    assert paths.socket == home / ".local/state/aeond/run/aeond.sock"
+    assert default_config_file() == home / ".config/aeond/aeond.toml"
+
+
+def test_the_desktop_s_folders_are_used(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user's daemon follows the folders that the session names."""
+    for name in ("STATE_HOME", "CONFIG_HOME", "CACHE_HOME", "RUNTIME_DIR"):
+        (home / name.lower()).mkdir()
+        monkeypatch.setenv(f"XDG_{name}", str(home / name.lower()))
+    paths = paths_of(Config(), FILE)
+    assert paths.state_dir == home / "state_home/aeond"
+    assert paths.models_dir == home / "cache_home/aeond/models"
+    assert paths.socket == home / "runtime_dir/aeond/aeond.sock"
+    assert default_config_file() == home / "config_home/aeond/aeond.toml"
+
+
+@pytest.mark.usefixtures("home")
+def test_a_system_daemon_lives_in_the_system_s_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root's daemon uses the places of system services."""
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    paths = paths_of(Config(), FILE)
+    assert (str(paths.state_dir), str(paths.socket)) == ("/var/lib/aeond", "/run/aeond/aeond.sock")
+    assert str(default_config_file()) == "/etc/aeond/aeond.toml"
+
+
+def test_root_uses_what_its_demonstration_downloaded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root's daemon looks for models also where `aeond demo` keeps them, unless a folder is configured."""
+    assert paths_of(Config(), FILE).own_models_dirs == ()
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    paths = paths_of(Config(), FILE)
+    assert str(paths.models_dir) == "/var/lib/aeond/models"
+    assert paths.own_models_dirs == (home / ".cache/aeond/models",)
+    configured = Config.model_validate({"model": {"models_dir": "/srv/models"}})
+    assert paths_of(configured, FILE).own_models_dirs == ()
+
+
+@pytest.mark.usefixtures("home")
+def test_a_service_of_a_user_of_its_own_is_a_system_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service that systemd gave a state folder of the system needs not be root."""
+    monkeypatch.setenv("STATE_DIRECTORY", "/var/lib/aeond")
+    assert is_system()
+    assert str(paths_of(Config(), FILE).models_dir) == "/var/lib/aeond/models"
+
+
+@pytest.mark.usefixtures("home")
+def test_what_is_private_is_where_systemd_made_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sockets that only the daemon uses are in its runtime folder, else beside its own socket."""
+    config = Config.model_validate({"socket": {"path": "/srv/s.sock"}})
+    assert paths_of(config, FILE).inner_dir == Path("/srv/s.sock.inner")
+    monkeypatch.setenv("RUNTIME_DIRECTORY", "/run/aeond-private")
+    private = paths_of(config, FILE)
+    assert str(private.inner_dir) == "/run/aeond-private/s.sock.inner"
+    assert str(private.engine_dir) == "/run/aeond-private/s.sock.engine"
+
+
+def test_what_is_configured_is_used(home: Path) -> None:
+    """A configured place wins over the usual one, with ~ for the home."""
+    config = Config.model_validate({"daemon": {"state_dir": "~/there"}, "socket": {"path": "/srv/s.sock"}})
+    paths = paths_of(config, FILE)
+    assert (paths.state_dir, paths.socket) == (home / "there", Path("/srv/s.sock"))
+
+
+@pytest.mark.usefixtures("home")
+def test_the_daemon_s_folders_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders that the daemon makes can be entered by its user alone."""
+    paths = paths_of(Config(), FILE)
+    monkeypatch.setattr(os, "geteuid", os.getuid)  # whose the folders will be
+    monkeypatch.setattr("aeond.daemon.config.paths.is_system", lambda: False)
+    paths.make()
+    for folder in (paths.state_dir, paths.socket.parent, paths.inner_dir):
+        assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    """A place that cannot be used gives an error that names it."""
+    (tmp_path / "file").write_text("")
+    paths = Paths(FILE, tmp_path / "file" / "state", tmp_path / "aeond.sock", tmp_path, tmp_path)
+    with pytest.raises(RefusedError, match="file/state cannot be created") as raised:
+        paths.make()
+    assert raised.value.reason == "FOLDER_REFUSED"
+
+
+@pytest.mark.usefixtures("home")
+def test_what_the_daemon_keeps_to_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """State, configuration, private sockets, secrets, its tools' code and what Linux shows of processes are its own."""
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "credentials"))
+    config = Config.model_validate(
+        {
+            "model": {"hub_token_file": "~/hub"},
+            "remote": {"key_file": "~/key"},
+            "tools": {"files": ["~/tools.py"]},
+            "vllm": {"environment": "~/vllm"},
+        }
+    )
+    paths = paths_of(config, tmp_path / "other.toml")
+    own = {str(place.relative_to(tmp_path)) for place in paths.own_files if place.is_relative_to(tmp_path)}
+    state = ".local/state/aeond"
+    assert own == {
+        *(state, f"{state}/run/aeond.sock.engine", f"{state}/run/aeond.sock.inner"),
+        *(".config/aeond", "other.toml", "credentials", "hub", "key"),
+        *("tools.py", "vllm"),
+    }
+    assert {Path("/proc"), Path("/sys")} < set(paths.own_files)

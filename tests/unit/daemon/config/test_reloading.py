@@ -1,0 +1,127 @@
+"""The configuration read again."""
+
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from aeond.daemon.config.files import load_config
+from aeond.daemon.config.reloading import LIVE, LiveConfig, values_of
+from aeond.daemon.config.schema import Config
+from aeond.domain.daemons import ConfigChanges
+from aeond.errors import InvalidInputError
+from tests.support.doubles import ManualClock
+from tests.support.notifications import Notifications
+
+
+@dataclass
+class Stage:
+    """A file, the configuration that was read from it, and who adopts new ones."""
+
+    file: Path
+    manager: Notifications = field(default_factory=Notifications)
+    adopted: list[Config] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.write("")
+        self.live = LiveConfig(Config(), self._read, self.manager, ManualClock())
+        self.live.adopt_by(self.adopted.append)
+
+    def write(self, text: str) -> None:
+        self.file.write_text(text, encoding="utf-8")
+
+    def _read(self) -> Config:
+        return load_config(self.file, required=True)
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path / "aeond.toml")
+
+
+def test_what_can_change_live_does_and_the_rest_is_named(stage: Stage) -> None:
+    """Keys that change live are in force at once; those that cannot are named and stay as they were."""
+    stage.write('[daemon]\nstop_seconds = 3.0\n[runs.budget]\nttl = 7\n[model]\nname = "another"\n')
+    assert stage.live.reload() == ConfigChanges(("daemon.stop_seconds", "runs.budget.ttl"), ("model.name",))
+    (adopted,) = stage.adopted
+    assert adopted == stage.live.config
+    assert (adopted.daemon.stop_seconds, adopted.runs.budget.ttl, adopted.model.name) == (3.0, 7, "")
+
+
+def test_a_repeat_changes_nothing(stage: Stage) -> None:
+    """Reading an unchanged file changes nothing, and goes on naming what needs a restart."""
+    stage.write('[runs]\nmax_running = 9\n[socket]\nmode = "0600"\n')
+    assert stage.live.reload().changed_keys == ("runs.max_running",)
+    assert stage.live.reload() == ConfigChanges((), ("socket.mode",))
+
+
+def test_a_key_that_is_taken_out_has_its_default_again(stage: Stage) -> None:
+    """A key removed from the file returns to its default."""
+    stage.write("[runs]\nmax_running = 9\n")
+    stage.live.reload()
+    stage.write("")
+    assert stage.live.reload().changed_keys == ("runs.max_running",)
+    assert stage.live.config == Config()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[runs]\nmax_runing = 3\n", "no TOML", '[log]\nlevel = "loud"\n', "[model]\nfile = '~no-such-user/m'\n"],
+)
+def test_a_wrong_file_changes_nothing_and_says_why(
+    stage: Stage, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With a file that is wrong the old configuration stays, and the log says what is wrong where."""
+    stage.write(text)
+    with pytest.raises(InvalidInputError) as refused:
+        stage.live.reload()
+    assert refused.value.reason == "CONFIG_INVALID"
+    assert (stage.live.config, stage.adopted) == (Config(), [])
+    (record,) = caplog.records
+    assert record.levelno == logging.ERROR
+    assert str(stage.file) in record.getMessage()
+
+
+def test_what_cannot_be_carried_out_changes_nothing(stage: Stage) -> None:
+    """A configuration that is well written and cannot be carried out is refused as a whole."""
+
+    def refuse(_config: Config) -> None:
+        raise InvalidInputError("unknown user 'nobody-7321'", reason="CONFIG_INVALID")
+
+    stage.live.adopt_by(refuse)
+    stage.write('[socket]\nallow_users = ["nobody-7321"]\n')
+    with pytest.raises(InvalidInputError):
+        stage.live.reload()
+    assert stage.live.config == Config()
+
+
+@pytest.mark.parametrize("text", ["", "[runs]\nmax_runing = 3\n"])
+def test_the_manager_hears_when_it_begins_and_when_it_is_over(stage: Stage, text: str) -> None:
+    """RELOADING is always followed by READY, whatever came of it."""
+    stage.write(text)
+    try:
+        stage.live.reload()
+    except InvalidInputError:
+        assert text
+    assert stage.manager.told == ["reloading since 1000", "ready"]
+
+
+def test_the_log_s_level_changes_live(stage: Stage) -> None:
+    """After a reload the log says as much as the file wants."""
+    ours, root = logging.getLogger("aeond"), logging.getLogger()
+    before = ours.level, root.level, root.handlers[:]
+    try:
+        stage.write('[log]\nlevel = "error"\n')
+        assert stage.live.reload().changed_keys == ("log.level",)
+        assert ours.level == logging.ERROR
+    finally:
+        level, root_level, root.handlers[:] = before
+        ours.setLevel(level)
+        root.setLevel(root_level)
+
+
+def test_every_live_key_is_one() -> None:
+    """Each key or section that is said to change live exists."""
+    keys = values_of(Config())
+    assert [name for name in LIVE if not any(f"{key}.".startswith(f"{name}.") for key in keys)] == []

@@ -1,0 +1,32 @@
+"""Returning memory to the system."""
+
+import subprocess
+import sys
+
+SETTLING = """
+import json, zoneinfo, decimal  # code that runs once
+from pathlib import Path
+from aeond.daemon.lifecycle.footprint import give_back, settle, share_arenas
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1])
+
+share_arenas()
+kept = json.dumps(list(range(1000)))
+waste = [bytes(1000) for _ in range(50_000)]
+del waste
+before = resident()
+settle()
+assert resident() < before, (before, resident())
+assert json.loads(kept)[-1] == 999 and decimal.Decimal("1.1") + 1 == decimal.Decimal("2.1")
+assert str(zoneinfo.ZoneInfo("Europe/Berlin")) == "Europe/Berlin"
+worked = resident()
+give_back()
+assert resident() < worked, (worked, resident())
+assert json.loads(kept)[-1] == 999
+"""
+
+
+def test_a_process_that_settles_is_smaller_and_works() -> None:
+    """Giving back what starting, or work, needed makes the process smaller and breaks nothing."""
+    subprocess.run([sys.executable, "-c", SETTLING], check=True, timeout=60)

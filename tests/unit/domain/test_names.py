@@ -1,0 +1,78 @@
+import pytest
+
+from aeond.domain.names import Match, best, fit, folded, likeness, nearest, words_of
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Shopping_List", ("shopping", "list")),
+        ("Anna's birthday", ("anna", "birthday")),
+        ("the dogs\N{RIGHT SINGLE QUOTATION MARK} food", ("the", "dogs", "food")),
+        ("Crème Brûlée.TXT", ("creme", "brulee", "txt")),
+        ("Zażółć", ("zazolc",)),
+        ("STRASSE Straße", ("strasse", "strasse")),
+        ("мой_код-7", ("мои", "код", "7")),
+        ("हिंदी नोट", ("हिंदी", "नोट")),
+        ("車の鍵", ("車の鍵",)),
+        ("--- ...", ()),
+    ],
+)
+def test_words_have_no_case_and_no_accents(text: str, words: tuple[str, ...]) -> None:
+    """The words of a name are its runs of letters and digits, in small letters without accents."""
+    assert words_of(text) == words
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name", "match"),
+    [
+        ("notes.txt", "notes.txt", Match.EXACT),
+        ("Gate Code", "gate_code", Match.FORM),
+        ("annas birthday", "Anna's birthday", Match.CLOSE),
+        ("anna birthday", "Anna's birthday", Match.FORM),
+        ("shoping", "shopping", Match.CLOSE),
+        ("recpie", "recipe", Match.CLOSE),
+        ("shoppinglist", "shopping lsit", Match.CLOSE),
+        ("invoice", "2024_invoices", Match.PART),
+        ("code gate", "gate code", Match.PART),
+        ("draft_2023", "draft_2024", Match.NONE),
+        ("meeting_may", "meeting_mar", Match.NONE),
+        ("brother", "mother", Match.NONE),
+        ("thursday", "tuesday", Match.NONE),
+        ("cat", "car", Match.NONE),
+        ("...", "---", Match.NONE),
+        ("", "", Match.EXACT),
+        ("a", "", Match.NONE),
+    ],
+)
+def test_a_name_fits_in_degrees(wanted: str, name: str, match: Match) -> None:
+    """A name fits by its form, by a close spelling or by its words; another number or short word does not fit."""
+    assert fit(wanted, name) is match
+
+
+def test_only_the_best_degree_counts() -> None:
+    """Where one name fits in form, those that are merely close are not meant."""
+    names = ("shopping", "Shopping", "shoping", "bike shopping")
+    assert best("SHOPPING", names, Match.PART) == ("shopping", "Shopping")
+    assert best("biking", names, Match.PART) == ()
+    assert best("shop", names, Match.CLOSE) == ()
+
+
+def test_the_nearest_comes_first() -> None:
+    """Names are put in the order of their likeness, and far ones are left out on request."""
+    names = ("budget.csv", "bike log.txt", "bicycle.txt", "todo.txt")
+    assert nearest("bike", names, 2)[0] == "bike log.txt"
+    assert nearest("zebra", names, 4, least=0.5) == ()
+    assert nearest("anything", names, 0) == ()
+
+
+def test_likeness_lies_between_none_and_all() -> None:
+    """Equal names have the likeness one, names without words the likeness zero."""
+    assert likeness("Gate code", "gate_code") == 1.0
+    assert likeness("...", "gate") == 0.0
+    assert 0.0 < likeness("gate", "gate code") < 1.0
+
+
+def test_folding_keeps_what_is_no_accent() -> None:
+    """Vowel signs of other scripts are letters, not accents."""
+    assert folded("हि") == "हि"

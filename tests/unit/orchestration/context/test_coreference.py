@@ -1,0 +1,176 @@
+import json
+from dataclasses import replace
+from typing import Any
+
+from aeond.domain.runs.budgets import Amounts
+from aeond.domain.runs.run import RunRequest
+from aeond.domain.sessions import SessionPast
+from aeond.errors import StoreError
+from aeond.orchestration.context.coreference import ModelReferences
+from aeond.orchestration.context.coreference_prompts import rewriting_messages
+from aeond.orchestration.context.session_context import SessionContextBuilder
+from aeond.orchestration.interfaces import Resolved
+from tests.support.sessions import ScriptedHistory, talk
+from tests.support.strategy import grant, run_of, says
+
+TALK = ("What is 17 times 23?", "391")
+CONTEXT = "User: What is 17 times 23?\nAssistant: 391"
+
+
+def reply(found: str, request: str) -> str:
+    return json.dumps({"found": found, "request": request})
+
+
+class Desk:
+    """A resolver with its model, its grant and what was said before."""
+
+    def __init__(
+        self, *answers: Any, talk_: tuple[str, ...] = TALK, calls: int = 2, tokens: int = 12_000
+    ) -> None:
+        self.llm = says(*answers)
+        self.grant = grant(calls, tokens)
+        self.telling = SessionContextBuilder(
+            ScriptedHistory(SessionPast(messages=talk(*talk_))), self.llm, 1_000
+        )
+
+    async def resolve(self, said: str) -> Resolved:
+        run = replace(run_of(), request=RunRequest(said, session_id="talk"))
+        resolved = (await ModelReferences(self.llm, self.telling).resolve(run, self.grant)).value
+        assert self.grant.used.exceeding(self.grant.reservation) == ""
+        return resolved
+
+
+async def test_what_is_pointed_to_is_spelled_out() -> None:
+    """One call makes of "half of that" half of what was answered, and the context goes with it."""
+    desk = Desk(reply("391", "How much is half of 391?"))
+    assert await desk.resolve("and how much is half of that?") == Resolved(
+        "How much is half of 391?", CONTEXT
+    )
+    assert desk.grant.used.llm_calls == 1
+    assert len(desk.llm.requests) == 1
+
+
+async def test_the_call_is_constrained_and_ends_with_what_changes() -> None:
+    """The model writes under a schema, after rules and examples that are the same for every request."""
+    desk = Desk(reply("391", "Half of 391?"))
+    await desk.resolve("Half of that?")
+    request = desk.llm.requests[0]
+    assert request.schema is not None
+    assert len(str(request.schema)) < 500
+    assert request.messages[-1].content == f"{CONTEXT}\n\nLast request: Half of that?"
+    other = rewriting_messages("User: a\nAssistant: b", "And that?")
+    assert [m.content for m in other[:-1]] == [m.content for m in request.messages[:-1]]
+
+
+async def test_an_earlier_request_is_added_where_the_new_one_is_not_believed() -> None:
+    """When the new request names what nobody said, the earlier one is added to the user's words."""
+    desk = Desk(reply("What is 17 times 23?", "What is 20 times 5?"))
+    resolved = await desk.resolve("And 19 times 3?")
+    assert resolved.text == "And 19 times 3? (What is 17 times 23?)"
+    assert resolved.note.startswith("what it rests on was added: the rewritten request names '20'")
+
+
+async def test_without_a_past_nothing_is_asked() -> None:
+    """In a session in which nothing was said the request is what it is, and the model is left alone."""
+    desk = Desk(talk_=())
+    assert await desk.resolve("and half of that?") == Resolved("and half of that?")
+    assert not desk.llm.requests
+
+
+async def test_a_complete_request_stays() -> None:
+    """What the model leaves as it is has nothing to be said about."""
+    said = "Which metal is the hardest?"
+    assert await Desk(reply("", said)).resolve(said) == Resolved(said, CONTEXT)
+
+
+async def test_an_invention_is_not_believed() -> None:
+    """A number or name that nobody said keeps the user's words, and the note says why."""
+    for invented in ("How much is half of 392?", "How much is half of Bettina's 391?"):
+        resolved = await Desk(reply("", invented)).resolve("and how much is half of that?")
+        assert resolved.text == "and how much is half of that?"
+        assert resolved.context == CONTEXT
+        assert resolved.note.startswith("kept as said: the rewritten request names")
+
+
+async def test_an_answer_is_no_request() -> None:
+    """A model that answers instead is not believed either."""
+    resolved = await Desk(reply("", "391 divided by 2 is 195.5")).resolve("and how much is half of that?")
+    assert resolved.text == "and how much is half of that?"
+    assert resolved.note
+
+
+async def test_what_was_found_is_added_where_it_was_not_put_in() -> None:
+    """When the words stay but the model found in the conversation what they point to, that is added."""
+    said = "and how much is half of that?"
+    for request, why in ((said, ""), ("195.5", "195.5")):
+        resolved = await Desk(reply("17 times 23", request)).resolve(said)
+        assert resolved.text == "and how much is half of that? (17 times 23)"
+        assert resolved.note.startswith("what it rests on was added")
+        assert why in resolved.note
+
+
+async def test_what_was_found_must_have_been_said() -> None:
+    """Only words of the conversation that the request does not have already are added."""
+    said = "and how much is half of that?"
+    for found in ("a cake", "half of that", "", "17 times 24"):
+        assert (await Desk(reply(found, said)).resolve(said)).text == said
+
+
+async def test_nonsense_keeps_the_words() -> None:
+    """Output that is no such object, or is cut off, changes nothing."""
+    for nonsense in ("", "hello", "[]", '{"request": 7}', '{"request": "half of 391?'):
+        resolved = await Desk(nonsense).resolve("Half of that?")
+        assert (resolved.text, resolved.context) == ("Half of that?", CONTEXT)
+        assert resolved.note
+    cut = await Desk("x " * 2_000).resolve("Half of that?")
+    assert (cut.text, cut.note) == ("Half of that?", "kept as said: the rewritten request was cut off")
+
+
+async def test_a_long_request_is_not_written_again() -> None:
+    """A request of more than some lines goes on as it is."""
+    said = "Read this: " + "it is what it is " * 100
+    desk = Desk()
+    assert await desk.resolve(said) == Resolved(said, CONTEXT, "too long to be written again")
+    assert not desk.llm.requests
+
+
+async def test_without_a_budget_the_words_go_on() -> None:
+    """A run that has no model calls left goes on with the user's words and the context."""
+    desk = Desk(calls=0)
+    resolved = await desk.resolve("Half of that?")
+    assert (resolved.text, resolved.context) == ("Half of that?", CONTEXT)
+    assert "BUDGET_SPENT" in resolved.note
+    assert desk.grant.used == Amounts()
+
+
+async def test_a_model_that_fails_leaves_the_words() -> None:
+    """When the call fails the words go on with the context, as a failure that may be tried again."""
+    desk = Desk({"fail": "LLM_FAILED", "retryable": True})
+    run = replace(run_of(), request=RunRequest("Half of that?", session_id="talk"))
+    outcome = await ModelReferences(desk.llm, desk.telling).resolve(run, desk.grant)
+    assert not outcome.ok
+    assert outcome.value.text == "Half of that?"
+    assert outcome.value.context == CONTEXT
+
+
+async def test_a_session_that_cannot_be_read_is_no_reason_to_fail() -> None:
+    """When the store fails the words go on alone, and the note says so."""
+
+    class Broken(ScriptedHistory):
+        async def read(self, session_id: str, run_id: str) -> SessionPast:
+            raise StoreError("no disk", reason="SESSIONS_FAILED")
+
+    llm = says()
+    run = replace(run_of(), request=RunRequest("Half of that?", session_id="talk"))
+    outcome = await ModelReferences(llm, SessionContextBuilder(Broken(), llm, 100)).resolve(run, grant())
+    assert not outcome.ok
+    assert outcome.value == Resolved(
+        "Half of that?", note="the session's context is not available (SESSIONS_FAILED)"
+    )
+
+
+async def test_what_holds_goes_on_with_the_request() -> None:
+    """Standing statements reach later prompts whether the request was rewritten or not."""
+    rule = "Always answer in German."
+    rewritten = Desk(reply("391", "How much is half of 391?"), talk_=(rule, "Gut.", *TALK))
+    assert (await rewritten.resolve("and how much is half of that?")).standing == (rule,)

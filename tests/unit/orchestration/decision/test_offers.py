@@ -1,0 +1,44 @@
+from dataclasses import replace
+
+from aeond.orchestration.decision.offers import Offers
+from tests.support.doubles import PlainInvoker
+from tests.support.judging import after_pass, ran
+from tests.support.strategy import ADD, LOOK, calls, registry, run_of, spec
+
+ASK = replace(spec("ask_person", {"prompt": {"type": "string"}}, ("prompt",)), asks_user=True)
+TAKEN = spec("answer", {})
+
+
+def offers() -> Offers:
+    return Offers(registry(ADD, LOOK, ASK, TAKEN), PlainInvoker({}))
+
+
+async def test_the_user_is_asked_only_after_a_look() -> None:
+    """The first decision offers no question; a later one does."""
+    first = await offers().first(run_of())
+    assert [one.name for one in first.tools] == ["add", "look"]
+    assert first.plan
+    later = await offers().next(after_pass(1, ran(calls("s1", "look", path="a"))))
+    assert [one.name for one in later.tools] == ["add", "ask_person", "look"]
+    assert not later.plan
+
+
+async def test_a_question_without_an_answer_is_not_repeated() -> None:
+    """A person who did not answer is left in peace."""
+    asked = ran(calls("s1", "ask_person", prompt="Which?"), error="no answer came in time")
+    later = await offers().next(after_pass(1, asked))
+    assert "ask_person" not in [one.name for one in later.tools]
+
+
+async def test_a_restricted_run_is_offered_its_own_tools() -> None:
+    """A child run sees the tools of its Template, and may plan its work."""
+    run = run_of()
+    run = replace(run, request=replace(run.request, tools=("add",), instructions="Add."))
+    offer = await offers().first(run)
+    assert [one.name for one in offer.tools] == ["add"]
+    assert offer.plan
+
+
+def test_a_tool_with_the_name_of_an_action_is_not_offered() -> None:
+    """`answer`, `cannot` and `plan` mean the same for every run."""
+    assert "answer" not in [one.name for one in offers().usual()]

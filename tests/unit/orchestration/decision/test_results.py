@@ -1,0 +1,38 @@
+from aeond.domain.tools import ToolCall
+from aeond.domain.values import JsonObject
+from aeond.orchestration.decision.results import readable, result_of, results_length, turns_of
+from tests.support.judging import ran
+from tests.support.strategy import calls
+
+LOOK = calls("s1", "look", path="garden")
+
+
+def test_a_text_is_shown_as_it_stands() -> None:
+    """A file's text keeps its lines; a repeated argument and the marks of wholeness are left out."""
+    output: JsonObject = {"path": "a.txt", "text": "one\ntwo\n", "truncated": False, "next_offset": 8}
+    assert readable(output, ToolCall("read", {"path": "a.txt"})) == "one\ntwo"
+
+
+def test_more_than_one_part_has_names() -> None:
+    """Short parts come first, the long text last."""
+    assert readable({"text": "one\ntwo", "lines": 2}) == "lines: 2\ntext:\none\ntwo"
+
+
+def test_alike_entries_are_a_table() -> None:
+    """The first line names the columns."""
+    assert readable({"found": [{"n": 1, "m": "a"}, {"n": 2, "m": "b"}]}) == "n, m\n1, a\n2, b"
+
+
+def test_an_empty_output_says_done() -> None:
+    """A call without output has a result that a model can go on from."""
+    assert readable({}) == "done"
+
+
+def test_turns_share_the_room() -> None:
+    """Long results are shortened to the room that all have together."""
+    step = ran(LOOK, output="x" * 1_000)
+    (turn,) = turns_of([step], 300)
+    assert turn.call.tool == "look"
+    assert len(turn.result) < 400
+    assert results_length([step]) == 1_000
+    assert result_of(step) == "x" * 1_000

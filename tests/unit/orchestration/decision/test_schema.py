@@ -1,0 +1,44 @@
+from aeond.domain.tools import Effect
+from aeond.orchestration.decision.interfaces import Offer
+from aeond.orchestration.decision.schema import decision_schema
+from aeond.orchestration.repair.schema_checker import SchemaChecker
+from tests.support.strategy import ADD, LOOK, spec
+
+WRITE = spec("write", {"path": {"type": "string", "maxLength": 9}}, ("path",), Effect.WRITE_CONTAINED)
+
+
+def admits(offer: Offer, value: object) -> bool:
+    return not SchemaChecker().check(value, decision_schema(offer), "DECISION")  # type: ignore[arg-type]  # any value
+
+
+def test_each_tool_is_tied_to_its_own_arguments() -> None:
+    """An action is one key with the arguments of that tool and no others."""
+    offer = Offer((ADD, LOOK))
+    assert admits(offer, {"add": {"a": 1, "b": 2}})
+    assert not admits(offer, {"look": {"a": 1, "b": 2}})
+    assert not admits(offer, {"dance": {}})
+
+
+def test_a_tool_that_only_looks_gets_existing_values_alone() -> None:
+    """A name that does not exist cannot be read; it can be written."""
+    offer = Offer((LOOK, WRITE), {("look", "path"): ("a.txt",), ("write", "path"): ("a.txt",)})
+    assert admits(offer, {"look": {"path": "a.txt"}})
+    assert not admits(offer, {"look": {"path": "b.txt"}})
+    assert admits(offer, {"write": {"path": "b.txt"}})
+
+
+def test_a_long_list_of_values_leaves_the_argument_free() -> None:
+    """Where more values exist than are listed, another name may still be right."""
+    values = tuple(f"{n}.txt" for n in range(60))
+    assert admits(Offer((LOOK,), {("look", "path"): values}), {"look": {"path": "other.txt"}})
+
+
+def test_a_plan_is_admitted_only_where_it_is_offered() -> None:
+    """Later decisions of a run cannot turn it into a planned one."""
+    assert admits(Offer(plan=True), {"plan": True})
+    assert not admits(Offer(), {"plan": True})
+
+
+def test_texts_have_no_upper_length() -> None:
+    """Large bounds expand the engines' grammars: the token limit of the call bounds the text."""
+    assert "maxLength" not in str(decision_schema(Offer((WRITE,))))

@@ -1,0 +1,156 @@
+"""Choosing the template for a subtask: by name, by score, and by asking the model where the score leaves doubt."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from aeond.domain.plans.subtasks import SubtaskRequest, Template
+from aeond.domain.runs.budgets import Grant
+from aeond.orchestration.matching.template_choice import (
+    BY_MEANING,
+    TemplateChooser,
+    TemplateLibrary,
+    wording_of,
+)
+from aeond.orchestration.matching.text_ranking import TextRanking
+from aeond.ports.embedding import Embedder, Vector
+from tests.support.embedders import WordEmbedder
+from tests.support.judging import model_of
+from tests.support.strategy import grant, says
+
+FITS, FAR = BY_MEANING.least + 0.1, BY_MEANING.least - 0.05
+CLOSE = BY_MEANING.margin / 2
+
+
+class ScoreEmbedder:
+    """Gives texts vectors whose cosine with any query is what the test says."""
+
+    name = "scores"
+    dimensions = 2
+    available = True
+
+    def __init__(self, scores: Mapping[str, float]) -> None:
+        self._scores = scores
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
+        scores = [self._scores.get(text, 1.0) for text in texts]
+        return tuple((score, math.sqrt(1.0 - score * score)) for score in scores)
+
+
+def templates(**scores: float) -> tuple[TemplateLibrary, Embedder]:
+    """Templates that are so near to any request."""
+    library = TemplateLibrary([Template(name, f"about {name}", inputs=("text",)) for name in scores])
+    return library, ScoreEmbedder({f"about {name}": score for name, score in scores.items()})
+
+
+class Bench:
+    """A chooser over templates with these scores and a model that says these answers."""
+
+    def __init__(self, *answers: str | dict[str, object], **scores: float) -> None:
+        library, embedder = templates(**scores)
+        self.llm = says(*answers)
+        self.grant = grant()
+        self._chooser = TemplateChooser(library, TextRanking(embedder), model_of(self.llm))
+
+    async def choose(self, request: SubtaskRequest | None = None, purse: Grant | None = None) -> str:
+        """The chosen template's name, or the reason why there is none."""
+        outcome = await self._chooser.choose(request or SubtaskRequest("do it"), purse or self.grant)
+        if outcome.ok:
+            return outcome.value.hints[0]
+        assert outcome.problem is not None
+        return outcome.problem.reason
+
+
+async def test_a_named_template_is_taken_without_a_look() -> None:
+    """A hint that is a template's name settles the choice, whatever is nearer."""
+    bench = Bench(sing=FAR, dance=FITS)
+    assert await bench.choose(SubtaskRequest("dance", hints=("sing", "quickly"))) == "sing"
+    assert not bench.llm.requests
+
+
+async def test_a_clear_score_needs_no_model() -> None:
+    """The first template is taken if it is near and the second is well behind."""
+    bench = Bench(sing=FITS, dance=FAR)
+    assert await bench.choose() == "sing"
+    assert await Bench(sing=FITS).choose() == "sing"
+    assert not bench.llm.requests
+
+
+async def test_below_the_least_score_nothing_fits() -> None:
+    """A request that is near to no template starts none, and no model is asked."""
+    bench = Bench(sing=FAR, dance=FAR)
+    assert await bench.choose() == "TEMPLATE_NOT_FOUND"
+    assert not bench.llm.requests
+
+
+@pytest.mark.parametrize(
+    ("answer", "chosen"), [("dance", "dance"), ("sing", "sing"), ("none", "TEMPLATE_NOT_FOUND")]
+)
+async def test_between_two_that_are_close_the_model_decides(answer: str, chosen: str) -> None:
+    """Two templates side by side are one question to the model, with "none" among the choices."""
+    bench = Bench(f'{{"helper":"{answer}"}}', sing=FITS, dance=FITS - CLOSE)
+    assert await bench.choose() == chosen
+    assert len(bench.llm.requests) == 1
+    assert bench.grant.used.llm_calls == 1
+
+
+async def test_the_model_picks_among_three() -> None:
+    """The question lists the three nearest templates and no others."""
+    bench = Bench('{"helper":"none"}', a=FITS, b=FITS + 0.01, c=FITS + 0.02, d=FITS + 0.03)
+    await bench.choose()
+    schema = bench.llm.requests[0].schema
+    assert schema is not None
+    assert schema["properties"] == {"helper": {"enum": ["d", "c", "b", "none"]}}
+
+
+async def test_without_the_model_the_nearest_is_taken() -> None:
+    """When the budget has no call left, or the model fails, the first of two that are close is taken."""
+    bench = Bench(sing=FITS, dance=FITS - CLOSE)
+    assert await bench.choose(purse=grant(0, 0)) == "sing"
+    failing = Bench({"fail": "BAD_ANSWER"}, sing=FITS, dance=FITS - CLOSE)
+    assert await failing.choose() == "sing"
+
+
+async def test_a_template_is_chosen_only_with_the_inputs_it_needs() -> None:
+    """A request with inputs gets a template that needs no others; one without any says all in its description."""
+    library = TemplateLibrary([Template("sing", "sing", inputs=("song",)), Template("dance", "dance")])
+    embedder = ScoreEmbedder({"sing": 0.9, "dance": 0.6})
+    chooser = TemplateChooser(library, TextRanking(embedder), model_of(says()))
+    with_song = await chooser.choose(SubtaskRequest("x", {"song": "la"}), grant())
+    assert with_song.value.hints == ("sing",)
+    other = await chooser.choose(SubtaskRequest("x", {"room": "hall"}), grant())
+    assert other.value.hints == ("dance",)
+    described = await chooser.choose(SubtaskRequest("sing la"), grant())
+    assert described.value.hints == ("sing",)
+    named = await chooser.choose(SubtaskRequest("x", {"room": "hall"}, ("sing",)), grant())
+    assert named.problem is not None
+    assert named.problem.reason == "TEMPLATE_INPUT_MISSING"
+    assert "song" in named.problem.message
+
+
+def test_only_the_first_paragraph_is_compared() -> None:
+    """Material below the first paragraph does not choose the template; hints do."""
+    request = SubtaskRequest("Sum it up.\n\nHow to bake bread", hints=("short",))
+    assert wording_of(request) == "Sum it up.\nshort"
+
+
+async def test_without_vectors_words_choose() -> None:
+    """On a machine without the embedding model, equal words find the template; no word in common finds none."""
+    library = TemplateLibrary([Template("sing", "sings a song"), Template("dance", "dances a waltz")])
+    ranking = TextRanking(WordEmbedder(available=False))
+    chooser = TemplateChooser(library, ranking, model_of(says('{"helper":"sing"}')))
+    assert (await chooser.choose(SubtaskRequest("a song, please"), grant())).value.hints == ("sing",)
+    nothing = await chooser.choose(SubtaskRequest("reboot"), grant())
+    assert nothing.problem is not None
+    assert nothing.problem.reason == "TEMPLATE_NOT_FOUND"
+
+
+async def test_an_empty_library_has_nothing_to_choose() -> None:
+    """Without templates every request is refused with the reason, and no model is asked."""
+    llm = says()
+    chooser = TemplateChooser(TemplateLibrary(()), TextRanking(WordEmbedder()), model_of(llm))
+    outcome = await chooser.choose(SubtaskRequest("sing"), grant())
+    assert outcome.problem is not None
+    assert (outcome.problem.reason, outcome.value) == ("TEMPLATE_NOT_FOUND", SubtaskRequest("sing"))
+    assert not llm.requests

@@ -1,0 +1,30 @@
+from dataclasses import replace
+
+from aeond.domain.runs.situations import Situation
+from aeond.orchestration.prompts.decision_prompts import request_text, situation_text, tools_text
+from aeond.orchestration.prompts.example_uses import ExampleUse
+from tests.support.strategy import LOOK, run_of
+
+SITUATION = Situation("Monday 2 March 2026, 09:05", (("a.txt", "Apples"),), False, (("gate", 7),), True)
+
+
+def test_the_situation_comes_before_the_request() -> None:
+    """Names and facts change least and come first; the request is the last line."""
+    run = replace(run_of(), context="User: Hi\nAssistant: Hello")
+    text = request_text(run, SITUATION, (ExampleUse("ring Ann", {"cannot": "No."}),))
+    assert text.startswith(
+        "Files, and how each begins:\na.txt: Apples\nRemembered: gate = 7; and more\nSaid before:"
+    )
+    assert 'Similar: ring Ann -> {"cannot":"No."}\nNow: Monday 2 March 2026, 09:05\nRequest: ' in text
+    assert text.endswith(run.text)
+
+
+def test_an_empty_situation_costs_nothing() -> None:
+    """Without files and facts there is no line about them."""
+    assert situation_text(Situation()) == ""
+
+
+def test_a_tool_that_examples_show_is_described_briefly() -> None:
+    """Its form is known from the examples: only required arguments are named."""
+    assert tools_text([LOOK], ["look"]) == '{"look":{"path"}} The look tool.'
+    assert '"depth"?' in tools_text([LOOK])

@@ -1,0 +1,70 @@
+import pytest
+
+from aeond.domain.messages import Message, Role
+from aeond.domain.plans.evaluations import Evaluation, Issue, Severity
+from aeond.domain.plans.plan import StepState
+from aeond.orchestration.evaluation.convergence import Convergence, Scores
+from aeond.orchestration.prompts.refinement_prompts import refining_messages
+from tests.support.strategy import calls, ended, run_of, run_with, thinks
+
+BEGINNING = (Message(Role.SYSTEM, "rules"),)
+
+
+def test_the_plan_its_results_and_the_issues_are_told() -> None:
+    """The model sees what ran and how it went, what is to come, and what must be mended."""
+    waiting = run_of(thinks("s3", "Compare.")).steps["s3"]
+    issue = Issue("TOOL_FAILED", Severity.HIGH, "s2", "there is no park", "look elsewhere")
+    run = run_with(
+        ended(calls("s1", "look", path="garden"), "roses"),
+        ended(calls("s2", "look", path="park"), state=StepState.FAILED, error="there is no park"),
+        waiting,
+        evaluation=Evaluation(1, False, issues=(issue,)),
+    )
+    first, last = refining_messages(run, BEGINNING)
+    assert first is BEGINNING[0]
+    text = str(last.content)
+    assert 's1: look {"path":"garden"} -> result: roses' in text
+    assert 's2: look {"path":"park"} -> failed: there is no park' in text
+    assert "s3: Compare. -> not run" in text
+    assert "- s2: there is no park (look elsewhere)" in text
+
+
+LOW = ("COMPLETENESS_LOW", "COHERENCE_LOW", "CONSISTENCY_LOW")
+UNFULFILLED = "- the request is not fulfilled yet"
+
+
+@pytest.mark.parametrize(
+    ("reasons", "issues", "told"),
+    [
+        (LOW, (), [UNFULFILLED, "- the results do not fit together", "- results disagree"]),
+        (
+            LOW[2:],
+            (Issue("PARTIALLY_CLEAR", Severity.LOW, "s1", "half"),),
+            ["- s1: half", "- results disagree"],
+        ),
+        (("HALLUCINATION",), (Issue("HALLUCINATION", Severity.HIGH, "", "no"),), ["- no"]),
+        ((), (), [UNFULFILLED]),
+    ],
+)
+def test_each_score_that_was_too_low_is_told(
+    reasons: tuple[str, ...], issues: tuple[Issue, ...], told: list[str]
+) -> None:
+    """Why a pass did not converge is something to mend, with issues and without; nothing is told twice."""
+    judged = Evaluation(1, False, reasons, issues)
+    run = run_with(ended(calls("s1", "look", path="garden"), "roses"), evaluation=judged)
+    text = str(refining_messages(run, BEGINNING)[-1].content)
+    wrong = text.partition("What is wrong:\n")[2].partition("\n\n")[0]
+    assert wrong.splitlines() == told
+
+
+def test_the_scores_that_are_told_are_those_that_are_judged() -> None:
+    """No reason of a low score goes untold under another name."""
+    assert Convergence().assess(Scores()) == (False, LOW)
+
+
+def test_long_results_are_shown_in_part() -> None:
+    """A result is told as far as it takes to change the plan."""
+    run = run_with(ended(calls("s1", "look", path="garden"), "rose " * 1_000))
+    text = str(refining_messages(run, BEGINNING)[-1].content)
+    assert "characters left out" in text
+    assert len(text) < 2_000

@@ -1,0 +1,97 @@
+import json
+from dataclasses import replace
+
+from aeond.domain.messages import Role
+from aeond.domain.values import JsonObject
+from aeond.orchestration.prompts.run_prompts import (
+    answer_messages,
+    final_step_prompt,
+    plan_messages,
+    preamble_messages,
+    repair_call_messages,
+    replace_tool_messages,
+    replan_messages,
+    step_prompt,
+)
+from tests.support.strategy import ADD, LOOK, SPECS, STORE, thinks
+
+EXAMPLE: tuple[str, JsonObject] = ("Sing.", {"steps": [{"agent": "llm"}]})
+
+
+def test_a_plan_prompt_shows_every_tool_with_its_example() -> None:
+    """The model sees of each tool its name, what it does, what it gives and one call."""
+    system = str(preamble_messages(SPECS, ())[0].content)
+    for spec in SPECS:
+        call = json.dumps({"tool": spec.name, "arguments": spec.example or {}}, separators=(",", ":"))
+        assert f"{spec.name}: {spec.description}" in system
+        assert call in system
+
+
+def test_the_instructions_of_a_template_follow_the_rules() -> None:
+    """A child run is told its Template's instructions behind the rules that all runs have in common."""
+    plain, told = (str(preamble_messages(SPECS, (), words)[0].content) for words in ("", "Be brief."))
+    assert told == f"{plain}\n\nBe brief."
+
+
+def test_examples_are_earlier_turns_and_the_request_comes_last() -> None:
+    """Worked examples read as a conversation that the request continues."""
+    messages = plan_messages("Dance.", preamble_messages(SPECS, (EXAMPLE,)))
+    assert [m.role for m in messages] == [Role.SYSTEM, Role.USER, Role.AGENT, Role.USER]
+    assert messages[1].content == "Sing."
+    assert messages[2].content == '{"steps":[{"agent":"llm"}]}'
+    assert messages[-1].content == "Dance."
+
+
+def test_a_second_plan_is_asked_for_after_the_first() -> None:
+    """The model sees its first plan and what is wrong with it, behind the same prompt."""
+    first = plan_messages("Dance.", preamble_messages(SPECS, ()))
+    again = replan_messages(first, '{"steps":[]}', "it is empty")
+    assert again[: len(first)] == first
+    assert again[-2].content == '{"steps":[]}'
+    assert "it is empty" in str(again[-1].content)
+
+
+def test_a_step_is_told_apart_from_the_request() -> None:
+    """A step's prompt holds request, place, context and task; without context nothing is said of any."""
+    prompt = step_prompt(thinks("s1", "Count them."), "How many herbs?", "")
+    assert "How many herbs?" in prompt
+    assert "Count them." in prompt
+    assert "Results" not in prompt
+    assert "Results of earlier steps:\nmint" in step_prompt(thinks("s1", "Count them."), "x", "mint")
+
+
+def test_every_step_is_told_its_place() -> None:
+    """The last step of a plan knows which of how many it is, as all others do, and nothing else is added for it."""
+    step = replace(thinks("s2", "Count them."), step_index=2, total_steps=2)
+    assert "This is step 2 of 2." in step_prompt(step, "How many herbs?", "mint")
+    assert final_step_prompt(step, "How many herbs?", "mint") == (
+        "Results:\nmint\n\nThis is step 2 of 2.\nCount them.\nRequest: How many herbs?\n"
+        "Answer the whole request now from the results, with each name and value that it asks for."
+    )
+
+
+def test_a_step_is_told_what_to_hand_over() -> None:
+    """What the plan wants for the next step is asked for behind the task; a step without that is told nothing of it."""
+    plain = thinks("s1", "List the herbs.")
+    wanted = replace(plain, handoff_to_next="their names, one in a line")
+    asked = "\n\nFor the next step, also give: their names, one in a line"
+    assert step_prompt(wanted, "x", "") == step_prompt(plain, "x", "") + asked
+
+
+def test_an_answer_prompt_names_what_is_missing() -> None:
+    """What gave no result is in the prompt, with the demand to say so, and only then."""
+    whole = str(answer_messages("x", "mint", ())[-1].content)
+    part = str(answer_messages("x", "mint", ("s2 failed: no water",))[-1].content)
+    assert "say so" not in whole
+    assert "say so:\n- s2 failed: no water" in part
+
+
+def test_repairs_show_the_form_that_is_wanted() -> None:
+    """A call is repaired after its own tool's example, a missing tool replaced from the registered ones."""
+    repair = repair_call_messages('{"x": 1}', "no tool", LOOK)
+    assert "look: " in str(repair[0].content)
+    assert '{"x": 1}' in str(repair[-1].content)
+    replaced = replace_tool_messages("{}", "no such tool", "Look", "see", (ADD, STORE))
+    assert "add: " in str(replaced[0].content)
+    assert "store: " in str(replaced[0].content)
+    assert "look: " not in str(replaced[0].content)

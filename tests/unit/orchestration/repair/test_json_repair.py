@@ -1,0 +1,69 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aeond.domain.values import JsonValue
+from aeond.orchestration.repair.json_repair import repair_json
+from aeond.orchestration.repair.provenance import Material
+from aeond.orchestration.repair.strict_json import check_value
+
+
+def test_sound_json_is_not_touched() -> None:
+    """What can be read strictly is reported as unchanged."""
+    mended = repair_json('{"a": [1, "two"]}')
+    assert (mended.value, mended.changes) == ({"a": [1, "two"]}, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('Here you are:\n```json\n{"a": 1}\n```\nDone.', {"a": 1}),
+        ('```\n{"a": 1}', {"a": 1}),
+        ("{'a': 1, 'b': ['x',]}", {"a": 1, "b": ["x"]}),
+        ('{"a": 1, "b": "cut of', {"a": 1, "b": "cut of"}),
+        ('{a: "x"}', {"a": "x"}),
+        ('{"a": True, "b": None}', {"a": True, "b": None}),
+        ('{"a": 1} // so be it', {"a": 1}),
+    ],
+)
+def test_broken_json_is_read_by_rule(text: str, value: JsonValue) -> None:
+    """Fences, quotes, commas and cut ends are mended without a model, and that is told."""
+    mended = repair_json(text)
+    assert mended.problem is None
+    assert mended.value == value
+    assert mended.changes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no JSON here",
+        "42 is the answer",
+        "[" * 200_000,
+        '{"a":' * 200_000,
+        "{'a': '" + "x" * 70_000,
+        '"' * 5000,
+    ],
+)
+def test_what_holds_no_json_is_a_problem(text: str) -> None:
+    """Text without an object or list, or beyond the bounds, is not guessed at."""
+    mended = repair_json(text)
+    assert mended.problem is not None
+    assert mended.value is None
+    assert mended.changes == ()
+
+
+def test_a_value_that_the_library_would_fill_in_is_refused() -> None:
+    """A missing value is a problem; an invented empty one would be new meaning."""
+    assert repair_json('{"path": , "text": "x"}').problem is not None
+
+
+@given(st.text(alphabet='{}[]",:\\ abn123tfrue\n`$', max_size=80))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    """Whatever the text is, reading it ends in sound JSON made of it, or in a problem."""
+    mended = repair_json(text)
+    if mended.problem is None:
+        assert check_value(mended.value) == ()
+        if mended.changes:
+            assert Material(text).invented(mended.value) == ()

@@ -1,0 +1,311 @@
+import json
+from typing import Any
+
+import pytest
+
+from aeond.domain.outcome import Outcome
+from aeond.domain.plans.plan import PlanStep
+from aeond.domain.tools import ToolCall
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.orchestration.repair.supervisor import ModelSupervisor
+from tests.support.strategy import ADD, LOOK, SPECS, STORE, calls, grant, says, spec, validator
+
+PERSON: JsonObject = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
+def supervisor(*answers: Any) -> tuple[ModelSupervisor, Any]:
+    llm = says(*answers)
+    return ModelSupervisor(llm, validator()), llm
+
+
+def changes(outcome: Outcome[Any]) -> str:
+    """What a repair that worked says that it changed."""
+    assert outcome.ok, outcome.problem
+    assert outcome.problem is not None
+    assert outcome.problem.reason == "REPAIRED"
+    return outcome.problem.message
+
+
+def refused(outcome: Outcome[Any]) -> str:
+    assert not outcome.ok
+    assert outcome.problem is not None
+    assert outcome.problem.reason == "REPAIR_FAILED"
+    return outcome.problem.message
+
+
+async def test_sound_json_needs_no_repair() -> None:
+    """What is right already comes back unchanged, with nothing said and nothing spent."""
+    repairer, _ = supervisor()
+    purse = grant()
+    outcome = await repairer.repair_json('{"name": "Ada", "age": 36}', PERSON, purse)
+    assert outcome.ok
+    assert outcome.problem is None
+    assert outcome.value == {"name": "Ada", "age": 36}
+    assert purse.used.llm_calls == 0
+
+
+async def test_what_rules_can_mend_costs_no_model_call() -> None:
+    """Broken syntax is mended by rule, and the repair says so."""
+    repairer, llm = supervisor()
+    outcome = await repairer.repair_json("```json\n{'name': 'Ada', 'age': 36,}\n```", PERSON, grant())
+    assert outcome.value == {"name": "Ada", "age": 36}
+    assert "code fence" in changes(outcome)
+    assert not llm.requests
+
+
+async def test_what_rules_cannot_mend_the_model_may() -> None:
+    """The model is asked with the schema and what is wrong, and its answer is checked like any other."""
+    repairer, llm = supervisor('{"name": "Ada", "age": 36}')
+    outcome = await repairer.repair_json("name is Ada and age is 36", PERSON, grant())
+    assert outcome.value == {"name": "Ada", "age": 36}
+    assert "attempt 1" in changes(outcome)
+    assert llm.requests[0].schema == PERSON
+
+
+async def test_a_second_attempt_may_succeed() -> None:
+    """A repair that went wrong is tried once more."""
+    repairer, llm = supervisor("not JSON at all", '{"name": "Ada"}')
+    outcome = await repairer.repair_json("name = Ada", PERSON, grant())
+    assert "attempt 2" in changes(outcome)
+    assert len(llm.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"name": "Grace"}',  # a new value
+        '{"name": "Ada", "age": 37}',
+        '{"surname": "Ada"}',  # against the schema
+        '{"name": "Ada"',  # not even JSON, but mended by rule it would be
+        "sorry",
+    ],
+)
+async def test_repairs_that_do_not_hold_are_refused_after_two_attempts(answer: str) -> None:
+    """A model that adds meaning or breaks the form gets two attempts and then the repair has failed."""
+    repairer, llm = supervisor({"text": answer})
+    purse = grant()
+    outcome = await repairer.repair_json(
+        "name: Ada; age: unknown" if answer != '{"name": "Ada"' else "x", PERSON, purse
+    )
+    refused(outcome)
+    assert len(llm.requests) == 2
+    assert purse.used.llm_calls == 2
+
+
+@pytest.mark.parametrize(("llm_calls", "tokens", "asked"), [(0, 10_000, 0), (1, 10_000, 1), (5, 20, 0)])
+async def test_a_repair_stays_within_its_grant(llm_calls: int, tokens: int, asked: int) -> None:
+    """With no calls or tokens left the model is not asked."""
+    repairer, llm = supervisor({"text": "sorry"})
+    purse = grant(llm_calls, tokens)
+    refused(await repairer.repair_json("name: Ada", PERSON, purse))
+    assert len(llm.requests) == asked
+    assert purse.used.exceeding(purse.reservation) == ""
+
+
+async def test_text_too_long_for_the_model_is_not_sent_to_it() -> None:
+    """A huge malformed text fails at once instead of filling the prompt."""
+    repairer, llm = supervisor({"text": "{}"})
+    assert "too long" in refused(await repairer.repair_json("x" * 50_000, PERSON, grant()))
+    assert not llm.requests
+
+
+async def test_a_failing_model_ends_the_repair() -> None:
+    """An error of the model is told in the failed repair."""
+    repairer, _ = supervisor({"fail": "BAD_ANSWER"})
+    assert "failed" in refused(await repairer.repair_json("name: Ada", PERSON, grant()))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"tool": "add", "arguments": {"a": "1", "b": 2.0}},
+        {"name": "add", "parameters": {"A": 1, "B": 2}},
+        '{"tool": "add", "arguments": {"a": 1, "b": 2,}}',
+        {"function": {"name": "add", "arguments": '{"a": 1, "b": 2}'}},
+    ],
+)
+async def test_calls_in_another_form_are_set_right_by_rule(call: Any) -> None:
+    """Other models' words and wrong types are mended without a model."""
+    repairer, llm = supervisor()
+    outcome = await repairer.repair_tool_call(call, ADD, grant())
+    assert outcome.value == ToolCall("add", {"a": 1, "b": 2})
+    assert changes(outcome)
+    assert not llm.requests
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [({"on": "True"}, {"on": True}), ({"items": '["a", "b"]'}, {"items": ["a", "b"]})],
+)
+async def test_values_in_another_type_are_set_right_by_rule(given: JsonObject, meant: JsonObject) -> None:
+    """A truth value and a list that were written as texts are the same values, and lose no meaning."""
+    switch = spec("t", {"on": {"type": "boolean"}, "items": {"type": "array", "items": {"type": "string"}}})
+    repairer = ModelSupervisor(says(), validator(switch))
+    outcome = await repairer.repair_tool_call({"tool": "t", "arguments": given}, switch, grant())
+    assert outcome.value == ToolCall("t", meant)
+    assert changes(outcome)
+
+
+async def test_a_misnamed_argument_is_mended_by_the_model() -> None:
+    """An argument under a name that no rule can guess is moved by the model, its value kept."""
+    repairer, llm = supervisor('{"tool": "look", "arguments": {"path": "garden"}}')
+    outcome = await repairer.repair_tool_call(
+        {"tool": "look", "arguments": {"where": "garden"}}, LOOK, grant()
+    )
+    assert outcome.value == ToolCall("look", {"path": "garden"})
+    assert len(llm.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"tool": "look", "arguments": {"path": "kitchen"}},  # another value
+        {"tool": "store", "arguments": {"key": "garden", "value": 3}},  # another tool
+        {"tool": "look", "arguments": {"path": "garden"}},  # the depth was dropped
+    ],
+)
+async def test_a_repaired_call_means_what_the_call_meant(answer: Any) -> None:
+    """A repair may neither change nor drop a value, nor call another tool."""
+    repairer, _ = supervisor({"text": json.dumps(answer)})
+    call: JsonObject = {"tool": "look", "arguments": {"where": "garden", "levels": 3}}
+    refused(await repairer.repair_tool_call(call, LOOK, grant()))
+
+
+async def test_a_plan_in_another_form_is_set_right_by_rule() -> None:
+    """A fenced plan of calls in other words is read, its types set right, its order derived."""
+    text = '```json\n[{"name": "add", "args": {"a": "1", "b": 2}}, {"name": "store", "args": {"key": "k", "value": "$s1"}}]\n```'
+    repairer, llm = supervisor()
+    outcome = await repairer.repair_plan(text, SPECS, grant())
+    assert outcome.value is not None
+    assert [step.tool_call for step in outcome.value] == [
+        ToolCall("add", {"a": 1, "b": 2}),
+        ToolCall("store", {"key": "k", "value": "$s1"}),
+    ]
+    assert outcome.value.steps[1].depends_on == ("s1",)
+    assert "form right" in changes(outcome)
+    assert not llm.requests
+
+
+async def test_declared_cycles_in_a_models_plan_do_not_survive() -> None:
+    """Dependencies that a model declares are derived anew, so that they can be no cycle."""
+    steps: list[JsonValue] = [
+        {"tool": "look", "arguments": {"path": p}, "depends_on": ["s2", "s1"]} for p in ("x", "y")
+    ]
+    repairer, _ = supervisor()
+    outcome = await repairer.repair_plan({"steps": steps}, SPECS, grant())
+    assert outcome.value is not None
+    assert [step.depends_on for step in outcome.value] == [(), ()]
+
+
+async def test_an_unknown_tool_stays_the_steps_own_problem() -> None:
+    """A plan with a tool that is not registered is kept; no other tool is put in its place."""
+    plan: JsonObject = {"steps": [{"name": "mystery", "args": {"x": 1}}]}
+    repairer, llm = supervisor()
+    outcome = await repairer.repair_plan(plan, SPECS, grant())
+    assert outcome.value is not None
+    assert outcome.value.steps[0].tool_call == ToolCall("mystery", {"x": 1})
+    assert not llm.requests
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {
+            "steps": [
+                {"tool": "look", "arguments": {"path": "x"}},
+                {"tool": "store", "arguments": {"key": "x", "value": "x"}},
+            ]
+        },
+        {
+            "steps": [
+                {"tool": "look", "arguments": {"path": "x"}},
+                {"tool": "look", "arguments": {"path": "x"}},
+            ]
+        },
+        {"steps": [{"tool": "look", "arguments": {"path": "cellar"}}]},
+        {"steps": [{"agent": "llm", "task": "Look at x."}]},
+        {"steps": []},
+    ],
+)
+async def test_a_repaired_plan_adds_nothing(answer: Any) -> None:
+    """A repair of a plan with new tools, steps, values or tasks is refused."""
+    repairer, llm = supervisor({"text": json.dumps(answer)})
+    refused(await repairer.repair_plan("tool: look, path is x", SPECS, grant()))
+    assert len(llm.requests) == 2
+
+
+async def test_a_plan_that_the_model_mends_is_taken() -> None:
+    """A plan that no rule can read is taken from the model if it says what the text said."""
+    repairer, _ = supervisor('{"steps":[{"tool":"look","arguments":{"path":"x"}}]}')
+    outcome = await repairer.repair_plan("tool: look, path is x", SPECS, grant())
+    assert outcome.value is not None
+    assert outcome.value.steps[0].tool_call == ToolCall("look", {"path": "x"})
+    assert "attempt 1" in changes(outcome)
+
+
+@pytest.mark.parametrize(
+    "plan", [float("nan"), {"steps": [{"tool": "look", "arguments": {"path": "\ud800"}}]}]
+)
+async def test_a_plan_that_is_no_json_is_refused(plan: Any) -> None:
+    """A value that cannot even be written as JSON is not sent to a model."""
+    repairer, llm = supervisor({"text": "{}"})
+    refused(await repairer.repair_plan(plan, SPECS, grant()))
+    assert not llm.requests
+
+
+MISSING = PlanStep(
+    "s1",
+    "Look into the garden",
+    ToolCall("garden_viewer", {"path": "garden"}),
+    errors=("Tool 'x' not found",),
+)
+
+
+async def test_a_slip_of_the_pen_in_a_tools_name_is_mended_by_rule() -> None:
+    """A name that is nearly that of one registered tool means that tool."""
+    repairer, llm = supervisor()
+    step = calls("s1", "Look", path="garden")
+    outcome = await repairer.repair_missing_tool_step(step, SPECS, "see the garden", grant())
+    assert outcome.value.tool_call == ToolCall("look", {"path": "garden"})
+    assert "now calls look" in changes(outcome)
+    assert not llm.requests
+
+
+async def test_the_model_chooses_a_registered_tool_for_a_missing_one() -> None:
+    """A step of a tool that is not there gets a registered one with the same values, and no errors."""
+    repairer, llm = supervisor('{"tool":"look","arguments":{"path":"garden"}}')
+    outcome = await repairer.repair_missing_tool_step(MISSING, SPECS, "see the garden", grant())
+    assert outcome.value.tool_call == ToolCall("look", {"path": "garden"})
+    assert outcome.value.errors == ()
+    assert changes(outcome)
+    assert "garden_viewer" in str(llm.requests[0].messages[-1].content)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"tool":null}',
+        '{"tool":"teleport","arguments":{}}',
+        '{"tool":"look","arguments":{"path":"cellar"}}',
+        "no",
+    ],
+)
+async def test_a_step_without_a_fitting_tool_stays_as_it_was(answer: str) -> None:
+    """No tool, an unknown one or invented arguments leave the step with its errors."""
+    repairer, llm = supervisor({"text": answer})
+    outcome = await repairer.repair_missing_tool_step(MISSING, (LOOK, STORE), "see the garden", grant())
+    refused(outcome)
+    assert outcome.value == MISSING
+    assert len(llm.requests) == 2
+
+
+async def test_without_any_tools_there_is_nothing_to_choose() -> None:
+    """With an empty registry the step fails without a call."""
+    repairer, llm = supervisor({"text": "{}"})
+    refused(await repairer.repair_missing_tool_step(MISSING, (), "see the garden", grant()))
+    assert not llm.requests

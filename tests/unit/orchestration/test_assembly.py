@@ -1,0 +1,59 @@
+from dataclasses import replace
+
+import pytest
+
+from aeond.domain.plans.plan import Clarity
+from aeond.domain.plans.profiles import Route
+from aeond.domain.runs import events as e
+from aeond.domain.runs.run import Operation, RunSnapshot
+from aeond.orchestration.assembly import phases_over, usual_openings
+from aeond.orchestration.decision.constrained import ConstrainedDecisions
+from aeond.orchestration.decision.reading import DecisionReading
+from aeond.orchestration.null_objects import AsSaid
+from aeond.orchestration.prompts.preamble import Preamble
+from aeond.orchestration.repair.supervisor import ModelSupervisor
+from tests.support.doubles import PlainInvoker
+from tests.support.judging import after_pass, judgement, ran
+from tests.support.strategy import calls, grant, registry, run_of, says, spec, thinks, validator
+from tests.support.surroundings import BARE
+
+WRITE = spec("write_file", {"path": {"type": "string"}}, ("path",))
+TELL, LOOK = thinks("s1", "Tell it."), calls("s2", "look", path="garden")
+DOUBTFUL = after_pass(1, ran(TELL, clarity=Clarity.PARTIALLY_CLEAR), ran(LOOK))
+FRESH = replace(DOUBTFUL, pass_index=0, plan=None, steps={}, route=None)
+PROFILE = {"depth": 1, "known": 90, "tools": "none", "breadth": "narrow", "confidence": "low", "why": ""}
+
+
+@pytest.mark.parametrize(
+    ("operation", "run", "said", "kind"),
+    [
+        (Operation.RESOLVE, FRESH, {}, e.ReferencesResolved),
+        (Operation.ROUTE, FRESH, {"answer": "Leeks."}, e.RouteChosen),
+        (Operation.PROFILE, FRESH, PROFILE, e.ProfileInferred),
+        (Operation.PLAN, FRESH, {"steps": [{"agent": "llm"}]}, e.PlanAdopted),
+        (Operation.EVALUATE, DOUBTFUL, judgement(), e.PassEvaluated),
+        (Operation.EVALUATE, replace(DOUBTFUL, route=Route.DIRECT), {"answer": "Leeks."}, e.PassEvaluated),
+        (Operation.ANSWER, DOUBTFUL, {}, e.AnswerComposed),
+    ],
+)
+async def test_every_operation_has_its_part(
+    operation: Operation, run: RunSnapshot, said: dict[str, object], kind: type
+) -> None:
+    """With a model that says what is asked for, each operation ends with its own event and no fallback."""
+    llm, check = says({"json": said}), validator()
+    phases = phases_over(
+        llm, registry(), PlainInvoker({}), ModelSupervisor(llm, check), check, AsSaid(), BARE
+    )
+    (first, *_) = await phases.perform(operation, run, grant(), lambda _: None, lambda *_: None)
+    assert isinstance(first, kind)
+    assert getattr(first, "fallback", False) is False
+    assert len(llm.requests) == (0 if operation is Operation.RESOLVE else 1)
+
+
+def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
+    """The openings that are read before there is a run are those of its decisions and its plan."""
+    tools, check, run, llm = registry(WRITE), validator(WRITE), run_of(), says()
+    decisions = ConstrainedDecisions(llm, DecisionReading(ModelSupervisor(llm, check), check))
+    expected = (decisions.opening(tools.specs(), ""), Preamble(tools, check).messages(run))
+    openings = [opening() for opening in usual_openings(llm, tools, PlainInvoker({}), check)]
+    assert [[m.content for m in one] for one in openings] == [[m.content for m in one] for one in expected]

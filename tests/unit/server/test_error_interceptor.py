@@ -1,0 +1,150 @@
+import gc
+import tracemalloc
+from pathlib import Path
+
+import anyio
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2
+
+from aeond.api.v1 import parts_pb2, runs_pb2, tools_pb2
+from aeond.errors import ToolError
+from aeond.server.error_interceptor import MAX_REQUEST_BYTES
+from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, ask_raw, refused, status_of
+
+
+async def test_a_bug_becomes_an_error_id_that_the_log_knows(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An unexpected exception reaches the client as INTERNAL with an id, and the log with its cause."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            world.behind.tools.failures = {"broken": ZeroDivisionError("the secret cause")}
+            call = tools_pb2.ToolCall(tool="broken")
+            with pytest.raises(grpc.RpcError) as raised:
+                await Stubs(channel).tools.InvokeTool(tools_pb2.InvokeToolRequest(call=call))
+    code, metadata = status_of(raised.value)
+    assert (code, metadata["reason"]) == (grpc.StatusCode.INTERNAL, "INTERNAL")
+    assert "secret cause" not in str(raised.value)
+    (record,) = caplog.records
+    assert metadata["error-id"] in record.getMessage()
+    assert record.exc_info is not None
+    assert isinstance(record.exc_info[1], ZeroDivisionError)
+
+
+async def test_an_error_of_ours_leaves_no_trace_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A deliberate error is sent to the client and not logged."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            world.behind.tools.failures = {"busy": ToolError("Busy.", retryable=True)}
+            call = tools_pb2.ToolCall(tool="busy")
+            async with refused(grpc.StatusCode.UNAVAILABLE, "TOOL_FAILED"):
+                await Stubs(channel).tools.InvokeTool(tools_pb2.InvokeToolRequest(call=call))
+    assert caplog.records == []
+
+
+async def test_a_method_that_does_not_exist_says_so(tmp_path: Path) -> None:
+    """A call of a newer client's method is UNIMPLEMENTED with a reason."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            async with refused(grpc.StatusCode.UNIMPLEMENTED, "UNKNOWN_METHOD"):
+                await ask_raw(channel, "/aeond.api.v1.RunService/Teleport", b"")
+            async with refused(grpc.StatusCode.UNIMPLEMENTED, "UNKNOWN_METHOD"):
+                await ask_raw(channel, "/no.Service/Here", b"")
+
+
+async def test_garbage_for_the_standard_services_is_an_invalid_argument(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Health and reflection answer bytes that are no message as every other service does."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            for path in (
+                "/grpc.health.v1.Health/Check",
+                "/grpc.health.v1.Health/Watch",
+                "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+            ):
+                async with refused(grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED_MESSAGE"):
+                    await ask_raw(channel, path, b"\xff\xff")
+    assert caplog.records == []
+
+
+async def test_a_request_too_large_is_an_invalid_argument_that_says_both_sizes(tmp_path: Path) -> None:
+    """Ten megabytes for any method are refused with a reason before they are decoded, and what is just
+    within the limit is judged by its fields; the connection goes on."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            client = Stubs(channel)
+            for path in (
+                "/aeond.api.v1.RunService/CreateRun",
+                "/aeond.api.v1.RunService/RunAndWatch",
+                "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+            ):
+                with pytest.raises(grpc.aio.AioRpcError) as raised:
+                    await ask_raw(channel, path, b"\xff" * 10_000_000)
+                code, metadata = status_of(raised.value)
+                assert (code, metadata["reason"]) == (grpc.StatusCode.INVALID_ARGUMENT, "REQUEST_TOO_LARGE")
+                assert "10000000 bytes" in str(raised.value.details())
+                assert str(MAX_REQUEST_BYTES) in str(raised.value.details())
+            text = "x" * (MAX_REQUEST_BYTES - 100)
+            async with refused(grpc.StatusCode.INVALID_ARGUMENT, "TOO_LONG", "request.text"):
+                await client.runs.CreateRun(
+                    runs_pb2.CreateRunRequest(request=parts_pb2.RunRequest(text=text))
+                )
+
+
+async def test_a_refused_request_leaves_no_memory_behind(tmp_path: Path) -> None:
+    """A rejected request is freed at once, without garbage collection."""
+    ping = b"\n\xff\xff\xff\x7f"
+    paths = ("/aeond.api.v1.RunService/CreateRun", "/aeond.api.v1.RunService/RunAndWatch")
+    requests = (bytes(MAX_REQUEST_BYTES + 1), ping + bytes(MAX_REQUEST_BYTES - 10), long_request())
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            gc.disable()
+            tracemalloc.start()
+            try:
+                for path in paths:
+                    for request in requests:
+                        for _ in range(5):
+                            with pytest.raises(grpc.aio.AioRpcError):
+                                await ask_raw(channel, path, request)
+                held, _ = tracemalloc.get_traced_memory()
+            finally:
+                tracemalloc.stop()
+                gc.enable()
+    assert held < 2 * MAX_REQUEST_BYTES
+
+
+def long_request() -> bytes:
+    """One that is decoded, and refused for what it says."""
+    text = "x" * (MAX_REQUEST_BYTES - 100)
+    return runs_pb2.CreateRunRequest(request=parts_pb2.RunRequest(text=text)).SerializeToString()
+
+
+async def test_a_handler_that_gives_its_own_status_is_left_alone(tmp_path: Path) -> None:
+    """The health of a service that is not there is NOT_FOUND, as the standard says."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            request = health_pb2.HealthCheckRequest(service="none")
+            with pytest.raises(grpc.aio.AioRpcError) as raised:
+                await ask_raw(channel, "/grpc.health.v1.Health/Check", request.SerializeToString())
+            assert raised.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def test_a_cancelled_call_ends_what_worked_for_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """When a client cancels its stream the service's iterator is closed, and nothing is logged."""
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            call = Stubs(channel).runs.RunAndWatch(
+                runs_pb2.RunAndWatchRequest(request=parts_pb2.RunRequest(text="hello"))
+            )
+            await call.read()
+            await call.read()
+            assert world.behind.runs.watchers.now == 1
+            call.cancel()
+            await world.behind.runs.watchers.reaches(0)
+    assert caplog.records == []

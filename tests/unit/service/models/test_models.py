@@ -1,0 +1,119 @@
+"""Models as clients see and use them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
+from aeond.capabilities.llm.external.scripted_engine import ScriptedEngine
+from aeond.domain.llm import EngineState, FinishReason, LLMRequest, ModelInfo
+from aeond.domain.messages import Message, Role
+from aeond.errors import LLMError, NotFoundError, UnavailableError, WrongStateError
+from aeond.service.models.models import Models
+from aeond.service.runs.admission import Admission
+from tests.support.doubles import ManualClock
+
+
+class Catalogue(ScriptedEngine):
+    """An engine with a model that is not on this machine."""
+
+    async def list_models(self) -> Sequence[ModelInfo]:
+        known = await super().list_models()
+        return (
+            *known,
+            replace(known[0], name="far", size_bytes=1, present=False, loaded=False, default=False),
+        )
+
+
+@pytest.fixture
+def adapter() -> ScriptedLLM:
+    rules = (Rule(contains="never", stall=True), Rule(text="hello there"))
+    return ScriptedLLM(Script(model="resident", models=("another",), sleeps=True, rules=rules))
+
+
+@pytest.fixture
+def asked() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def models(adapter: ScriptedLLM, admission: Admission, asked: list[str]) -> Models:
+    """The service, whose adapter is noted in `asked` for."""
+    engine = Catalogue(adapter, ManualClock())
+
+    def llm_of(name: str) -> ScriptedLLM:
+        asked.append(name)
+        return adapter
+
+    return Models(llm_of=llm_of, engine=engine, admission=admission)
+
+
+def asking(text: str = "greet me", deadline_seconds: float = 60.0) -> LLMRequest:
+    return LLMRequest((Message(Role.USER, text),), max_tokens=20, deadline_seconds=deadline_seconds)
+
+
+@pytest.mark.parametrize("name", ["", "resident", "another"])
+async def test_the_named_model_writes(models: Models, asked: list[str], name: str) -> None:
+    """Text of the model that is named comes in pieces, the last of which says how it ended."""
+    chunks = [chunk async for chunk in models.generate(asking(), name)]
+    assert "".join(chunk.text for chunk in chunks) == "hello there"
+    assert chunks[-1].finish_reason is FinishReason.STOP
+    assert asked == [name]
+
+
+async def test_a_model_that_is_not_here_is_not_fetched_by_a_request(models: Models) -> None:
+    """A model that would have to be downloaded first is refused with what to do."""
+    with pytest.raises(WrongStateError, match="models load far") as raised:
+        await anext(aiter(models.generate(asking(), "far")))
+    assert raised.value.reason == "MODEL_NOT_PRESENT"
+
+
+async def test_the_deadline_bounds_everything(models: Models) -> None:
+    """A call that is not answered by its deadline ends, whatever it waits for."""
+    with pytest.raises(LLMError) as failed:
+        await anext(aiter(models.generate(asking("never", deadline_seconds=0.01), "")))
+    assert failed.value.reason == "DEADLINE_EXCEEDED"
+
+
+async def test_an_unknown_model_is_not_found(models: Models) -> None:
+    """An unknown model is distinguished from one that is not downloaded."""
+    with pytest.raises(NotFoundError) as raised:
+        await anext(aiter(models.generate(asking(), "nobody")))
+    assert raised.value.reason == "MODEL_NOT_FOUND"
+
+
+async def test_a_client_that_leaves_frees_the_engine(models: Models, adapter: ScriptedLLM) -> None:
+    """Leaving a stream of text ends the work on it at once."""
+    stream = models.generate(asking(), "")
+    await anext(aiter(stream))
+    assert adapter.in_flight == 1
+    await stream.aclose()
+    assert adapter.in_flight == 0
+
+
+async def test_models_are_listed_by_name_page_by_page(models: Models) -> None:
+    """A list of models goes on after the last one of the page before."""
+    first = await models.list_models(after="", limit=1)
+    second = await models.list_models(after=first[-1].name, limit=10)
+    assert [model.name for model in (*first, *second)] == ["another", "far", "resident"]
+
+
+async def test_loading_and_unloading_say_how_the_engine_is(models: Models) -> None:
+    """Both return at once with the engine's state."""
+    assert (await models.load("")).state is EngineState.READY
+    assert (await models.unload()).state is EngineState.COLD
+    assert (await models.load("another")).model == "another"
+    assert (await models.sleep()).state is EngineState.ASLEEP
+    assert (await models.wake()).state is EngineState.READY
+
+
+async def test_a_daemon_that_stops_begins_nothing(models: Models, admission: Admission) -> None:
+    """While the daemon drains, models can be listed and not used."""
+    admission.drain()
+    assert await models.list_models(after="", limit=10)
+    with pytest.raises(UnavailableError):
+        await anext(aiter(models.generate(asking(), "")))
+    for change in (models.load(""), models.unload(), models.sleep(), models.wake()):
+        with pytest.raises(UnavailableError):
+            await change

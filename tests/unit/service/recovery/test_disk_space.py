@@ -1,0 +1,60 @@
+"""Runs that wait for room on the disk."""
+
+from collections.abc import Sequence
+
+import anyio
+import pytest
+
+from aeond.errors import StoreError
+from aeond.service.recovery.disk_space import PROBE_SECONDS, DiskSpaceWait
+from tests.support.doubles import ManualClock
+from tests.support.in_memory_journal import InMemoryJournal
+
+
+class FullJournal(InMemoryJournal):
+    """A journal whose disk is full until a test says otherwise."""
+
+    reason = "DISK_FULL"
+
+    async def probe(self) -> None:
+        if self.reason:
+            raise StoreError("no room", reason=self.reason)
+
+
+async def pass_by(clock: ManualClock, seconds: float) -> None:
+    for moment in (0.0, seconds):
+        clock.advance(moment)
+        for _ in range(10):
+            await anyio.lowlevel.checkpoint()
+
+
+async def test_runs_go_on_once_there_is_room() -> None:
+    """As long as the disk is full nothing is freed; then all are, the oldest first, and once."""
+    journal, clock = FullJournal(), ManualClock()
+    waiting = DiskSpaceWait(journal, clock)
+    freed: list[Sequence[str]] = []
+    for run_id in ("b", "a", "c"):
+        waiting.add(run_id)
+    waiting.discard("c")
+    async with anyio.create_task_group() as group:
+        group.start_soon(waiting.watch, freed.append)
+        await pass_by(clock, PROBE_SECONDS)
+        assert (len(waiting), freed) == (2, [])
+        journal.reason = ""
+        await pass_by(clock, PROBE_SECONDS)
+        await pass_by(clock, PROBE_SECONDS)
+        group.cancel_scope.cancel()
+    assert (len(waiting), freed) == (0, [["a", "b"]])
+
+
+async def test_a_journal_that_is_lost_ends_the_watch() -> None:
+    """When nothing can be written any more, waiting for room is over."""
+    journal, clock = FullJournal(), ManualClock()
+    journal.reason = "JOURNAL_FAILED"
+    waiting = DiskSpaceWait(journal, clock)
+    waiting.add("a")
+    with pytest.raises(ExceptionGroup) as raised:
+        async with anyio.create_task_group() as group:
+            group.start_soon(waiting.watch, lambda _: None)
+            await pass_by(clock, PROBE_SECONDS)
+    assert raised.group_contains(StoreError, match="no room")

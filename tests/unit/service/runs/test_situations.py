@@ -1,0 +1,60 @@
+from collections.abc import Sequence
+from dataclasses import replace
+
+from aeond.domain.runs.run import RunRequest, RunSnapshot
+from aeond.domain.values import JsonValue
+from aeond.errors import StoreError
+from aeond.service.runs.situations import MAX_FACTS, MAX_FILES, ObservedSituations
+from tests.support.doubles import ManualClock
+from tests.support.memory import InMemoryMemory
+
+RUN = RunSnapshot("r1", request=RunRequest("Where is fact 7?"))
+
+
+def situations(memory: InMemoryMemory, *names: str) -> ObservedSituations:
+    async def previews(workspace: str, most: int, near: str) -> tuple[Sequence[tuple[str, str]], bool]:
+        return [(name, name.upper()) for name in sorted(names[:most])], len(names) > most
+
+    return ObservedSituations(ManualClock(), memory, previews)
+
+
+async def test_files_and_facts_are_in_view() -> None:
+    """Names are sorted and come with the line that each file begins with; the time has its weekday."""
+    memory = InMemoryMemory()
+    await memory.write("gate", 7)
+    seen = await situations(memory, "b.txt", "a.txt").observe(RUN)
+    assert seen.files == (("a.txt", "A.TXT"), ("b.txt", "B.TXT"))
+    assert seen.facts == (("gate", 7),)
+    assert (seen.more_files, seen.more_facts) == (False, False)
+    assert "day " in seen.time
+
+
+async def test_more_than_is_shown_is_said() -> None:
+    """The listed entries are bounded, and the situation says that there are more."""
+    memory = InMemoryMemory()
+    for number in range(MAX_FACTS + 5):
+        await memory.write(f"fact {number}", number)
+    seen = await situations(memory, *(f"{n}.txt" for n in range(MAX_FILES + 5))).observe(RUN)
+    assert (len(seen.files), seen.more_files) == (MAX_FILES, True)
+    assert seen.more_facts
+    assert "fact 7" in [key for key, _ in seen.facts]
+
+
+async def test_a_child_run_sees_only_the_time() -> None:
+    """A run with tools of its Template works on what it was given."""
+    memory = InMemoryMemory()
+    await memory.write("gate", 7)
+    seen = await situations(memory, "a.txt").observe(replace(RUN, request=replace(RUN.request, tools=())))
+    assert (seen.files, seen.facts) == ((), ())
+
+
+async def test_a_source_that_fails_is_left_out() -> None:
+    """A decision without a situation is better than none."""
+
+    class Broken(InMemoryMemory):
+        async def search(
+            self, prefix: str, limit: int = 100, after: str = ""
+        ) -> Sequence[tuple[str, JsonValue]]:
+            raise StoreError("the disk is gone")
+
+    assert (await situations(Broken(), "a.txt").observe(RUN)).facts == ()

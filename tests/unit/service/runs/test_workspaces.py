@@ -1,0 +1,73 @@
+"""Folders that tools may work in."""
+
+from pathlib import Path
+
+import pytest
+
+from aeond.errors import InvalidInputError, RefusedError
+from aeond.service.runs.workspaces import Workspaces
+
+
+@pytest.fixture
+def workspaces(tmp_path: Path) -> Workspaces:
+    for name in ("own", "allowed/project", "outside", "allowed/state/deep"):
+        (tmp_path / name).mkdir(parents=True)
+    return Workspaces(
+        own=tmp_path / "own", roots=[tmp_path / "allowed"], protected=[tmp_path / "allowed" / "state"]
+    )
+
+
+async def test_a_folder_below_an_allowed_one_is_a_workspace(workspaces: Workspaces, tmp_path: Path) -> None:
+    """A client may work in any folder below an allowed one."""
+    project = str(tmp_path / "allowed" / "project")
+    assert await workspaces.resolve(project, "run") == project
+
+
+async def test_a_link_is_followed_before_it_is_judged(workspaces: Workspaces, tmp_path: Path) -> None:
+    """A link from an allowed place to another leads to where it leads, and is refused there."""
+    link = tmp_path / "allowed" / "link"
+    link.symlink_to(tmp_path / "outside")
+    with pytest.raises(RefusedError) as raised:
+        await workspaces.resolve(str(link), "run")
+    assert raised.value.reason == "WORKSPACE_NOT_ALLOWED"
+
+
+@pytest.mark.parametrize("name", ["state", "state/deep"])
+async def test_the_daemon_keeps_its_own_files(workspaces: Workspaces, tmp_path: Path, name: str) -> None:
+    """The folder of the journal and its subfolders are rejected as workspaces."""
+    with pytest.raises(RefusedError) as raised:
+        await workspaces.resolve(str(tmp_path / "allowed" / name), "run")
+    assert raised.value.reason == "WORKSPACE_PROTECTED"
+
+
+async def test_a_folder_outside_is_refused_with_what_is_allowed(
+    workspaces: Workspaces, tmp_path: Path
+) -> None:
+    """A refusal says which folders would do."""
+    with pytest.raises(RefusedError, match=str(tmp_path / "allowed")):
+        await workspaces.resolve(str(tmp_path / "outside"), "run")
+
+
+@pytest.mark.parametrize("folder", ["project", "./project", "~/project", "/a\0b"])
+async def test_a_path_that_is_not_absolute_is_refused(workspaces: Workspaces, folder: str) -> None:
+    """A relative path is rejected, because its meaning would depend on the daemon's working folder."""
+    with pytest.raises(InvalidInputError) as raised:
+        await workspaces.resolve(folder, "run")
+    assert (raised.value.reason, raised.value.field) == ("WORKSPACE_NOT_ABSOLUTE", "workspace")
+
+
+async def test_what_is_no_folder_is_refused(workspaces: Workspaces, tmp_path: Path) -> None:
+    """A file, and a path that leads nowhere, are no workspaces."""
+    file = tmp_path / "allowed" / "file"
+    file.write_text("")
+    for path in (file, tmp_path / "allowed" / "nowhere"):
+        with pytest.raises(InvalidInputError) as raised:
+            await workspaces.resolve(str(path), "run")
+        assert raised.value.reason == "WORKSPACE_UNUSABLE"
+
+
+async def test_an_own_folder_is_for_the_daemon_alone(workspaces: Workspaces, tmp_path: Path) -> None:
+    """The default workspace is a new folder that no other user can access."""
+    folder = Path(await workspaces.resolve("", "run-1"))
+    assert folder == tmp_path / "own" / "run-1"
+    assert folder.stat().st_mode & 0o077 == 0

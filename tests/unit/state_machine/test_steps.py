@@ -1,0 +1,58 @@
+from dataclasses import replace
+
+import pytest
+
+from aeond.domain.plans.plan import Plan, PlanStep, StepState
+from aeond.domain.plans.steps import StepSnapshot
+from aeond.state_machine.steps import advance, refined
+
+FIRST = PlanStep("s1", "first")
+SECOND = PlanStep("s2", "second", depends_on=("s1",))
+
+
+def steps_of(*snapshots: StepSnapshot) -> dict[str, StepSnapshot]:
+    return {snapshot.step_id: snapshot for snapshot in snapshots}
+
+
+def states(steps: object) -> list[StepState]:
+    return [step.state for step in steps.values()]  # type: ignore[attr-defined]  # a mapping of steps
+
+
+def test_steps_are_ready_when_all_they_wait_for_succeeded() -> None:
+    """A step without dependencies is READY at once, one with some when each of them gave its result."""
+    waiting = steps_of(StepSnapshot(FIRST), StepSnapshot(SECOND))
+    assert states(advance(waiting)) == [StepState.READY, StepState.PENDING]
+    done = steps_of(StepSnapshot(FIRST, StepState.SUCCEEDED), StepSnapshot(SECOND))
+    assert states(advance(done)) == [StepState.SUCCEEDED, StepState.READY]
+
+
+@pytest.mark.parametrize("state", [StepState.FAILED, StepState.INVALID, StepState.SKIPPED])
+def test_what_lost_a_dependency_is_skipped_all_the_way_down(state: StepState) -> None:
+    """Without the result that it needs a step will not run, nor will what needs that one."""
+    third = replace(SECOND, step_id="s3", depends_on=("s2",))
+    steps = advance(steps_of(StepSnapshot(third), StepSnapshot(SECOND), StepSnapshot(FIRST, state)))
+    assert states(steps) == [StepState.SKIPPED, StepState.SKIPPED, state]
+    assert steps["s2"].error == "its dependency s1 gave no result"
+
+
+def test_a_refined_plan_keeps_what_was_executed() -> None:
+    """Steps that began stay as they are, the others stand as newly planned, and none that began is lost."""
+    began = StepSnapshot(FIRST, StepState.FAILED, attempt=1, pass_index=1, error="no garden")
+    skipped = StepSnapshot(SECOND, StepState.SKIPPED)
+    free = replace(SECOND, depends_on=())
+    steps = refined(steps_of(began, skipped), Plan("a goal", (FIRST, free)))
+    assert steps["s1"] is began
+    assert steps["s2"] == StepSnapshot(free, StepState.READY)
+    with pytest.raises(ValueError, match="s1"):
+        refined(steps_of(began, skipped), Plan("a goal", (free,)))
+
+
+def test_a_dependency_that_is_not_in_the_plan_is_lost() -> None:
+    """A missing dependency is never satisfied: its dependents are skipped, and other steps continue."""
+    waiting = StepSnapshot(replace(SECOND, step_id="s3", depends_on=("s1", "s9")))
+    steps = advance(steps_of(StepSnapshot(FIRST, StepState.SUCCEEDED), waiting, StepSnapshot(SECOND)))
+    assert states(steps) == [StepState.SUCCEEDED, StepState.SKIPPED, StepState.READY]
+    assert (steps["s3"].error, steps["s3"].reason) == (
+        "its dependency s9 gave no result",
+        "DEPENDENCY_FAILED",
+    )

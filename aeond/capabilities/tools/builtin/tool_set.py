@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from aeond.capabilities.tools.builtin.calculator import calculator_tool
 from aeond.capabilities.tools.builtin.echo import echo_tool
 from aeond.capabilities.tools.builtin.memory_tools import memory_tools
 from aeond.capabilities.tools.builtin.now import now_tool
 from aeond.capabilities.tools.builtin.user_input import RequestUserInput
+from aeond.capabilities.tools.calculator.calculator import calculator_tool
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.reading import list_dir_tool, read_file_tool
 from aeond.capabilities.tools.files.searching import search_files_tool
@@ -20,7 +20,7 @@ def builtin_tools(
 ) -> Sequence[Tool]:
     """Every built-in tool, ready to be registered."""
     return (
-        calculator_tool(),
+        calculator_tool(clock),
         echo_tool(),
         now_tool(clock),
         read_file_tool(files, threads),

@@ -124,6 +124,10 @@ def _circular(function: Callable[[float], float]) -> Function:
     return lambda values: bounded(Fraction(repr(function(float(values[0])))))
 
 
+def _mean(values: Sequence[Fraction]) -> Fraction:
+    return bounded(sum(values, Fraction(0)) / len(values))
+
+
 def _one(function: Callable[[Fraction], Fraction | int]) -> Function:
     return lambda values: bounded(Fraction(function(values[0])))
 
@@ -136,6 +140,7 @@ CONSTANTS: Final[Mapping[str, Fraction]] = {
 FUNCTIONS: Final[Mapping[str, tuple[int, int, Function]]] = {
     # name: fewest arguments, most arguments, what it computes
     "abs": (1, 1, _one(abs)),
+    "avg": (1, 100, _mean),
     "ceil": (1, 1, _one(math.ceil)),
     "cos": (1, 1, _circular(math.cos)),
     "exp": (1, 1, lambda values: _inexact(lambda: _CONTEXT.exp(_decimal(values[0])))),
@@ -143,7 +148,7 @@ FUNCTIONS: Final[Mapping[str, tuple[int, int, Function]]] = {
     "ln": (1, 1, lambda values: _logarithm(values[0], _CONTEXT.ln)),
     "log10": (1, 1, lambda values: _logarithm(values[0], _CONTEXT.log10)),
     "max": (1, 100, max),
-    "mean": (1, 100, lambda values: bounded(sum(values, Fraction(0)) / len(values))),
+    "mean": (1, 100, _mean),
     "min": (1, 100, min),
     "round": (1, 2, _round),
     "sin": (1, 1, _circular(math.sin)),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aeond.capabilities.tools.builtin.arithmetic import (
+from aeond.capabilities.tools.calculator.arithmetic import (
     FUNCTIONS,
     LARGEST,
     MAX_BITS,

@@ -1,0 +1,147 @@
+"""Splits an expression into numbers, dates, times, names and signs.
+
+Numbers may have groups of thousands and a decimal point or comma, as long as one reading is possible: a comma before
+exactly three digits is refused, a single point is always the decimal point. Between the arguments of a function a
+comma separates; a text with semicolons uses those, and its commas are decimal.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Final
+
+from aeond.capabilities.tools.calculator.arithmetic import bounded
+from aeond.capabilities.tools.calculator.values import CLOCK_UNITS, MINUTE, MONTHS, Span, Value, moment
+from aeond.capabilities.tools.tables.numerals import NUMERAL, plain_numeral
+from aeond.errors import ToolError
+from aeond.frozen import frozen
+
+_SPELLINGS: Final = str.maketrans(
+    {
+        "\N{MULTIPLICATION SIGN}": "*",
+        "\N{MIDDLE DOT}": "*",
+        "\N{DOT OPERATOR}": "*",
+        "\N{DIVISION SIGN}": "/",
+        "\N{FRACTION SLASH}": "/",
+        "\N{MINUS SIGN}": "-",
+        "\N{EN DASH}": "-",
+        "\N{SUPERSCRIPT TWO}": "**2",
+        "\N{SUPERSCRIPT THREE}": "**3",
+        "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+    }
+)
+# How programs write the same: math.ceil(x), (d - d).days, timedelta(days=3), 3x4, 'text'.
+_PROGRAMS: Final = (
+    (re.compile(r"\b(?:math|datetime)\."), ""),
+    (re.compile(r"\)\.days\b"), ")"),
+    (re.compile(r"\btimedelta\(\s*([a-z]+)\s*=\s*([^(),]*)\)"), r"\1(\2)"),
+    (re.compile(r"(?<=[\d)])(?<!\b0)\s*x\s*(?=[\d(.])"), "*"),
+    (re.compile(r"(?<!\d)['\"]|['\"](?!\d)|\""), ""),
+)
+_NUMBER: Final = rf"(?:{NUMERAL.pattern})\.?(?:e[+-]?\d{{1,3}}(?!\d))?"
+_YEAR: Final = r"(?:19|20)\d\d"
+_TOKEN: Final = (
+    r"\s*(?:"
+    rf"(?P<iso>{_YEAR}-\d\d-\d\d(?:[t ]\d\d:\d\d)?(?!\d))"
+    rf"|(?P<dotted>\d\d?\.\d\d?\.{_YEAR}(?![\d.]))"
+    rf"|(?P<slashed>\d\d?/\d\d?/{_YEAR}(?!\d))|(?P<dashed>{_YEAR}-\d\d?-\d\d?(?!\d))"
+    r"|(?P<clock>\d{1,4}:[0-5]\d(?::[0-5]\d)?(?![\d:]))"
+    r"|(?P<hours>\d+\s*h\s*[0-5]?\d(?!\d)(?:\s*min\b)?)"
+    r"|(?P<number>%s)|(?P<name>[a-z_][a-z0-9_]*)|(?P<sign>\*\*|//|[-+*/%%^(),;\[\]\N{SQUARE ROOT}]))"
+)
+_OUTSIDE: Final = re.compile(_TOKEN % _NUMBER, re.ASCII)
+_AMONG_ARGUMENTS: Final = re.compile(_TOKEN % _NUMBER.replace("[.,]", "[.]"), re.ASCII)
+_AMBIGUOUS: Final = re.compile(r"[1-9]\d{0,2},\d{3}")
+_GROUPED: Final = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?(?![\d,])")
+
+
+@frozen
+class Token:
+    """A part of the text; `value` is that of a number, date or time."""
+
+    kind: str  # "value", "name", "sign" or "end"
+    text: str
+    value: Value = Fraction()
+
+
+END: Final = Token("end", "the end")
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The tokens, END last. Raises ToolError (EXPRESSION_INVALID, DATE_INVALID)."""
+    return [*_tokens(_plain(text)), END]
+
+
+def invalid(why: str, form: str = "(31 + 4) * 12") -> ToolError:
+    """The error for a text that is no expression, with a form that is one."""
+    return ToolError(f"cannot compute this: {why}; write for example {form}", reason="EXPRESSION_INVALID")
+
+
+def _plain(text: str) -> str:
+    """The text with one spelling for each operator, and without currency signs."""
+    text = text.translate(_SPELLINGS).lower()
+    marks = ((character, unicodedata.category(character)) for character in text)
+    text = "".join(" " if kind == "Zs" else "" if kind == "Sc" else mark for mark, kind in marks)
+    for pattern, spelling in _PROGRAMS:
+        text = pattern.sub(spelling, text)
+    return text.strip().rstrip("=").rstrip()
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    calls: list[bool] = []  # for each open parenthesis, whether it belongs to a function
+    before = ""
+    place = 0
+    while place < len(text):
+        among = True in calls and ";" not in text
+        match = (_AMONG_ARGUMENTS if among else _OUTSIDE).match(text, place)
+        if match is None:
+            raise invalid(f"{text[place : place + 20].strip()!r} is not understood")
+        kind = str(match.lastgroup)
+        found = match[kind]
+        if found in ("(", "["):
+            calls.append(before == "name" or found == "[")
+            if calls[-1] and ";" not in text:
+                _check_commas(text[match.end() :].partition(")")[0])
+        elif found in (")", "]") and calls:
+            calls.pop()
+        yield Token(kind, found) if kind in ("name", "sign") else Token("value", found, _value(kind, found))
+        before, place = kind, match.end()
+
+
+def _value(kind: str, text: str) -> Value:
+    if kind == "number":
+        return _number(text)
+    parts = [int(part) for part in re.findall(r"\d+", text)]
+    if kind in ("clock", "hours"):
+        return Span(
+            sum((part * unit for part, unit in zip(parts, CLOCK_UNITS, strict=False)), Fraction()), MINUTE
+        )
+    if kind == "iso":
+        return moment(*parts)
+    first, second, year = parts
+    if kind == "dotted" or (kind == "slashed" and first > MONTHS):
+        return moment(year, second, first)
+    if kind == "slashed" and second > MONTHS:
+        return moment(year, first, second)
+    raise invalid(f"{text} can be read in two ways", "date(2026,3,10)")
+
+
+def _number(text: str) -> Fraction:
+    mantissa, _, exponent = text.rstrip(".").partition("e")
+    if _AMBIGUOUS.fullmatch(mantissa):
+        plain, decimal = mantissa.replace(",", ""), float(mantissa.replace(",", "."))
+        raise invalid(f"{mantissa} can be read in two ways", f"{plain} or {decimal}")
+    try:
+        return bounded(Fraction(plain_numeral(mantissa)) * Fraction(10) ** int(exponent or 0))
+    except ValueError:
+        raise invalid(f"{mantissa} is no number", "1234.5") from None
+
+
+def _check_commas(arguments: str) -> None:
+    """Refuses commas that may group digits or separate arguments."""
+    found = _GROUPED.search(arguments)
+    if found and (", " in arguments or "." in found[0]):
+        raise invalid(
+            f"{found[0]} may be one number or several", "sum(1234.5, 20) with a space after each comma"
+        )

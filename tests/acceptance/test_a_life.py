@@ -16,9 +16,7 @@ SUM = Plan(
     "add and remember",
     (
         PlanStep("s1", "add", "calculator", {"expression": "17.5 / 100 * 2400"}),
-        PlanStep(
-            "s2", "remember", "memory_write", {"key": "bonus", "value": "$s1.result"}, depends_on=("s1",)
-        ),
+        PlanStep("s2", "remember", "remember", {"key": "bonus", "value": "$s1.result"}, depends_on=("s1",)),
     ),
 )
 

@@ -15,7 +15,7 @@ BONUS = Plan(
     "the bonus",
     (
         PlanStep("s1", "", "calculator", {"expression": "17.5 / 100 * 2400"}),
-        PlanStep("s2", "", "memory_write", {"key": "bonus", "value": "$s1.result"}, depends_on=("s1",)),
+        PlanStep("s2", "", "remember", {"key": "bonus", "value": "$s1.result"}, depends_on=("s1",)),
     ),
 )
 

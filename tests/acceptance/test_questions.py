@@ -25,7 +25,7 @@ def asking(**arguments: Any) -> Plan:
         "ask and remember",
         (
             PlanStep("s1", "ask", "request_user_input", {"prompt": "Which colour?", **arguments}),
-            PlanStep("s2", "remember", "memory_write", {"key": "colour", "value": "$s1"}, depends_on=("s1",)),
+            PlanStep("s2", "remember", "remember", {"key": "colour", "value": "$s1"}, depends_on=("s1",)),
         ),
     )
 

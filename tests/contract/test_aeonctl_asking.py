@@ -21,8 +21,8 @@ async def test_the_answer_stands_alone_on_standard_output(aeonctl: Run) -> None:
         "plan: 2 steps",
         "• 1/2 calculator 2400 * 0.175",
         "✓ 1/2 calculator 2400 * 0.175 → 420.0 (0.2s)",
-        "• 2/2 memory_write key=bonus value=420",
-        "✓ 2/2 memory_write key=bonus value=420 → true (0.2s)",
+        "• 2/2 remember key=bonus value=420",
+        "✓ 2/2 remember key=bonus value=420 → true (0.2s)",
         "writing the answer",
         "remembered: bonus",
     ]
@@ -128,8 +128,8 @@ async def test_a_watch_from_the_midst_knows_the_steps(aeonctl: Run) -> None:
     assert (watched.code, watched.out) == (0, "It is 420.\n")
     assert watched.err.splitlines() == [
         "✓ 1/2 calculator 2400 * 0.175 → 420.0 (0.2s)",
-        "• 2/2 memory_write key=bonus value=420",
-        "✓ 2/2 memory_write key=bonus value=420 → true (0.2s)",
+        "• 2/2 remember key=bonus value=420",
+        "✓ 2/2 remember key=bonus value=420 → true (0.2s)",
         "writing the answer",
         "remembered: bonus",
     ]

@@ -29,7 +29,7 @@ async def test_the_screen_of_a_whole_run(daemon: ScriptedDaemon) -> None:
         assert await shown.read_to_end() == 0
     assert shown.screen.text.splitlines() == [
         "✓ calculator 2400 * 0.175 → 420.0" + " " * 43 + "0.2s",
-        "✓ memory_write key=bonus value=420 → true" + " " * 35 + "0.2s",
+        "✓ remember key=bonus value=420 → true" + " " * 39 + "0.2s",
         "",
         "It is 420.",
         "remembered: bonus",

@@ -50,7 +50,7 @@ async def test_decisions_follow_each_other_by_their_results(tmp_path: Path) -> N
     here = place(
         tmp_path,
         calculator("2400 * 17.5 / 100"),
-        {"memory_write": {"key": "bonus", "value": "420"}},
+        {"remember": {"key": "bonus", "value": "420"}},
         {"answer": "It is 420; I remember it as bonus."},
     )
     run = await here.work("What is 17.5% of 2400? Then remember the result as bonus.")

@@ -1,4 +1,4 @@
-"""24 tools, and what people ask for in their own words, each with the tool that does it: to measure ranking with."""
+"""23 tools, and what people ask for in their own words, each with the tool that does it: to measure ranking with."""
 
 from typing import Final
 
@@ -21,9 +21,8 @@ _TOOLS: Final[tuple[tuple[str, str, JsonObject], ...]] = (
         {"text": "whale"},
     ),
     ("write_file", "Writes a text file. Replaces what is there.", {"path": "list.txt", "content": "milk"}),
-    ("memory_write", "Remembers a fact under a key.", {"key": "car", "value": "blue"}),
-    ("memory_read", "Recalls a fact that was remembered.", {"key": "car"}),
-    ("memory_search", "Finds remembered facts.", {"prefix": "c"}),
+    ("remember", "Remembers a fact under a key.", {"key": "car", "value": "blue"}),
+    ("recall", "Finds remembered facts.", {"text": "car"}),
     ("request_user_input", "Asks the user a question.", {"prompt": "Which size?"}),
     ("weather", "Gives the weather forecast of a place.", {"place": "Bergen"}),
     ("send_mail", "Sends an e-mail.", {"to": "ann@example.org", "subject": "Hello"}),
@@ -57,10 +56,10 @@ TOOL_REQUESTS: Final = (
     ("search_files", "find every line with the word invoice"),
     ("write_file", "save this as notes.txt"),
     ("write_file", "make a new file with my shopping list"),
-    ("memory_write", "keep in mind that my sister lives in Graz"),
-    ("memory_write", "note that the wifi password is tulip"),
-    ("memory_read", "what is my wifi password"),
-    ("memory_search", "what do you know about me"),
+    ("remember", "keep in mind that my sister lives in Graz"),
+    ("remember", "note that the wifi password is tulip"),
+    ("recall", "what is my wifi password"),
+    ("recall", "what do you know about me"),
     ("weather", "do I need an umbrella tomorrow"),
     ("weather", "how cold will it get in Oslo"),
     ("send_mail", "write to Tom that I am late"),

@@ -78,7 +78,7 @@ def ended(
 def answered_run(answer: str = "It is 420.", *, deltas: int = 3) -> list[Any]:
     """The kinds of a run of two steps, its answer written in pieces."""
     calculate = tool_step("s1", "calculator", expression="2400 * 0.175")
-    remember = tool_step("s2", "memory_write", key="bonus", value=420)
+    remember = tool_step("s2", "remember", key="bonus", value=420)
     size = -(-len(answer) // deltas)
     pieces = [
         events_pb2.TextDelta(text=answer[start : start + size], offset=start)

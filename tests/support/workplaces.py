@@ -9,6 +9,7 @@ from typing import Final
 
 import anyio
 
+from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.tools.builtin.tool_set import builtin_tools
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
@@ -92,7 +93,7 @@ class Workplace:
 
     def _registry(self) -> Registry:
         registry, files = Registry(), ContainedFiles(best_resolver(), (), ())
-        for tool in builtin_tools(SystemClock(), self.memory, files, WorkerThreads()):
+        for tool in builtin_tools(SystemClock(), self.memory, files, WorkerThreads(), NoEmbedder()):
             registry.register(tool)
         return registry
 

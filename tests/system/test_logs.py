@@ -70,7 +70,7 @@ def test_the_log_holds_no_content(service: Service) -> None:
     service.configure(rules=[{"text": "the scripted-answer-7321"}])
     systemctl("start", "aeond")
     aeonctl(MEMBER, "ask", "--workspace", "", "the asked-question-7321")
-    note = {"step_id": "s1", "tool": "memory_write", "arguments": {"key": "key-7321", "value": "value-7321"}}
+    note = {"step_id": "s1", "tool": "remember", "arguments": {"key": "key-7321", "value": "value-7321"}}
     wrong = {"step_id": "s2", "tool": "calculator", "arguments": {"expression": "expression-7321"}}
     asked = aeonctl(MEMBER, "ask", "--workspace", "", "--plan", service.plan("the goal-7321", note, wrong))
     assert asked.returncode in {0, 1}, asked.stderr

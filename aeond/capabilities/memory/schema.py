@@ -5,6 +5,10 @@ by meaning, its vector. The two full-text tables hold no text of their own: `ent
 `entry_parts` three letters in a row, for texts without spaces and inflected words.
 """
 
+import json
+from array import array
+from collections.abc import Iterable, Sequence
+
 import apsw
 
 from aeond.capabilities.memory.entries import decode_value
@@ -74,6 +78,29 @@ def remove(cursor: apsw.Cursor, namespace: str, key: str) -> bool:
     _drop_index(cursor, entry_id)
     cursor.execute("DELETE FROM entries WHERE entry_id = ?", (entry_id,))
     return True
+
+
+def vectors_of(
+    cursor: apsw.Cursor, namespace: str, keys: Sequence[str], model: str
+) -> dict[str, tuple[float, ...]]:
+    """The vectors that this model computed for these keys, by key."""
+    rows = cursor.execute(
+        "SELECT key, vector FROM vectors JOIN entries USING (entry_id) "
+        "WHERE namespace = ? AND model = ? AND key IN (SELECT value FROM json_each(?))",
+        (namespace, model, json.dumps(keys)),
+    )
+    return {key: tuple(array("f", vector)) for key, vector in rows}
+
+
+def keep_vectors(
+    cursor: apsw.Cursor, namespace: str, model: str, rows: Iterable[tuple[str, str, bytes]]
+) -> None:
+    """Keeps a vector for each key, value as JSON text and vector, unless the value changed meanwhile."""
+    cursor.executemany(
+        "INSERT OR REPLACE INTO vectors (entry_id, model, vector) "
+        "SELECT entry_id, ?, ? FROM entries WHERE namespace = ? AND key = ? AND value = ?",
+        [(model, vector, namespace, key, text) for key, text, vector in rows],
+    )
 
 
 def index_text(key: str, value: JsonValue) -> str:

@@ -1,6 +1,8 @@
 """Memory on disk."""
 
-from collections.abc import Iterable, Sequence
+import logging
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -16,17 +18,24 @@ from aeond.capabilities.memory.entries import (
     encode_value,
     end_of,
 )
-from aeond.capabilities.memory.relevance import parts_of, ranked
-from aeond.capabilities.memory.schema import MEMORY, form_of, put, remove
+from aeond.capabilities.memory.relevance import parts_of, plain_text, ranked
+from aeond.capabilities.memory.schema import MEMORY, form_of, keep_vectors, put, remove, vectors_of
 from aeond.capabilities.sqlite_access import SqliteAccess
 from aeond.domain.facts import Fact
 from aeond.domain.names import words_of
 from aeond.domain.values import JsonValue
+from aeond.errors import AeondError
+from aeond.ports.embedding import Embedder, Vector, cosine
+
+log = logging.getLogger("aeond.memory")
 
 # Up to so many facts are compared with a query one by one; of more, those that the full text finds.
 MAX_COMPARED: Final = 500
 MAX_HITS: Final = 200
 MAX_QUERY_CHARS: Final = 4_000
+# Facts that get their vector during one recall; the others get theirs during later ones.
+MAX_EMBEDDED: Final = 16
+_EMBEDDED_CHARS: Final = 400  # of a fact
 
 
 class SqliteMemory:
@@ -36,14 +45,21 @@ class SqliteMemory:
     or fails happened whole or not at all. Enter it before use: that upgrades a file of an older version and
     refuses one that cannot be used (StoreError: MEMORY_NEWER, _FOREIGN, _CORRUPT, _READ_ONLY, _CANNOT_OPEN,
     _UNSAFE). Later: DISK_FULL, MEMORY_BUSY, MEMORY_STUCK after `deadline_seconds`, and MEMORY_FAILED, after
-    which nothing is written until the next start.
+    which nothing is written until the next start. Without an embedder facts are recalled by words alone.
     """
 
     def __init__(
-        self, path: Path, namespace: str = "user", *, deadline_seconds: float = 30.0, vfs: str | None = None
+        self,
+        path: Path,
+        namespace: str = "user",
+        *,
+        embedder: Embedder | None = None,
+        deadline_seconds: float = 30.0,
+        vfs: str | None = None,
     ) -> None:
         self._file = SqliteAccess(path, MEMORY, deadline_seconds=deadline_seconds, vfs=vfs)
         self._namespace = namespace
+        self._embedder = embedder
 
     async def __aenter__(self) -> Self:
         await self._file.open()
@@ -98,9 +114,34 @@ class SqliteMemory:
         """See ports.Memory."""
         query = query[:MAX_QUERY_CHARS]
         most = max(1, min(limit, MAX_FOUND))
-        return await self._file.read(
-            lambda cursor: ranked(query, self._compared(cursor, query, most), {}, most)
+        facts = await self._file.read(lambda cursor: self._compared(cursor, query, most))
+        meanings = await self._meanings(query, dict(facts))
+        return await self._file.read(lambda _cursor: ranked(query, facts, meanings, most))
+
+    async def _meanings(self, query: str, facts: Mapping[str, JsonValue]) -> Mapping[str, float]:
+        """The cosine of each fact to the query, as far as vectors are known or can be computed now."""
+        embedder = self._embedder
+        if embedder is None or not embedder.available or not facts or not words_of(query):
+            return {}
+        known = await self._file.read(
+            lambda cursor: vectors_of(cursor, self._namespace, list(facts), embedder.name)
         )
+        new = [key for key in facts if key not in known][:MAX_EMBEDDED]
+        texts = [f"{key}: {plain_text(facts[key])}"[:_EMBEDDED_CHARS] for key in new]
+        try:
+            asked, *computed = await embedder.embed([query, *texts]) or [()]
+        except AeondError as error:
+            log.warning("facts are recalled by words alone: %s", error.message)
+            return {}
+        if not asked:
+            return {}
+        added: dict[str, Vector] = dict(zip(new, computed, strict=True))
+        if added:
+            rows = [
+                (key, encode_value(facts[key]), array("f", vector).tobytes()) for key, vector in added.items()
+            ]
+            await self._file.change(lambda cursor: keep_vectors(cursor, self._namespace, embedder.name, rows))
+        return {key: cosine(asked, vector) for key, vector in {**known, **added}.items()}
 
     def _compared(self, cursor: apsw.Cursor, query: str, limit: int) -> list[tuple[str, JsonValue]]:
         """The facts to compare with the query: all when they are few, else those that full text finds."""

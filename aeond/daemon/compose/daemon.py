@@ -112,7 +112,7 @@ async def composed(
         embedding = embedding_files(config, paths)
         embedder = await stack.enter_async_context(opened_embedder(config, embedding, clock))
         journal = SqliteJournal(paths.journal)
-        memory = SqliteMemory(paths.memory)
+        memory = SqliteMemory(paths.memory, embedder=embedder)
         sessions = SqliteSessions(paths.sessions)
         async with anyio.create_task_group() as opening:  # together: both wait for disk space
             for store in (journal, memory, sessions):
@@ -127,7 +127,7 @@ async def composed(
         )
         threads = WorkerThreads()
         own = await own_tools(config.tools, paths)
-        for tool in parts.tools((*builtin_tools(clock, memory, files, threads), *own)):
+        for tool in parts.tools((*builtin_tools(clock, memory, files, threads, embedder), *own)):
             registry.register(tool)
         templates = open_templates(config.tools, registry)
         invoker = GuardedInvoker(registry, clock, AuthoriseAll())

@@ -21,30 +21,28 @@ class ExampleUse:
 
 
 EXAMPLE_USES: Final[tuple[ExampleUse, ...]] = (
-    ExampleUse("the alarm code changed to 5512", {"memory_write": {"key": "alarm code", "value": "5512"}}),
+    ExampleUse("the alarm code changed to 5512", {"remember": {"key": "alarm code", "value": "5512"}}),
     ExampleUse(
         "I moved, my new address is Elm Street 4",
-        {"memory_write": {"key": "address", "value": "Elm Street 4"}},
+        {"remember": {"key": "address", "value": "Elm Street 4"}},
     ),
     ExampleUse(
         "don't forget that Paul is allergic to bees",
-        {"memory_write": {"key": "Paul's allergy", "value": "bees"}},
+        {"remember": {"key": "Paul's allergy", "value": "bees"}},
     ),
     ExampleUse(
         "Merk dir, dass der Schlüssel bei Frau Voss liegt",
-        {"memory_write": {"key": "key", "value": "with Frau Voss"}},
+        {"remember": {"key": "key", "value": "with Frau Voss"}},
     ),
-    ExampleUse("mi talla de camisa es ahora la 42", {"memory_write": {"key": "shirt size", "value": "42"}}),
+    ExampleUse("mi talla de camisa es ahora la 42", {"remember": {"key": "shirt size", "value": "42"}}),
     ExampleUse(
         "note pour plus tard : le code du garage est 3391",
-        {"memory_write": {"key": "garage code", "value": "3391"}},
+        {"remember": {"key": "garage code", "value": "3391"}},
     ),
     ExampleUse(
-        "zapamiętaj, że lekarz mamy to dr Lis", {"memory_write": {"key": "mum's doctor", "value": "dr Lis"}}
+        "zapamiętaj, że lekarz mamy to dr Lis", {"remember": {"key": "mum's doctor", "value": "dr Lis"}}
     ),
-    ExampleUse(
-        "my salary goes up to 3100 from next month", {"memory_write": {"key": "salary", "value": "3100"}}
-    ),
+    ExampleUse("my salary goes up to 3100 from next month", {"remember": {"key": "salary", "value": "3100"}}),
     ExampleUse("you can forget the old locker number", {"forget": {"key": "locker number"}}),
     ExampleUse("what's my bike lock code again", {ANSWER: "Your bike lock code is 2468."}),
     ExampleUse("¿cuál es mi número de socio?", {ANSWER: "Tu número de socio es 118."}),

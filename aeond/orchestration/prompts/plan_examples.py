@@ -18,12 +18,12 @@ _EXAMPLES: Final[tuple[tuple[str, tuple[JsonObject, ...]], ...]] = (
     ("Hi, how are you?", ({"agent": "llm"},)),
     ("Say 'sleep well' in Dutch.", ({"agent": "llm"},)),
     ("Where did I write about Paris?", ({"tool": "search_files", "arguments": {"text": "Paris"}},)),
-    ("List everything that you keep for me.", ({"tool": "memory_search", "arguments": {}},)),
+    ("List everything that you keep for me.", ({"tool": "recall", "arguments": {}},)),
     (
         "Read motto.txt, then remember it as motto.",
         (
             {"tool": "read_file", "arguments": {"path": "motto.txt"}},
-            {"tool": "memory_write", "arguments": {"key": "motto", "value": "$s1.text"}},
+            {"tool": "remember", "arguments": {"key": "motto", "value": "$s1.text"}},
         ),
     ),
     (

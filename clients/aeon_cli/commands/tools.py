@@ -81,7 +81,7 @@ def call(
     \b
     aeonctl call calculator expression='2400 * 0.175'
     aeonctl call read_file path=README.md
-    aeonctl call memory_write '{"key": "bonus", "value": 420}'
+    aeonctl call remember '{"key": "bonus", "value": 420}'
     """  # noqa: D301 - click's mark for lines that stay as they are
     from aeon_cli.exits import Exit
     from aeon_cli.plans import arguments_of

@@ -1,4 +1,4 @@
-"""The echo tool: gives a text back, for trying out and for plans that need a fixed text."""
+"""The echo tool: returns a text, for trials, benchmarks and plans that need a fixed text. Models are not offered it."""
 
 from typing import Annotated
 
@@ -23,7 +23,7 @@ class EchoResult(BaseModel):
 
 
 def echo_tool() -> FunctionTool:
-    @tool(effect=Effect.PURE, example={"text": "Good morning, Lena!"}, timeout_seconds=5.0)
+    @tool(effect=Effect.PURE, example={"text": "Good morning, Lena!"}, timeout_seconds=5.0, offered=False)
     def echo(arguments: EchoArguments, _context: ToolContext) -> EchoResult:
         """Gives a text back unchanged, to test that tools work."""
         return EchoResult(text=arguments.text)

@@ -3,22 +3,29 @@
 from collections.abc import Sequence
 
 from aeond.capabilities.tools.builtin.echo import echo_tool
-from aeond.capabilities.tools.builtin.memory_tools import memory_tools
 from aeond.capabilities.tools.builtin.now import now_tool
 from aeond.capabilities.tools.builtin.user_input import RequestUserInput
 from aeond.capabilities.tools.calculator.calculator import calculator_tool
+from aeond.capabilities.tools.facts.memory_tools import memory_tools
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.reading import list_dir_tool, read_file_tool
 from aeond.capabilities.tools.files.searching import search_files_tool
 from aeond.capabilities.tools.files.writing import write_file_tool
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.ports import Clock, Memory, Tool
+from aeond.ports.embedding import Embedder
+from aeond.ports.undo import UndoLog
 
 
 def builtin_tools(
-    clock: Clock, memory: Memory, files: ContainedFiles, threads: WorkerThreads
+    clock: Clock,
+    memory: Memory,
+    files: ContainedFiles,
+    threads: WorkerThreads,
+    embedder: Embedder,
+    undo: UndoLog | None = None,
 ) -> Sequence[Tool]:
-    """Every built-in tool, ready to be registered."""
+    """Every built-in tool, ready to be registered. Without an undo log changes cannot be taken back."""
     return (
         calculator_tool(clock),
         echo_tool(),
@@ -27,6 +34,6 @@ def builtin_tools(
         list_dir_tool(files, threads),
         search_files_tool(files, threads),
         write_file_tool(files, threads),
-        *memory_tools(memory),
+        *memory_tools(memory, clock, embedder, undo),
         RequestUserInput(),
     )

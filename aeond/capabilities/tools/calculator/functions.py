@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
 from functools import partial
+from operator import mul
 from typing import Final
 
 from aeond.capabilities.tools.calculator.arithmetic import FUNCTIONS
@@ -103,8 +104,7 @@ def _date(values: Sequence[Value]) -> Value:
 def _time(values: Sequence[Value]) -> Value:
     if len(values) == 1 and isinstance(values[0], Span):
         return values[0]
-    parts = zip(_whole(values, "time"), CLOCK_UNITS, strict=False)
-    return Span(Fraction(sum(number * unit for number, unit in parts)), MINUTE)
+    return Span(Fraction(sum(map(mul, _whole(values, "time"), CLOCK_UNITS))), MINUTE)
 
 
 def _whole(values: Sequence[Value], name: str) -> list[int]:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from fractions import Fraction
+from operator import mul
 from typing import Final
 
 from aeond.capabilities.tools.calculator.arithmetic import bounded
@@ -114,9 +115,7 @@ def _value(kind: str, text: str) -> Value:
         return _number(text)
     parts = [int(part) for part in re.findall(r"\d+", text)]
     if kind in ("clock", "hours"):
-        return Span(
-            sum((part * unit for part, unit in zip(parts, CLOCK_UNITS, strict=False)), Fraction()), MINUTE
-        )
+        return Span(Fraction(sum(map(mul, parts, CLOCK_UNITS))), MINUTE)
     if kind == "iso":
         return moment(*parts)
     first, second, year = parts

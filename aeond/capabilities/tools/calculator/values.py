@@ -83,7 +83,8 @@ def add(left: Value, right: Value) -> Value:
             return add(right, left)
         case Months(), Months():
             return Months(bounded(left.count + right.count))
-    raise _unfit("add", left, right)
+        case _:
+            raise _unfit("add", left, right)
 
 
 def subtract(left: Value, right: Value) -> Value:
@@ -106,7 +107,8 @@ def multiply(left: Value, right: Value) -> Value:
             return Months(bounded(left.count * right))
         case Fraction(), Span() | Months():
             return multiply(right, left)
-    raise _unfit("multiply", left, right)
+        case _:
+            raise _unfit("multiply", left, right)
 
 
 def quotient(left: Value, right: Value) -> Value:
@@ -119,7 +121,8 @@ def quotient(left: Value, right: Value) -> Value:
             return divide(left.seconds, right.seconds)
         case Months(), Fraction():
             return Months(divide(left.count, right))
-    raise _unfit("divide", left, right)
+        case _:
+            raise _unfit("divide", left, right)
 
 
 def whole_quotient(left: Value, right: Value) -> Value:
@@ -142,7 +145,8 @@ def negative(value: Value) -> Value:
             return Span(-value.seconds, value.unit)
         case Months():
             return Months(-value.count)
-    raise _unfit("negate", value)
+        case _:
+            raise _unfit("negate", value)
 
 
 def applied(name: str, values: Sequence[Value]) -> Value:
@@ -176,7 +180,8 @@ def months_between(values: Sequence[Value]) -> Fraction:
                 return -months_between([last, first])
             count = (last.year - first.year) * MONTHS + last.month - first.month
             return Fraction(count - (_later(first, count) > last))
-    raise _unfit("months", *values)
+        case _:
+            raise _unfit("months", *values)
 
 
 def shown(value: Value) -> int | float | str:

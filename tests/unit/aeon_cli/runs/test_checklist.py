@@ -32,7 +32,7 @@ def test_a_whole_run_ends_in_steps_done_and_an_answer() -> None:
     checklist = shown(*wire_events.answered_run("It is 420."))
     assert [(line.title, line.state, line.detail) for line in checklist.lines] == [
         ("calculator 2400 * 0.175", StepState.SUCCEEDED, "420.0"),
-        ("memory_write key=bonus value=420", StepState.SUCCEEDED, "true"),
+        ("remember key=bonus value=420", StepState.SUCCEEDED, "true"),
     ]
     assert checklist.answer is not None
     assert (checklist.answer.text, checklist.answer_text) == ("It is 420.", "It is 420.")

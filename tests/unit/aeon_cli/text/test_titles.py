@@ -12,8 +12,8 @@ from aeond_client.tools import RecordedEffect
     [
         (PlanStep("s", tool="calculator", arguments={"expression": "1 + 1"}), "calculator 1 + 1"),
         (
-            PlanStep("s", tool="memory_write", arguments={"key": "a", "value": 1}),
-            "memory_write key=a value=1",
+            PlanStep("s", tool="remember", arguments={"key": "a", "value": 1}),
+            "remember key=a value=1",
         ),
         (PlanStep("s", tool="now"), "now"),
         (PlanStep("s", "Think about\nit", agent="llm"), "Think about it"),

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
@@ -5,9 +6,11 @@ import anyio.to_thread
 import apsw
 import pytest
 
-from aeond.capabilities.memory.sqlite_memory import SqliteMemory
-from aeond.errors import StoreError
+from aeond.capabilities.memory.sqlite_memory import MAX_EMBEDDED, SqliteMemory
+from aeond.errors import OverloadedError, StoreError
+from aeond.ports.embedding import Vector
 from tests.support.counting_vfs import counting_vfs
+from tests.support.embedders import WordEmbedder
 from tests.support.failing_vfs import failing_vfs, hanging_vfs
 
 
@@ -152,3 +155,62 @@ async def test_an_upgrade_that_fails_leaves_the_old_file(tmp_path: Path) -> None
     assert connection.pragma("user_version") == 1
     assert connection.execute("SELECT count(*) FROM entries").get == 3
     connection.close()
+
+
+class Synonyms(WordEmbedder):
+    """Knows one meaning besides the words: a feline is a cat."""
+
+    busy = False
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
+        if self.busy:
+            raise OverloadedError("too many texts at once: try again later", reason="EMBEDDER_BUSY")
+        return await super().embed([text.replace("feline", "cat") for text in texts])
+
+
+async def recalled(memory: SqliteMemory, query: str) -> str:
+    return (await memory.recall(query, 3))[0].key
+
+
+async def test_facts_are_recalled_by_meaning(tmp_path: Path) -> None:
+    """With an embedder a fact is recalled by other words; without vectors at the time, by words."""
+    embedder = Synonyms()
+    async with SqliteMemory(tmp_path / "memory.db", embedder=embedder) as memory:
+        for key in ("apple", "name of the cat", "zebra"):
+            await memory.write(key, "x")
+        assert await recalled(memory, "feline") == "name of the cat"
+        embedder.busy = True
+        assert await recalled(memory, "feline") == "apple"
+        assert await recalled(memory, "cat") == "name of the cat"
+        embedder.available = False
+        assert await recalled(memory, "feline") == "apple"
+
+
+async def test_vectors_are_kept(tmp_path: Path) -> None:
+    """A fact is embedded once, also over a restart, and again only after it changed or with another model."""
+    embedder = Synonyms()
+    async with SqliteMemory(tmp_path / "memory.db", embedder=embedder) as memory:
+        await memory.write("cat", "Mo")
+        await memory.write("dog", "Rex")
+        await memory.recall("feline")
+        assert embedder.calls == [("cat", "cat: Mo", "dog: Rex")]
+    async with SqliteMemory(tmp_path / "memory.db", embedder=embedder) as memory:
+        await memory.recall("feline")
+        await memory.write("dog", "Bello")
+        await memory.recall("feline")
+        assert embedder.calls[1:] == [("cat",), ("cat", "dog: Bello")]
+        assert await recalled(memory, "feline") == "cat"
+        embedder.name = "another"
+        await memory.recall("feline")
+        assert embedder.calls[-1] == ("cat", "cat: Mo", "dog: Bello")
+
+
+async def test_a_recall_embeds_a_bounded_number(tmp_path: Path) -> None:
+    """Of many new facts one recall embeds a part and the next ones the rest."""
+    embedder = Synonyms()
+    async with SqliteMemory(tmp_path / "memory.db", embedder=embedder) as memory:
+        for number in range(MAX_EMBEDDED + 5):
+            await memory.write(f"fact {number}", number)
+        for _ in range(3):
+            await memory.recall("feline")
+        assert [len(texts) - 1 for texts in embedder.calls] == [MAX_EMBEDDED, 5, 0]

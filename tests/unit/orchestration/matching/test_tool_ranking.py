@@ -45,7 +45,7 @@ async def test_some_tools_are_always_there() -> None:
 
 @pytest.mark.model
 async def test_the_right_tool_is_among_the_first_twelve() -> None:
-    """Of 24 tools the twelve nearest hold the right one for most requests; those missed are known."""
+    """Of 23 tools the twelve nearest hold the right one for most requests; those missed are known."""
     async with real_embedder() as embedder:
         chosen = ToolRanking(TextRanking(embedder))
         missed = [

@@ -1,5 +1,6 @@
 """The set of built-in tools."""
 
+from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.capabilities.tools.builtin.tool_set import builtin_tools
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
@@ -12,7 +13,9 @@ from tests.support.memory import InMemoryMemory
 def test_all_register_together() -> None:
     """All built-in tools pass the registry's checks side by side."""
     registry = Registry()
-    tools = builtin_tools(ManualClock(), InMemoryMemory(), ContainedFiles(resolve_in_kernel), WorkerThreads())
+    tools = builtin_tools(
+        ManualClock(), InMemoryMemory(), ContainedFiles(resolve_in_kernel), WorkerThreads(), NoEmbedder()
+    )
     for tool in tools:
         registry.register(tool)
     assert len(registry.list_names()) == len(tools)
@@ -20,7 +23,9 @@ def test_all_register_together() -> None:
 
 def test_what_is_said_to_a_model_is_small() -> None:
     """Names, descriptions, input schemas and examples of all tools fit a prompt of a small model."""
-    tools = builtin_tools(ManualClock(), InMemoryMemory(), ContainedFiles(resolve_in_kernel), WorkerThreads())
+    tools = builtin_tools(
+        ManualClock(), InMemoryMemory(), ContainedFiles(resolve_in_kernel), WorkerThreads(), NoEmbedder()
+    )
     said = sum(
         len(str((tool.spec.name, tool.spec.description, tool.spec.input_schema, tool.spec.example)))
         for tool in tools

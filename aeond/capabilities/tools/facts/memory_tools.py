@@ -1,0 +1,270 @@
+"""The tools remember, recall and forget, over the Memory port."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, Field
+
+from aeond.capabilities.tools.facts.same_fact import same_facts
+from aeond.capabilities.tools.function_tool import FunctionTool, tool
+from aeond.capabilities.tools.json_size import json_size
+from aeond.domain.facts import Fact
+from aeond.domain.names import Match, fit
+from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
+from aeond.domain.undo import Change, ChangeKind
+from aeond.domain.values import JsonValue, canonical_json, display_json
+from aeond.errors import InvalidInputError, ToolError
+from aeond.ports import Clock, Memory
+from aeond.ports.embedding import Embedder
+from aeond.ports.undo import UndoLog
+
+MAX_KEY_CHARS: Final = 200
+MAX_TEXT_CHARS: Final = 4_000
+MAX_LISTED: Final = 50
+MAX_LISTED_BYTES: Final = 64 * 1024
+MAX_RECALLED: Final = 8
+MAX_SHOWN_CHARS: Final = 120  # of a value in a sentence
+MAX_NEAR: Final = 3
+
+_COMPARED: Final = 50  # facts that a key is compared with
+_NAMED: Final = 20  # keys, where no fact fits
+_LEAST_SCORE: Final = 0.2
+_LEAST_SHARE: Final = 0.4  # of the best score
+
+Key = Annotated[str, Field(min_length=1, max_length=MAX_KEY_CHARS)]
+
+
+class RememberArguments(BaseModel):
+    """A fact and its name."""
+
+    key: Key
+    value: Annotated[str, Field(max_length=MAX_TEXT_CHARS)] | int | float | bool
+
+
+class Done(BaseModel):
+    """One line on what is remembered now."""
+
+    result: str
+
+
+class RecallArguments(BaseModel):
+    """The words to look for."""
+
+    text: Annotated[str, Field(max_length=MAX_TEXT_CHARS, description="empty lists all")] = ""
+
+
+class RecalledFact(BaseModel):
+    """One remembered fact."""
+
+    key: str
+    value: Any
+
+
+class RecallResult(BaseModel):
+    """The facts that fit, the best first, or all in order of their keys; `note` says why there are none."""
+
+    facts: Annotated[list[RecalledFact], Field(max_length=MAX_LISTED)]
+    truncated: bool
+    note: str = ""
+
+
+class ForgetArguments(BaseModel):
+    """The name of a fact."""
+
+    key: Key
+
+
+def memory_tools(
+    memory: Memory, clock: Clock, embedder: Embedder, undo: UndoLog | None = None
+) -> Sequence[FunctionTool]:
+    """The three tools. With an undo log each change is recorded there before it is made: `before` holds the value as
+    JSON, `after` is `content_id` of the new one."""
+    facts = _Facts(memory, clock, embedder, undo)
+
+    async def keys(_context: ToolContext, limit: int, near: str) -> Sequence[str]:
+        return [fact.key for fact in await memory.recall(near, limit)]
+
+    async def remembered(arguments: RememberArguments, context: ToolContext) -> ToolOutput[Done] | None:
+        if undo is None:
+            fact = await memory.find(arguments.key)
+            is_there = fact is not None and _same(fact.value, arguments.value)
+            return (
+                ToolOutput(Done(result=_line(_plain(arguments.key), arguments.value))) if is_there else None
+            )
+        change = await facts.made(context)
+        if change is None:
+            return None
+        return _remembered(change.path, arguments.value, _before(change), ())
+
+    async def forgotten(_arguments: ForgetArguments, context: ToolContext) -> ToolOutput[Done] | None:
+        change = await facts.made(context)
+        return None if change is None else _forgotten(Fact(change.path, _before(change)))
+
+    @tool(
+        effect=Effect.WRITE_CONTAINED,
+        idempotent=True,
+        example={"key": "favourite colour", "value": "green"},
+        reconcile=remembered,
+        candidates={"key": keys},
+    )
+    async def remember(arguments: RememberArguments, context: ToolContext) -> ToolOutput[Done]:
+        """Remember or change a fact about the person."""
+        found, near = await facts.meant(arguments.key)
+        if found is not None and _same(found.value, arguments.value):
+            return ToolOutput(Done(result=f"{_line(found.key, found.value)} already"))
+        key = _plain(arguments.key) if found is None else found.key
+        before = None if found is None else found.value
+        await facts.record(context, key, found, content_id(arguments.value))
+        await memory.write(key, arguments.value)
+        return _remembered(key, arguments.value, before, near)
+
+    @tool(effect=Effect.READ, example={"text": "birthday of Anna"})
+    async def recall(arguments: RecallArguments, _context: ToolContext) -> RecallResult:
+        """Look up remembered facts by words or meaning."""
+        if not arguments.text.strip():
+            return _listed([Fact(key, value) for key, value in await memory.search("", MAX_LISTED + 1)])
+        found = await memory.recall(arguments.text, _COMPARED)
+        best = max((fact.score for fact in found), default=0.0)
+        least = max(_LEAST_SCORE, best * _LEAST_SHARE)
+        fitting = [fact for fact in found if fact.score >= least]
+        if fitting:
+            return _listed(fitting[:MAX_RECALLED])
+        names = ", ".join([fact.key for fact in found][:_NAMED])
+        return RecallResult(facts=[], truncated=False, note=f"no fact fits; remembered: {names or 'nothing'}")
+
+    @tool(
+        effect=Effect.WRITE_CONTAINED,
+        idempotent=True,
+        example={"key": "old locker number"},
+        reconcile=forgotten,
+        candidates={"key": keys},
+    )
+    async def forget(arguments: ForgetArguments, context: ToolContext) -> ToolOutput[Done]:
+        """Forget a remembered fact."""
+        fact, _ = await facts.meant(arguments.key)
+        if fact is None:
+            raise ToolError(
+                f"nothing is remembered as {arguments.key!r}", reason="FACT_NOT_FOUND", field="key"
+            )
+        await facts.record(context, fact.key, fact, "")
+        await memory.delete(fact.key)
+        return _forgotten(fact)
+
+    return remember, recall, forget
+
+
+def content_id(value: JsonValue) -> str:
+    """Identifies the value of a fact in the undo log."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+class _Facts:
+    """Finds the fact that a key means, and records changes."""
+
+    def __init__(self, memory: Memory, clock: Clock, embedder: Embedder, undo: UndoLog | None) -> None:
+        self._memory = memory
+        self._clock = clock
+        self._embedder = embedder
+        self._undo = undo
+
+    async def meant(self, key: str) -> tuple[Fact | None, tuple[str, ...]]:
+        """The fact if exactly one can be meant, and keys near the given one."""
+        found = await self._memory.find(key)
+        if found is not None:
+            return found, ()
+        others = {fact.key: fact for fact in await self._memory.recall(key, _COMPARED)}
+        same = await same_facts(self._embedder, key, list(others))
+        if len(same) == 1:
+            return others[same[0]], ()
+        near = [
+            other for other in others if other in same or max(fit(key, other), fit(other, key)) >= Match.PART
+        ]
+        return None, tuple(near[:MAX_NEAR])
+
+    async def record(self, context: ToolContext, key: str, before: Fact | None, after: str) -> None:
+        if self._undo is None:
+            return
+        content = None if before is None else canonical_json(before.value).encode()
+        kept = content is None or len(content) <= self._undo.max_content_bytes
+        await self._undo.record(
+            Change(
+                owner=context.run_id or context.call_id,
+                step_id=context.step_id,
+                call_id=context.call_id,
+                kind=ChangeKind.FACT,
+                root="",
+                path=key,
+                before=content if kept else None,
+                after=after,
+                time=self._clock.time(),
+                kept=kept,
+            )
+        )
+
+    async def made(self, context: ToolContext) -> Change | None:
+        """The change of this call, if the fact is as the call left it."""
+        if self._undo is None:
+            return None
+        owner = context.run_id or context.call_id
+        for change in await self._undo.find(owner, context.step_id, context.call_id):
+            there = dict(await self._memory.search(change.path, limit=1))
+            now = content_id(there[change.path]) if change.path in there else ""
+            if change.kind is ChangeKind.FACT and now == change.after:
+                return change
+        return None
+
+
+def _before(change: Change) -> JsonValue:
+    value: JsonValue = None if change.before is None else json.loads(change.before)
+    return value
+
+
+def _remembered(key: str, value: JsonValue, before: JsonValue, near: Sequence[str]) -> ToolOutput[Done]:
+    line = _line(key, value)
+    if before is not None:
+        was = _short(before)
+        return ToolOutput(
+            Done(result=f"{line}, before {was}"), (RecordedEffect("fact.changed", key, f"before {was}"),)
+        )
+    others = f"; similar: {', '.join(near)}" if near else ""
+    return ToolOutput(
+        Done(result=f"{line}{others}"), (RecordedEffect("fact.remembered", key, _short(value)),)
+    )
+
+
+def _forgotten(fact: Fact) -> ToolOutput[Done]:
+    effect = RecordedEffect("fact.forgotten", fact.key, f"before {_short(fact.value)}")
+    return ToolOutput(Done(result=f"forgot {fact.key}"), (effect,))
+
+
+def _listed(facts: Sequence[Fact]) -> RecallResult:
+    entries: list[RecalledFact] = []
+    room = MAX_LISTED_BYTES
+    for fact in facts[:MAX_LISTED]:
+        try:
+            room -= json_size([fact.key, fact.value], room)
+        except InvalidInputError:
+            break
+        entries.append(RecalledFact(key=fact.key, value=fact.value))
+    note = "" if facts else "nothing is remembered"
+    return RecallResult(facts=entries, truncated=len(entries) < len(facts), note=note)
+
+
+def _plain(key: str) -> str:
+    """The key as people write it: underscores and rows of spaces are one space."""
+    return " ".join(key.replace("_", " ").split()) or key
+
+
+def _same(one: JsonValue, other: JsonValue) -> bool:
+    return display_json(one) == display_json(other)
+
+
+def _line(key: str, value: JsonValue) -> str:
+    return f"{key} = {_short(value)}"
+
+
+def _short(value: JsonValue) -> str:
+    line = " ".join(display_json(value).split())
+    return line if len(line) <= MAX_SHOWN_CHARS else f"{line[: MAX_SHOWN_CHARS - 3]}..."

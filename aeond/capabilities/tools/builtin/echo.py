@@ -25,7 +25,7 @@ class EchoResult(BaseModel):
 def echo_tool() -> FunctionTool:
     @tool(effect=Effect.PURE, example={"text": "Good morning, Lena!"}, timeout_seconds=5.0, offered=False)
     def echo(arguments: EchoArguments, _context: ToolContext) -> EchoResult:
-        """Gives a text back unchanged, to test that tools work."""
+        """Return a text unchanged, to test that tools work."""
         return EchoResult(text=arguments.text)
 
     return echo

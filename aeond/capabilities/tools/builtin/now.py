@@ -39,7 +39,7 @@ class NowResult(BaseModel):
 def now_tool(clock: Clock) -> FunctionTool:
     @tool(effect=Effect.READ, example={}, timeout_seconds=5.0)
     def now(arguments: NowArguments, _context: ToolContext) -> NowResult:
-        """Tells the current date, time and weekday."""
+        """Get the current date, time and weekday."""
         moment = datetime.fromtimestamp(clock.time(), UTC)
         moment = _moved(moment, arguments.zone) if arguments.zone else moment.astimezone()
         return NowResult(

@@ -11,6 +11,7 @@ from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.reading import list_dir_tool, read_file_tool
 from aeond.capabilities.tools.files.searching import search_files_tool
 from aeond.capabilities.tools.files.writing import write_file_tool
+from aeond.capabilities.tools.tables.query_table import query_table_tool
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.ports import Clock, Memory, Tool
 from aeond.ports.embedding import Embedder
@@ -33,6 +34,7 @@ def builtin_tools(
         read_file_tool(files, threads),
         list_dir_tool(files, threads),
         search_files_tool(files, threads),
+        query_table_tool(files, threads),
         write_file_tool(files, threads),
         *memory_tools(memory, clock, embedder, undo),
         RequestUserInput(),

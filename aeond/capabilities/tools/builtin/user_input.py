@@ -45,7 +45,7 @@ class RequestUserInput:
 
     spec: Final = ToolSpec(
         name="request_user_input",
-        description="Asks the user a question and waits for the answer. Only for what nothing else can tell.",
+        description="Ask the user a question and wait for the answer; only for what nothing else can tell.",
         input_schema=model_schema(InputArguments),
         output_schema={"type": "string"},
         effect=Effect.PURE,

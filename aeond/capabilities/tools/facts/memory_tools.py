@@ -110,7 +110,7 @@ def memory_tools(
         candidates={"key": keys},
     )
     async def remember(arguments: RememberArguments, context: ToolContext) -> ToolOutput[Done]:
-        """Remember or change a fact about the person."""
+        """Remember a fact under a short key, or change it."""
         found, near = await facts.meant(arguments.key)
         if found is not None and _same(found.value, arguments.value):
             return ToolOutput(Done(result=f"{_line(found.key, found.value)} already"))

@@ -1,7 +1,7 @@
-"""What can be asked of a table: which rows, and what to make of them."""
+"""Queries over a table: the rows to use, their order and columns, and a total over them or over each group."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from statistics import median
@@ -9,12 +9,16 @@ from typing import Final
 
 from aeond.capabilities.tools.tables.numerals import first_number
 from aeond.capabilities.tools.tables.reading import Table
-from aeond.domain.names import folded, same_form
+from aeond.domain.names import Match, best, folded, same_form
 from aeond.errors import ToolError
 from aeond.frozen import frozen
 
 MAX_GROUPS: Final = 50
 
+_TOTAL: Final = re.compile(r"\s*(?P<name>[a-z]+)\b\s*\(?\s*(?P<column>.*?)\s*\)?\s*", re.IGNORECASE)
+_SORT: Final = re.compile(
+    r"\s*(?P<minus>-?)\s*(?P<column>.+?)(?:\s+(?:(?P<down>desc)|asc)\w*)?\s*", re.IGNORECASE
+)
 _CONDITION: Final = re.compile(
     r"\s*(?P<column>.+?)\s*(?P<sign><=|>=|!=|<>|==|=|<|>|\bcontains\b)\s*(?P<value>.*)"
 )
@@ -25,29 +29,67 @@ Row = tuple[str, ...]
 
 class Operation(StrEnum):
     SUM = "sum"
-    MEAN = "mean"
+    MEAN = "avg"
     MEDIAN = "median"
     MIN = "min"
     MAX = "max"
     COUNT = "count"
-    LIST = "list"
-    ASCENDING = "ascending"
-    DESCENDING = "descending"
 
 
 _COMPUTED: Final = (Operation.SUM, Operation.MEAN, Operation.MEDIAN)
+_OPERATIONS: Final[Mapping[str, Operation]] = {
+    **{operation.value: operation for operation in Operation},
+    "average": Operation.MEAN,
+    "mean": Operation.MEAN,
+}
+
+
+@frozen
+class Query:
+    """A question to a table, as text: conditions, column names, a column to sort by (`-fee` and `fee desc` for the
+    largest first), a total such as `sum fee`, and a column to group by."""
+
+    where: str = ""
+    columns: str = ""
+    sort: str = ""
+    total: str = ""
+    by: str = ""
 
 
 @frozen
 class Found:
-    """What a query gives: a value with the row it stands in, a value for each group, or rows."""
+    """The answer: a value with the row it stands in, or rows of cells below their columns. `rows_used` of the
+    table's rows went into it."""
 
     value: Fraction | str | None = None
     row: str = ""
-    groups: tuple[tuple[str, Fraction | str], ...] = ()
-    lines: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Fraction | str, ...], ...] = ()
     rows_used: int = 0
     note: str = ""
+
+
+def answer(table: Table, query: Query) -> Found:
+    """The result of the query.
+
+    Raises ToolError (COLUMN_NOT_FOUND, COLUMN_AMBIGUOUS, COLUMN_MISSING, CONDITION_INVALID, GROUPS_TOO_MANY) with the
+    argument at fault in `field`.
+    """
+    rows, note = chosen_rows(table, query.where)
+    if query.total or query.by:
+        operation, column = _total(query.total)
+        place = _place(table, operation, column)
+        if query.by:
+            return _by_groups(table, query, operation, place, rows, note)
+        return _computed(table, operation, place, rows, note)
+    names = [name.strip() for name in query.columns.split(",") if name.strip() not in ("", "*")]
+    places = [table.column(name, "columns") for name in names] or list(
+        range(1 if table.plain else len(table.columns))
+    )
+    cells = tuple(tuple(row[place] for place in places) for row in _ordered(table, rows, query.sort))
+    return Found(
+        columns=tuple(table.columns[place] for place in places), rows=cells, rows_used=len(rows), note=note
+    )
 
 
 def chosen_rows(table: Table, where: str) -> tuple[tuple[Row, ...], str]:
@@ -67,29 +109,34 @@ def chosen_rows(table: Table, where: str) -> tuple[tuple[Row, ...], str]:
     return rows, ""
 
 
-def answer(table: Table, operation: Operation, column: str, where: str, by: str) -> Found:
-    """The result of the operation over the chosen rows. Raises ToolError as `chosen_rows` does."""
-    rows, note = chosen_rows(table, where)
-    if operation is Operation.LIST and not by:
-        place = table.column(column) if column else None
-        lines = tuple(table.shown(row) if place is None else row[place] for row in rows)
-        return Found(lines=lines, rows_used=len(rows), note=note)
-    if operation is Operation.COUNT and not by:
-        return Found(value=Fraction(len(rows)), rows_used=len(rows), note=note)
-    place = _place(table, operation, column)
-    if operation in (Operation.ASCENDING, Operation.DESCENDING, Operation.LIST):
-        full = [row for row in rows if row[place]]
-        full.sort(key=lambda row: _order(row[place]), reverse=operation is Operation.DESCENDING)
-        ordered = [*full, *(row for row in rows if not row[place])]
-        return Found(lines=tuple(map(table.shown, ordered)), rows_used=len(rows), note=note)
-    if by:
-        return _by_groups(table, operation, place, rows, table.column(by, "by"), note)
-    return _computed(table, operation, place, rows, note)
+def _total(total: str) -> tuple[Operation, str]:
+    """The operation and the name of its column; a column alone is added up."""
+    found = _TOTAL.fullmatch(total or Operation.COUNT)
+    operation = _OPERATIONS.get(found["name"].casefold()) if found else None
+    if found is None or operation is None:
+        return Operation.SUM, total.strip()
+    return operation, "" if found["column"] == "*" else found["column"]
+
+
+def _ordered(table: Table, rows: Sequence[Row], sort: str) -> Sequence[Row]:
+    """The rows sorted by a column; empty cells come last in both directions."""
+    name, down = _direction(sort)
+    if not name:
+        return rows
+    place = table.column(name, "sort")
+    full = sorted((row for row in rows if row[place]), key=lambda row: _order(row[place]), reverse=down)
+    return [*full, *(row for row in rows if not row[place])]
+
+
+def _direction(sort: str) -> tuple[str, bool]:
+    found = _SORT.fullmatch(sort)
+    return (found["column"], bool(found["minus"] or found["down"])) if found else ("", False)
 
 
 def _by_groups(
-    table: Table, operation: Operation, place: int, rows: Sequence[Row], by: int, note: str
+    table: Table, query: Query, operation: Operation, place: int, rows: Sequence[Row], note: str
 ) -> Found:
+    by = table.column(query.by, "by")
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(row[by], []).append(row)
@@ -101,16 +148,19 @@ def _by_groups(
         )
     values: list[tuple[str, Fraction | str]] = []
     for name, members in groups.items():
-        found = (
-            Fraction(len(members))
-            if operation is Operation.COUNT
-            else _computed(table, operation, place, members, "").value
-        )
-        values.append((name, Fraction(0) if found is None else found))
-    return Found(groups=tuple(values), rows_used=len(rows), note=note)
+        found = _computed(table, operation, place, members, "").value
+        values.append((name, "" if found is None else found))
+    name, down = _direction(query.sort)
+    if name:
+        by_group = best(name, (table.columns[by],), Match.PART) != ()
+        values.sort(key=lambda value: _order(str(value[0 if by_group else 1])), reverse=down)
+    total = operation if operation is Operation.COUNT else f"{operation} {table.columns[place]}"
+    return Found(columns=(table.columns[by], total), rows=tuple(values), rows_used=len(rows), note=note)
 
 
 def _computed(table: Table, operation: Operation, place: int, rows: Sequence[Row], note: str) -> Found:
+    if operation is Operation.COUNT:
+        return Found(value=Fraction(len(rows)), rows_used=len(rows), note=note)
     if operation in _COMPUTED:
         read = [first_number(row[place]) for row in rows]
         numbers = [number for number in read if number is not None]
@@ -136,10 +186,10 @@ def _number(operation: Operation, numbers: Sequence[Fraction]) -> Fraction | Non
 
 def _place(table: Table, operation: Operation, column: str) -> int:
     """The column to compute with; the only one with numbers where none is named."""
-    if column:
-        return table.column(column)
     if operation is Operation.COUNT:
         return 0
+    if column:
+        return table.column(column, "total")
     if table.plain:
         return 1
     numeric = [
@@ -150,9 +200,9 @@ def _place(table: Table, operation: Operation, column: str) -> int:
     if len(numeric) == 1:
         return numeric[0]
     raise ToolError(
-        f"name the column: {', '.join(table.columns[:30])}",
+        f"name the column, such as {operation} {table.columns[-1]}; the columns are {', '.join(table.columns[:30])}",
         reason="COLUMN_MISSING",
-        field="column",
+        field="total",
         candidates=table.columns[:30],
     )
 

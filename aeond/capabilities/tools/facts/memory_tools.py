@@ -107,7 +107,6 @@ def memory_tools(
         idempotent=True,
         example={"key": "favourite colour", "value": "green"},
         reconcile=remembered,
-        candidates={"key": keys},
     )
     async def remember(arguments: RememberArguments, context: ToolContext) -> ToolOutput[Done]:
         """Remember a fact under a short key, or change it."""

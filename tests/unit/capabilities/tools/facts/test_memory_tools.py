@@ -232,13 +232,12 @@ async def test_without_a_log_a_write_is_recognised_by_its_value() -> None:
 
 
 async def test_keys_are_proposed(bench: Bench) -> None:
-    """The keys that exist are proposed for remembering and forgetting, those nearest to the request first."""
+    """The keys that exist are proposed for forgetting, those nearest to the request first."""
     for key in ("boat", "wifi password", "gate code"):
         await bench.memory.write(key, 1)
-    for tool in ("remember", "forget"):
-        proposed = await bench.invoker.candidates(tool, "key", CONTEXT, 10, "the code of the gate is new")
-        assert proposed[0] == "gate code"
-        assert len(proposed) == 3
+    proposed = await bench.invoker.candidates("forget", "key", CONTEXT, 10, "the code of the gate is old")
+    assert proposed[0] == "gate code"
+    assert len(proposed) == 3
 
 
 @pytest.mark.parametrize(

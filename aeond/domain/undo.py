@@ -17,8 +17,8 @@ class Change:
     """One change, recorded before it is made.
 
     `owner` is the id of the run, or of the call outside of a run. `path` is relative to the folder `root`; of a
-    fact it is the key. `before` is the content that was there, None for nothing; `after` identifies the content
-    that is there then, "" for nothing. What is not `kept` any more cannot be restored.
+    fact it is the key. `before` is the content that was there, None for nothing; `found` identifies it, and `after`
+    the content that is there then, both "" for nothing. What is not `kept` any more cannot be restored.
     """
 
     owner: str
@@ -34,6 +34,7 @@ class Change:
     moved_to: str = ""
     made_folders: tuple[str, ...] = ()
     kept: bool = True
+    found: str = ""
     change_id: int = 0  # given by the log, increasing
 
 

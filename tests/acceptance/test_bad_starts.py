@@ -126,7 +126,7 @@ def _of_somebody_else(journal: Path) -> None:
     [_truncate, _scramble, _damage_pages, _from_the_future, _of_somebody_else],
     ids=lambda f: f.__name__,
 )
-@pytest.mark.parametrize("name", ["journal.db", "memory.db", "sessions.db"])
+@pytest.mark.parametrize("name", ["journal.db", "memory.db", "sessions.db", "undo.db"])
 def test_a_file_that_cannot_be_used_is_kept(
     used: DaemonProcess, harm: Callable[[Path], None], name: str
 ) -> None:

@@ -24,10 +24,14 @@ from tests.support.tools import CONTEXT, invoker_of, within
 from tests.support.undo import InMemoryUndoLog
 
 NAMES = {
+    "append_file",
     "calculator",
+    "delete_file",
     "echo",
+    "edit_file",
     "forget",
     "list_dir",
+    "move_file",
     "now",
     "query_table",
     "read_file",
@@ -37,6 +41,8 @@ NAMES = {
     "search_files",
     "write_file",
 }
+
+CHANGING = {"append_file", "delete_file", "edit_file", "forget", "move_file", "remember", "write_file"}
 
 # JSON Schema keywords that every constrained decoder interprets in the same way.
 CORE_KEYWORDS = {
@@ -99,6 +105,9 @@ async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
     (tmp_path / "photos").mkdir()
     (tmp_path / "expenses.csv").write_text("month,amount\nMay,20\nJune,30\n")
     (tmp_path / "recipe.md").write_text("flour, water, salt\n")
+    (tmp_path / "trip.md").write_text("two nights in Porto\n")
+    (tmp_path / "sketch.txt").write_text("a boat\n")
+    (tmp_path / "obsolete.log").write_text("done\n")
     return Bench(tools[request.param], invoker_of(*tools.values()), within(CONTEXT, tmp_path))
 
 
@@ -239,8 +248,7 @@ async def test_arguments_are_left_alone(bench: Bench) -> None:
 async def test_effects_can_be_recovered_from(bench: Bench) -> None:
     """No built-in tool leaves a person to decide after a crash: it is harmless to repeat or can be asked."""
     assert bench.spec.recovery in (Recovery.RERUN, Recovery.RECONCILE)
-    writes = bench.spec.name in ("forget", "remember", "write_file")
-    assert (bench.spec.effect is Effect.WRITE_CONTAINED) is writes
+    assert (bench.spec.effect is Effect.WRITE_CONTAINED) is (bench.spec.name in CHANGING)
 
 
 async def test_done_work_is_recognised(bench: Bench) -> None:

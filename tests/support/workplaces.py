@@ -44,6 +44,7 @@ from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.memory import InMemoryMemory
 from tests.support.no_children import NoChildren
 from tests.support.surroundings import BARE
+from tests.support.undo import InMemoryUndoLog
 
 PATIENCE_SECONDS: Final = 1_800.0
 MAX_ANSWERS: Final = 2  # of the person that a run asks
@@ -93,7 +94,9 @@ class Workplace:
 
     def _registry(self) -> Registry:
         registry, files = Registry(), ContainedFiles(best_resolver(), (), ())
-        for tool in builtin_tools(SystemClock(), self.memory, files, WorkerThreads(), NoEmbedder()):
+        undo_log = InMemoryUndoLog()
+        tools = builtin_tools(SystemClock(), self.memory, files, WorkerThreads(), NoEmbedder(), undo_log)
+        for tool in tools:
             registry.register(tool)
         return registry
 

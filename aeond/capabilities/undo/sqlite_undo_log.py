@@ -36,6 +36,7 @@ UNDO = FileFormat(
         moved_to TEXT NOT NULL,
         made_folders TEXT NOT NULL,
         kept INTEGER NOT NULL,
+        found TEXT NOT NULL,
         bytes INTEGER NOT NULL,
         UNIQUE (owner, step_id, call_id, path)
     ) STRICT;
@@ -44,9 +45,7 @@ UNDO = FileFormat(
     """,
 )
 
-_COLUMNS: Final = (
-    "owner, step_id, call_id, kind, root, path, before, after, time, mode, moved_to, made_folders, kept"
-)
+_COLUMNS: Final = "owner, step_id, call_id, kind, root, path, before, after, time, mode, moved_to, made_folders, kept, found"
 
 
 class SqliteUndoLog:
@@ -123,7 +122,7 @@ class SqliteUndoLog:
             (change.owner, change.step_id, change.call_id, change.path),
         )
         cursor.execute(
-            f"INSERT INTO changes ({_COLUMNS}, bytes) VALUES ({', '.join('?' * 14)})",  # noqa: S608 - fixed texts
+            f"INSERT INTO changes ({_COLUMNS}, bytes) VALUES ({', '.join('?' * 15)})",  # noqa: S608 - fixed texts
             (
                 change.owner,
                 change.step_id,
@@ -138,6 +137,7 @@ class SqliteUndoLog:
                 change.moved_to,
                 json.dumps(change.made_folders),
                 int(change.kept),
+                change.found,
                 size,
             ),
         )
@@ -165,7 +165,9 @@ def _changes(cursor: apsw.Cursor, condition: str, values: tuple[str | int, ...])
 
 
 def _change(change_id: int, *columns: Any) -> Change:
-    owner, step_id, call_id, kind, root, path, before, after, time, mode, moved_to, folders, kept = columns
+    owner, step_id, call_id, kind, root, path, before, after, time, mode, moved_to, folders, kept, found = (
+        columns
+    )
     return Change(
         owner=owner,
         step_id=step_id,
@@ -180,5 +182,6 @@ def _change(change_id: int, *columns: Any) -> Change:
         moved_to=moved_to,
         made_folders=tuple(json.loads(folders)),
         kept=bool(kept),
+        found=found,
         change_id=change_id,
     )

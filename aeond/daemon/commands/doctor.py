@@ -210,7 +210,7 @@ def stored(config: Config, paths: Paths) -> Iterator[Finding]:
     """Checks journal, memory, tools and model, as the daemon would open them."""
     import anyio
 
-    from aeond.daemon.compose.daemon import check_journal, check_memory, check_sessions
+    from aeond.daemon.compose.daemon import check_journal, check_memory, check_sessions, check_undo
     from aeond.daemon.compose.embedding import check_embedding
     from aeond.daemon.compose.engine import check_model
     from aeond.daemon.compose.tools import check_files
@@ -220,6 +220,7 @@ def stored(config: Config, paths: Paths) -> Iterator[Finding]:
         ("journal", lambda: check_journal(paths), restore),
         ("memory", lambda: check_memory(paths), restore),
         ("sessions", lambda: check_sessions(paths), restore),
+        ("undo log", lambda: check_undo(paths), restore),
         (
             "tools",
             lambda: check_files(config.tools),

@@ -27,6 +27,7 @@ from aeond.capabilities.tools.invoker import AcceptAll as AuthoriseAll
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.capabilities.undo.sqlite_undo_log import UNDO, SqliteUndoLog
 from aeond.daemon.clocks import SystemClock, TimeSortedIds
 from aeond.daemon.compose.embedding import embedding_files, opened_embedder
 from aeond.daemon.compose.parts import PRODUCT, Parts
@@ -114,8 +115,9 @@ async def composed(
         journal = SqliteJournal(paths.journal)
         memory = SqliteMemory(paths.memory, embedder=embedder)
         sessions = SqliteSessions(paths.sessions)
+        undo_log = SqliteUndoLog(paths.undo, config.tools.undo_mib << 20)
         async with anyio.create_task_group() as opening:  # together: both wait for disk space
-            for store in (journal, memory, sessions):
+            for store in (journal, memory, sessions, undo_log):
                 opening.start_soon(stack.enter_async_context, store)
 
         registry = Registry()
@@ -127,7 +129,8 @@ async def composed(
         )
         threads = WorkerThreads()
         own = await own_tools(config.tools, paths)
-        for tool in parts.tools((*builtin_tools(clock, memory, files, threads, embedder), *own)):
+        builtin = builtin_tools(clock, memory, files, threads, embedder, undo_log)
+        for tool in parts.tools((*builtin, *own)):
             registry.register(tool)
         templates = open_templates(config.tools, registry)
         invoker = GuardedInvoker(registry, clock, AuthoriseAll())
@@ -315,6 +318,11 @@ def check_memory(paths: Paths) -> str:
 def check_sessions(paths: Paths) -> str:
     """A finding about the sessions' file."""
     return _checked(paths.sessions, SESSIONS)
+
+
+def check_undo(paths: Paths) -> str:
+    """A finding about the undo log's file."""
+    return _checked(paths.undo, UNDO)
 
 
 def _checked(path: Path, form: FileFormat) -> str:

@@ -69,6 +69,10 @@ class Paths:
         return self.state_dir / "sessions.db"
 
     @property
+    def undo(self) -> Path:
+        return self.state_dir / "undo.db"
+
+    @property
     def lock(self) -> Path:
         return self.state_dir / "aeond.lock"
 

@@ -179,6 +179,13 @@ class ToolsSection(Section):
         description="Folders of your own templates, TOML files; a template with the name of a built-in"
         " one replaces it.",
     )
+    undo_mib: int = Field(
+        256,
+        ge=0,
+        le=1_048_576,
+        description="Maximum size of the file contents that are kept so that runs can be undone, in MiB; the oldest"
+        " go first. 0: changes are not undone.",
+    )
     sandbox_memory_mib: int = Field(
         1024, ge=64, le=1_048_576, description="Maximum memory of each process of a sandboxed call, in MiB."
     )

@@ -7,10 +7,12 @@ from aeond.capabilities.tools.builtin.now import now_tool
 from aeond.capabilities.tools.builtin.user_input import RequestUserInput
 from aeond.capabilities.tools.calculator.calculator import calculator_tool
 from aeond.capabilities.tools.facts.memory_tools import memory_tools
+from aeond.capabilities.tools.files.changes import FileChanges
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.files.moving import moving_tools
 from aeond.capabilities.tools.files.reading import list_dir_tool, read_file_tool
 from aeond.capabilities.tools.files.searching import search_files_tool
-from aeond.capabilities.tools.files.writing import write_file_tool
+from aeond.capabilities.tools.files.writing import writing_tools
 from aeond.capabilities.tools.tables.query_table import query_table_tool
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.ports import Clock, Memory, Tool
@@ -24,9 +26,10 @@ def builtin_tools(
     files: ContainedFiles,
     threads: WorkerThreads,
     embedder: Embedder,
-    undo: UndoLog | None = None,
+    undo_log: UndoLog,
 ) -> Sequence[Tool]:
-    """Every built-in tool, ready to be registered. Without an undo log changes cannot be taken back."""
+    """Every built-in tool, ready to be registered."""
+    changes = FileChanges(files, undo_log, threads, clock)
     return (
         calculator_tool(clock),
         echo_tool(),
@@ -35,7 +38,8 @@ def builtin_tools(
         list_dir_tool(files, threads),
         search_files_tool(files, threads),
         query_table_tool(files, threads),
-        write_file_tool(files, threads),
-        *memory_tools(memory, clock, embedder, undo),
+        *writing_tools(changes),
+        *moving_tools(changes),
+        *memory_tools(memory, clock, embedder, undo_log),
         RequestUserInput(),
     )

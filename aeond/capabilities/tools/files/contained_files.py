@@ -16,7 +16,8 @@ from pathlib import PurePosixPath
 from typing import Final
 from weakref import WeakValueDictionary
 
-from aeond.capabilities.tools.files.safe_open import Resolver
+from aeond.capabilities.tools.files.file_state import FileState, require_identity, state_of
+from aeond.capabilities.tools.files.safe_open import Resolver, rename_to_free_name
 from aeond.capabilities.tools.worker_threads import Stopped
 from aeond.errors import ToolError
 
@@ -37,13 +38,14 @@ _FAILURES: Final = {
     errno.ENAMETOOLONG: ("PATH_INVALID", "is too long for a path", False),
     errno.EAGAIN: ("FILE_BUSY", "is being moved about: try again", True),
     errno.EEXIST: ("FILE_BUSY", "is being written by another call: try again", True),
+    errno.EBUSY: ("FILE_BUSY", "was changed by others during the call: try again", True),
     errno.ENOSPC: ("DISK_FULL", "cannot be written: the disk is full", True),
     errno.EDQUOT: ("DISK_FULL", "cannot be written: the disk quota is used up", True),
 }
 
 
 class ContainedFiles:
-    """Opens and writes files below the workspace of a call or below one of the given absolute roots.
+    """Opens and changes files below the workspace of a call or below one of the given absolute roots.
 
     Relative paths start at the workspace; absolute ones must lie in a root. Raises ToolError with reason
     PATH_INVALID, PATH_OUTSIDE, FILE_NOT_FOUND, NOT_A_FILE, NOT_A_FOLDER, FILE_FORBIDDEN, FILE_BUSY,
@@ -80,19 +82,66 @@ class ContainedFiles:
             with _closing(opened):
                 yield opened
 
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The readable folders besides the workspace."""
+        return self._readable
+
+    def locate(self, path: str, workspace: str) -> tuple[str, str]:
+        """The writable root that a path of a file names by its text, and the path from there without `.` parts."""
+        root, below = _locate(path, workspace, self._writable)
+        _require_name(below)
+        return root, plain_path(below)
+
+    def is_folder(self, path: str, workspace: str) -> bool | None:
+        """Whether a folder (True) or anything else (False) is there; None for nothing."""
+        try:
+            with _failures(path), self._found(path, workspace) as found:
+                return stat.S_ISDIR(os.fstat(found).st_mode)
+        except ToolError as error:
+            if error.reason in ("FILE_NOT_FOUND", "NOT_A_FOLDER"):
+                return None
+            raise
+
+    def state(self, path: str, workspace: str) -> FileState | None:
+        """The regular file that is there; None for nothing."""
+        try:
+            with self.open_file(path, workspace) as opened:
+                return state_of(opened)
+        except ToolError as error:
+            if error.reason in ("FILE_NOT_FOUND", "NOT_A_FOLDER"):
+                return None
+            raise
+
+    def missing_folders(self, path: str, workspace: str) -> tuple[str, ...]:
+        """The folders that must be made for a file to be there, the outermost first."""
+        missing: list[str] = []
+        folder = os.path.split(path)[0]
+        while folder not in ("", "/") and self.is_folder(folder, workspace) is None:
+            missing.append(folder)
+            folder = os.path.split(folder)[0]
+        return tuple(reversed(missing))
+
     def write_file(
-        self, path: str, workspace: str, content: bytes, mark: str, stopped: Stopped = lambda: False
+        self,
+        path: str,
+        workspace: str,
+        content: bytes,
+        mark: str,
+        stopped: Stopped = lambda: False,
+        *,
+        expected: str | None = None,
+        new_mode: int | None = None,
     ) -> None:
         """Puts a whole file in place, durably: readers see the old content or the new, never a part.
 
-        Missing folders are made. An existing file keeps its permissions; a link is not written through.
-        `mark` tells writers of one file apart and is the same when a call is repeated, so that what a
-        crash left behind is replaced; it waits for one of the same mark that was let go of and still writes. A
-        writer that was `stopped` meanwhile leaves the old content.
+        Missing folders are made. An existing file keeps its permissions, a new one gets `new_mode`; a link is
+        not written through. `mark` distinguishes writers of one file and is the same when a call is repeated, so
+        that a draft left by a crash is replaced; a writer waits for an abandoned one of the same mark. A
+        writer that was `stopped` meanwhile leaves the old content, and so does one that finds another
+        identity than `expected` ("" for no file): FILE_BUSY.
         """
-        name = path.rpartition("/")[2]
-        if name in ("", ".", ".."):
-            raise ToolError(f"{_shown(path)} names no file", reason="PATH_INVALID")
+        name = _require_name(path)
         with _failures(path), self._root(path, workspace, self._writable) as (root, below):
             folder = self._made_folder(root, os.path.split(below)[0] or ".", MAX_NEW_FOLDERS)
             draft = f".{hashlib.sha256(os.fsencode(f'{mark}/{path}')).hexdigest()[:24]}.part"
@@ -103,14 +152,70 @@ class ContainedFiles:
                 with suppress(FileNotFoundError):
                     os.unlink(draft, dir_fd=folder)
                 try:
-                    _write_draft(draft, folder, content, mode)
-                    if stopped():  # too late: another writer may have been here since
-                        raise ToolError(f"writing {_shown(path)} was stopped", reason="STOPPED")
+                    _write_draft(draft, folder, content, new_mode if mode is None else mode)
+                    require_identity(name, folder, expected)
+                    _require_going_on(path, stopped)  # another writer may have been here since
                     os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
                     os.fsync(folder)
                 finally:
                     with suppress(OSError):  # gone already, unless something failed
                         os.unlink(draft, dir_fd=folder)
+
+    def delete_file(self, path: str, workspace: str, expected: str, stopped: Stopped = lambda: False) -> None:
+        """Deletes a regular file with the `expected` identity, durably; FILE_BUSY for another identity."""
+        with _failures(path), self._entry(path, workspace) as (folder, name):
+            require_identity(name, folder, expected)
+            _require_going_on(path, stopped)
+            os.unlink(name, dir_fd=folder)
+            os.fsync(folder)
+
+    def move_file(self, path: str, to: str, workspace: str, stopped: Stopped = lambda: False) -> None:
+        """Renames a regular file within its root, durably. Missing folders are made. FILE_EXISTS if the new
+        path is taken."""
+        root_of, target = self.locate(to, workspace)
+        if root_of != self.locate(path, workspace)[0]:
+            raise ToolError(
+                f"{_shown(to)} is in another folder tree: copy the file instead", reason="PATH_OUTSIDE"
+            )
+        with _failures(path), self._entry(path, workspace) as (folder, name):
+            with _failures(to), self._root(to, workspace, self._writable) as (root, _):
+                above, new_name = os.path.split(target)
+                new_folder = self._made_folder(root, above or ".", MAX_NEW_FOLDERS)
+            with _closing(new_folder):
+                _require_going_on(path, stopped)
+                try:
+                    rename_to_free_name(name, folder, new_name, new_folder)
+                except FileExistsError:
+                    raise ToolError(
+                        f"{_shown(to)} exists already: choose another name, or delete it first",
+                        reason="FILE_EXISTS",
+                        field="to",
+                    ) from None
+                os.fsync(new_folder)
+                os.fsync(folder)
+
+    def remove_folders(self, folders: Sequence[str], workspace: str) -> None:
+        """Removes those of the folders that are empty, from the last to the first."""
+        for path in reversed(folders):
+            with suppress(OSError), self._root(path, workspace, self._writable) as (root, below):
+                above, name = os.path.split(below)
+                holder = self._resolve(root, above or ".")
+                with _closing(holder):
+                    os.rmdir(name, dir_fd=holder)
+
+    @contextmanager
+    def _entry(self, path: str, workspace: str) -> Iterator[tuple[int, str]]:
+        """A descriptor of the folder of an existing regular file that may be changed, and its name there."""
+        with self._root(path, workspace, self._writable) as (root, below):
+            above, name = os.path.split(below)
+            holder = self._resolve(root, above or ".")
+            with _closing(holder):
+                folder = os.open(".", _FOLDER, dir_fd=holder)
+            with _closing(folder):
+                if name in ("", ".", "..") or _replaceable_mode(path, name, folder) is None:
+                    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+                os.close(self._resolve(root, below))  # the file itself may be protected
+                yield folder, name
 
     def _alone_with(self, draft: str) -> threading.Lock:
         """Held by whoever writes this draft."""
@@ -172,7 +277,9 @@ def _locate(path: str, workspace: str, roots: Sequence[str]) -> tuple[str, str]:
                 ending = "/" if path.endswith("/") else ""
                 return root, f"{pure.relative_to(root)}{ending}"
         raise ToolError(
-            f"{_shown(path)} leads out of the folders that this run may use", reason="PATH_OUTSIDE"
+            f"{_shown(path)} leads out of the folders that this run may use",
+            reason="PATH_OUTSIDE",
+            field="path",
         )
     if not workspace:
         raise ToolError(
@@ -206,6 +313,24 @@ def _write_draft(name: str, folder: int, content: bytes, mode: int | None) -> No
         os.fsync(draft.fileno())
 
 
+def _require_name(path: str) -> str:
+    name = path.rpartition("/")[2]
+    if name in ("", ".", ".."):
+        raise ToolError(f"{_shown(path)} names no file", reason="PATH_INVALID")
+    return name
+
+
+def plain_path(path: str) -> str:
+    """The path without empty and `.` parts."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return ("/" if path.startswith("/") else "") + "/".join(parts)
+
+
+def _require_going_on(path: str, stopped: Stopped) -> None:
+    if stopped():
+        raise ToolError(f"the change of {_shown(path)} was stopped", reason="STOPPED")
+
+
 @contextmanager
 def _closing(descriptor: int) -> Iterator[int]:
     try:
@@ -222,12 +347,12 @@ def _failures(path: str) -> Iterator[None]:
     except OSError as error:
         words = os.strerror(error.errno) if error.errno else str(error)
         reason, said, retryable = _FAILURES.get(error.errno or 0, ("FILE_FAILED", f"failed: {words}", False))
-        raise ToolError(f"{_shown(path)} {said}", reason=reason, retryable=retryable) from error
+        raise ToolError(f"{_shown(path)} {said}", reason=reason, field="path", retryable=retryable) from error
 
 
 def _not_a_file(path: str, mode: int) -> ToolError:
     kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
-    return ToolError(f"{_shown(path)} is {kind}", reason="NOT_A_FILE")
+    return ToolError(f"{_shown(path)} is {kind}", reason="NOT_A_FILE", field="path")
 
 
 def _shown(path: str) -> str:

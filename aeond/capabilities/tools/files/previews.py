@@ -1,6 +1,6 @@
 """Previews of a workspace: the names of its files, and the line that each begins with.
 
-Blocking: to be called in a thread. Hidden entries are left out, and links are not followed.
+Blocking: to be called in a thread.
 """
 
 import os
@@ -10,6 +10,7 @@ from typing import Final
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.worker_threads import Stopped
 from aeond.errors import ToolError
+from aeond.frozen import frozen
 
 MAX_ENTRIES: Final = 2_000
 MAX_DEPTH: Final = 6
@@ -18,27 +19,53 @@ _HEAD_BYTES: Final = 256
 _MIN_LETTERS: Final = 3
 
 
+@frozen
+class Places:
+    """The paths of files and folders below a folder, sorted. `whole` is false if there may be more."""
+
+    files: tuple[str, ...]
+    folders: tuple[str, ...]
+    whole: bool
+
+
 def file_names(files: ContainedFiles, workspace: str, stopped: Stopped) -> list[str]:
-    """The paths of the regular files in a workspace, sorted. Of a large workspace the first MAX_ENTRIES entries
-    are looked at, the folders near the top first. Raises ToolError if the workspace cannot be listed."""
-    names: list[str] = []
+    """The paths of the regular files in a workspace, as `places` finds them, without hidden ones."""
+    return [
+        path
+        for path in places(files, workspace, stopped, links=False).files
+        if not path.rpartition("/")[2].startswith(".")
+    ]
+
+
+def places(
+    files: ContainedFiles, workspace: str, stopped: Stopped, most: int = MAX_ENTRIES, *, links: bool = True
+) -> Places:
+    """What is in a workspace. Of a large workspace the first `most` entries are looked at, the folders near the
+    top first; hidden folders are left out. A link counts if a file or folder is found through it, and its folder
+    is not entered. Raises ToolError if the workspace cannot be listed."""
+    found: dict[bool, list[str]] = {False: [], True: []}
     waiting = ["."]
     seen = 0
-    while waiting and seen < MAX_ENTRIES and not stopped():
+    whole = True
+    while waiting and seen < most and not stopped():
         folder = waiting.pop(0)
         try:
-            entries = list(_entries(files, workspace, folder, MAX_ENTRIES - seen))
+            entries = list(_entries(files, workspace, folder, most - seen))
         except ToolError:
             if folder == ".":
                 raise
             continue
         seen += len(entries)
-        for path, is_folder in entries:
-            if not is_folder:
-                names.append(path)
-            elif path.count("/") < MAX_DEPTH:
+        for path, kind in entries:
+            is_folder = _link_kind(files, workspace, path) if kind is None and links else kind
+            if is_folder is not None:
+                found[is_folder].append(path)
+            if kind and path.count("/") < MAX_DEPTH:
                 waiting.append(path)
-    return sorted(names)
+            elif kind:
+                whole = False
+    whole = whole and not waiting and seen < most
+    return Places(tuple(sorted(found[False])), tuple(sorted(found[True])), whole)
 
 
 def first_lines(
@@ -59,18 +86,27 @@ def first_lines(
     return lines
 
 
-def _entries(files: ContainedFiles, workspace: str, folder: str, most: int) -> Iterator[tuple[str, bool]]:
+def _entries(
+    files: ContainedFiles, workspace: str, folder: str, most: int
+) -> Iterator[tuple[str, bool | None]]:
+    """The paths in a folder, each with whether it is a folder; None for a link."""
     prefix = "" if folder == "." else f"{folder}/"
     with files.open_folder(folder, workspace) as opened, os.scandir(opened) as entries:
         for number, entry in enumerate(entries):
             if number >= most:
                 return
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                yield prefix + entry.name, True
-            elif entry.is_file(follow_symlinks=False):
-                yield prefix + entry.name, False
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if entry.is_symlink():
+                yield prefix + entry.name, None
+            elif entry.is_file(follow_symlinks=False) or (is_folder and not entry.name.startswith(".")):
+                yield prefix + entry.name, is_folder
+
+
+def _link_kind(files: ContainedFiles, workspace: str, path: str) -> bool | None:
+    try:
+        return files.is_folder(path, workspace)
+    except ToolError:
+        return None
 
 
 def _first_informative(head: bytes) -> str:

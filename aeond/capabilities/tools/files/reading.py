@@ -2,10 +2,10 @@
 
 import codecs
 import heapq
-import math
 import os
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Final, NamedTuple
@@ -13,7 +13,7 @@ from typing import Annotated, Final, NamedTuple
 from pydantic import BaseModel, Field
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
-from aeond.capabilities.tools.files.similar_names import similar_names
+from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, proposing
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.tools import Effect, ToolContext
@@ -22,17 +22,15 @@ from aeond.errors import ToolError
 MAX_PATH_CHARS: Final = 1_000
 MAX_READ_BYTES: Final = 64 * 1024
 MAX_ENTRIES: Final = 200
-_LATEST_TIME: Final = 253_402_300_799.0  # the last second of the year 9999, the last one with a date
+_LATEST_TIME: Final = 253_402_214_400.0  # the last day of the year 9999, the last year with a date
 
-FilePath = Annotated[
-    str, Field(min_length=1, max_length=MAX_PATH_CHARS, description="Path of the file in the working folder")
-]
+FilePath = Annotated[str, Field(min_length=1, max_length=MAX_PATH_CHARS, description="Path of the file")]
 FolderPath = Annotated[
     str,
     Field(
         min_length=1,
         max_length=MAX_PATH_CHARS,
-        description="Path of the folder; leave out for the working folder",
+        description="Folder; leave out for the working folder",
     ),
 ]
 
@@ -41,23 +39,20 @@ class ReadFileArguments(BaseModel):
     """Which file, and from where."""
 
     path: FilePath
-    offset: Annotated[
-        int, Field(ge=0, le=2**53, description="Byte to start at: next_offset of an earlier call")
-    ] = 0
+    offset: Annotated[int, Field(ge=0, le=2**53, description="next_offset of an earlier call")] = 0
 
 
 class ReadFileResult(BaseModel):
-    """Text of a file; when `truncated`, the rest begins at `next_offset`.
+    """Text of a file; if `truncated`, the rest begins at `next_offset`.
 
     `line_count` counts the lines of `text`, the last one also without a line break: models miscount.
     """
 
     path: str
-    text: str
     line_count: int
-    size_bytes: int
     truncated: bool
     next_offset: int
+    text: str
 
 
 class Order(StrEnum):
@@ -68,13 +63,6 @@ class Order(StrEnum):
     MODIFIED = "modified"
 
 
-class Kind(StrEnum):
-    FILE = "file"
-    FOLDER = "folder"
-    LINK = "link"
-    OTHER = "other"
-
-
 class ListDirArguments(BaseModel):
     """Which folder, and in what order."""
 
@@ -82,61 +70,56 @@ class ListDirArguments(BaseModel):
     sort: Annotated[Order, Field(description="Order of the entries")] = Order.SIZE
 
 
-class FolderEntry(BaseModel):
-    """One thing in a folder."""
-
-    name: str
-    kind: Kind
-    size_bytes: int
-    modified_time: str
-
-
 class ListDirResult(BaseModel):
-    """What is in a folder. What `entries` has no room for still counts in everything else.
+    """The things in a folder: `name size`, `name time` if sorted by time, a folder as `name/`. Those left out of
+    `entries` still count."""
 
-    What people ask for most comes first and by a name of its own: small models refer to what comes first
-    and read no further. The names are empty where there is no file.
-    """
-
-    largest_file: str
-    largest_size_bytes: int
-    newest_file: str
-    total: int
+    path: str
+    files: int
+    folders: int
     truncated: bool
-    entries: Annotated[list[FolderEntry], Field(max_length=MAX_ENTRIES)]
+    entries: Annotated[list[str], Field(max_length=MAX_ENTRIES)]
 
 
 def read_file_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionTool:
-    @tool(effect=Effect.READ, example={"path": "recipe.md"})
+    matching = PathMatching(files)
+
+    @tool(
+        effect=Effect.READ,
+        example={"path": "recipe.md"},
+        candidates={"path": proposing(files, threads, Wanted.FILE)},
+    )
     async def read_file(arguments: ReadFileArguments, context: ToolContext) -> ReadFileResult:
         """Reads a text file."""
-        return await threads.run(lambda _stopped: _read(files, arguments, context.workspace))
+
+        def read(stopped: Stopped) -> ReadFileResult:
+            path = matching.find(arguments.path, context.workspace, Wanted.FILE, stopped)
+            return _read(files, path, arguments.offset, context.workspace)
+
+        return await threads.run(read)
 
     return read_file
 
 
 def list_dir_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionTool:
-    @tool(effect=Effect.READ, example={})
+    matching = PathMatching(files)
+
+    @tool(effect=Effect.READ, example={}, candidates={"path": proposing(files, threads, Wanted.FOLDER)})
     async def list_dir(arguments: ListDirArguments, context: ToolContext) -> ListDirResult:
-        """Lists the files in a folder with their sizes and times; tells the largest and the newest file."""
-        return await threads.run(lambda stopped: _list(files, arguments, context.workspace, stopped))
+        """Lists a folder with the sizes of its files, or their times if sorted by time."""
+
+        def listed(stopped: Stopped) -> ListDirResult:
+            path = matching.find(arguments.path, context.workspace, Wanted.FOLDER, stopped)
+            return _list(files, path, arguments.sort, context.workspace, stopped)
+
+        return await threads.run(listed)
 
     return list_dir
 
 
-def _read(files: ContainedFiles, arguments: ReadFileArguments, workspace: str) -> ReadFileResult:
-    try:
-        with files.open_file(arguments.path, workspace) as opened:
-            size = os.fstat(opened).st_size
-            read = os.pread(opened, MAX_READ_BYTES + 1, arguments.offset)
-    except ToolError as error:
-        names = similar_names(files, arguments.path, workspace) if error.reason == "FILE_NOT_FOUND" else ()
-        if not names:
-            raise
-        meant = " or ".join(repr(name) for name in names)
-        raise ToolError(
-            f"{arguments.path!r:.200} does not exist: is {meant} meant?", reason=error.reason
-        ) from error
+def _read(files: ContainedFiles, path: str, offset: int, workspace: str) -> ReadFileResult:
+    with files.open_file(path, workspace) as opened:
+        read = os.pread(opened, MAX_READ_BYTES + 1, offset)
     content = read[:MAX_READ_BYTES]
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
@@ -144,81 +127,67 @@ def _read(files: ContainedFiles, arguments: ReadFileArguments, workspace: str) -
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise ToolError(f"{arguments.path!r:.200} holds no UTF-8 text here", reason="NOT_TEXT")
-    behind = arguments.offset + len(content) - len(decoder.getstate()[0])
+        raise ToolError(f"{path!r:.200} is not UTF-8 text here", reason="NOT_TEXT")
     return ReadFileResult(
-        path=arguments.path,
-        text=text,
+        path=path,
         line_count=text.count("\n") + (not text.endswith("\n") and text != ""),
-        size_bytes=size,
         truncated=len(read) > len(content),
-        next_offset=behind,
+        next_offset=offset + len(content) - len(decoder.getstate()[0]),
+        text=text,
     )
 
 
-def _list(
-    files: ContainedFiles, arguments: ListDirArguments, workspace: str, stopped: Stopped
-) -> ListDirResult:
-    total = 0
-    largest = newest = _NO_FILE
+def _list(files: ContainedFiles, path: str, order: Order, workspace: str, stopped: Stopped) -> ListDirResult:
+    counts = {True: 0, False: 0}
 
-    def counted(folder: int) -> Iterator[_Found]:
-        nonlocal total, largest, newest
-        for found in _found_in(folder):
+    def counted(found: Iterator[_Found]) -> Iterator[_Found]:
+        for entry in found:
             if stopped():
                 return
-            total += 1
-            if found.kind is Kind.FILE:
-                largest = max(largest, found, key=lambda file: file.size_bytes)
-                newest = max(newest, found, key=lambda file: file.modified)
-            yield found
+            counts[entry.is_folder] += 1
+            yield entry
 
-    with files.open_folder(arguments.path, workspace) as opened:
-        # Memory stays that of the entries shown, however many there are.
-        shown = heapq.nsmallest(MAX_ENTRIES, counted(opened), key=_ORDERS[arguments.sort])
+    if files.is_folder(path, workspace) is False:  # the path of a file: the file alone
+        with files.open_file(path, workspace) as opened:
+            shown = list(counted(iter([_found(path.rpartition("/")[2], os.fstat(opened))])))
+    else:
+        with files.open_folder(path, workspace) as opened:
+            # Memory stays that of the entries shown, however many there are.
+            shown = heapq.nsmallest(MAX_ENTRIES, counted(_found_in(opened)), key=_ORDERS[order])
     return ListDirResult(
-        largest_file=largest.name,
-        largest_size_bytes=max(largest.size_bytes, 0),
-        newest_file=newest.name,
-        total=total,
-        truncated=total > len(shown),
-        entries=[found.entry() for found in shown],
+        path=path,
+        files=counts[False],
+        folders=counts[True],
+        truncated=sum(counts.values()) > len(shown),
+        entries=[found.line(order) for found in shown],
     )
 
 
 class _Found(NamedTuple):
     name: str
-    kind: Kind
-    size_bytes: int
+    is_folder: bool
+    size: int  # -1 for what is no regular file
     modified: float
 
-    def entry(self) -> FolderEntry:
-        seconds = min(max(self.modified, 0.0), _LATEST_TIME)
-        time = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-        return FolderEntry(name=self.name, kind=self.kind, size_bytes=self.size_bytes, modified_time=time)
+    def line(self, order: Order) -> str:
+        if self.is_folder:
+            return f"{self.name}/"
+        if order is Order.MODIFIED:
+            seconds = min(max(self.modified, 0.0), _LATEST_TIME)
+            return f"{self.name} {datetime.fromtimestamp(seconds, UTC).astimezone():%Y-%m-%d %H:%M}"
+        return f"{self.name} {self.size}" if self.size >= 0 else f"{self.name} (not a file)"
 
 
-_NO_FILE: Final = _Found("", Kind.FILE, -1, -math.inf)
+def _found(name: str, facts: os.stat_result) -> _Found:
+    size = facts.st_size if stat.S_ISREG(facts.st_mode) else -1
+    return _Found(shown_name(name), stat.S_ISDIR(facts.st_mode), size, facts.st_mtime)
 
 
 def _found_in(folder: int) -> Iterator[_Found]:
     with os.scandir(folder) as entries:
         for entry in entries:
-            try:
-                facts = entry.stat(follow_symlinks=False)
-            except FileNotFoundError:  # gone since it was listed
-                continue
-            kind = _kind(facts.st_mode)
-            size = facts.st_size if kind is Kind.FILE else 0
-            yield _Found(shown_name(entry.name), kind, size, facts.st_mtime)
-
-
-def _kind(mode: int) -> Kind:
-    if stat.S_ISREG(mode):
-        return Kind.FILE
-    if stat.S_ISDIR(mode):
-        return Kind.FOLDER
-    return Kind.LINK if stat.S_ISLNK(mode) else Kind.OTHER
+            with suppress(FileNotFoundError):  # gone since it was listed
+                yield _found(entry.name, entry.stat(follow_symlinks=False))
 
 
 def shown_name(name: str) -> str:
@@ -228,6 +197,6 @@ def shown_name(name: str) -> str:
 
 _ORDERS: Final[dict[Order, Callable[[_Found], tuple[float, str]]]] = {
     Order.NAME: lambda found: (0, found.name),
-    Order.SIZE: lambda found: (-found.size_bytes, found.name),
+    Order.SIZE: lambda found: (-found.size, found.name),
     Order.MODIFIED: lambda found: (-found.modified, found.name),
 }

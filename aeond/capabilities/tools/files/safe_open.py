@@ -11,6 +11,7 @@ import logging
 import os
 import stat
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ _OPENAT2: Final = 437  # the same number on every architecture
 _RESOLVE_NO_MAGICLINKS: Final = 0x02
 _RESOLVE_BENEATH: Final = 0x08
 _ATTEMPTS: Final = 32
+_RENAME_NOREPLACE: Final = 1
 
 Resolver = Callable[[int, str], int]
 """Takes a descriptor of a folder and a path below it; returns an O_PATH descriptor of what is there.
@@ -98,11 +100,35 @@ def _openat2(root: int, name: bytes) -> tuple[int, int]:
     return found, ctypes.get_errno()
 
 
-@functools.cache
+def rename_to_free_name(name: str, folder: int, new_name: str, new_folder: int) -> None:
+    """Renames an entry of one folder into another one, given by descriptors. FileExistsError if the new name is
+    taken, also by a writer at the same time where the file system supports that check."""
+    import ctypes
+
+    rename = getattr(_libc(), "renameat2", None)
+    code = errno.ENOSYS
+    if rename is not None:
+        code = 0
+        if rename(folder, os.fsencode(name), new_folder, os.fsencode(new_name), _RENAME_NOREPLACE) != 0:
+            code = ctypes.get_errno()
+    if code in (errno.ENOSYS, errno.EINVAL):  # not offered by this file system
+        with suppress(FileNotFoundError):
+            os.lstat(new_name, dir_fd=new_folder)
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new_name)
+        os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)
+    elif code:
+        raise OSError(code, os.strerror(code), name)
+
+
 def _syscall() -> Any:
+    return _libc().syscall
+
+
+@functools.cache
+def _libc() -> Any:
     import ctypes  # costs memory: only for those who touch files
 
-    return ctypes.CDLL(None, use_errno=True).syscall
+    return ctypes.CDLL(None, use_errno=True)
 
 
 def resolve_by_steps(root: int, path: str) -> int:

@@ -8,13 +8,19 @@ from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from tests.support.doubles import ManualClock
 from tests.support.memory import InMemoryMemory
+from tests.support.undo import InMemoryUndoLog
 
 
 def test_all_register_together() -> None:
     """All built-in tools pass the registry's checks side by side."""
     registry = Registry()
     tools = builtin_tools(
-        ManualClock(), InMemoryMemory(), ContainedFiles(resolve_in_kernel), WorkerThreads(), NoEmbedder()
+        ManualClock(),
+        InMemoryMemory(),
+        ContainedFiles(resolve_in_kernel),
+        WorkerThreads(),
+        NoEmbedder(),
+        InMemoryUndoLog(),
     )
     for tool in tools:
         registry.register(tool)
@@ -24,7 +30,12 @@ def test_all_register_together() -> None:
 def test_what_is_said_to_a_model_is_small() -> None:
     """Names, descriptions, input schemas and examples of all tools fit a prompt of a small model."""
     tools = builtin_tools(
-        ManualClock(), InMemoryMemory(), ContainedFiles(resolve_in_kernel), WorkerThreads(), NoEmbedder()
+        ManualClock(),
+        InMemoryMemory(),
+        ContainedFiles(resolve_in_kernel),
+        WorkerThreads(),
+        NoEmbedder(),
+        InMemoryUndoLog(),
     )
     said = sum(
         len(str((tool.spec.name, tool.spec.description, tool.spec.input_schema, tool.spec.example)))

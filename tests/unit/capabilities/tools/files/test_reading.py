@@ -1,6 +1,7 @@
 """The read_file and list_dir tools."""
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,10 @@ async def test_small_file_is_read_whole(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(text.encode())
     assert await data("read_file", tmp_path, path="a.txt") == {
         "path": "a.txt",
-        "text": text,
         "line_count": 3,
-        "size_bytes": len(text.encode()),
         "truncated": False,
         "next_offset": len(text.encode()),
+        "text": text,
     }
 
 
@@ -125,72 +125,63 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def test_working_folder_is_listed(folder: Path) -> None:
-    """The working folder is listed when no path is given: names, kinds, sizes and times."""
+    """The working folder is listed when no path is given: names with sizes, and folders."""
     listing = await data("list_dir", folder, sort="name")
-    assert [(entry["name"], entry["kind"], entry["size_bytes"]) for entry in listing["entries"]] == [
-        ("a.txt", "file", 10),
-        ("b.txt", "file", 30),
-        ("c.txt", "file", 20),
-        ("fifo", "other", 0),
-        ("link", "link", 0),
-        ("sub", "folder", 0),
-    ]
-    assert listing["entries"][0]["modified_time"] == "1970-01-01T00:01:40+00:00"
-    assert (listing["total"], listing["truncated"]) == (6, False)
-    assert (listing["largest_file"], listing["largest_size_bytes"]) == ("b.txt", 30)
-    assert listing["newest_file"] == "b.txt"
+    assert listing == {
+        "path": ".",
+        "files": 5,
+        "folders": 1,
+        "truncated": False,
+        "entries": [
+            "a.txt 10",
+            "b.txt 30",
+            "c.txt 20",
+            "fifo (not a file)",
+            "link (not a file)",
+            "sub/",
+        ],
+    }
+
+
+async def test_times_are_listed_on_request(folder: Path) -> None:
+    """Sorted by time, the newest comes first and each file has its local time."""
+    newest = datetime.fromtimestamp(300, UTC).astimezone()
+    listing = await data("list_dir", folder, sort="modified")
+    assert listing["entries"][0] == f"b.txt {newest:%Y-%m-%d %H:%M}"
+    assert [entry.partition(" ")[0] for entry in listing["entries"]][:3] == ["b.txt", "c.txt", "a.txt"]
 
 
 async def test_largest_file_is_first_unless_asked_otherwise(folder: Path) -> None:
     """Without an order the entries come from the largest to the smallest."""
-    assert await data("list_dir", folder) == await data("list_dir", folder, sort="size")
-
-
-@pytest.mark.parametrize(("sort", "first"), [("size", ["b.txt", "c.txt"]), ("modified", ["b.txt", "c.txt"])])
-async def test_order_is_as_asked(folder: Path, sort: str, first: list[str]) -> None:
-    """Sizes come largest first and times newest first."""
-    listing = await data("list_dir", folder, sort=sort)
-    assert [entry["name"] for entry in listing["entries"]][:2] == first
-
-
-async def test_empty_folder_has_no_largest_file(folder: Path) -> None:
-    """A folder without files has no largest and no newest one, and is no failure."""
-    listing = await data("list_dir", folder, path="sub")
-    assert (listing["entries"], listing["total"]) == ([], 0)
-    assert (listing["largest_file"], listing["largest_size_bytes"], listing["newest_file"]) == ("", 0, "")
-
-
-async def test_what_is_asked_for_most_comes_first(folder: Path) -> None:
-    """The largest and the newest file stand before the entries, where a small model still reads."""
     listing = await data("list_dir", folder)
-    assert list(listing)[:3] == ["largest_file", "largest_size_bytes", "newest_file"]
-    assert list(listing)[-1] == "entries"
+    assert listing["entries"][:3] == ["b.txt 30", "c.txt 20", "a.txt 10"]
+    assert listing == await data("list_dir", folder, sort="size")
 
 
-async def test_empty_files_count_too(tmp_path: Path) -> None:
-    """Among empty files there still is a largest and a newest one."""
-    (tmp_path / "empty").touch()
-    listing = await data("list_dir", tmp_path)
-    assert (listing["largest_file"], listing["largest_size_bytes"], listing["newest_file"]) == (
-        "empty",
-        0,
-        "empty",
-    )
+async def test_empty_folder_is_no_failure(folder: Path) -> None:
+    """A folder without files is an empty list."""
+    listing = await data("list_dir", folder, path="sub")
+    assert (listing["entries"], listing["files"], listing["folders"]) == ([], 0, 0)
+
+
+async def test_path_of_a_file_lists_the_file(folder: Path) -> None:
+    """A file where a folder is expected is listed alone."""
+    listing = await data("list_dir", folder, path="b.txt")
+    assert (listing["path"], listing["entries"]) == ("b.txt", ["b.txt 30"])
 
 
 async def test_large_folder_is_cut_and_counted(tmp_path: Path) -> None:
-    """A folder with more entries than fit is cut, while count, largest and newest file are those of all."""
+    """A folder with more entries than fit is cut, while the counts are those of all."""
     last = f"f{MAX_ENTRIES + 49:04}"
     for number in range(MAX_ENTRIES + 50):
         (tmp_path / f"f{number:04}").write_bytes(b"x" * (number == MAX_ENTRIES + 49))
     os.utime(tmp_path / last, (2**31, 2**31))
     listing = await data("list_dir", tmp_path, sort="name")
     assert len(listing["entries"]) == MAX_ENTRIES
-    assert last not in {entry["name"] for entry in listing["entries"]}
-    assert (listing["total"], listing["truncated"]) == (MAX_ENTRIES + 50, True)
-    assert (listing["largest_file"], listing["newest_file"]) == (last, last)
+    assert f"{last} 1" not in listing["entries"]
+    assert (listing["files"], listing["truncated"]) == (MAX_ENTRIES + 50, True)
     for sort in ("size", "modified"):
-        assert (await data("list_dir", tmp_path, sort=sort))["entries"][0]["name"] == last
+        assert (await data("list_dir", tmp_path, sort=sort))["entries"][0].startswith(last)
 
 
 async def test_strange_names_and_times_are_listed(tmp_path: Path) -> None:
@@ -201,22 +192,39 @@ async def test_strange_names_and_times_are_listed(tmp_path: Path) -> None:
     os.utime(raw, (-(2**33), -(2**33)))
     (tmp_path / "far").touch()
     os.utime(tmp_path / "far", (2**33, 2**33))
-    listing = await data("list_dir", tmp_path, sort="name")
-    assert [entry["name"] for entry in listing["entries"]] == ["caf\\xe9", "far"]
+    for sort in ("name", "modified"):
+        listing = await data("list_dir", tmp_path, sort=sort)
+        assert sorted(entry.partition(" ")[0] for entry in listing["entries"]) == ["caf\\xe9", "far"]
 
 
 async def test_unknown_order_is_refused(folder: Path) -> None:
-    """An order that there is not is refused with those that there are."""
+    """An order that does not exist is refused, and the message lists the existing ones."""
     result = await use("list_dir", folder, sort="colour")
     assert result.reason == "ARGUMENTS_INVALID"
     assert "modified" in result.error
 
 
-async def test_a_name_almost_right_is_told(tmp_path: Path) -> None:
-    """Where a file does not exist and one of a similar name does, the failure names it."""
-    (tmp_path / "letter_ida.md").touch()
-    result = await use("read_file", tmp_path, path="letter_ada.md")
+async def test_path_that_was_read_is_in_the_result(tmp_path: Path) -> None:
+    """A path that is not exact is accepted if one file fits it, and the result has the path that was read."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "Plan.md").write_text("text")
+    found = await data("read_file", tmp_path, path="plan")
+    assert (found["path"], found["text"]) == ("notes/Plan.md", "text")
+
+
+async def test_missing_file_is_an_error_with_candidates(tmp_path: Path) -> None:
+    """Where nothing fits, the failure names existing files, in words and as data."""
+    (tmp_path / "letter.md").touch()
+    result = await use("read_file", tmp_path, path="zebra.png")
     assert (result.success, result.reason) == (False, "FILE_NOT_FOUND")
-    assert result.error == "'letter_ada.md' does not exist: is 'letter_ida.md' meant?"
-    lonely = await use("read_file", tmp_path, path="zebra.png")
-    assert "list the folder" in lonely.error
+    assert result.error == "'zebra.png' does not exist; there is 'letter.md'"
+    assert result.metadata["candidates"] == ["letter.md"]
+
+
+async def test_existing_paths_are_proposed(folder: Path) -> None:
+    """Files are proposed for reading, and folders for listing."""
+    files, threads = ContainedFiles(resolve_in_kernel), WorkerThreads()
+    invoker = invoker_of(read_file_tool(files, threads), list_dir_tool(files, threads))
+    context = within(CONTEXT, folder)
+    assert await invoker.candidates("read_file", "path", context, 10) == ("a.txt", "b.txt", "c.txt")
+    assert await invoker.candidates("list_dir", "path", context, 10) == ("sub",)

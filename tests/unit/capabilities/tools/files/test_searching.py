@@ -47,59 +47,71 @@ async def search(workspace: Path, **arguments: Any) -> Any:
     return result.data
 
 
-def paths(found: Any) -> list[str]:
-    return [match["path"] for match in found["matches"]]
-
-
-async def test_names_are_matched_by_pattern(workspace: Path) -> None:
-    """A pattern finds files by name in every folder below, whatever the case of their letters."""
-    found = await search(workspace, name="*.md")
-    assert paths(found) == ["a.md", "sub/c.md", "sub/deep/D.MD"]
-    assert found["matches"][0] == {"path": "a.md", "line": 0, "text": ""}
-    assert found["truncated"] is False
-
-
 async def test_text_is_found_with_its_line(workspace: Path) -> None:
-    """A text is found in any case, with the number and the words of each line that has it."""
+    """A text is found in any case, with the number and the words of each line that has it, and counted."""
     found = await search(workspace, text="INVOICE")
     assert found["matches"] == [
-        {"path": "a.md", "line": 2, "text": "The Invoice of May"},
-        {"path": "sub/c.md", "line": 1, "text": "an invoice"},
-        {"path": "sub/c.md", "line": 3, "text": "and another invoice"},
+        "a.md:2: The Invoice of May",
+        "sub/c.md:1: an invoice",
+        "sub/c.md:3: and another invoice",
     ]
+    assert (found["times"], found["lines"], found["files"]) == (3, 3, 2)
+    assert (found["note"], found["truncated"]) == ("", False)
+
+
+async def test_every_occurrence_counts(workspace: Path) -> None:
+    """Several occurrences in one line are one match and count severally."""
+    (workspace / "b.txt").write_text("tick tick tock\ntick\n")
+    found = await search(workspace, text="tick")
+    assert (found["times"], found["lines"], found["files"]) == (3, 2, 1)
+
+
+async def test_accents_make_no_difference(workspace: Path) -> None:
+    """A text with accents is found without them, and one without accents is found with them."""
+    (workspace / "b.txt").write_text("un caf\u00e9 s'il vous pla\u00eet\nStra\u00dfe\n")
+    assert (await search(workspace, text="CAFE"))["matches"] == ["b.txt:1: un caf\u00e9 s'il vous pla\u00eet"]
+    assert (await search(workspace, text="an invo\u00efce"))["matches"] == ["sub/c.md:1: an invoice"]
 
 
 async def test_text_is_found_in_names_too(workspace: Path) -> None:
     """A text that is part of a file's name finds the file, also where its content cannot be searched."""
     (workspace / "sub" / "Invoice 7.txt").write_text("to be paid")
-    assert (await search(workspace, path="sub", text="invoice 7"))["matches"] == [
-        {"path": "sub/Invoice 7.txt", "line": 0, "text": ""}
-    ]
-    assert paths(await search(workspace, text=".PNG")) == ["picture.png"]
+    assert (await search(workspace, path="sub", text="invoice 7"))["matches"] == ["sub/Invoice 7.txt"]
+    assert (await search(workspace, text="*.PNG"))["matches"] == ["picture.png"]
 
 
-async def test_name_and_text_must_both_fit(workspace: Path) -> None:
-    """With a name and a text only files that have both are found."""
-    assert paths(await search(workspace, name="c*", text="invoice")) == ["sub/c.md", "sub/c.md"]
-    assert paths(await search(workspace, name="*.txt", text="invoice")) == []
+async def test_words_are_found_apart(workspace: Path) -> None:
+    """A text that is nowhere as a whole is found as lines with all its words, else as files with them."""
+    (workspace / "b.txt").write_text("pay the plumber on Monday\nand the baker\n")
+    lines = await search(workspace, text="monday plumber")
+    assert (lines["matches"], lines["note"]) == (
+        ["b.txt:1: pay the plumber on Monday"],
+        "lines with all words",
+    )
+    files = await search(workspace, text="baker plumber")
+    assert files["matches"] == ["b.txt:1: pay the plumber on Monday", "b.txt:2: and the baker"]
+    assert (files["note"], files["files"]) == ("files with all words", 1)
 
 
-async def test_everything_is_listed_without_a_question(workspace: Path) -> None:
-    """Without name and text all files are listed."""
-    assert paths(await search(workspace)) == ["a.md", "b.txt", "picture.png", "sub/c.md", "sub/deep/D.MD"]
+async def test_nothing_found_names_what_is_near(workspace: Path) -> None:
+    """A search that finds nothing says how much was searched and names words and files spelt alike."""
+    found = await search(workspace, text="invoyce")
+    assert (found["matches"], found["times"]) == ([], 0)
+    assert found["note"] == "nothing found in 5 files; there is 'invoice'"
+    assert "'picture.png'" in (await search(workspace, text="pictures"))["note"]
 
 
-async def test_folder_narrows_the_search(workspace: Path) -> None:
-    """With a folder only what is below it is searched, and paths can be handed to read_file as they are."""
-    for folder in ("sub", "sub/", "./sub", str(workspace / "sub")):
-        found = await search(workspace, path=folder, name="*.md")
-        assert [str(Path(workspace, path)) for path in paths(found)] == [
-            str(workspace / "sub" / "c.md"),
-            str(workspace / "sub" / "deep" / "D.MD"),
-        ]
+async def test_path_narrows_the_search(workspace: Path) -> None:
+    """With a folder only what is below it is searched, with a file only that file; both are found inexactly."""
+    for folder in ("sub", "sub/", "./sub", "Sub", str(workspace / "sub")):
+        found = await search(workspace, path=folder, text="an")
+        assert [Path(workspace, match.partition(":")[0]) for match in found["matches"]] == [
+            workspace / "sub" / "c.md"
+        ] * 2
+    assert (await search(workspace, path="A", text="invoice"))["matches"] == ["a.md:2: The Invoice of May"]
 
 
-async def test_what_was_left_out_is_told(workspace: Path) -> None:
+async def test_what_was_left_out_is_counted(workspace: Path) -> None:
     """Links, hidden folders, special files and binary files are passed over, and counted."""
     found = await search(workspace, text="invoice")
     assert found["left_out"] == [
@@ -116,34 +128,35 @@ async def test_large_files_are_left_out(workspace: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(searching, "MAX_FILE_BYTES", 1 << 20)
     (workspace / "large.md").write_text("invoice\n" + "x" * (1 << 20))
     found = await search(workspace, text="invoice")
-    assert "large.md" not in paths(found)
+    assert "large.md" not in str(found["matches"])
     assert "files over 1 MiB: 1" in found["left_out"]
 
 
 async def test_matches_are_bounded(workspace: Path) -> None:
-    """More matches than fit are cut, and the result says so."""
+    """More matches than fit are cut but counted, and the result says so."""
     (workspace / "many.txt").write_text("needle\n" * MAX_MATCHES)
     assert (await search(workspace, text="needle"))["truncated"] is False
     (workspace / "many.txt").write_text("needle\n" * (MAX_MATCHES + 1))
     found = await search(workspace, text="needle")
-    assert (len(found["matches"]), found["truncated"]) == (MAX_MATCHES, True)
+    assert (len(found["matches"]), found["times"]) == (MAX_MATCHES, MAX_MATCHES + 1)
+    assert found["truncated"] is True
 
 
 async def test_files_and_bytes_are_bounded(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that has looked at as much as it may stops and says so."""
-    monkeypatch.setattr(searching, "MAX_FILES", 2)
-    found = await search(workspace)
-    assert (found["files_seen"], found["truncated"]) == (2, True)
+    monkeypatch.setattr(searching, "MAX_FILES", 1)
+    found = await search(workspace, text="invoice")
+    assert (found["matches"], found["truncated"]) == (["a.md:2: The Invoice of May"], True)
     monkeypatch.setattr(searching, "MAX_FILES", 1_000)
     monkeypatch.setattr(searching, "MAX_BYTES", 10)
     found = await search(workspace, text="invoice")
-    assert (paths(found), found["truncated"]) == (["a.md"], True)
+    assert (found["matches"], found["truncated"]) == (["a.md:2: The Invoice of May"], True)
 
 
 async def test_large_folders_are_bounded(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with more entries than a search looks at is searched in part, and the result says so."""
     monkeypatch.setattr(searching, "MAX_FOLDER_ENTRIES", 3)
-    found = await search(workspace)
+    found = await search(workspace, text="invoice")
     assert found["truncated"] is True
     assert "folders of more than 3 entries, seen in part: 1" in found["left_out"]
 
@@ -151,8 +164,8 @@ async def test_large_folders_are_bounded(workspace: Path, monkeypatch: pytest.Mo
 async def test_depth_is_bounded(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Folders deeper than the limit are not entered, and counted."""
     monkeypatch.setattr(searching, "MAX_DEPTH", 0)
-    found = await search(workspace, name="*.md")
-    assert paths(found) == ["a.md", "sub/c.md"]
+    found = await search(workspace, text=".md")
+    assert found["matches"] == ["a.md", "sub/c.md"]
     assert "folders that lie too deep: 1" in found["left_out"]
 
 
@@ -160,27 +173,25 @@ async def test_long_lines_are_cut(workspace: Path) -> None:
     """A line of any length is shown by its beginning."""
     (workspace / "long.txt").write_text("needle" + "x" * 10_000)
     (match,) = (await search(workspace, text="needle"))["matches"]
-    assert len(match["text"]) == MAX_LINE_CHARS
+    assert len(match) == len("long.txt:1: ") + MAX_LINE_CHARS
 
 
 async def test_names_that_are_no_text_are_shown(workspace: Path) -> None:
     """A file whose name is no UTF-8 is found and shown in a form that JSON can carry."""
     with open(os.fsencode(workspace) + b"/caf\xe9.md", "wb") as file:
         file.write(b"needle")
-    assert paths(await search(workspace, text="needle")) == ["caf\\xe9.md"]
+    assert (await search(workspace, text="needle"))["matches"] == ["caf\\xe9.md:1: needle"]
 
 
-@pytest.mark.parametrize(
-    "name", ["*" * 100, "[" * 100, "[!", "a" * 50 + "*" * 50, "\\", "*?*?*?*?*?*?*?*?*?*?x"]
-)
-async def test_strange_patterns_are_harmless(workspace: Path, name: str) -> None:
-    """A pattern that is no good name pattern finds what it finds, without error and without delay."""
-    (workspace / ("a" * 200)).touch()
-    assert (await use(workspace, name=name)).success
+@pytest.mark.parametrize("text", ["*", " ", "[", "(.*)+", "\\", "a\nb", "\ud800"])
+async def test_strange_texts_are_harmless(workspace: Path, text: str) -> None:
+    """A text is no pattern: whatever its characters are, the search ends with a result."""
+    result = await use(workspace, text=text)
+    assert result.success or result.reason == "ARGUMENTS_INVALID"
 
 
-async def test_missing_folder_is_told(workspace: Path) -> None:
-    """A folder that is not there, or outside, fails with its reason."""
-    assert (await use(workspace, path="none")).reason == "FILE_NOT_FOUND"
-    assert (await use(workspace, path="..")).reason == "PATH_OUTSIDE"
-    assert (await use(workspace, path="out_dir")).reason == "PATH_OUTSIDE"
+async def test_missing_folder_is_an_error(workspace: Path) -> None:
+    """A folder that does not exist, or is outside, fails with its reason."""
+    assert (await use(workspace, text="x", path="none")).reason == "FILE_NOT_FOUND"
+    assert (await use(workspace, text="x", path="..")).reason == "PATH_OUTSIDE"
+    assert (await use(workspace, text="x", path="out_dir")).reason == "PATH_OUTSIDE"

@@ -1,80 +1,123 @@
-"""The write_file tool."""
+"""The write_file, edit_file and append_file tools."""
 
+import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from aeond.capabilities.tools.files.contained_files import ContainedFiles
-from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
-from aeond.capabilities.tools.files.writing import MAX_CONTENT_CHARS, write_file_tool
-from aeond.capabilities.tools.invoker import GuardedInvoker
-from aeond.capabilities.tools.worker_threads import WorkerThreads
-from aeond.domain.tools import Effect, Recovery, ToolCall
-from tests.support.tools import CONTEXT, invoker_of, within
+from aeond.capabilities.tools.files.writing import MAX_CONTENT_CHARS
+from aeond.domain.tools import RecordedEffect
+from tests.support.file_tools import FileTools
 
 
 @pytest.fixture
-def invoker() -> GuardedInvoker:
-    return invoker_of(write_file_tool(ContainedFiles(resolve_in_kernel), WorkerThreads()))
+def tools(tmp_path: Path) -> FileTools:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "Plan.md").write_text("Meet at 9.\nBring rope.\n")
+    (tmp_path / "shopping.txt").write_text("milk\neggs")
+    return FileTools(tmp_path)
 
 
-def call(**arguments: Any) -> ToolCall:
-    return ToolCall("write_file", arguments, "call1")
-
-
-def test_a_restart_asks_the_tool() -> None:
-    """Writing a whole file is an effect that a restart reconciles instead of asking a person."""
-    spec = write_file_tool(ContainedFiles(resolve_in_kernel), WorkerThreads()).spec
-    assert (spec.effect, spec.recovery) == (Effect.WRITE_CONTAINED, Recovery.RECONCILE)
-
-
-async def test_text_is_written_as_it_is(invoker: GuardedInvoker, tmp_path: Path) -> None:
-    """The file holds exactly the text, in UTF-8, and the result tells its size."""
+async def test_text_is_written_as_it_is(tools: FileTools) -> None:
+    """The file holds exactly the text, in UTF-8; result and effect have its path and size."""
     text = "one\r\ntwo\n\u00fc\U0001f600\0"
-    result = await invoker.invoke(call(path="sub/a.txt", content=text), within(CONTEXT, tmp_path))
-    assert result.data == {"path": "sub/a.txt", "size_bytes": len(text.encode())}
-    assert (tmp_path / "sub" / "a.txt").read_bytes() == text.encode()
+    size = len(text.encode())
+    result = await tools.call("write_file", path="sub/a.txt", content=text)
+    assert result.data == {"path": "sub/a.txt", "change": f"created, {size} bytes"}
+    assert result.effects == (RecordedEffect("file.created", "sub/a.txt", f"{size} bytes"),)
+    assert (tools.folder / "sub" / "a.txt").read_bytes() == text.encode()
 
 
-async def test_largest_text_is_written(invoker: GuardedInvoker, tmp_path: Path) -> None:
+async def test_largest_text_is_written(tools: FileTools) -> None:
     """The longest text that is allowed is written, and one letter more is refused with nothing written."""
-    context = within(CONTEXT, tmp_path)
-    result = await invoker.invoke(call(path="a.txt", content="\u20ac" * MAX_CONTENT_CHARS), context)
-    assert result.success
-    result = await invoker.invoke(call(path="b.txt", content="x" * (MAX_CONTENT_CHARS + 1)), context)
+    assert await tools.done("write_file", path="a.txt", content="\u20ac" * MAX_CONTENT_CHARS)
+    result = await tools.call("write_file", path="b.txt", content="x" * (MAX_CONTENT_CHARS + 1))
     assert result.reason == "ARGUMENTS_INVALID"
-    assert not (tmp_path / "b.txt").exists()
+    assert not (tools.folder / "b.txt").exists()
 
 
+@pytest.mark.parametrize("tool", ["write_file", "append_file", "edit_file"])
 @pytest.mark.parametrize("path", ["../out.txt", "/etc/aeond-test", "sub/../../out.txt"])
-async def test_nothing_is_written_outside(invoker: GuardedInvoker, tmp_path: Path, path: str) -> None:
+async def test_nothing_is_written_outside(tmp_path: Path, tool: str, path: str) -> None:
     """A path that leads out of the workspace is refused."""
-    workspace = tmp_path / "workspace"
-    (workspace / "sub").mkdir(parents=True)
-    result = await invoker.invoke(call(path=path, content="x"), within(CONTEXT, workspace))
-    assert result.reason == "PATH_OUTSIDE"
-    assert [path.name for path in tmp_path.iterdir()] == ["workspace"]
+    (tmp_path / "workspace" / "sub").mkdir(parents=True)
+    tools = FileTools(tmp_path / "workspace")
+    texts = {
+        "write_file": {"content": "x"},
+        "append_file": {"text": "x"},
+        "edit_file": {"old": "x", "new": "y"},
+    }
+    assert (await tools.call(tool, path=path, **texts[tool])).reason == "PATH_OUTSIDE"
+    assert os.listdir(tmp_path) == ["workspace"]
 
 
-async def test_write_is_recognised_after_a_crash(invoker: GuardedInvoker, tmp_path: Path) -> None:
-    """A file that holds the whole text counts as written; a part of it, more or something else does not."""
-    context = within(CONTEXT, tmp_path)
-    write = call(path="a.txt", content="whole")
-    assert await invoker.reconcile(write, context) is None
-    done = await invoker.invoke(write, context)
-    recalled = await invoker.reconcile(write, context)
-    assert recalled is not None
-    assert recalled.data == done.data
-    for other in ("whol", "whole and more", "other"):
-        (tmp_path / "a.txt").write_text(other)
-        assert await invoker.reconcile(write, context) is None
+@pytest.mark.parametrize("path", ["notes/plan.MD", "./notes/Plan.md", '"notes/Plan.md"', "/notes/Plan.md"])
+async def test_the_same_file_is_replaced(tools: FileTools, path: str) -> None:
+    """A file whose path differs in case, quotes or a leading slash alone is replaced, and the result names it."""
+    result = await tools.call("write_file", path=path, content="new")
+    assert result.data == {"path": "notes/Plan.md", "change": "replaced, 3 bytes"}
+    assert result.effects == (RecordedEffect("file.changed", "notes/Plan.md", "3 bytes"),)
+    assert os.listdir(tools.folder / "notes") == ["Plan.md"]
 
 
-async def test_same_write_twice_is_the_same(invoker: GuardedInvoker, tmp_path: Path) -> None:
-    """Writing the same text again leaves the same file and gives the same result."""
-    context = within(CONTEXT, tmp_path)
-    first = await invoker.invoke(call(path="a.txt", content="text"), context)
-    second = await invoker.invoke(call(path="a.txt", content="text"), context)
-    assert first.data == second.data
-    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+@pytest.mark.parametrize("path", ["Plan.md", "notes/Plan", "notes/Plam.md"])
+async def test_a_file_that_only_resembles_is_not_replaced(tools: FileTools, path: str) -> None:
+    """A path that merely resembles an existing one is the path of a new file."""
+    assert (await tools.done("write_file", path=path, content="new"))["change"] == "created, 3 bytes"
+    assert (tools.folder / "notes" / "Plan.md").read_text() == "Meet at 9.\nBring rope.\n"
+
+
+async def test_writing_what_is_there_changes_nothing(tools: FileTools) -> None:
+    """Writing the content that the file has already is no effect."""
+    result = await tools.call("write_file", path="shopping.txt", content="milk\neggs")
+    assert (result.data, result.effects) == ({"path": "shopping.txt", "change": "unchanged"}, ())
+
+
+async def test_a_folder_is_not_written(tools: FileTools) -> None:
+    """The path of a folder, and one that ends like a folder's, is refused."""
+    assert (await tools.call("write_file", path="notes", content="x")).reason == "NOT_A_FILE"
+    assert (await tools.call("write_file", path="new/", content="x")).reason == "PATH_INVALID"
+
+
+async def test_one_text_is_edited(tools: FileTools) -> None:
+    """An edit changes one place of a file that is named inexactly, and shows the line as it is now."""
+    result = await tools.call("edit_file", path="plan", old="meet at 9", new="Meet at 10")
+    assert result.data == {"path": "notes/Plan.md", "change": "now: Meet at 10."}
+    assert result.effects == (RecordedEffect("file.changed", "notes/Plan.md", "24 bytes"),)
+    assert (tools.folder / "notes" / "Plan.md").read_text() == "Meet at 10.\nBring rope.\n"
+
+
+async def test_a_missing_text_is_an_error_with_candidates(tools: FileTools) -> None:
+    """An edit of a text that is not there fails with the nearest lines and changes nothing."""
+    result = await tools.call("edit_file", path="notes/Plan.md", old="Bring a tent", new="x")
+    assert result.reason == "TEXT_NOT_FOUND"
+    assert result.metadata["candidates"] == ["Bring rope."]
+    missing = await tools.call("edit_file", path="zebra.txt", old="a", new="b")
+    assert missing.reason == "FILE_NOT_FOUND"
+
+
+async def test_a_large_file_is_not_edited(tools: FileTools) -> None:
+    """A file that is too large to be read whole is left alone."""
+    with (tools.folder / "large.txt").open("wb") as large:
+        large.truncate(17 << 20)
+    result = await tools.call("append_file", path="large.txt", text="x")
+    assert result.reason == "FILE_TOO_LARGE"
+    assert (tools.folder / "large.txt").stat().st_size == 17 << 20
+
+
+async def test_lines_are_appended(tools: FileTools) -> None:
+    """A line is added on its own to a file that is named inexactly, or starts a file that does not exist."""
+    result = await tools.call("append_file", path="Shopping", text="tea")
+    assert result.data == {"path": "shopping.txt", "change": "added: tea"}
+    assert (tools.folder / "shopping.txt").read_text() == "milk\neggs\ntea\n"
+    new = await tools.call("append_file", path="'diary/monday.md'", text="rain")
+    assert new.data == {"path": "diary/monday.md", "change": "added: rain"}
+    assert new.effects == (RecordedEffect("file.created", "diary/monday.md", "5 bytes"),)
+
+
+async def test_nothing_is_appended_to_one_of_several(tools: FileTools) -> None:
+    """A path that several files fit is refused with them."""
+    (tools.folder / "shopping.md").touch()
+    result = await tools.call("append_file", path="shopping", text="tea")
+    assert result.reason == "PATH_AMBIGUOUS"
+    assert result.metadata["candidates"] == ["shopping.md", "shopping.txt"]

@@ -1,0 +1,92 @@
+"""The move_file and delete_file tools."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from aeond.capabilities.tools.files.changes import FileChange, FileChanges
+from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, bare_path, proposing
+from aeond.capabilities.tools.files.reading import MAX_PATH_CHARS, FilePath
+from aeond.capabilities.tools.function_tool import FunctionTool, tool
+from aeond.domain.tools import Effect, ToolContext, ToolOutput
+from aeond.errors import ToolError
+
+
+class MoveFileArguments(BaseModel):
+    """Which file, and where to."""
+
+    path: FilePath
+    to: Annotated[str, Field(min_length=1, max_length=MAX_PATH_CHARS, description="New name or folder")]
+
+
+class DeleteFileArguments(BaseModel):
+    """Which file."""
+
+    path: FilePath
+
+
+def moving_tools(changes: FileChanges) -> Sequence[FunctionTool]:
+    return move_file_tool(changes), delete_file_tool(changes)
+
+
+def move_file_tool(changes: FileChanges) -> FunctionTool:
+    async def moved(_arguments: MoveFileArguments, context: ToolContext) -> ToolOutput[FileChange] | None:
+        return await changes.made(context)
+
+    @tool(
+        effect=Effect.WRITE_CONTAINED,
+        idempotent=True,
+        example={"path": "sketch.txt", "to": "final.txt"},
+        reconcile=moved,
+        candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
+    )
+    async def move_file(arguments: MoveFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
+        """Renames a file or moves it to another folder."""
+        if (made := await changes.made(context)) is not None:
+            return made
+        path = await _same(changes, arguments.path, context)
+        to = await changes.threads.run(
+            lambda _stopped: _target(changes, path, arguments.to, context.workspace)
+        )
+        return await changes.move(path, to, context)
+
+    return move_file
+
+
+def delete_file_tool(changes: FileChanges) -> FunctionTool:
+    async def deleted(_arguments: DeleteFileArguments, context: ToolContext) -> ToolOutput[FileChange] | None:
+        return await changes.made(context)
+
+    @tool(
+        effect=Effect.WRITE_CONTAINED,
+        idempotent=True,
+        example={"path": "obsolete.log"},
+        reconcile=deleted,
+        candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
+    )
+    async def delete_file(arguments: DeleteFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
+        """Deletes a file."""
+        if (made := await changes.made(context)) is not None:
+            return made
+        return await changes.delete(await _same(changes, arguments.path, context), context)
+
+    return delete_file
+
+
+async def _same(changes: FileChanges, path: str, context: ToolContext) -> str:
+    matching = PathMatching(changes.files)
+    return await changes.threads.run(lambda stopped: matching.find_same(path, context.workspace, stopped))
+
+
+def _target(changes: FileChanges, path: str, to: str, workspace: str) -> str:
+    """The new path: in a folder the file keeps its name, and a bare new name renames it in its own folder."""
+    wanted = bare_path(to)
+    folder, _, name = path.rpartition("/")
+    try:
+        if wanted.endswith("/") or changes.files.is_folder(wanted, workspace):
+            return f"{wanted.rstrip('/')}/{name}"
+    except ToolError as error:
+        raise ToolError(error.message, reason=error.reason, field="to", retryable=error.retryable) from error
+    renamed = folder and "/" not in wanted and wanted != name
+    return f"{folder}/{wanted}" if renamed else wanted

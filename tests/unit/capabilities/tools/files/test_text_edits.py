@@ -1,0 +1,136 @@
+"""Replacing one place of a text, and adding lines."""
+
+import pytest
+
+from aeond.capabilities.tools.files.text_edits import append_lines, replace_text, with_line_breaks
+from aeond.errors import ToolError
+
+
+def edited(text: str | bytes, old: str, new: str, path: str = "a.txt") -> bytes:
+    content = text if isinstance(text, bytes) else text.encode()
+    return replace_text(content, old, new, path).content
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        ("one two three", "two", "2", "one 2 three"),
+        ("No Noise here", "noise", "music", "No music here"),
+        ("one\n  two   words\n", "two words", "2", "one\n  2\n"),
+        ("a\r\nb c\r\nd", "b c", "x\ny", "a\r\nx\r\ny\r\nd"),
+        ("one\r\ntwo\r\n", "one\ntwo", "1", "1\r\n"),
+        ("from 9 to 19, 99", "9", "10", "from 10 to 19, 99"),
+        ("milk\nmilk chocolate\n", "milk", "tea", "tea\nmilk chocolate\n"),
+        ("- milk\n- oat milk\n", "milk", "tea", "- tea\n- oat milk\n"),
+        ("a\nb\n", "a\n", "x", "x\nb\n"),
+        ("a (x) b", "(x)", "[y]", "a [y] b"),
+        ("one\ntwo\n", "one\\ntwo", "1", "1\n"),
+    ],
+)
+def test_one_place_is_replaced(text: str, old: str, new: str, expected: str) -> None:
+    """The one place that is meant is replaced, despite other case, spacing and line breaks."""
+    assert edited(text, old, new) == expected.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "expected"),
+    [
+        ("milk\nbutter\neggs\n", "butter", "milk\neggs\n"),
+        ("- milk\n- Butter.\n- eggs\n", "butter", "- milk\n- eggs\n"),
+        ("- [ ] milk\r\n- [x] eggs\r\n", "eggs", "- [ ] milk\r\n"),
+        ("1. milk\n2. eggs", "2. eggs", "1. milk\n"),
+        ("milk, butter and eggs\n", ", butter", "milk and eggs\n"),
+        ("butter,2\n", "butter", ",2\n"),
+        ("a\nb\nc\n", "a\nb", "c\n"),
+        ("only", "only", ""),
+    ],
+)
+def test_text_is_removed(text: str, old: str, expected: str) -> None:
+    """An empty replacement removes the text, and its line if only a list marker or punctuation is left."""
+    assert edited(text, old, "") == expected.encode()
+
+
+def test_everything_else_stays_byte_for_byte() -> None:
+    """Bytes that are no UTF-8, a byte order mark and mixed line breaks pass through."""
+    content = b"\xef\xbb\xbfcaf\xe9\r\nold\nrest\r\n\t \n"
+    assert edited(content, "old", "new") == content.replace(b"old", b"new")
+
+
+def test_changed_lines_are_shown() -> None:
+    """The edit says how the lines read now, or which were removed."""
+    assert replace_text(b"a\n 2 b \nc", "b", "x", "a.txt").change == "now: 2 x"
+    assert replace_text(b"a\nb\nc", "b", "1\n2\n3\n4\n5", "a.txt").change == "now: 1\n2\n3\nand 2 more lines"
+    assert replace_text(b"a\n- b\nc", "b", "", "a.txt").change == "removed: - b"
+
+
+def test_several_places_are_an_error_with_the_lines() -> None:
+    """A text in several places is refused with the lines that have it."""
+    with pytest.raises(ToolError) as refused:
+        edited("red car\nred bus\nblue car\n", "red", "green")
+    assert (refused.value.reason, refused.value.field) == ("TEXT_AMBIGUOUS", "old")
+    assert refused.value.candidates == ("red car", "red bus")
+    assert "red car | red bus" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("old", "nearest"), [("buy the brad", "buy the bread"), ("bread today", "buy the bread")]
+)
+def test_missing_text_is_an_error_with_the_nearest_lines(old: str, nearest: str) -> None:
+    """A text that is not there is refused with the lines most like it."""
+    with pytest.raises(ToolError) as refused:
+        edited("call Tim\nbuy the bread\n", old, "x")
+    assert (refused.value.reason, refused.value.field) == ("TEXT_NOT_FOUND", "old")
+    assert refused.value.candidates[0] == nearest
+
+
+@pytest.mark.parametrize(("content", "reason"), [(b"a\0b", "NOT_TEXT"), (b"", "TEXT_NOT_FOUND")])
+def test_no_text_is_not_edited(content: bytes, reason: str) -> None:
+    """A binary file and an empty one have no place to replace."""
+    with pytest.raises(ToolError) as refused:
+        edited(content, "a", "b")
+    assert refused.value.reason == reason
+
+
+def test_spaces_are_no_text_to_replace() -> None:
+    """A text of spaces alone is refused."""
+    with pytest.raises(ToolError) as refused:
+        edited("a b", "  ", "-")
+    assert refused.value.reason == "TEXT_NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    ("content", "addition", "expected"),
+    [
+        (b"", "eggs", b"eggs\n"),
+        (b"milk", "eggs", b"milk\neggs\n"),
+        (b"milk\n", "eggs\n", b"milk\neggs\n"),
+        (b"milk\r\n", "eggs\ntea", b"milk\r\neggs\r\ntea\r\n"),
+        (b"milk\r\ntea", "eggs", b"milk\r\ntea\r\neggs\r\n"),
+        (b"caf\xe9", "eggs", b"caf\xe9\neggs\n"),
+        (b"milk", "eggs\\ntea", b"milk\neggs\ntea\n"),
+    ],
+)
+def test_lines_are_added_on_their_own(content: bytes, addition: str, expected: bytes) -> None:
+    """Added text begins a line and ends one, in the file's own line breaks, whatever the file ends with."""
+    assert append_lines(content, addition, "a.txt").content == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "meant"),
+    [
+        ("a\\nb\\nc", "a.txt", "a\nb\nc"),
+        ("a\\nb", "list", "a\nb"),
+        ("a\\nb\nc", "a.txt", "a\\nb\nc"),
+        ('{"a": "x\\ny"}', "a.json", '{"a": "x\\ny"}'),
+        ("print('a\\nb')", "a.py", "print('a\\nb')"),
+        ("C:\\new", "a.txt", "C:\\new"),
+        ("D:\\data\\new", "a.txt", "D:\\data\\new"),
+        ("a\\\\nb", "a.txt", "a\\\\nb"),
+        ("plain", "a.txt", "plain"),
+    ],
+)
+def test_escaped_breaks_become_lines_where_nothing_else_can_be_meant(
+    text: str, path: str, meant: str
+) -> None:
+    """The two characters of an escaped break become a break in prose without breaks, and stay in code and paths."""
+    assert with_line_breaks(text, path) == meant

@@ -32,11 +32,20 @@ def candidates(
         return (_named(os.fspath(explicit), SocketSource.OPTION),)
     if environment.get(ENVIRONMENT_VARIABLE):
         return (_named(environment[ENVIRONMENT_VARIABLE], SocketSource.ENVIRONMENT),)
-    runtime = environment.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
     return (
-        SocketAddress(str(Path(runtime, "aeond", "aeond.sock")), SocketSource.USER),
+        SocketAddress(str(_own_socket(environment)), SocketSource.USER),
         SocketAddress(SYSTEM_SOCKET, SocketSource.SYSTEM),
     )
+
+
+def _own_socket(environment: Mapping[str, str]) -> Path:
+    """The default socket of the user's own daemon, which makes the same choice."""
+    session = Path(environment.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")
+    if session.is_dir():
+        return session / "aeond" / "aeond.sock"
+    state = environment.get("XDG_STATE_HOME", "")
+    folder = Path(state) if state.startswith("/") else Path(environment.get("HOME", "/"), ".local", "state")
+    return folder / "aeond" / "run" / "aeond.sock"
 
 
 def _named(name: str, source: SocketSource) -> SocketAddress:

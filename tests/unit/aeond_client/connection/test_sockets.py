@@ -48,18 +48,29 @@ def test_the_environment_comes_before_the_usual_places() -> None:
     assert (address.path, address.source) == ("/there.sock", SocketSource.ENVIRONMENT)
 
 
-def test_the_usual_places_are_the_users_and_the_systems() -> None:
+def test_the_usual_places_are_the_users_and_the_systems(tmp_path: Path) -> None:
     """Without a name the user's own socket comes first, then the machine's."""
-    found = [(address.path, address.source) for address in candidates("", {"XDG_RUNTIME_DIR": "/run/user/7"})]
+    found = [(address.path, address.source) for address in candidates("", {"XDG_RUNTIME_DIR": str(tmp_path)})]
     assert found == [
-        ("/run/user/7/aeond/aeond.sock", SocketSource.USER),
+        (str(tmp_path / "aeond" / "aeond.sock"), SocketSource.USER),
         (SYSTEM_SOCKET, SocketSource.SYSTEM),
     ]
 
 
-def test_the_users_place_is_known_without_a_session() -> None:
-    """Where no session set XDG_RUNTIME_DIR the user's usual folder is looked in."""
-    assert candidates("", {})[0].path == f"/run/user/{os.getuid()}/aeond/aeond.sock"
+@pytest.mark.parametrize(
+    ("environment", "path"),
+    [
+        ({"HOME": "/home/a"}, "/home/a/.local/state/aeond/run/aeond.sock"),
+        ({"HOME": "/home/a", "XDG_STATE_HOME": "/srv/a"}, "/srv/a/aeond/run/aeond.sock"),
+        ({"HOME": "/home/a", "XDG_STATE_HOME": "not/absolute"}, "/home/a/.local/state/aeond/run/aeond.sock"),
+    ],
+)
+def test_without_a_session_the_users_socket_is_in_the_state_folder(
+    environment: dict[str, str], path: str, tmp_path: Path
+) -> None:
+    """On a machine without a runtime folder for the user, the daemon and its clients use the state folder."""
+    gone = str(tmp_path / "gone")
+    assert candidates("", {**environment, "XDG_RUNTIME_DIR": gone})[0].path == path
 
 
 @pytest.mark.parametrize("name", ["unix:/a.sock", "unix:///a.sock", "/a.sock"])

@@ -25,6 +25,8 @@ MEMBER, OUTSIDER = "aeonmember", "aeonoutsider"
 DEADLINE_SECONDS = 240.0  # of the longest, which unpacks the package on a slow disk
 
 Finished = subprocess.CompletedProcess[str]
+AsUser = Callable[..., Finished]
+"""Runs the given words as the member of the group, in that user's session."""
 
 
 def run(*words: str | Path, check: bool = True) -> Finished:
@@ -81,6 +83,10 @@ def command_of(user: str, *words: str) -> list[str]:
 
 def aeonctl(user: str, *words: str) -> Finished:
     return run(*command_of(user, *words), check=False)
+
+
+def uid_of_member() -> str:
+    return run("id", "--user", MEMBER).stdout.strip()
 
 
 class Service:

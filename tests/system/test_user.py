@@ -1,36 +1,10 @@
 """The daemon of one user, under that user's own systemd."""
 
-import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import pytest
 
-from tests.support.installed_service import MEMBER, SOCKET, Finished, Service, run, systemctl
+from tests.support.installed_service import MEMBER, SOCKET, AsUser, systemctl, uid_of_member
 
 pytestmark = pytest.mark.systemd
-
-AsUser = Callable[..., Finished]
-
-
-@pytest.fixture
-def as_user(service: Service) -> Iterator[AsUser]:
-    """Runs a command as the user, with the user's systemd running and the scripted model configured."""
-    home, uid = Path("/home") / MEMBER, uid_of_member()
-    config = home / ".config" / "aeond" / "aeond.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text('[model]\nengine = "scripted"\n', encoding="utf-8")
-    run("chown", "--recursive", f"{MEMBER}:{MEMBER}", home)
-    systemctl("start", f"user@{uid}.service")
-    known = [f"HOME={home}", f"XDG_RUNTIME_DIR=/run/user/{uid}", "PATH=/usr/local/bin:/usr/bin:/bin"]
-    become = ["setpriv", "--reuid", MEMBER, "--regid", MEMBER, "--init-groups", "env", "--ignore-environment"]
-    yield lambda *words: run(*become, *known, "LC_ALL=C.UTF-8", *words, check=False)
-    systemctl("stop", f"user@{uid}.service")
-    shutil.rmtree(home)
-
-
-def uid_of_member() -> str:
-    return run("id", "--user", MEMBER).stdout.strip()
 
 
 def socket_in_use(as_user: AsUser, *words: str) -> str:

@@ -5,7 +5,7 @@ import re
 
 from tests.support import support_index
 from tests.support.diagrams import PAGE, with_diagrams
-from tests.support.repository import ROOT, python_files, tree_of
+from tests.support.repository import ROOT, occurrences, python_files, tree_of
 
 
 def test_the_diagrams_are_current() -> None:
@@ -36,3 +36,15 @@ def test_links_between_pages_lead_somewhere() -> None:
             if not (page.parent / target).exists():
                 broken.append(f"{page.relative_to(ROOT)}: {target}")
     assert broken == []
+
+
+def test_every_long_variant_is_explained() -> None:
+    """docs/testing.md names each file of tests with parts that only `make nightly` runs."""
+    page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+    files = {
+        line.split(":")[0]
+        for line in occurrences(re.compile(r"pytest\.mark\.nightly"), python_files("tests"))
+    }
+    names = [name.removeprefix("tests/").removesuffix(".py") for name in sorted(files)]
+    assert names
+    assert [name for name in names if f"`{name}`" not in page] == []

@@ -23,7 +23,8 @@ class Screen:
 
     def __init__(self, columns: int) -> None:
         self._columns = columns
-        self._rows: list[list[str]] = [[]]
+        self._rows: list[list[tuple[str, str]]] = [[]]
+        self._colour = ""
         self._row = 0
         self._column = 0
         self.colours: set[str] = set()
@@ -32,7 +33,12 @@ class Screen:
     @property
     def text(self) -> str:
         """The screen's lines without blanks at their ends."""
-        return "\n".join("".join(row).rstrip() for row in self._rows).rstrip("\n")
+        return "\n".join("".join(shown for shown, _ in row).rstrip() for row in self._rows).rstrip("\n")
+
+    @property
+    def cells(self) -> tuple[tuple[tuple[str, str], ...], ...]:
+        """Each row's characters with their colour, the numbers of the control sequence; "" for none."""
+        return tuple(map(tuple, self._rows))
 
     def feed(self, output: str) -> None:
         position = 0
@@ -54,8 +60,10 @@ class Screen:
             self._down()
             self._column = 0
         row = self._rows[self._row]
-        row.extend(" " * (self._column - len(row)))
-        row[self._column : self._column + 1 + wide] = [character, *([""] * wide)]
+        row.extend((" ", "") for _ in range(self._column - len(row)))
+        row[self._column : self._column + 1 + wide] = [
+            (shown, self._colour) for shown in (character, "")[: 1 + wide]
+        ]
         self._column += 1 + wide
 
     def _act(self, control: str) -> None:
@@ -69,6 +77,7 @@ class Screen:
     def _obey(self, numbers: str, letter: str) -> None:
         if letter == "m":
             self.colours.add(numbers)
+            self._colour = "" if numbers in {"", "0"} else numbers
         elif letter == "A":
             self._row = max(self._row - int(numbers or 1), 0)
         elif (numbers, letter) == ("2", "K"):

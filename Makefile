@@ -22,15 +22,21 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 EVERYWHERE := not (nightly or gpu or systemd)
 QUICK := not (nightly or gpu or systemd or model or vllm or slow)
 
+# Tests without an engine run in several processes, more than two cores need because many tests wait. A file is run by
+# one of them, and folders start in the order of the alphabet: the long tests first. Tests of an engine share it, so these
+# run in one process for each engine.
+WORKERS := 4
+PARALLEL = --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+
 # Destination of `make install`, and the Python to build on, which the service must be able to access.
 DESTDIR :=
 PREFIX := /usr/local
 SYSTEM_PYTHON := /usr/bin/python3
 
-.PHONY: help setup engine-setup demo run check test lint type arch proto bench eval accept system-test nightly install deb package-test transcript uninstall fmt pins clean
+.PHONY: help setup engine-setup demo run check check-plain check-llama check-vllm check-systems test lint type arch proto bench eval accept system-test nightly install deb package-test transcript uninstall fmt pins clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## create .venv with everything for development (fast if it exists)
 	@echo "$(VENV) is ready: make help lists what it can do"
@@ -45,13 +51,27 @@ demo: $(READY) $(if $(filter vllm,$(ENGINE)),engine-setup) ## start a private da
 run: $(READY) ## run the daemon in the foreground, with its state in your home folder
 	@$(BIN)/aeond serve
 
-check: lint type engine-setup ## all checks for a change, including a real model and a real systemd
-	@$(BIN)/python -m pytest -m "$(EVERYWHERE)"
+# Downloads, engines that start and tests of systemd mostly wait, and others compute meanwhile. The output of each part
+# appears when it is complete. The reports feed the tables of docs/testing.md.
+check: $(READY) ## all checks for a change, including a real model and a real systemd
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint type engine-setup check-plain
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target check-vllm check-llama check-systems
+
+check-plain: $(READY) ## the tests that need no engine, as part of `make check`
+	@$(BIN)/python -m pytest -m "$(EVERYWHERE) and not (model or vllm)" $(PARALLEL) --junitxml .cache/check-plain.xml
+
+check-llama: $(READY) ## the tests with llama.cpp and a small model, as part of `make check`
+	@$(BIN)/python -m pytest -m "$(EVERYWHERE) and model and not vllm" --junitxml .cache/check-llama.xml
+
+check-vllm: $(READY) ## the tests with vLLM and a small model, as part of `make check`
+	@$(BIN)/python -m pytest -m "$(EVERYWHERE) and vllm" --junitxml .cache/check-vllm.xml
+
+check-systems: $(READY) ## the tests under a real systemd, as part of `make check`
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run service -q
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run package -q
 
 test: $(READY) ## run the fast tests, without a model
-	@$(BIN)/python -m pytest -m "$(QUICK)"
+	@$(BIN)/python -m pytest -m "$(QUICK)" $(PARALLEL)
 
 lint: $(READY) ## check rules and format with ruff
 	@$(BIN)/ruff check

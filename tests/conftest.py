@@ -1,5 +1,6 @@
 """Common setup of all tests: one event loop, and the effort of hypothesis."""
 
+import gc
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -26,6 +27,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_collection_finish() -> None:
+    """Exempts everything that exists so far, above all thousands of collected tests, from garbage collection."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -13,8 +14,9 @@ BINARIES = {".png", ".ico", ".gz", ".binpb", ".db"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def tracked_files() -> list[Path]:
-    """Every file that is, or would be, committed."""
+@cache
+def tracked_files() -> tuple[Path, ...]:
+    """Every file that is, or would be, committed; the same during a session of tests."""
     listing = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -23,7 +25,7 @@ def tracked_files() -> list[Path]:
         text=True,
     ).stdout
     paths = (ROOT / name for name in listing.split("\0") if name)
-    return sorted(path for path in paths if path.is_file())
+    return tuple(sorted(path for path in paths if path.is_file()))
 
 
 def text_files() -> list[Path]:
@@ -44,7 +46,13 @@ def python_files(*folders: str) -> list[Path]:
 
 
 def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    """The parsed file; not to be changed, because callers share it."""
+    return _parsed(path.read_text(encoding="utf-8"), str(path))
+
+
+@cache
+def _parsed(text: str, filename: str) -> ast.Module:
+    return ast.parse(text, filename=filename)
 
 
 def every_test() -> Iterator[tuple[str, Function]]:

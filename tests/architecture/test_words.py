@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,17 @@ def prose() -> list[Path]:
     return [path for path in pages if path != VOCABULARY and path.name != "CHANGELOG.md"]
 
 
+@cache
+def definitions() -> tuple[tuple[Path, int, str], ...]:
+    """File, line and name of every class and function of the product."""
+    return tuple(
+        (path, node.lineno, node.name)
+        for path in python_files("aeond", "clients")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+
+
 def test_module_names_say_what_is_inside() -> None:
     """No module or folder is named for a word that fits everything."""
     assert [
@@ -99,11 +111,7 @@ def test_pages_and_contracts_use_our_words(word: str) -> None:
 def test_names_in_code_use_our_words(word: str) -> None:
     """A class or function never carries a word that the vocabulary replaces."""
     assert [
-        f"{place(path, node.lineno)} {node.name}"
-        for path in python_files("aeond", "clients")
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        if word.lower() in words_of(node.name)
+        f"{place(path, line)} {name}" for path, line, name in definitions() if word.lower() in words_of(name)
     ] == []
 
 
@@ -112,13 +120,11 @@ def test_a_word_has_one_meaning_in_names(part: str) -> None:
     """A word with a defined meaning names nothing else."""
     allowed = MEANINGS[part]
     assert [
-        f"{place(path, node.lineno)} {node.name}"
-        for path in python_files("aeond", "clients")
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        if any(word.startswith(part) for word in words_of(node.name))
+        f"{place(path, line)} {name}"
+        for path, line, name in definitions()
+        if any(word.startswith(part) for word in words_of(name))
         if not any(str(path.relative_to(ROOT)).startswith(where) for where in allowed)
-        if node.name not in allowed
+        if name not in allowed
     ] == []
 
 

@@ -5,7 +5,7 @@ from aeond.domain.runs.run import Owner
 from aeond.server.calls import DaemonCalls
 from aeond.server.door.door import Door
 from aeond.server.streaming import Streams
-from aeond.server.wire.records.daemons import status_to_wire
+from aeond.server.wire.table import to_wire
 
 
 class DaemonShim:
@@ -17,8 +17,10 @@ class DaemonShim:
         self._streams = streams
 
     async def get_status(self, _request: pb.GetStatusRequest, _caller: Owner) -> pb.GetStatusResponse:
-        return status_to_wire(await self._calls.status(), self._door.connections, self._streams.count)
+        status = to_wire(await self._calls.status(), pb.GetStatusResponse)
+        status.load.connections = self._door.connections
+        status.load.streams = self._streams.count
+        return status
 
     async def reload(self, _request: pb.ReloadRequest, _caller: Owner) -> pb.ReloadResponse:
-        changes = await self._calls.reload()
-        return pb.ReloadResponse(changed_keys=changes.changed_keys, restart_keys=changes.restart_keys)
+        return to_wire(await self._calls.reload(), pb.ReloadResponse)

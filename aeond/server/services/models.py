@@ -9,12 +9,8 @@ from aeond.server.calls import ModelCalls
 from aeond.server.streaming import Part, closing
 from aeond.server.wire import checks
 from aeond.server.wire.pages import page_of, page_size, page_start
-from aeond.server.wire.records.models import (
-    chunk_to_wire,
-    engine_to_wire,
-    llm_request_from_wire,
-    models_to_wire,
-)
+from aeond.server.wire.requests import generate_from_wire
+from aeond.server.wire.table import to_wire
 
 SCOPE = "models"
 
@@ -27,28 +23,30 @@ class ModelShim:
         self._clock = clock
 
     async def generate(self, request: pb.GenerateRequest, _caller: Owner) -> AsyncIterator[Part]:
-        question = llm_request_from_wire(request, self._clock.time())
+        question = generate_from_wire(request, self._clock.time())
         async with closing(self._calls.generate(question, _model(request.model))) as chunks:
             async for chunk in chunks:
-                yield Part(chunk_to_wire(chunk).SerializeToString())
+                yield Part(to_wire(chunk, pb.GenerateResponse).SerializeToString())
 
     async def list_models(self, request: pb.ListModelsRequest, _caller: Owner) -> pb.ListModelsResponse:
         size = page_size(request.page_size)
         found = await self._calls.list_models(after=page_start(request.page_token, SCOPE), limit=size + 1)
         shown, token = page_of(found, size, SCOPE, lambda model: model.name)
-        return pb.ListModelsResponse(models=models_to_wire(shown), next_page_token=token)
+        return pb.ListModelsResponse(
+            models=[to_wire(model, pb.Model) for model in shown], next_page_token=token
+        )
 
     async def load_model(self, request: pb.LoadModelRequest, _caller: Owner) -> pb.LoadModelResponse:
-        return pb.LoadModelResponse(engine=engine_to_wire(await self._calls.load(_model(request.model))))
+        return pb.LoadModelResponse(engine=to_wire(await self._calls.load(_model(request.model)), pb.Engine))
 
     async def unload_model(self, _request: pb.UnloadModelRequest, _caller: Owner) -> pb.UnloadModelResponse:
-        return pb.UnloadModelResponse(engine=engine_to_wire(await self._calls.unload()))
+        return pb.UnloadModelResponse(engine=to_wire(await self._calls.unload(), pb.Engine))
 
     async def sleep_model(self, _request: pb.SleepModelRequest, _caller: Owner) -> pb.SleepModelResponse:
-        return pb.SleepModelResponse(engine=engine_to_wire(await self._calls.sleep()))
+        return pb.SleepModelResponse(engine=to_wire(await self._calls.sleep(), pb.Engine))
 
     async def wake_model(self, _request: pb.WakeModelRequest, _caller: Owner) -> pb.WakeModelResponse:
-        return pb.WakeModelResponse(engine=engine_to_wire(await self._calls.wake()))
+        return pb.WakeModelResponse(engine=to_wire(await self._calls.wake(), pb.Engine))
 
 
 def _model(name: str) -> str:

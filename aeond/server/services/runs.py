@@ -12,11 +12,10 @@ from aeond.server.calls import RunCalls
 from aeond.server.streaming import Part, closing
 from aeond.server.wire import checks
 from aeond.server.wire.batches import EventBytes, batches
-from aeond.server.wire.enums import RESOLUTIONS, RUN_STATES
 from aeond.server.wire.json_text import json_value
 from aeond.server.wire.pages import page_of, page_size, page_start
-from aeond.server.wire.records.parts import budget_from_wire, plan_from_wire, run_request_from_wire
-from aeond.server.wire.records.runs import run_summary_to_wire, run_to_wire
+from aeond.server.wire.requests import BUDGET, RESOLUTIONS, RUN_REQUEST, RUN_STATES, plan_from_wire
+from aeond.server.wire.table import to_wire
 
 MAX_REASON_CHARS = 1_000
 MAX_SEQ = (1 << 63) - 1
@@ -33,11 +32,11 @@ class RunShim:
         self._encoded = EventBytes()
 
     async def create_run(self, request: pb.CreateRunRequest, caller: Owner) -> pb.CreateRunResponse:
-        return pb.CreateRunResponse(run=run_to_wire(await self._create(request, caller)))
+        return pb.CreateRunResponse(run=to_wire(await self._create(request, caller), pb.Run))
 
     async def run_and_watch(self, request: pb.RunAndWatchRequest, caller: Owner) -> AsyncIterator[Part]:
         run = await self._create(request, caller)
-        yield Part(pb.RunAndWatchResponse(run=run_to_wire(run)).SerializeToString(), 0)
+        yield Part(pb.RunAndWatchResponse(run=to_wire(run, pb.Run)).SerializeToString(), 0)
         async with closing(self._calls.watch(run.run_id, 0)) as watched:
             async for items in watched:
                 for part in batches(items, pb.RunAndWatchResponse.DESCRIPTOR, self._encoded):
@@ -53,7 +52,7 @@ class RunShim:
 
     async def get_run(self, request: pb.GetRunRequest, _caller: Owner) -> pb.GetRunResponse:
         run = await self._calls.get(checks.word(request.run_id, "run_id"))
-        return pb.GetRunResponse(run=run_to_wire(run))
+        return pb.GetRunResponse(run=to_wire(run, pb.Run))
 
     async def list_runs(self, request: pb.ListRunsRequest, _caller: Owner) -> pb.ListRunsResponse:
         checks.at_most(request.states, "states", MAX_STATES)
@@ -72,12 +71,12 @@ class RunShim:
             limit=size + 1,
         )
         shown, token = page_of(found, size, scope, lambda run: run.run_id)
-        return pb.ListRunsResponse(runs=[run_summary_to_wire(run) for run in shown], next_page_token=token)
+        return pb.ListRunsResponse(runs=[to_wire(run, pb.RunSummary) for run in shown], next_page_token=token)
 
     async def cancel_run(self, request: pb.CancelRunRequest, caller: Owner) -> pb.CancelRunResponse:
         run_id = checks.word(request.run_id, "run_id")
         reason = checks.bounded_text(request.reason, "reason", MAX_REASON_CHARS)
-        return pb.CancelRunResponse(run=run_to_wire(await self._calls.cancel(run_id, caller, reason)))
+        return pb.CancelRunResponse(run=to_wire(await self._calls.cancel(run_id, caller, reason), pb.Run))
 
     async def answer_run(self, request: pb.AnswerRunRequest, caller: Owner) -> pb.AnswerRunResponse:
         run_id = checks.word(request.run_id, "run_id")
@@ -85,7 +84,7 @@ class RunShim:
         checks.bounded_text(request.answer_json, "answer_json", MAX_ANSWER_BYTES, least=1)
         answer = json_value(request.answer_json, "answer_json", MAX_ANSWER_BYTES)
         return pb.AnswerRunResponse(
-            run=run_to_wire(await self._calls.answer(run_id, question_id, answer, caller))
+            run=to_wire(await self._calls.answer(run_id, question_id, answer, caller), pb.Run)
         )
 
     async def decide_run(self, request: pb.DecideRunRequest, caller: Owner) -> pb.DecideRunResponse:
@@ -94,7 +93,7 @@ class RunShim:
         _refuse_if(request.HasField("approval"), "approval")
         resolution = RESOLUTIONS.domain(request.resolution, "resolution")
         run = await self._calls.decide(run_id, step_id, resolution, caller)
-        return pb.DecideRunResponse(run=run_to_wire(run))
+        return pb.DecideRunResponse(run=to_wire(run, pb.Run))
 
     async def fork_run(self, request: pb.ForkRunRequest, caller: Owner) -> pb.ForkRunResponse:
         asked = ForkRequest(
@@ -103,10 +102,10 @@ class RunShim:
             after_seq=checks.whole(request.after_seq, "after_seq", 0, MAX_SEQ),
             plan=plan_from_wire(request.plan, "") if request.HasField("plan") else None,
             model=checks.word(request.model, "model", optional=True),
-            budget=budget_from_wire(request.budget),
+            budget=BUDGET.read(request.budget, "budget"),
             request_id=checks.word(request.request_id, "request_id", optional=True),
         )
-        return pb.ForkRunResponse(run=run_to_wire(await self._calls.fork(asked)))
+        return pb.ForkRunResponse(run=to_wire(await self._calls.fork(asked), pb.Run))
 
     async def replay_run(self, request: pb.ReplayRunRequest, _caller: Owner) -> AsyncIterator[Part]:
         run_id = checks.word(request.run_id, "run_id")
@@ -132,14 +131,14 @@ class RunShim:
         self, request: pb.CreateRunRequest | pb.RunAndWatchRequest, caller: Owner
     ) -> RunSnapshot:
         asked, plan = _checked(request, caller)
-        return await self._calls.create(asked, plan, budget_from_wire(request.budget))
+        return await self._calls.create(asked, plan, BUDGET.read(request.budget, "budget"))
 
 
 def _checked(
     request: pb.CreateRunRequest | pb.RunAndWatchRequest, caller: Owner
 ) -> tuple[RunRequest, Plan | None]:
     checks.required(request, "request")
-    asked = run_request_from_wire(request.request, caller)
+    asked = RUN_REQUEST.read(request.request, "request", owner=caller)
     return asked, plan_from_wire(request.plan, asked.text) if request.HasField("plan") else None
 
 

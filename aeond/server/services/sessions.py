@@ -7,7 +7,7 @@ from aeond.errors import InvalidInputError
 from aeond.server.calls import SessionCalls
 from aeond.server.wire import checks
 from aeond.server.wire.pages import page_of, page_size, page_start
-from aeond.server.wire.records.sessions import context_to_wire, said_to_wire, session_to_wire
+from aeond.server.wire.table import to_wire
 
 SCOPE = "sessions"
 
@@ -27,18 +27,18 @@ class SessionShim:
             checks.word(request.request_id, "request_id", optional=True),
             caller,
         )
-        return pb.CreateSessionResponse(session=session_to_wire(session))
+        return pb.CreateSessionResponse(session=to_wire(session, pb.Session))
 
     async def get_session(self, request: pb.GetSessionRequest, _caller: Owner) -> pb.GetSessionResponse:
         session = await self._calls.get(checks.word(request.session_id, "session_id"))
-        return pb.GetSessionResponse(session=session_to_wire(session))
+        return pb.GetSessionResponse(session=to_wire(session, pb.Session))
 
     async def list_sessions(self, request: pb.ListSessionsRequest, _caller: Owner) -> pb.ListSessionsResponse:
         size = page_size(request.page_size)
         found = await self._calls.list_sessions(before=page_start(request.page_token, SCOPE), limit=size + 1)
         shown, token = page_of(found, size, SCOPE, lambda session: session.place)
         return pb.ListSessionsResponse(
-            sessions=[session_to_wire(session) for session in shown], next_page_token=token
+            sessions=[to_wire(session, pb.Session) for session in shown], next_page_token=token
         )
 
     async def delete_session(
@@ -56,13 +56,15 @@ class SessionShim:
         shown, token = page_of(
             found, size, scope, lambda said: str(said.number), weight=lambda said: len(said.text)
         )
-        return pb.ListMessagesResponse(messages=[said_to_wire(said) for said in shown], next_page_token=token)
+        return pb.ListMessagesResponse(
+            messages=[to_wire(said, pb.Message) for said in shown], next_page_token=token
+        )
 
     async def preview_context(
         self, request: pb.PreviewContextRequest, _caller: Owner
     ) -> pb.PreviewContextResponse:
         context = await self._calls.preview(checks.word(request.session_id, "session_id"))
-        return context_to_wire(context)
+        return to_wire(context, pb.PreviewContextResponse)
 
 
 def _number(key: str) -> int:

@@ -1,0 +1,179 @@
+"""The forms of everything that is received: the checks of each field, and the domain type that they give."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from aeond.api.v1 import models_pb2, parts_pb2, sessions_pb2, tools_pb2
+from aeond.domain.llm import LLMRequest, Priority
+from aeond.domain.messages import Message, Role
+from aeond.domain.plans.plan import MAX_PLAN_STEPS, Plan, PlanStep
+from aeond.domain.runs.budgets import BudgetRequest
+from aeond.domain.runs.run import MAX_REQUEST_CHARS, Resolution, RunRequest, RunState
+from aeond.domain.tools import ToolCall
+from aeond.domain.values import JsonObject
+from aeond.errors import InvalidInputError
+from aeond.server.wire import checks
+from aeond.server.wire.codec import Form, each
+from aeond.server.wire.enums import Names
+from aeond.server.wire.json_text import json_object, json_value
+
+MAX_PLAN_BYTES = 1 << 20
+MAX_STEP_TEXT_CHARS = 10_000
+MAX_PARALLEL_STEPS = 16
+DEFAULT_PARALLEL_STEPS = 4
+MAX_AMOUNT = 1_000_000_000
+MAX_ARGUMENTS_BYTES = 256 * 1024
+MAX_MESSAGES = 256
+MAX_MESSAGE_BYTES = 4 << 20
+MAX_TOKENS = 32_768
+DEFAULT_TOKENS = 512
+MAX_STOPS = 16
+MAX_STOP_CHARS = 256
+MAX_TEMPERATURE = 2.0
+DEFAULT_DEADLINE_SECONDS = 300.0
+MAX_DEADLINE_SECONDS = 3_600.0
+MAX_SCHEMA_BYTES = 256 * 1024
+
+RUN_STATES = Names(RunState, parts_pb2.RunState.DESCRIPTOR)
+RESOLUTIONS = Names(Resolution, parts_pb2.Resolution.DESCRIPTOR)
+ROLES = Names(Role, sessions_pb2.Role.DESCRIPTOR)
+PRIORITIES = Names(Priority, models_pb2.Priority.DESCRIPTOR)
+
+_optional_id = partial(checks.word, optional=True)
+_optional_name = partial(checks.word, most=checks.MAX_NAME_CHARS, optional=True)
+_step_text = partial(checks.bounded_text, most=MAX_STEP_TEXT_CHARS)
+_ids = partial(checks.words, most=MAX_PLAN_STEPS)
+_amount = partial(checks.whole, least=0, most=MAX_AMOUNT)
+
+
+def _schema(text: str, path: str) -> JsonObject | None:
+    return json_object(text, path, MAX_SCHEMA_BYTES) if text else None
+
+
+def _stops(texts: Sequence[str], path: str) -> tuple[str, ...]:
+    checks.at_most(texts, path, MAX_STOPS)
+    return each(partial(checks.bounded_text, most=MAX_STOP_CHARS, least=1))(texts, path)
+
+
+def _time(time: Timestamp, path: str) -> datetime:
+    try:
+        return time.ToDatetime(UTC)
+    except (ValueError, OverflowError):
+        raise InvalidInputError(
+            f"{path} must be in the years 1 to 9999.", reason="OUT_OF_RANGE", field=path
+        ) from None
+
+
+RUN_REQUEST = Form(
+    RunRequest,
+    parts_pb2.RunRequest,
+    text=partial(checks.bounded_text, most=MAX_REQUEST_CHARS, least=1),
+    request_id=_optional_id,
+    session_id=_optional_id,
+    workspace=checks.folder_path,
+    parallel_steps=lambda count, path: checks.whole(
+        count or DEFAULT_PARALLEL_STEPS, path, 1, MAX_PARALLEL_STEPS
+    ),
+    labels=checks.labels,
+    model=_optional_name,
+)
+# The daemon chooses the limits that are not set.
+BUDGET = Form(
+    BudgetRequest,
+    parts_pb2.Budget,
+    ttl=_amount,
+    llm_calls=_amount,
+    tokens=_amount,
+    tool_calls=_amount,
+    passes=_amount,
+    wall_seconds=partial(checks.real, least=0, most=MAX_AMOUNT),
+    depth=_amount,
+)
+TOOL_CALL = Form(
+    ToolCall,
+    tools_pb2.ToolCall,
+    tool=partial(checks.word, most=checks.MAX_NAME_CHARS),
+    arguments_json=partial(json_object, max_bytes=MAX_ARGUMENTS_BYTES),
+    call_id=_optional_id,
+)
+PLAN_STEP = Form(
+    PlanStep,
+    parts_pb2.PlanStep,
+    ignored=("incoming_context", "step_index", "total_steps", "errors", "clarity"),  # results of execution
+    step_id=checks.word,
+    description=_step_text,
+    tool_call=TOOL_CALL.read,
+    agent=lambda name, path: _optional_id(name, path) or None,
+    depends_on=_ids,
+    provides=_ids,
+    handoff_to_next=_step_text,
+)
+MESSAGE = Form(
+    Message,
+    sessions_pb2.Message,
+    ignored=("run_id",),  # of stored messages only
+    renamed={"time": "timestamp"},
+    role=ROLES.domain,
+    content_json=partial(json_value, max_bytes=MAX_MESSAGE_BYTES),
+    metadata_json=json_object,
+    time=_time,
+)
+GENERATE = Form(
+    LLMRequest,
+    models_pb2.GenerateRequest,
+    ignored=("messages", "model"),
+    max_tokens=lambda count, path: checks.whole(count or DEFAULT_TOKENS, path, 1, MAX_TOKENS),
+    temperature=partial(checks.real, least=0, most=MAX_TEMPERATURE),
+    seed=lambda seed, path: seed,
+    stop=_stops,
+    schema_json=_schema,
+    priority=partial(PRIORITIES.domain_or, default=Priority.INTERACTIVE),
+    deadline_seconds=lambda seconds, path: checks.real(
+        seconds or DEFAULT_DEADLINE_SECONDS, path, 0, MAX_DEADLINE_SECONDS
+    ),
+)
+FORMS = (RUN_REQUEST, BUDGET, TOOL_CALL, PLAN_STEP, MESSAGE, GENERATE)
+
+
+def plan_from_wire(plan: parts_pb2.Plan, default_goal: str) -> Plan:
+    """A client's plan: well formed, with indices assigned. Its meaning is not validated here."""
+    checks.at_least_one(plan.steps, "plan.steps")
+    checks.at_most(plan.steps, "plan.steps", MAX_PLAN_STEPS)
+    if plan.ByteSize() > MAX_PLAN_BYTES:
+        raise InvalidInputError(
+            f"plan may have at most {MAX_PLAN_BYTES} bytes.", reason="TOO_LONG", field="plan"
+        )
+    goal = checks.bounded_text(plan.goal, "plan.goal", MAX_REQUEST_CHARS) or default_goal
+    total = len(plan.steps)
+    return Plan(
+        goal,
+        tuple(
+            _plan_step(step, f"plan.steps[{index}]", step_index=index + 1, total_steps=total)
+            for index, step in enumerate(plan.steps)
+        ),
+    )
+
+
+def _plan_step(step: parts_pb2.PlanStep, path: str, **place: int) -> PlanStep:
+    if step.HasField("tool_call") and step.agent:
+        raise InvalidInputError(
+            f"{path} has both a tool call and an agent: set only one of them.",
+            reason="TOOL_AND_AGENT",
+            field=f"{path}.agent",
+        )
+    return PLAN_STEP.read(step, path, **place)
+
+
+def generate_from_wire(request: models_pb2.GenerateRequest, now: float) -> LLMRequest:
+    """`now` is the Unix time given to messages that have none."""
+    checks.at_least_one(request.messages, "messages")
+    checks.at_most(request.messages, "messages", MAX_MESSAGES)
+    time = datetime.fromtimestamp(now, UTC)
+    messages = tuple(
+        MESSAGE.read(message, f"messages[{index}]", timestamp=time)
+        for index, message in enumerate(request.messages)
+    )
+    return GENERATE.read(request, messages=messages)

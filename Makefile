@@ -83,7 +83,7 @@ type: $(READY) ## check types with mypy, strict
 arch: $(READY) ## run the architecture tests: imports, sizes, vocabulary, generated code
 	@$(BIN)/python -m pytest tests/architecture
 
-proto: $(READY) ## generate aeond/api from protos/
+proto: $(READY) ## generate aeond/api, and the records and the sync client of aeond_client
 	@$(BIN)/python protos/generate.py
 
 bench: $(READY) $(BENCH_READY) ## run the benchmarks and write docs/performance.md

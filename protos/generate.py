@@ -1,6 +1,9 @@
-"""Generates aeond/api from the contract in this folder, or checks that the generated code is current.
+"""Generates code from the contract in this folder, or checks that the generated code is current.
 
-    python protos/generate.py            generate aeond/api
+Generated are the messages and stubs in aeond/api, and of aeond_client the records, their readers, and the client
+without an event loop.
+
+    python protos/generate.py            generate all of it
     python protos/generate.py --check    lint, breaking changes, generated code current; writes nothing
     python protos/generate.py --freeze   freeze the current contract
 
@@ -19,10 +22,17 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
+from client_code import MARK, Code
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from sync_client import SOURCES, without_event_loop
+
 CONTRACTS = Path(__file__).resolve().parent
 ROOT = CONTRACTS.parent
 PACKAGE = Path("aeond/api")
+CLIENT = Path("clients/aeond_client")
 FROZEN = CONTRACTS / "aeond.api.v1.binpb"
+
+DESCRIPTORS = "contract.binpb"
 
 # Empty packages: importing the contract loads only grpcio and protobuf.
 MARKERS = {
@@ -32,7 +42,7 @@ MARKERS = {
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description="Generate aeond/api from protos/.")
+    arguments = argparse.ArgumentParser(description="Generate code from protos/.")
     choice = arguments.add_mutually_exclusive_group()
     choice.add_argument("--check", action="store_true", help="change nothing; report differences")
     choice.add_argument("--freeze", action="store_true", help="freeze the current contract")
@@ -43,13 +53,13 @@ def main() -> None:
     elif chosen.freeze:
         buf("build", str(CONTRACTS), "--exclude-source-info", "--output", str(FROZEN), check=True)
     else:
-        for stale in (ROOT / PACKAGE / "v1").glob("*_pb2*"):
-            stale.unlink()
+        for stale in generated_files(ROOT):
+            (ROOT / stale).unlink()
         generate(ROOT)
 
 
 def generate(target: Path) -> None:
-    """Writes the generated package below `target`."""
+    """Writes the generated files below `target`."""
     contracts = sorted(str(path.relative_to(CONTRACTS)) for path in CONTRACTS.rglob("*.proto"))
     (target / PACKAGE / "v1").mkdir(parents=True, exist_ok=True)
     subprocess.run(
@@ -63,6 +73,8 @@ def generate(target: Path) -> None:
             f"--grpc_python_out={target}",
             f"--mypy_out=quiet:{target}",
             f"--mypy_grpc_out=quiet:{target}",
+            "--include_source_info",
+            f"--descriptor_set_out={target / DESCRIPTORS}",
             *contracts,
         ],
         check=True,
@@ -70,6 +82,34 @@ def generate(target: Path) -> None:
     )
     for name, text in MARKERS.items():
         (target / PACKAGE / name).write_text(text, encoding="utf-8")
+    descriptors = target / DESCRIPTORS
+    found = FileDescriptorSet.FromString(descriptors.read_bytes())
+    descriptors.unlink()
+    generate_client(target, found)
+
+
+def generate_client(target: Path, found: FileDescriptorSet) -> None:
+    sources = dict(Code(found).files())
+    for path, made in SOURCES.items():
+        sources[made] = MARK + without_event_loop((ROOT / CLIENT / path).read_text(encoding="utf-8"))
+    for name, source in sources.items():
+        path = target / CLIENT / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(formatted(source, CLIENT / name), encoding="utf-8")
+
+
+def formatted(source: str, path: Path) -> str:
+    """The source as `make fmt` would leave it, without unused imports."""
+    ruff = str(Path(sys.executable).parent / "ruff")
+    name = ("--stdin-filename", str(ROOT / path), "-")
+    for step in (
+        ("check", "--fix", "--quiet", "--exit-zero", "--select", "I,F401"),
+        ("format", "--quiet"),
+    ):
+        source = subprocess.run(
+            [ruff, *step, *name], input=source, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT
+        ).stdout
+    return source
 
 
 def differences() -> list[str]:
@@ -89,11 +129,11 @@ def differences() -> list[str]:
 
 
 def generated_files(root: Path) -> set[Path]:
-    return {
-        path.relative_to(root)
-        for path in (root / PACKAGE).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
+    api = (path for path in (root / PACKAGE).rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    client = (
+        path for path in (root / CLIENT).rglob("*.py") if path.read_text(encoding="utf-8").startswith(MARK)
+    )
+    return {path.relative_to(root) for path in (*api, *client)}
 
 
 def lint() -> list[str]:

@@ -9,13 +9,11 @@ from contextlib import aclosing
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-import grpc.aio
-
 from aeond_client.calls import other_calls, run_calls, session_calls
 from aeond_client.calls.call_spec import PAGE_SIZE, Call, PageCall
 from aeond_client.calls.run_calls import ForkOptions, RunOptions
-from aeond_client.connection.async_failures import translated
-from aeond_client.connection.channels import OPTIONS, StreamChannels
+from aeond_client.connection.async_transport import AsyncStream, Channel, open_channel, send
+from aeond_client.connection.channels import StreamChannels
 from aeond_client.connection.failures import may_repeat
 from aeond_client.connection.retries import Retries
 from aeond_client.connection.sockets import find_socket
@@ -54,7 +52,7 @@ class AsyncClient:
         self._retries = retries or Retries()
         self._most_seconds = most_seconds
         self._socket: SocketAddress | None = None
-        self._control: grpc.aio.Channel | None = None
+        self._control: Channel | None = None
         self._streams = StreamChannels(self._open_channel)
 
     async def __aenter__(self) -> Self:
@@ -322,8 +320,8 @@ class AsyncClient:
 
     # ------------------------------------------------------------ internals
 
-    def _open_channel(self) -> grpc.aio.Channel:
-        return grpc.aio.insecure_channel(self.socket.target, options=OPTIONS)
+    def _open_channel(self) -> Channel:
+        return open_channel(self.socket.target)
 
     async def _make(self, call: Call[T]) -> T:
         """Makes a call, with retries if safe, and reads its reply."""
@@ -338,40 +336,20 @@ class AsyncClient:
                 wait = self._retries.wait_seconds(attempt, asked_seconds=error.retry_after_seconds)
             await asyncio.sleep(wait)
 
-    async def _once(self, call: Call[T]) -> Any:
+    async def _once(self, call: Call[Any]) -> Any:
         if self._control is None:
             raise _not_open()
-        method: Any = self._control.unary_unary(
-            call.path,
-            request_serializer=type(call.request).SerializeToString,
-            response_deserializer=call.reply.FromString,
-        )
-        pending = method(call.request, timeout=min(call.seconds, self._most_seconds))
-        try:
-            with translated():
-                return await pending
-        finally:
-            # a call must be cancelled explicitly; errors of a call that has ended do not matter
-            pending.cancel()
+        return await send(self._control, call, min(call.seconds, self._most_seconds))
 
     async def _stream(self, call: Call[T]) -> AsyncGenerator[T, None]:
         """Makes a streaming call, once; closing the iterator ends the call."""
         channel = self._streams.take()
-        stream: Any = channel.unary_stream(
-            call.path,
-            request_serializer=type(call.request).SerializeToString,
-            response_deserializer=call.reply.FromString,
-        )
-        replies = stream(call.request, timeout=call.seconds)
+        stream = AsyncStream(channel, call)
         try:
-            while True:
-                with translated():
-                    message = await replies.read()
-                if message is grpc.aio.EOF:
-                    return
+            while (message := await stream.read()) is not None:
                 yield call.read(message)
         finally:
-            replies.cancel()
+            stream.cancel()
             self._streams.give_back(channel)
 
     async def _list(self, page_call: PageCall[T], limit: int) -> tuple[T, ...]:

@@ -1,22 +1,23 @@
+# Generated from protos/ by `make proto`; never edited.
 """The client for programs without an event loop."""
 
 import math
 import os
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 from types import TracebackType
 from typing import Any, Self, TypeVar
-
-import grpc
 
 from aeond_client.calls import other_calls, run_calls, session_calls
 from aeond_client.calls.call_spec import PAGE_SIZE, Call, PageCall
 from aeond_client.calls.run_calls import ForkOptions, RunOptions
-from aeond_client.connection.channels import OPTIONS, StreamChannels
-from aeond_client.connection.failures import error_of, may_repeat
+from aeond_client.connection.channels import StreamChannels
+from aeond_client.connection.failures import may_repeat
 from aeond_client.connection.retries import Retries
 from aeond_client.connection.sockets import find_socket
+from aeond_client.connection.transport import Channel, Stream, open_channel, send
 from aeond_client.connection.waiting import answer_of, may_need_a_person, waits
 from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.errors import AeondError, CallCancelledError
@@ -52,7 +53,7 @@ class Client:
         self._retries = retries or Retries()
         self._most_seconds = most_seconds
         self._socket: SocketAddress | None = None
-        self._control: grpc.Channel | None = None
+        self._control: Channel | None = None
         self._streams = StreamChannels(self._open_channel)
 
     def __enter__(self) -> Self:
@@ -162,8 +163,9 @@ class Client:
         """Replays the run from its record, without model or tools, up to that event (0: all). DataLossError
         (reason REPLAY_MISMATCH) at the first event where record and code differ.
         """
-        for events in self._stream(run_calls.replay_run(run_id, until_seq)):
-            yield from events
+        with closing(self._stream(run_calls.replay_run(run_id, until_seq))) as replies:
+            for events in replies:
+                yield from events
 
     def watch(
         self,
@@ -300,7 +302,8 @@ class Client:
             seconds=timeout_seconds,
             model=model,
         )
-        yield from self._stream(call)
+        with closing(self._stream(call)) as pieces:
+            yield from pieces
 
     def get_status(self) -> DaemonStatus:
         return self._make(other_calls.get_status())
@@ -313,8 +316,8 @@ class Client:
 
     # ------------------------------------------------------------ internals
 
-    def _open_channel(self) -> grpc.Channel:
-        return grpc.insecure_channel(self.socket.target, options=OPTIONS)
+    def _open_channel(self) -> Channel:
+        return open_channel(self.socket.target)
 
     def _make(self, call: Call[T]) -> T:
         """Makes a call, with retries if safe, and reads its reply."""
@@ -329,37 +332,20 @@ class Client:
                 wait = self._retries.wait_seconds(attempt, asked_seconds=error.retry_after_seconds)
             time.sleep(wait)
 
-    def _once(self, call: Call[T]) -> Any:
+    def _once(self, call: Call[Any]) -> Any:
         if self._control is None:
             raise _not_open()
-        method = self._control.unary_unary(
-            call.path,
-            request_serializer=type(call.request).SerializeToString,
-            response_deserializer=call.reply.FromString,
-        )
-        try:
-            return method(call.request, timeout=min(call.seconds, self._most_seconds))
-        except grpc.RpcError as error:
-            failed: Any = error  # a failed call is itself the error
-            raise error_of(failed) from error
+        return send(self._control, call, min(call.seconds, self._most_seconds))
 
-    def _stream(self, call: Call[T]) -> Iterator[T]:
-        """Makes a streaming call, once; leaving the iterator ends the call."""
+    def _stream(self, call: Call[T]) -> Generator[T, None, None]:
+        """Makes a streaming call, once; closing the iterator ends the call."""
         channel = self._streams.take()
-        stream = channel.unary_stream(
-            call.path,
-            request_serializer=type(call.request).SerializeToString,
-            response_deserializer=call.reply.FromString,
-        )
-        replies = stream(call.request, timeout=call.seconds)
+        stream = Stream(channel, call)
         try:
-            for message in replies:
+            while (message := stream.read()) is not None:
                 yield call.read(message)
-        except grpc.RpcError as error:
-            failed: Any = error  # a failed call is itself the error
-            raise error_of(failed) from error
         finally:
-            replies.cancel()
+            stream.cancel()
             self._streams.give_back(channel)
 
     def _list(self, page_call: PageCall[T], limit: int) -> tuple[T, ...]:

@@ -1,106 +1,190 @@
+# Generated from protos/ by `make proto`; never edited.
 """The events of a run as its watchers receive them.
 
-Numbered events arrive once and without gaps; TextDelta and Progress are live updates without a number.
-"""
+Numbered events arrive once and without gaps; TextDelta and Progress are live updates without a number."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 from aeond_client.judgements import Issue, Question, TaskProfile
-from aeond_client.runs import Amounts, Answer, Budget, ModelUse, Plan, PlanStep, Problem, RunState, StepState
+from aeond_client.runs import (
+    Amounts,
+    Answer,
+    Budget,
+    ModelUse,
+    Plan,
+    PlanStep,
+    Problem,
+    RunState,
+    StepState,
+)
 from aeond_client.tools import RecordedEffect
 
 
 @dataclass(frozen=True, slots=True)
+class Refinement:
+    """One change to a plan."""
+
+    operation: str
+    """The operation."""
+    step_id: str
+    """The step to change. Empty: a new one."""
+    step: PlanStep | None = None
+    """The step after the change. Not set: removed."""
+    rationale: str = ""
+    """The reason, for people."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunCreated:
+    """The run exists."""
+
     text: str
+    """The request in plain language, 1 to 100,000 characters."""
     request_id: str = ""
+    """Makes creation idempotent: the same id from the same user returns the same run. Empty: every call
+    creates a run."""
     session_id: str = ""
+    """The session it belongs to. Empty: none."""
     workspace: str = ""
-    limit: Budget = field(default_factory=Budget)
-    plan: Plan | None = None
+    """Absolute path of the folder that confines the run's file tools. Empty: a private folder of the
+    daemon's."""
     labels: dict[str, str] = field(default_factory=dict)
+    """Free words chosen by the client, returned unchanged and never interpreted."""
     model: str = ""
+    """The model for all its steps, which must be downloaded. Empty: the one that was loaded last when a
+    step runs, or the default one."""
+    uid: int = -1
+    """User id. -1: unknown."""
+    limit: Budget = field(default_factory=Budget)
+    """The limits of the run."""
+    plan: Plan | None = None
+    """The plan given by the client. Not set: none."""
+    logic_version: int = 0
+    """The version of the logic that wrote the run's events."""
     parent_run_id: str = ""
+    """The run that started this one. Empty: none."""
+    depth: int = 0
+    """The nesting level below a run that a client requested. 0: requested by a client."""
     forked_run_id: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RunStarted:
-    """Work begins."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlanningStarted:
-    """The model is called for a plan."""
+    """The run that this one was forked from. Empty: none."""
+    parent_step_id: str = ""
+    """The step of that run that started this one. Empty: none."""
+    lineage: tuple[str, ...] = ()
+    """The reason for starting each ancestor and this run, outermost first."""
+    instructions: str = ""
+    """The system prompt from its template. Empty: none."""
+    tools: tuple[str, ...] = ()
+    """The only tools that a child run may use. Empty: none, or all for a run requested by a client."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanAdopted:
-    """The plan; `source` is `client` or `model`, `repairs` lists repairs of the model's output."""
+    """There is a plan."""
 
     plan: Plan
+    """The plan."""
     source: str = ""
+    """The author of the plan."""
     used: Amounts = field(default_factory=Amounts)
+    """The amounts used."""
     repairs: tuple[str, ...] = ()
+    """Descriptions of the repairs made to the model's output."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanningFailed:
+    """No plan could be made."""
+
     problem: Problem
+    """The cause."""
     used: Amounts = field(default_factory=Amounts)
+    """The amounts used."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassStarted:
+    """A pass, which executes all steps that are ready, begins."""
+
     pass_index: int
+    """Counts from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepStarted:
-    """A step is about to start; `mode` is `tool`, `agent`, `repair` or `fallback`."""
+    """The intent: on disk before the step has any side effect."""
 
     step: PlanStep
+    """The step as executed, with its incoming context and indices."""
     attempt: int = 1
+    """Counts its starts from 1."""
     mode: str = ""
+    """How it is executed."""
+    recovery: str = ""
+    """How a restart would treat it."""
+    reservation: Amounts = field(default_factory=Amounts)
+    """The amounts reserved for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepRepaired:
+    """A step whose tool is missing was assigned a registered one, or passed to the model."""
+
     step: PlanStep
+    """The repaired step."""
     problem: Problem
+    """The error before the repair."""
+    used: Amounts = field(default_factory=Amounts)
+    """The amounts used by the repair."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepEnded:
+    """The outcome of a step."""
+
     step_id: str
+    """The step."""
     state: StepState
+    """SUCCEEDED, FAILED, INVALID, SKIPPED or UNKNOWN."""
     mode: str = ""
+    """How it was executed."""
     output: Any = None
+    """The output."""
     error: str = ""
+    """The cause of a failure, for people. Empty: it did not fail."""
     reason: str = ""
+    """The cause of a failure, for programs. Empty: it did not fail."""
     clarity: str = ""
+    """Its confidence in the output."""
     handoff: str = ""
+    """The text passed to the steps that depend on it."""
     used: Amounts = field(default_factory=Amounts)
+    """The amounts used."""
     duration_seconds: float = 0.0
+    """Its duration."""
     model_use: ModelUse | None = None
+    """Model usage of the step. Not set: no model was called."""
     effects: tuple[RecordedEffect, ...] = ()
+    """The changes made by the step and the child run that it started, in order. Empty: no tool reported
+    a change."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassEnded:
+    """A pass has ended."""
+
     pass_index: int
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerStarted:
-    """The answer is being composed."""
+    """The pass."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerComposed:
+    """The answer."""
+
     answer: Answer
+    """The answer itself."""
     used: Amounts = field(default_factory=Amounts)
+    """The amounts used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,139 +192,174 @@ class BudgetExhausted:
     """A dimension has too little left for the next operation."""
 
     dimension: str
+    """The name of a field of Budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class CancelRequested:
+    """A user cancelled the run."""
+
     reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RunParked:
-    """The daemon stopped in an orderly way; the next one resumes the run."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunResumed:
-    """A daemon resumed the run."""
+    """The user's reason. Empty: none given."""
+    uid: int = -1
+    """User id. -1: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSuspended:
-    """The run waits; `reason` is `unknown_step`, `repeated_crashes` or `disk_full`."""
+    """The run waits."""
 
     reason: str
+    """The cause."""
     message: str = ""
+    """The cause, for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepResolved:
-    """A person decided about a step, or, without `step_id`, about the run."""
+    """A person decided."""
 
     resolution: str
+    """The decision."""
     step_id: str = ""
+    """The step. Empty: the decision is about a run suspended after crashes."""
+    uid: int = -1
+    """User id. -1: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
+    """The last event of a run."""
+
     state: RunState
+    """SUCCEEDED, FAILED, CANCELLED or EXPIRED."""
     problem: Problem | None = None
+    """The cause of a failure. Not set: it did not fail."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperationStarted:
-    """An operation of the run as a whole is about to start: resolve, route, profile, evaluate or refine."""
+    """An operation is about to start."""
 
     operation: str
+    """The operation."""
+    reservation: Amounts = field(default_factory=Amounts)
+    """The amounts reserved for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReferencesResolved:
-    """The request with its references resolved; `note` explains what was rewritten or why nothing was,
-    `standing` holds earlier statements of the user that still apply.
-    """
+    """References such as "that", "it" and "again" were resolved from the session."""
 
     original: str
+    """The user's request."""
     resolved: str
+    """The request with references resolved."""
     context: str = ""
+    """The session part of later prompts. Empty: none."""
     note: str = ""
+    """What was rewritten, or why a possible reference was not. Empty: nothing to report."""
     standing: tuple[str, ...] = ()
+    """Earlier statements of the user in the session that still apply, verbatim."""
+    used: Amounts = field(default_factory=Amounts)
+    """The amounts used."""
 
 
 @dataclass(frozen=True, slots=True)
 class RouteChosen:
-    """The route of the request: direct, reply or plan."""
+    """The route of the request. If the model replied at once, AnswerComposed follows without
+    AnswerStarted."""
 
     route: str
+    """The route."""
     tool: str = ""
+    """The tool's name; never empty."""
     used: Amounts = field(default_factory=Amounts)
+    """The amounts used."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileInferred:
-    """The estimated difficulty of the task; `fallback`: the estimate failed."""
+    """The estimated difficulty of the task."""
 
     profile: TaskProfile
+    """The profile."""
     fallback: bool = False
+    """Whether the estimate failed and the default is used."""
     used: Amounts = field(default_factory=Amounts)
+    """The amounts used."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetAdjusted:
-    """The run's limits from here on, with the reason."""
+    """The limits were changed between passes."""
 
     limit: Budget
+    """The new limits."""
     reasons: tuple[str, ...] = ()
+    """The reasons, as stable UPPER_SNAKE words."""
+    profile: TaskProfile | None = None
+    """The new estimate of the task. Not set: unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassEvaluated:
-    """A plan that has not run (pass 0) or a pass was evaluated; the scores are 0 to 1."""
+    """A pass was evaluated."""
 
     pass_index: int
+    """The pass."""
     converged: bool
+    """Whether the work is done."""
     reasons: tuple[str, ...] = ()
+    """The reasons, as stable UPPER_SNAKE words."""
     issues: tuple[Issue, ...] = ()
+    """The issues found."""
     completeness: float = 0.0
+    """0 to 1."""
     coherence: float = 0.0
+    """0 to 1."""
     consistency: float = 0.0
+    """0 to 1."""
     final_output: str = ""
+    """The proposed final output. Empty: none."""
     used: Amounts = field(default_factory=Amounts)
-
-
-@dataclass(frozen=True, slots=True)
-class Refinement:
-    """A change to one step that had not run: add, modify, remove or replace."""
-
-    operation: str
-    step_id: str
-    rationale: str = ""
+    """The amounts used."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanRefined:
-    """The plan after its changes."""
+    """Steps that had not run were changed."""
 
     plan: Plan
+    """The plan after the changes."""
     applied: tuple[Refinement, ...] = ()
+    """The applied changes."""
     skipped: tuple[Problem, ...] = ()
+    """Requested changes that were not applied, each with the reason."""
     used: Amounts = field(default_factory=Amounts)
+    """The amounts used."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputRequested:
-    """A step asks a person and waits."""
+    """The run asks a person."""
 
     question: Question
+    """The question."""
+    used: Amounts = field(default_factory=Amounts)
+    """The amounts used by the step before it asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputAnswered:
-    """The first valid answer; `uid` is -1 if the default answered."""
+    """A person answered, or the default did."""
 
     question_id: str
+    """The question."""
     answer: Any
+    """The answer."""
     uid: int = -1
+    """User id. -1: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,41 +367,96 @@ class ChildRunStarted:
     """A step started a child run."""
 
     step_id: str
+    """The step."""
     child_run_id: str
+    """The child run."""
     template: str
+    """The template that was selected."""
     description: str = ""
+    """Its task."""
     limit: Budget = field(default_factory=Budget)
+    """Its share of the budget."""
+    inputs: dict[str, Any] = field(default_factory=dict)
+    """Its inputs: an object."""
+    hints: tuple[str, ...] = ()
+    """The hints by which the template was selected, in addition to the names of the inputs."""
+    lineage: tuple[str, ...] = ()
+    """The reason for starting each ancestor and this run, outermost first."""
+    instructions: str = ""
+    """The system prompt from its template. Empty: none."""
+    tools: tuple[str, ...] = ()
+    """The only tools it may use. Empty: none."""
+    used: Amounts = field(default_factory=Amounts)
+    """The amounts used by the step so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChildRunEnded:
-    """The child run ended; `used` is its cost."""
+    """A child run has ended."""
 
     step_id: str
+    """The step."""
     child_run_id: str
+    """The run."""
     state: RunState
+    """The end state."""
     used: Amounts = field(default_factory=Amounts)
+    """The amounts used."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """Text as the model generates it; `step_id` is "" for the answer.
-
-    `offset` is the position of the piece in the text, in characters; 0 discards the earlier text.
-    """
+    """A piece of text as the model generates it. Not journaled."""
 
     text: str
+    """The piece."""
     offset: int = 0
+    """The position of the piece in the text, in characters. 0: earlier text is discarded."""
     step_id: str = ""
+    """The generating step. Empty: the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The current activity of the run; `fraction` is 0..1, or -1 if unknown."""
+    """The current activity of a run, for people. Not journaled."""
 
     activity: str
+    """The activity."""
     fraction: float = -1.0
+    """The progress, 0 to 1. -1: unknown."""
     step_id: str = ""
+    """The step. Empty: the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """The run was admitted: work begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanningStarted:
+    """A plan is being made."""
+
+    reservation: Amounts = field(default_factory=Amounts)
+    """The amounts reserved for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerStarted:
+    """The answer is being composed."""
+
+    reservation: Amounts = field(default_factory=Amounts)
+    """The amounts reserved for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunParked:
+    """The daemon stopped in an orderly way; work in flight starts again with the next daemon."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResumed:
+    """A daemon resumed the run; interrupted steps follow their recovery rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,17 +488,17 @@ EventKind = (
     | RunSuspended
     | StepResolved
     | RunEnded
-    | OperationStarted
-    | ReferencesResolved
-    | RouteChosen
     | ProfileInferred
-    | BudgetAdjusted
+    | RouteChosen
+    | ReferencesResolved
     | PassEvaluated
     | PlanRefined
+    | BudgetAdjusted
     | InputRequested
     | InputAnswered
     | ChildRunStarted
     | ChildRunEnded
+    | OperationStarted
     | TextDelta
     | Progress
     | UnknownKind

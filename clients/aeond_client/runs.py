@@ -1,4 +1,5 @@
-"""Runs as a client sees them: request, progress and answer."""
+# Generated from protos/ by `make proto`; never edited.
+"""Runs as a client sees them: request, progress and answer. Times are Unix times in seconds."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,17 +10,26 @@ from aeond_client.tools import RecordedEffect
 
 
 class RunState(StrEnum):
-    """The lifecycle state of a run. UNSPECIFIED is a state that this client does not know."""
+    """The lifecycle state of a run."""
 
     UNSPECIFIED = "unspecified"
+    """A state that this client does not know."""
     PENDING = "pending"
+    """Accepted, not yet started."""
     RUNNING = "running"
+    """Active."""
     AWAITING_INPUT = "awaiting_input"
+    """A person must answer a question: see AnswerRun."""
     SUSPENDED = "suspended"
+    """Waits for a decision (see DecideRun) or for disk space."""
     SUCCEEDED = "succeeded"
+    """Ended with an answer."""
     FAILED = "failed"
+    """Ended with a problem."""
     CANCELLED = "cancelled"
+    """Ended because it was cancelled."""
     EXPIRED = "expired"
+    """Ended because a budget is exhausted; it still has an answer."""
 
     @property
     def ended(self) -> bool:
@@ -27,135 +37,190 @@ class RunState(StrEnum):
 
 
 class StepState(StrEnum):
-    """The lifecycle state of a step. UNKNOWN: interrupted by a crash, and a person decides."""
+    """The lifecycle state of a step."""
 
     UNSPECIFIED = "unspecified"
+    """A state that this client does not know."""
     PENDING = "pending"
+    """Waits for its dependencies."""
     READY = "ready"
+    """Can start."""
     RUNNING = "running"
+    """Running."""
     SUCCEEDED = "succeeded"
+    """Succeeded."""
     FAILED = "failed"
+    """Failed."""
     INVALID = "invalid"
+    """Ran, but its output is rejected or unusable."""
     SKIPPED = "skipped"
+    """Will not run: a dependency failed, or the run is ending."""
     UNKNOWN = "unknown"
+    """Interrupted by a crash when its effect may have happened: a person decides, see DecideRun."""
 
 
 class Resolution(StrEnum):
-    """A person's decision about an UNKNOWN step: run it again, mark it as done, or end the run."""
+    """A person's decision about an UNKNOWN step, or about a run suspended after crashes."""
 
     RETRY = "retry"
+    """Run it again."""
     DONE = "done"
+    """Mark it as done and continue."""
     ABORT = "abort"
+    """Mark it as failed; for a whole run: end it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """Amounts used of each limited resource."""
+    """Quantities of each dimension of a budget: used or reserved. 0: none."""
 
     ttl: int = 0
+    """Step executions."""
     llm_calls: int = 0
+    """Model calls."""
     tokens: int = 0
+    """Tokens."""
     tool_calls: int = 0
+    """Tool calls."""
     passes: int = 0
+    """Passes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The limits of a run. In a request, None selects the daemon's default.
-
-    `ttl` counts step executions, `passes` the passes over the plan, `depth` the levels of child runs,
-    `wall_seconds` working time.
-    """
+    """The limits of one run. In a request, an unset limit means the daemon's default, and one above the
+    daemon's maximum is lowered to it; in responses, all are set. A limit of 0 allows nothing."""
 
     ttl: int | None = None
+    """Step executions."""
     llm_calls: int | None = None
+    """Model calls."""
     tokens: int | None = None
+    """Tokens, for prompts and answers together."""
     tool_calls: int | None = None
+    """Tool calls."""
     passes: int | None = None
+    """Passes of execute, evaluate, refine."""
     wall_seconds: float | None = None
+    """Working time in seconds, without the time that the daemon is down."""
     depth: int | None = None
+    """Levels of child runs allowed below this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem (`reason` for programs, `message` for people) and its position (`path`, "" for the whole)."""
+    """A problem: what is wrong, where, and whether a retry can help."""
 
     reason: str
+    """A stable UPPER_SNAKE word for programs; never empty."""
     message: str
+    """A description for people."""
     path: str = ""
+    """The place in the checked value as a JSON pointer. Empty: the whole value."""
     retryable: bool = False
+    """Whether a retry may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """One step of a plan: a tool with arguments, or an agent; its dependencies and handoff."""
+    """One step: a tool call or an agent, its dependencies and its handoff."""
 
     step_id: str
+    """Unique in the plan; never empty."""
     description: str = ""
+    """Its purpose, for people."""
     tool: str = ""
+    """The tool's name; never empty."""
     arguments: dict[str, Any] = field(default_factory=dict)
+    """The arguments object. Empty: no arguments."""
     agent: str = ""
+    """The agent that executes the step. Empty without a tool call: the model (`llm`)."""
     depends_on: tuple[str, ...] = ()
+    """Ids of steps that must succeed before this one starts."""
     provides: tuple[str, ...] = ()
+    """Names of its results, for people and refinement."""
     handoff_to_next: str = ""
+    """The text to pass to the steps that depend on it."""
     errors: tuple[str, ...] = ()
+    """Its errors. Ignored in a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Steps in the order in which they were planned."""
+    """A directed acyclic graph of steps, in the order in which they were planned."""
 
     goal: str = ""
+    """The purpose of the plan. Empty: the request's text."""
     steps: tuple[PlanStep, ...] = ()
+    """1 to 64 steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The result of a run: text, supporting steps, confidence (0..1), and missing parts.
-
-    `synthesized` is true if a model wrote the text; otherwise the text is the steps' own output. `effects` are
-    the changes made by the run and its child runs, in order, as recorded in the journal.
-    """
+    """The result of a run."""
 
     text: str
+    """The text of the answer."""
     step_ids: tuple[str, ...] = ()
+    """The supporting steps."""
     confidence: float = 1.0
+    """The confidence, 0 to 1."""
     notes: tuple[str, ...] = ()
+    """Missing or doubtful parts, for people."""
     budget_exhausted: bool = False
+    """Whether a budget was exhausted before the work was done."""
     synthesized: bool = False
+    """Whether a model wrote the text; otherwise the text is the steps' own output."""
     effects: tuple[RecordedEffect, ...] = ()
+    """The changes made by the run and its child runs, in order, at most 256. They come from the
+    journal, never from a model. Empty: no tool reported a change."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """Model usage of a step; `cached_tokens` is the part of the prompts served from the prefix cache."""
+    """Model usage of a step."""
 
     prompt_tokens: int = 0
+    """Prompt tokens."""
     completion_tokens: int = 0
+    """Generated tokens."""
     cached_tokens: int = 0
+    """Prompt tokens served from the prefix cache."""
     first_token_seconds: float = 0.0
+    """Time to the first token of the first answer. 0: not measured."""
     engine_seconds: float = 0.0
+    """Total time of all answers, including waiting for other work of the engine. 0: not measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a run and its state; `attempt` counts its starts (0: never started).
-
-    `output_bytes` is the size of the output as JSON text. A Run omits outputs above 32 KiB (None); the step's
-    StepEnded event has them.
-    """
+    """A step and its state."""
 
     plan_step: PlanStep
+    """The step as planned, and as executed once it has started."""
     state: StepState
+    """The lifecycle state."""
     attempt: int = 0
+    """The number of its starts. 0: never."""
     mode: str = ""
+    """How it is executed."""
+    recovery: str = ""
+    """How a restart would treat it."""
     output: Any = None
+    """The output. Empty: none yet, or more than 32 KiB; then output_bytes is its size and its StepEnded
+    event contains it."""
     output_bytes: int = 0
+    """The size of the output as JSON text. 0: none yet."""
     error: str = ""
+    """The cause of a failure, for people. Empty: it did not fail."""
     reason: str = ""
+    """The cause of a failure, for programs. Empty: it did not fail."""
     clarity: str = ""
+    """Its confidence in the output."""
     duration_seconds: float = 0.0
+    """Its duration. 0: not ended."""
     model_use: ModelUse | None = None
+    """Model usage of the step. Not set: no model was called."""
 
     @property
     def step_id(self) -> str:
@@ -164,57 +229,99 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The current state of a run.
-
-    `limit` has every limit set; `exhausted` names the one that was reached, `suspend_reason` says why a
-    suspended run waits ("" if not applicable). Times are Unix times in seconds, `elapsed_seconds` is working
-    time. `route` and `profile` classify the request, `questions` are the open questions to people;
-    `parent_run_id` is the run that started this one, `depth` its nesting level; `model` is the requested
-    model, "" for any; `effects` are the changes made so far.
-    """
+    """The complete state of a run, folded from its events."""
 
     run_id: str
+    """The run's id; ids sort by creation."""
     state: RunState
+    """The lifecycle state."""
     text: str
-    request_id: str = ""
-    session_id: str = ""
-    workspace: str = ""
-    labels: dict[str, str] = field(default_factory=dict)
-    uid: int = -1
-    last_seq: int = 0
+    """The request in plain language, 1 to 100,000 characters."""
     phase: str = ""
-    goal: str = ""
-    steps: tuple[Step, ...] = ()
-    answer: Answer | None = None
-    problem: Problem | None = None
-    limit: Budget = field(default_factory=Budget)
-    used: Amounts = field(default_factory=Amounts)
-    exhausted: str = ""
-    suspend_reason: str = ""
-    cancel_requested: bool = False
-    created_time: float = 0.0
-    changed_time: float = 0.0
-    elapsed_seconds: float = 0.0
-    route: str = ""
-    profile: TaskProfile | None = None
-    questions: tuple[Question, ...] = ()
-    parent_run_id: str = ""
-    depth: int = 0
+    """The current phase."""
+    request_id: str = ""
+    """Makes creation idempotent: the same id from the same user returns the same run. Empty: every call
+    creates a run."""
+    session_id: str = ""
+    """The session it belongs to. Empty: none."""
+    workspace: str = ""
+    """Absolute path of the folder that confines the run's file tools. Empty: a private folder of the
+    daemon's."""
+    labels: dict[str, str] = field(default_factory=dict)
+    """Free words chosen by the client, returned unchanged and never interpreted."""
     model: str = ""
+    """The model for all its steps, which must be downloaded. Empty: the one that was loaded last when a
+    step runs, or the default one."""
+    uid: int = -1
+    """User id. -1: unknown."""
+    limit: Budget = field(default_factory=Budget)
+    """Its limits, all of them set."""
+    used: Amounts = field(default_factory=Amounts)
+    """The amounts used."""
+    reserved: Amounts = field(default_factory=Amounts)
+    """The amounts reserved for work in flight."""
+    goal: str = ""
+    """The purpose of its plan. Empty: there is no plan yet."""
+    plan_source: str = ""
+    """The author of the plan."""
+    steps: tuple[Step, ...] = ()
+    """The plan's steps and their states, in plan order. Empty: there is no plan yet."""
+    pass_index: int = 0
+    """The current pass. 0: none yet."""
+    answer: Answer | None = None
+    """The answer. Not set: not yet, or cancelled."""
+    problem: Problem | None = None
+    """The cause of a failure. Not set: it did not fail."""
+    cancel_requested: bool = False
+    """Whether its cancellation was requested."""
+    exhausted: str = ""
+    """The limit that was reached, a field of Budget. Empty: none."""
+    suspend_reason: str = ""
+    """Why it is suspended."""
+    created_time: float = 0.0
+    """The time of its creation."""
+    changed_time: float = 0.0
+    """The time of its last event."""
+    elapsed_seconds: float = 0.0
+    """Working time."""
+    last_seq: int = 0
+    """The seq of its last event."""
+    crashes: int = 0
+    """The number of crashes of the daemon during the run."""
+    questions: tuple[Question, ...] = ()
+    """The open questions."""
+    parent_run_id: str = ""
+    """The run that started this one. Empty: none."""
+    depth: int = 0
+    """The nesting level below a run that a client requested. 0: requested by a client."""
+    profile: TaskProfile | None = None
+    """The estimated difficulty of the task. Not set: not estimated."""
+    route: str = ""
+    """How the request is processed."""
+    parked: bool = False
+    """Whether the daemon parked it in an orderly stop; it continues with the next daemon."""
     effects: tuple[RecordedEffect, ...] = ()
+    """The changes made so far by the run and its child runs, in order, at most 256. Empty: no tool
+    reported a change."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """An entry of a list of runs; `text` is the start of the request, `parent_run_id` the run that started
-    it.
-    """
+    """An entry of a list of runs."""
 
     run_id: str
+    """The run's id."""
     state: RunState
+    """The lifecycle state."""
     text: str
+    """The first 200 characters of the request."""
     created_time: float
+    """The time of its creation."""
     changed_time: float
+    """The time of its last event."""
     last_seq: int
+    """The seq of its last event."""
     uid: int = -1
+    """The requesting user. -1: unknown."""
     parent_run_id: str = ""
+    """The run that started it. Empty: requested by a client."""

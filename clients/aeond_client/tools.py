@@ -1,3 +1,4 @@
+# Generated from protos/ by `make proto`; never edited.
 """Tools as a client sees them."""
 
 from dataclasses import dataclass, field
@@ -5,43 +6,65 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class ToolSpec:
-    """The name, arguments, result and effect of a tool. Schemas are JSON Schema; `source` is its provider (""
-    for the daemon itself).
-    """
+class RecordedEffect:
+    """A change made by a call, as reported by its tool."""
 
-    name: str
-    description: str
-    effect: str
-    input_schema: dict[str, Any]
-    output_schema: dict[str, Any]
-    example: dict[str, Any] | None = None
-    idempotent: bool = False
-    timeout_seconds: float = 0.0
-    max_output_bytes: int = 0
-    source: str = ""
+    kind: str
+    """Dotted lower-case words, the last one a past participle, such as file.created or fact.remembered;
+    never empty. effects.omitted ends a list that was too long; its target is the number of effects left
+    out. Clients show unknown kinds too."""
+    target: str
+    """The changed thing: a path, a key; never empty."""
+    detail: str = ""
+    """More details, such as "120 bytes". Empty: none."""
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedEffect:
-    """A change made by a call: `kind` is dotted words such as `file.created`, `target` the changed thing."""
+class ToolSpec:
+    """The description of a tool for models and clients."""
 
-    kind: str
-    target: str
-    detail: str = ""
+    name: str
+    """Unique among the tools; never empty."""
+    description: str
+    """Its purpose, for models and people."""
+    effect: str
+    """The effect of a call."""
+    input_schema: dict[str, Any]
+    """JSON Schema of the arguments; never empty."""
+    output_schema: dict[str, Any]
+    """JSON Schema of the result's data; never empty."""
+    idempotent: bool = False
+    """Whether two equal calls have the effect of one. False: unknown."""
+    example: dict[str, Any] | None = None
+    """One valid arguments object. Empty: no example."""
+    timeout_seconds: float = 0.0
+    """The time limit of one call in seconds. 0 in an offer: the daemon's default."""
+    max_output_bytes: int = 0
+    """The size limit of a result as JSON text in bytes. 0 in an offer: the daemon's default."""
+    recovery: str = ""
+    """How a restart treats an interrupted call. Ignored in an offer: follows from effect and
+    idempotent."""
+    source: str = ""
+    """The provider: empty for the daemon itself, else the name of the client or server that offers
+    it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The result of a call. A failing tool is a result: `error` for people, `reason` for programs. `effects` are
-    the changes made by the call."""
+    """The result of a call: errors are data."""
 
     success: bool
+    """Whether the call succeeded."""
     data: Any = None
+    """The result. Empty: none, because the call failed."""
     error: str = ""
+    """The cause of a failure, for people. Empty: it did not fail."""
     reason: str = ""
+    """The cause of a failure, for programs: a stable UPPER_SNAKE word. Empty: it did not fail."""
     metadata: dict[str, Any] = field(default_factory=dict)
+    """Timing and resources, a JSON object; contains at least duration_seconds."""
     effects: tuple[RecordedEffect, ...] = ()
+    """The changes made by the call, in order. Empty: the tool reported none."""
 
     @property
     def duration_seconds(self) -> float:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 GENERATED = ROOT / "aeond" / "api"
+GENERATED_MARK = "# Generated from protos/"
 BINARIES = {".png", ".ico", ".gz", ".binpb", ".db"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -40,9 +41,17 @@ def python_files(*folders: str) -> list[Path]:
         path
         for path in tracked_files()
         if path.suffix == ".py"
-        and not path.is_relative_to(GENERATED)
         and any(path.is_relative_to(root) for root in roots)
+        and not is_generated(path)
     ]
+
+
+def is_generated(path: Path) -> bool:
+    """Whether `make proto` writes the file."""
+    if path.is_relative_to(GENERATED):
+        return True
+    with path.open(encoding="utf-8") as source:
+        return source.readline().startswith(GENERATED_MARK)
 
 
 def tree_of(path: Path) -> ast.Module:

@@ -9,7 +9,7 @@ from aeond.api.v1 import (
     sessions_pb2,
     tools_pb2,
 )
-from aeond_client.calls import reading
+from aeond_client.calls import reading, values
 from aeond_client.calls.call_spec import (
     CHANGE_SECONDS,
     GRACE_SECONDS,
@@ -98,7 +98,7 @@ def read_memory(key: str) -> Call[Any]:
     request = memory_pb2.ReadMemoryRequest(key=key)
 
     def read(reply: memory_pb2.ReadMemoryResponse) -> Any:
-        return reading.memory_entry(reply.entry)[1]
+        return values.value(reply.entry.value_json)
 
     return Call(_MEMORY["ReadMemory"], request, memory_pb2.ReadMemoryResponse, read, True, LOOK_SECONDS)
 
@@ -108,11 +108,15 @@ def search_memory(prefix: str) -> PageCall[tuple[str, Any]]:
 
     def page(token: str, size: int) -> Call[Page[tuple[str, Any]]]:
         request = memory_pb2.SearchMemoryRequest(prefix=prefix, page_size=size, page_token=token)
-        read = page_of("entries", reading.memory_entry)
+        read = page_of("entries", _entry)
         reply = memory_pb2.SearchMemoryResponse
         return Call(_MEMORY["SearchMemory"], request, reply, read, True, LOOK_SECONDS)
 
     return page
+
+
+def _entry(wire: memory_pb2.MemoryEntry) -> tuple[str, Any]:
+    return wire.key, values.value(wire.value_json)
 
 
 def delete_memory(key: str) -> Call[bool]:
@@ -134,7 +138,7 @@ def delete_memory(key: str) -> Call[bool]:
 def list_models() -> PageCall[ModelInfo]:
     def page(token: str, size: int) -> Call[Page[ModelInfo]]:
         request = models_pb2.ListModelsRequest(page_size=size, page_token=token)
-        read = page_of("models", reading.model)
+        read = page_of("models", reading.model_info)
         reply = models_pb2.ListModelsResponse
         return Call(_MODELS["ListModels"], request, reply, read, True, LOOK_SECONDS)
 

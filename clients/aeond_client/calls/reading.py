@@ -1,109 +1,141 @@
+# Generated from protos/ by `make proto`; never edited.
 """Converts wire messages to records. Values added by a newer daemon become `unspecified`."""
 
-import json
-from collections.abc import Iterable
-from dataclasses import fields
+from collections.abc import Callable
 from typing import Any
 
-from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
-from google.protobuf.timestamp_pb2 import Timestamp
-
-from aeond.api.v1 import daemon_pb2, judgements_pb2, memory_pb2, models_pb2, parts_pb2, runs_pb2, tools_pb2
-from aeond_client.daemon import ConfigChanges, DaemonStatus
-from aeond_client.judgements import Issue, Question, TaskProfile
-from aeond_client.models import Engine, EngineMetrics, ModelInfo, TextPiece
-from aeond_client.runs import (
-    Amounts,
-    Answer,
-    Budget,
-    ModelUse,
-    Plan,
-    PlanStep,
-    Problem,
-    Run,
-    RunState,
-    RunSummary,
-    Step,
-    StepState,
+from aeond.api.v1 import (
+    daemon_pb2,
+    events_pb2,
+    judgements_pb2,
+    models_pb2,
+    parts_pb2,
+    runs_pb2,
+    sessions_pb2,
+    tools_pb2,
 )
-from aeond_client.tools import RecordedEffect, ToolResult, ToolSpec
+from aeond_client import daemon, events, judgements, models, runs, sessions, tools
+from aeond_client.calls import values
 
 
-def word(enum: Any, number: int) -> str:
-    """The name of an enum's value: RUN_STATE_SUCCEEDED is `succeeded`."""
-    wrapper: EnumTypeWrapper = enum
-    if number not in wrapper.values():
-        return "unspecified"
-    prefix = wrapper.Name(0).removesuffix("UNSPECIFIED")
-    return wrapper.Name(number).removeprefix(prefix).lower()
+def event(wire: events_pb2.Event) -> events.Event:
+    return events.Event(wire.run_id, wire.seq, values.seconds(wire.time), wire.elapsed_seconds, _kind(wire))
 
 
-def chosen(enum: Any, number: int) -> str:
-    """Like `word`, for an optional value: "" if it is not set."""
-    name = word(enum, number)
-    return "" if name == "unspecified" else name
+def _kind(wire: events_pb2.Event) -> events.EventKind:
+    name = wire.WhichOneof("kind")
+    if name is None:
+        return events.UnknownKind()
+    read = _KINDS.get(name)
+    return read(getattr(wire, name)) if read else events.UnknownKind(name)
 
 
-def value(text: str) -> Any:
-    """A JSON value from its text; None for empty text."""
-    return json.loads(text) if text else None
-
-
-def json_object(text: str) -> dict[str, Any]:
-    """A JSON object from its text; empty for empty text."""
-    return dict(json.loads(text)) if text else {}
-
-
-def seconds(timestamp: Timestamp) -> float:
-    """Unix time in seconds."""
-    return timestamp.seconds + timestamp.nanos / 1e9
-
-
-def run_state(number: int) -> RunState:
-    return RunState(word(parts_pb2.RunState, number))
-
-
-def step_state(number: int) -> StepState:
-    return StepState(word(parts_pb2.StepState, number))
-
-
-def amounts(wire: parts_pb2.Amounts) -> Amounts:
-    return Amounts(wire.ttl, wire.llm_calls, wire.tokens, wire.tool_calls, wire.passes)
-
-
-def budget(wire: parts_pb2.Budget) -> Budget:
-    def bound(name: str) -> Any:
-        return getattr(wire, name) if wire.HasField(name) else None  # type: ignore[arg-type]  # all are fields
-
-    return Budget(*(bound(field.name) for field in fields(Budget)))
-
-
-def problem(wire: parts_pb2.Problem) -> Problem:
-    return Problem(wire.reason, wire.message, wire.path, wire.retryable)
-
-
-def answer(wire: parts_pb2.Answer) -> Answer:
-    return Answer(
-        text=wire.text,
-        step_ids=tuple(wire.step_ids),
-        confidence=wire.confidence,
-        notes=tuple(wire.notes),
-        budget_exhausted=wire.budget_exhausted,
-        synthesized=wire.synthesized,
-        effects=effects(wire.effects),
+def recorded_effect(wire: tools_pb2.RecordedEffect) -> tools.RecordedEffect:
+    return tools.RecordedEffect(
+        kind=wire.kind,
+        target=wire.target,
+        detail=wire.detail,
     )
 
 
-def effects(wire: Iterable[tools_pb2.RecordedEffect]) -> tuple[RecordedEffect, ...]:
-    return tuple(RecordedEffect(effect.kind, effect.target, effect.detail) for effect in wire)
+def tool_spec(wire: tools_pb2.ToolSpec) -> tools.ToolSpec:
+    return tools.ToolSpec(
+        name=wire.name,
+        description=wire.description,
+        effect=values.word(tools_pb2.Effect, wire.effect),
+        input_schema=values.json_object(wire.input_schema_json),
+        output_schema=values.json_object(wire.output_schema_json),
+        idempotent=wire.idempotent,
+        example=values.json_object(wire.example_json) if wire.example_json else None,
+        timeout_seconds=wire.timeout_seconds,
+        max_output_bytes=wire.max_output_bytes,
+        recovery=values.chosen(tools_pb2.Recovery, wire.recovery),
+        source=wire.source,
+    )
 
 
-def plan_step(wire: parts_pb2.PlanStep) -> PlanStep:
-    return PlanStep(
+def tool_result(wire: tools_pb2.ToolResult) -> tools.ToolResult:
+    return tools.ToolResult(
+        success=wire.success,
+        data=values.value(wire.data_json),
+        error=wire.error,
+        reason=wire.reason,
+        metadata=values.json_object(wire.metadata_json),
+        effects=tuple(map(recorded_effect, wire.effects)),
+    )
+
+
+def task_profile(wire: judgements_pb2.TaskProfile) -> judgements.TaskProfile:
+    return judgements.TaskProfile(
+        reasoning_depth=wire.reasoning_depth,
+        information_sufficiency=wire.information_sufficiency,
+        expected_tool_usage=values.chosen(judgements_pb2.ToolUsage, wire.expected_tool_usage),
+        output_breadth=values.chosen(judgements_pb2.Breadth, wire.output_breadth),
+        confidence_requirement=values.chosen(judgements_pb2.ConfidenceLevel, wire.confidence_requirement),
+        raw_inference=wire.raw_inference,
+    )
+
+
+def issue(wire: judgements_pb2.Issue) -> judgements.Issue:
+    return judgements.Issue(
+        reason=wire.reason,
+        severity=values.chosen(judgements_pb2.Severity, wire.severity),
+        step_id=wire.step_id,
+        message=wire.message,
+        proposal=wire.proposal,
+    )
+
+
+def question(wire: parts_pb2.Question) -> judgements.Question:
+    return judgements.Question(
+        question_id=wire.question_id,
+        step_id=wire.step_id,
+        prompt=wire.prompt,
+        schema=values.json_object(wire.schema_json),
+        options=tuple(wire.options),
+        default=values.value(wire.default_json),
+        has_default=bool(wire.default_json),
+        deadline_time=values.seconds(wire.deadline_time),
+    )
+
+
+def amounts(wire: parts_pb2.Amounts) -> runs.Amounts:
+    return runs.Amounts(
+        ttl=wire.ttl,
+        llm_calls=wire.llm_calls,
+        tokens=wire.tokens,
+        tool_calls=wire.tool_calls,
+        passes=wire.passes,
+    )
+
+
+def budget(wire: parts_pb2.Budget) -> runs.Budget:
+    return runs.Budget(
+        ttl=wire.ttl if wire.HasField("ttl") else None,
+        llm_calls=wire.llm_calls if wire.HasField("llm_calls") else None,
+        tokens=wire.tokens if wire.HasField("tokens") else None,
+        tool_calls=wire.tool_calls if wire.HasField("tool_calls") else None,
+        passes=wire.passes if wire.HasField("passes") else None,
+        wall_seconds=wire.wall_seconds if wire.HasField("wall_seconds") else None,
+        depth=wire.depth if wire.HasField("depth") else None,
+    )
+
+
+def problem(wire: parts_pb2.Problem) -> runs.Problem:
+    return runs.Problem(
+        reason=wire.reason,
+        message=wire.message,
+        path=wire.path,
+        retryable=wire.retryable,
+    )
+
+
+def plan_step(wire: parts_pb2.PlanStep) -> runs.PlanStep:
+    return runs.PlanStep(
         step_id=wire.step_id,
         description=wire.description,
         tool=wire.tool_call.tool,
-        arguments=json_object(wire.tool_call.arguments_json),
+        arguments=values.json_object(wire.tool_call.arguments_json),
         agent=wire.agent,
         depends_on=tuple(wire.depends_on),
         provides=tuple(wire.provides),
@@ -112,134 +144,139 @@ def plan_step(wire: parts_pb2.PlanStep) -> PlanStep:
     )
 
 
-def plan(wire: parts_pb2.Plan) -> Plan:
-    return Plan(wire.goal, tuple(plan_step(step) for step in wire.steps))
+def plan(wire: parts_pb2.Plan) -> runs.Plan:
+    return runs.Plan(
+        goal=wire.goal,
+        steps=tuple(map(plan_step, wire.steps)),
+    )
 
 
-def step(wire: runs_pb2.Step) -> Step:
-    return Step(
+def answer(wire: parts_pb2.Answer) -> runs.Answer:
+    return runs.Answer(
+        text=wire.text,
+        step_ids=tuple(wire.step_ids),
+        confidence=wire.confidence,
+        notes=tuple(wire.notes),
+        budget_exhausted=wire.budget_exhausted,
+        synthesized=wire.synthesized,
+        effects=tuple(map(recorded_effect, wire.effects)),
+    )
+
+
+def model_use(wire: parts_pb2.ModelUse) -> runs.ModelUse:
+    return runs.ModelUse(
+        prompt_tokens=wire.prompt_tokens,
+        completion_tokens=wire.completion_tokens,
+        cached_tokens=wire.cached_tokens,
+        first_token_seconds=wire.first_token_seconds,
+        engine_seconds=wire.engine_seconds,
+    )
+
+
+def step(wire: runs_pb2.Step) -> runs.Step:
+    return runs.Step(
         plan_step=plan_step(wire.step),
-        state=step_state(wire.state),
+        state=runs.StepState(values.word(parts_pb2.StepState, wire.state)),
         attempt=wire.attempt,
-        mode=chosen(parts_pb2.StepMode, wire.mode),
-        output=value(wire.output_json),
+        mode=values.chosen(parts_pb2.StepMode, wire.mode),
+        recovery=values.chosen(tools_pb2.Recovery, wire.recovery),
+        output=values.value(wire.output_json),
         output_bytes=wire.output_bytes,
         error=wire.error,
         reason=wire.reason,
-        clarity=chosen(parts_pb2.Clarity, wire.clarity),
+        clarity=values.chosen(parts_pb2.Clarity, wire.clarity),
         duration_seconds=wire.duration_seconds,
         model_use=model_use(wire.model_use) if wire.HasField("model_use") else None,
     )
 
 
-def run(wire: runs_pb2.Run) -> Run:
-    return Run(
+def run(wire: runs_pb2.Run) -> runs.Run:
+    return runs.Run(
         run_id=wire.run_id,
-        state=run_state(wire.state),
+        state=runs.RunState(values.word(parts_pb2.RunState, wire.state)),
         text=wire.request.text,
+        phase=values.chosen(parts_pb2.Phase, wire.phase),
         request_id=wire.request.request_id,
         session_id=wire.request.session_id,
         workspace=wire.request.workspace,
         labels=dict(wire.request.labels),
+        model=wire.request.model,
         uid=wire.owner.uid,
-        last_seq=wire.last_seq,
-        phase=chosen(parts_pb2.Phase, wire.phase),
-        goal=wire.goal,
-        steps=tuple(step(each) for each in wire.steps),
-        answer=answer(wire.answer) if wire.HasField("answer") else None,
-        problem=problem(wire.problem) if wire.HasField("problem") else None,
         limit=budget(wire.budget),
         used=amounts(wire.used),
-        exhausted=wire.exhausted,
-        suspend_reason=chosen(parts_pb2.SuspendReason, wire.suspend_reason),
+        reserved=amounts(wire.reserved),
+        goal=wire.goal,
+        plan_source=values.chosen(parts_pb2.PlanSource, wire.plan_source),
+        steps=tuple(map(step, wire.steps)),
+        pass_index=wire.pass_index,
+        answer=answer(wire.answer) if wire.HasField("answer") else None,
+        problem=problem(wire.problem) if wire.HasField("problem") else None,
         cancel_requested=wire.cancel_requested,
-        created_time=seconds(wire.created_time),
-        changed_time=seconds(wire.changed_time),
+        exhausted=wire.exhausted,
+        suspend_reason=values.chosen(parts_pb2.SuspendReason, wire.suspend_reason),
+        created_time=values.seconds(wire.created_time),
+        changed_time=values.seconds(wire.changed_time),
         elapsed_seconds=wire.elapsed_seconds,
-        route=chosen(judgements_pb2.Route, wire.route),
-        profile=profile(wire.profile) if wire.HasField("profile") else None,
+        last_seq=wire.last_seq,
+        crashes=wire.crashes,
         questions=tuple(map(question, wire.questions)),
         parent_run_id=wire.parent_run_id,
         depth=wire.depth,
-        model=wire.request.model,
-        effects=effects(wire.effects),
+        profile=task_profile(wire.profile) if wire.HasField("profile") else None,
+        route=values.chosen(judgements_pb2.Route, wire.route),
+        parked=wire.parked,
+        effects=tuple(map(recorded_effect, wire.effects)),
     )
 
 
-def profile(wire: judgements_pb2.TaskProfile) -> TaskProfile:
-    return TaskProfile(
-        reasoning_depth=wire.reasoning_depth,
-        information_sufficiency=wire.information_sufficiency,
-        expected_tool_usage=chosen(judgements_pb2.ToolUsage, wire.expected_tool_usage),
-        output_breadth=chosen(judgements_pb2.Breadth, wire.output_breadth),
-        confidence_requirement=chosen(judgements_pb2.ConfidenceLevel, wire.confidence_requirement),
-        raw_inference=wire.raw_inference,
-    )
-
-
-def issue(wire: judgements_pb2.Issue) -> Issue:
-    severity = chosen(judgements_pb2.Severity, wire.severity)
-    return Issue(wire.reason, severity, wire.step_id, wire.message, wire.proposal)
-
-
-def question(wire: parts_pb2.Question) -> Question:
-    return Question(
-        question_id=wire.question_id,
-        step_id=wire.step_id,
-        prompt=wire.prompt,
-        schema=json_object(wire.schema_json),
-        options=tuple(wire.options),
-        default=value(wire.default_json),
-        has_default=bool(wire.default_json),
-        deadline_time=seconds(wire.deadline_time),
-    )
-
-
-def run_summary(wire: runs_pb2.RunSummary) -> RunSummary:
-    return RunSummary(
+def run_summary(wire: runs_pb2.RunSummary) -> runs.RunSummary:
+    return runs.RunSummary(
         run_id=wire.run_id,
-        state=run_state(wire.state),
+        state=runs.RunState(values.word(parts_pb2.RunState, wire.state)),
         text=wire.text,
-        created_time=seconds(wire.created_time),
-        changed_time=seconds(wire.changed_time),
+        created_time=values.seconds(wire.created_time),
+        changed_time=values.seconds(wire.changed_time),
         last_seq=wire.last_seq,
         uid=wire.uid,
         parent_run_id=wire.parent_run_id,
     )
 
 
-def tool_spec(wire: tools_pb2.ToolSpec) -> ToolSpec:
-    return ToolSpec(
-        name=wire.name,
-        description=wire.description,
-        effect=word(tools_pb2.Effect, wire.effect),
-        input_schema=json_object(wire.input_schema_json),
-        output_schema=json_object(wire.output_schema_json),
-        example=json_object(wire.example_json) if wire.example_json else None,
-        idempotent=wire.idempotent,
-        timeout_seconds=wire.timeout_seconds,
-        max_output_bytes=wire.max_output_bytes,
-        source=wire.source,
+def session(wire: sessions_pb2.Session) -> sessions.Session:
+    return sessions.Session(
+        session_id=wire.session_id,
+        title=wire.title,
+        created_time=values.seconds(wire.created_time),
+        changed_time=values.seconds(wire.changed_time),
+        message_count=wire.message_count,
+        run_count=wire.run_count,
+        labels=dict(wire.labels),
+        uid=wire.uid,
     )
 
 
-def tool_result(wire: tools_pb2.ToolResult) -> ToolResult:
-    return ToolResult(
-        success=wire.success,
-        data=value(wire.data_json),
-        error=wire.error,
-        reason=wire.reason,
-        metadata=json_object(wire.metadata_json),
-        effects=effects(wire.effects),
+def session_message(wire: sessions_pb2.Message) -> sessions.SessionMessage:
+    return sessions.SessionMessage(
+        role=values.word(sessions_pb2.Role, wire.role),
+        text=values.text(wire.content_json),
+        run_id=wire.run_id,
+        time=values.seconds(wire.time),
     )
 
 
-def memory_entry(wire: memory_pb2.MemoryEntry) -> tuple[str, Any]:
-    return wire.key, value(wire.value_json)
+def session_context(wire: sessions_pb2.PreviewContextResponse) -> sessions.SessionContext:
+    return sessions.SessionContext(
+        text=wire.text,
+        tokens=wire.tokens,
+        max_tokens=wire.max_tokens,
+        kept=tuple(wire.kept),
+        digested_count=wire.digested_count,
+        whole_count=wire.whole_count,
+    )
 
 
-def model(wire: models_pb2.Model) -> ModelInfo:
-    return ModelInfo(
+def model_info(wire: models_pb2.Model) -> models.ModelInfo:
+    return models.ModelInfo(
         name=wire.name,
         description=wire.description,
         licence=wire.licence,
@@ -249,24 +286,13 @@ def model(wire: models_pb2.Model) -> ModelInfo:
         present=wire.present,
         loaded=wire.loaded,
         default=wire.default,
+        metadata=values.json_object(wire.metadata_json),
         base_model=wire.base_model,
     )
 
 
-def engine(wire: models_pb2.Engine) -> Engine:
-    return Engine(
-        state=word(models_pb2.EngineState, wire.state),
-        model=wire.model,
-        activity=wire.activity,
-        progress=wire.progress,
-        error=wire.error,
-        restarts=wire.restarts,
-        metrics=_metrics(wire.metrics) if wire.HasField("metrics") else None,
-    )
-
-
-def _metrics(wire: models_pb2.EngineMetrics) -> EngineMetrics:
-    return EngineMetrics(
+def engine_metrics(wire: models_pb2.EngineMetrics) -> models.EngineMetrics:
+    return models.EngineMetrics(
         running_requests=wire.running_requests,
         waiting_requests=wire.waiting_requests,
         prompt_tokens=wire.prompt_tokens,
@@ -279,47 +305,368 @@ def _metrics(wire: models_pb2.EngineMetrics) -> EngineMetrics:
     )
 
 
-def model_use(wire: parts_pb2.ModelUse) -> ModelUse:
-    return ModelUse(
-        prompt_tokens=wire.prompt_tokens,
-        completion_tokens=wire.completion_tokens,
-        cached_tokens=wire.cached_tokens,
-        first_token_seconds=wire.first_token_seconds,
-        engine_seconds=wire.engine_seconds,
+def engine(wire: models_pb2.Engine) -> models.Engine:
+    return models.Engine(
+        state=values.word(models_pb2.EngineState, wire.state),
+        model=wire.model,
+        activity=wire.activity,
+        progress=wire.progress,
+        error=wire.error,
+        restarts=wire.restarts,
+        metrics=engine_metrics(wire.metrics) if wire.HasField("metrics") else None,
     )
 
 
-def text_piece(wire: models_pb2.GenerateResponse) -> TextPiece:
-    return TextPiece(
+def text_piece(wire: models_pb2.GenerateResponse) -> models.TextPiece:
+    return models.TextPiece(
         text=wire.text,
-        finish_reason=chosen(models_pb2.FinishReason, wire.finish_reason),
+        finish_reason=values.chosen(models_pb2.FinishReason, wire.finish_reason),
         prompt_tokens=wire.usage.prompt_tokens,
         completion_tokens=wire.usage.completion_tokens,
         cached_tokens=wire.usage.cached_tokens,
     )
 
 
-def config_changes(wire: daemon_pb2.ReloadResponse) -> ConfigChanges:
-    return ConfigChanges(tuple(wire.changed_keys), tuple(wire.restart_keys))
+def config_changes(wire: daemon_pb2.ReloadResponse) -> daemon.ConfigChanges:
+    return daemon.ConfigChanges(
+        changed_keys=tuple(wire.changed_keys),
+        restart_keys=tuple(wire.restart_keys),
+    )
 
 
-def daemon_status(wire: daemon_pb2.GetStatusResponse) -> DaemonStatus:
-    load = wire.load
-    return DaemonStatus(
+def daemon_status(wire: daemon_pb2.GetStatusResponse) -> daemon.DaemonStatus:
+    return daemon.DaemonStatus(
         version=wire.version,
-        state=word(daemon_pb2.DaemonState, wire.state),
+        state=values.word(daemon_pb2.DaemonState, wire.state),
         pid=wire.pid,
-        started_time=seconds(wire.started_time),
+        started_time=values.seconds(wire.started_time),
         uptime_seconds=wire.uptime_seconds,
         engine=engine(wire.engine),
-        running_runs=load.running_runs,
-        waiting_runs=load.waiting_runs,
-        attention_runs=load.attention_runs,
-        max_running_runs=load.max_running_runs,
-        max_waiting_runs=load.max_waiting_runs,
-        connections=load.connections,
-        streams=load.streams,
+        running_runs=wire.load.running_runs,
+        waiting_runs=wire.load.waiting_runs,
+        attention_runs=wire.load.attention_runs,
+        max_running_runs=wire.load.max_running_runs,
+        max_waiting_runs=wire.load.max_waiting_runs,
+        connections=wire.load.connections,
+        streams=wire.load.streams,
         tool_count=wire.tool_count,
         resident_bytes=wire.resident_bytes,
         messages=tuple(wire.messages),
     )
+
+
+def refinement(wire: judgements_pb2.RefinementAction) -> events.Refinement:
+    return events.Refinement(
+        operation=values.chosen(judgements_pb2.RefinementOperation, wire.operation),
+        step_id=wire.step_id,
+        step=plan_step(wire.step) if wire.HasField("step") else None,
+        rationale=wire.rationale,
+    )
+
+
+def run_created(wire: events_pb2.RunCreated) -> events.RunCreated:
+    return events.RunCreated(
+        text=wire.request.text,
+        request_id=wire.request.request_id,
+        session_id=wire.request.session_id,
+        workspace=wire.request.workspace,
+        labels=dict(wire.request.labels),
+        model=wire.request.model,
+        uid=wire.owner.uid,
+        limit=budget(wire.budget),
+        plan=plan(wire.plan) if wire.HasField("plan") else None,
+        logic_version=wire.logic_version,
+        parent_run_id=wire.parent_run_id,
+        depth=wire.depth,
+        forked_run_id=wire.forked_run_id,
+        parent_step_id=wire.parent_step_id,
+        lineage=tuple(wire.lineage),
+        instructions=wire.instructions,
+        tools=tuple(wire.tools),
+    )
+
+
+def plan_adopted(wire: events_pb2.PlanAdopted) -> events.PlanAdopted:
+    return events.PlanAdopted(
+        plan=plan(wire.plan),
+        source=values.chosen(parts_pb2.PlanSource, wire.source),
+        used=amounts(wire.used),
+        repairs=tuple(wire.repairs),
+    )
+
+
+def planning_failed(wire: events_pb2.PlanningFailed) -> events.PlanningFailed:
+    return events.PlanningFailed(
+        problem=problem(wire.problem),
+        used=amounts(wire.used),
+    )
+
+
+def pass_started(wire: events_pb2.PassStarted) -> events.PassStarted:
+    return events.PassStarted(
+        pass_index=wire.pass_index,
+    )
+
+
+def step_started(wire: events_pb2.StepStarted) -> events.StepStarted:
+    return events.StepStarted(
+        step=plan_step(wire.step),
+        attempt=wire.attempt,
+        mode=values.chosen(parts_pb2.StepMode, wire.mode),
+        recovery=values.chosen(tools_pb2.Recovery, wire.recovery),
+        reservation=amounts(wire.reservation),
+    )
+
+
+def step_repaired(wire: events_pb2.StepRepaired) -> events.StepRepaired:
+    return events.StepRepaired(
+        step=plan_step(wire.step),
+        problem=problem(wire.problem),
+        used=amounts(wire.used),
+    )
+
+
+def step_ended(wire: events_pb2.StepEnded) -> events.StepEnded:
+    return events.StepEnded(
+        step_id=wire.step_id,
+        state=runs.StepState(values.word(parts_pb2.StepState, wire.state)),
+        mode=values.chosen(parts_pb2.StepMode, wire.mode),
+        output=values.value(wire.output_json),
+        error=wire.error,
+        reason=wire.reason,
+        clarity=values.chosen(parts_pb2.Clarity, wire.clarity),
+        handoff=wire.handoff,
+        used=amounts(wire.used),
+        duration_seconds=wire.duration_seconds,
+        model_use=model_use(wire.model_use) if wire.HasField("model_use") else None,
+        effects=tuple(map(recorded_effect, wire.effects)),
+    )
+
+
+def pass_ended(wire: events_pb2.PassEnded) -> events.PassEnded:
+    return events.PassEnded(
+        pass_index=wire.pass_index,
+    )
+
+
+def answer_composed(wire: events_pb2.AnswerComposed) -> events.AnswerComposed:
+    return events.AnswerComposed(
+        answer=answer(wire.answer),
+        used=amounts(wire.used),
+    )
+
+
+def budget_exhausted(wire: events_pb2.BudgetExhausted) -> events.BudgetExhausted:
+    return events.BudgetExhausted(
+        dimension=wire.dimension,
+    )
+
+
+def cancel_requested(wire: events_pb2.CancelRequested) -> events.CancelRequested:
+    return events.CancelRequested(
+        reason=wire.reason,
+        uid=wire.owner.uid,
+    )
+
+
+def run_suspended(wire: events_pb2.RunSuspended) -> events.RunSuspended:
+    return events.RunSuspended(
+        reason=values.chosen(parts_pb2.SuspendReason, wire.reason),
+        message=wire.message,
+    )
+
+
+def step_resolved(wire: events_pb2.StepResolved) -> events.StepResolved:
+    return events.StepResolved(
+        resolution=values.word(parts_pb2.Resolution, wire.resolution),
+        step_id=wire.step_id,
+        uid=wire.owner.uid,
+    )
+
+
+def run_ended(wire: events_pb2.RunEnded) -> events.RunEnded:
+    return events.RunEnded(
+        state=runs.RunState(values.word(parts_pb2.RunState, wire.state)),
+        problem=problem(wire.problem) if wire.HasField("problem") else None,
+    )
+
+
+def operation_started(wire: judgements_pb2.OperationStarted) -> events.OperationStarted:
+    return events.OperationStarted(
+        operation=values.chosen(judgements_pb2.Operation, wire.operation),
+        reservation=amounts(wire.reservation),
+    )
+
+
+def references_resolved(wire: judgements_pb2.ReferencesResolved) -> events.ReferencesResolved:
+    return events.ReferencesResolved(
+        original=wire.original,
+        resolved=wire.resolved,
+        context=wire.context,
+        note=wire.note,
+        standing=tuple(wire.standing),
+        used=amounts(wire.used),
+    )
+
+
+def route_chosen(wire: judgements_pb2.RouteChosen) -> events.RouteChosen:
+    return events.RouteChosen(
+        route=values.chosen(judgements_pb2.Route, wire.route),
+        tool=wire.tool_call.tool,
+        used=amounts(wire.used),
+    )
+
+
+def profile_inferred(wire: judgements_pb2.ProfileInferred) -> events.ProfileInferred:
+    return events.ProfileInferred(
+        profile=task_profile(wire.profile),
+        fallback=wire.fallback,
+        used=amounts(wire.used),
+    )
+
+
+def budget_adjusted(wire: judgements_pb2.BudgetAdjusted) -> events.BudgetAdjusted:
+    return events.BudgetAdjusted(
+        limit=budget(wire.budget),
+        reasons=tuple(wire.reasons),
+        profile=task_profile(wire.profile) if wire.HasField("profile") else None,
+    )
+
+
+def pass_evaluated(wire: judgements_pb2.PassEvaluated) -> events.PassEvaluated:
+    return events.PassEvaluated(
+        pass_index=wire.pass_index,
+        converged=wire.converged,
+        reasons=tuple(wire.reasons),
+        issues=tuple(map(issue, wire.issues)),
+        completeness=wire.completeness,
+        coherence=wire.coherence,
+        consistency=wire.consistency,
+        final_output=wire.final_output,
+        used=amounts(wire.used),
+    )
+
+
+def plan_refined(wire: judgements_pb2.PlanRefined) -> events.PlanRefined:
+    return events.PlanRefined(
+        plan=plan(wire.plan),
+        applied=tuple(map(refinement, wire.applied)),
+        skipped=tuple(map(problem, wire.skipped)),
+        used=amounts(wire.used),
+    )
+
+
+def input_requested(wire: judgements_pb2.InputRequested) -> events.InputRequested:
+    return events.InputRequested(
+        question=question(wire.question),
+        used=amounts(wire.used),
+    )
+
+
+def input_answered(wire: judgements_pb2.InputAnswered) -> events.InputAnswered:
+    return events.InputAnswered(
+        question_id=wire.question_id,
+        answer=values.value(wire.answer_json),
+        uid=wire.owner.uid,
+    )
+
+
+def child_run_started(wire: judgements_pb2.ChildRunStarted) -> events.ChildRunStarted:
+    return events.ChildRunStarted(
+        step_id=wire.step_id,
+        child_run_id=wire.child_run_id,
+        template=wire.template,
+        description=wire.description,
+        limit=budget(wire.budget),
+        inputs=values.json_object(wire.inputs_json),
+        hints=tuple(wire.hints),
+        lineage=tuple(wire.lineage),
+        instructions=wire.instructions,
+        tools=tuple(wire.tools),
+        used=amounts(wire.used),
+    )
+
+
+def child_run_ended(wire: judgements_pb2.ChildRunEnded) -> events.ChildRunEnded:
+    return events.ChildRunEnded(
+        step_id=wire.step_id,
+        child_run_id=wire.child_run_id,
+        state=runs.RunState(values.word(parts_pb2.RunState, wire.state)),
+        used=amounts(wire.used),
+    )
+
+
+def text_delta(wire: events_pb2.TextDelta) -> events.TextDelta:
+    return events.TextDelta(
+        text=wire.text,
+        offset=wire.offset,
+        step_id=wire.step_id,
+    )
+
+
+def progress(wire: events_pb2.Progress) -> events.Progress:
+    return events.Progress(
+        activity=wire.activity,
+        fraction=wire.fraction,
+        step_id=wire.step_id,
+    )
+
+
+def run_started(_wire: events_pb2.RunStarted) -> events.RunStarted:
+    return events.RunStarted()
+
+
+def planning_started(wire: events_pb2.PlanningStarted) -> events.PlanningStarted:
+    return events.PlanningStarted(
+        reservation=amounts(wire.reservation),
+    )
+
+
+def answer_started(wire: events_pb2.AnswerStarted) -> events.AnswerStarted:
+    return events.AnswerStarted(
+        reservation=amounts(wire.reservation),
+    )
+
+
+def run_parked(_wire: events_pb2.RunParked) -> events.RunParked:
+    return events.RunParked()
+
+
+def run_resumed(_wire: events_pb2.RunResumed) -> events.RunResumed:
+    return events.RunResumed()
+
+
+_KINDS: dict[str, Callable[[Any], events.EventKind]] = {
+    "run_created": run_created,
+    "run_started": run_started,
+    "planning_started": planning_started,
+    "plan_adopted": plan_adopted,
+    "planning_failed": planning_failed,
+    "pass_started": pass_started,
+    "step_started": step_started,
+    "step_repaired": step_repaired,
+    "step_ended": step_ended,
+    "pass_ended": pass_ended,
+    "answer_started": answer_started,
+    "answer_composed": answer_composed,
+    "budget_exhausted": budget_exhausted,
+    "cancel_requested": cancel_requested,
+    "run_parked": run_parked,
+    "run_resumed": run_resumed,
+    "run_suspended": run_suspended,
+    "step_resolved": step_resolved,
+    "run_ended": run_ended,
+    "profile_inferred": profile_inferred,
+    "route_chosen": route_chosen,
+    "references_resolved": references_resolved,
+    "pass_evaluated": pass_evaluated,
+    "plan_refined": plan_refined,
+    "budget_adjusted": budget_adjusted,
+    "input_requested": input_requested,
+    "input_answered": input_answered,
+    "child_run_started": child_run_started,
+    "child_run_ended": child_run_ended,
+    "operation_started": operation_started,
+    "text_delta": text_delta,
+    "progress": progress,
+}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from aeond.api.v1 import parts_pb2, runs_pb2, tools_pb2
-from aeond_client.calls import event_reading, reading
+from aeond_client.calls import reading
 from aeond_client.calls.call_spec import (
     CHANGE_SECONDS,
     LOOK_SECONDS,
@@ -133,26 +133,27 @@ def fork_run(run_id: str, after_seq: int, options: ForkOptions, request_id: str)
 def replay_run(run_id: str, until_seq: int) -> Call[tuple[Event, ...]]:
     """A streaming call: `read` reads each message."""
     request = runs_pb2.ReplayRunRequest(run_id=run_id, until_seq=until_seq)
-
-    def read(reply: runs_pb2.ReplayRunResponse) -> tuple[Event, ...]:
-        return tuple(map(event_reading.event, reply.events))
-
-    return Call(_RUNS["ReplayRun"], request, runs_pb2.ReplayRunResponse, read, False, REPLAY_SECONDS)
+    return Call(_RUNS["ReplayRun"], request, runs_pb2.ReplayRunResponse, events_of, False, REPLAY_SECONDS)
 
 
 def watch_run(
-    run_id: str, after_seq: int, child_seqs: Mapping[str, int] | None = None
-) -> runs_pb2.WatchRunRequest:
-    """The request of a stream that is reopened after each interruption, from the last position; with
-    positions in the runs below, their events are included.
+    run_id: str, after_seq: int, child_seqs: Mapping[str, int] | None, seconds: float
+) -> Call[tuple[Event, ...]]:
+    """A streaming call that is repeated after each interruption, from the last position; with positions in
+    the runs below, their events are included.
     """
-    below = child_seqs is not None
-    return runs_pb2.WatchRunRequest(
-        run_id=run_id, after_seq=after_seq, include_children=below, child_seqs=child_seqs or {}
+    request = runs_pb2.WatchRunRequest(
+        run_id=run_id,
+        after_seq=after_seq,
+        include_children=child_seqs is not None,
+        child_seqs=child_seqs or {},
     )
+    return Call(_RUNS["WatchRun"], request, runs_pb2.WatchRunResponse, events_of, False, seconds)
 
 
-WATCH_RUN = _RUNS["WatchRun"]
+def events_of(reply: Any) -> tuple[Event, ...]:
+    """The events of one message of a stream."""
+    return tuple(map(reading.event, reply.events))
 
 
 def _run_of(reply: Any) -> Run:

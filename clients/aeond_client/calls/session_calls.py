@@ -38,7 +38,7 @@ def get_session(session_id: str) -> Call[Session]:
 def list_sessions() -> PageCall[Session]:
     def page(token: str, size: int) -> Call[Page[Session]]:
         request = sessions_pb2.ListSessionsRequest(page_size=size, page_token=token)
-        read = page_of("sessions", _session)
+        read = page_of("sessions", reading.session)
         reply = sessions_pb2.ListSessionsResponse
         return Call(_SESSIONS["ListSessions"], request, reply, read, True, LOOK_SECONDS)
 
@@ -55,7 +55,7 @@ def delete_session(session_id: str) -> Call[None]:
 def list_messages(session_id: str) -> PageCall[SessionMessage]:
     def page(token: str, size: int) -> Call[Page[SessionMessage]]:
         request = sessions_pb2.ListMessagesRequest(session_id=session_id, page_size=size, page_token=token)
-        read = page_of("messages", _message)
+        read = page_of("messages", reading.session_message)
         reply = sessions_pb2.ListMessagesResponse
         return Call(_SESSIONS["ListMessages"], request, reply, read, True, LOOK_SECONDS)
 
@@ -65,45 +65,11 @@ def list_messages(session_id: str) -> PageCall[SessionMessage]:
 def preview_context(session_id: str) -> Call[SessionContext]:
     request = sessions_pb2.PreviewContextRequest(session_id=session_id)
     reply = sessions_pb2.PreviewContextResponse
-    return Call(_SESSIONS["PreviewContext"], request, reply, _context, True, _COUNT_SECONDS)
+    return Call(_SESSIONS["PreviewContext"], request, reply, reading.session_context, True, _COUNT_SECONDS)
 
 
 def _session_of(reply: Any) -> Session:
-    return _session(reply.session)
-
-
-def _session(wire: sessions_pb2.Session) -> Session:
-    return Session(
-        session_id=wire.session_id,
-        title=wire.title,
-        created_time=reading.seconds(wire.created_time),
-        changed_time=reading.seconds(wire.changed_time),
-        message_count=wire.message_count,
-        run_count=wire.run_count,
-        labels=dict(wire.labels),
-        uid=wire.uid,
-    )
-
-
-def _message(wire: sessions_pb2.Message) -> SessionMessage:
-    said = reading.value(wire.content_json)
-    return SessionMessage(
-        role=reading.word(sessions_pb2.Role, wire.role),
-        text=said if isinstance(said, str) else wire.content_json,
-        run_id=wire.run_id,
-        time=reading.seconds(wire.time),
-    )
-
-
-def _context(wire: sessions_pb2.PreviewContextResponse) -> SessionContext:
-    return SessionContext(
-        text=wire.text,
-        tokens=wire.tokens,
-        max_tokens=wire.max_tokens,
-        kept=tuple(wire.kept),
-        digested_count=wire.digested_count,
-        whole_count=wire.whole_count,
-    )
+    return reading.session(reply.session)
 
 
 def _nothing(_reply: Any) -> None:

@@ -3,23 +3,18 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-import grpc
-import grpc.aio
-
-from aeond.api.v1 import runs_pb2
-from aeond_client.calls import call_spec, event_reading, run_calls
-from aeond_client.connection.async_failures import translated
+from aeond_client.calls.run_calls import events_of, watch_run
+from aeond_client.connection.async_transport import AsyncStream, Channel
 from aeond_client.connection.channels import StreamChannels
 from aeond_client.connection.failures import may_follow_on
 from aeond_client.connection.sockets import SocketState, probe
 from aeond_client.errors import AeondError, UnavailableError
 from aeond_client.events import Event
 from aeond_client.watching.following import STREAM_SECONDS, Follower
-
-_Call = grpc.aio.UnaryStreamCall[runs_pb2.WatchRunRequest, runs_pb2.WatchRunResponse]
 
 
 class AsyncWatch:
@@ -28,13 +23,13 @@ class AsyncWatch:
 
     Reconnects automatically if the daemon goes away, for up to `patience_seconds`, then raises the error.
     Leaving it, by `aclose`, at the end of `async with` or by dropping it, ends the call but not the run. Only
-    one task at a time may request the next event.
+    one request for the next event may be in progress; closing is allowed at any time, from any thread.
     """
 
     def __init__(
         self,
         follower: Follower,
-        channels: "StreamChannels[grpc.aio.Channel]",
+        channels: StreamChannels[Channel],
         socket_path: str,
         is_open: Callable[[], bool],
     ) -> None:
@@ -42,8 +37,8 @@ class AsyncWatch:
         self._channels = channels
         self._socket_path = socket_path
         self._is_open = is_open
-        self._channel: grpc.aio.Channel | None = None
-        self._call: _Call | None = None
+        self._channel: Channel | None = None
+        self._stream: AsyncStream | None = None
         self._waiting: deque[Event] = deque()
         self._closed = False
 
@@ -56,17 +51,23 @@ class AsyncWatch:
         """The number of the last event returned: the position from which another watch can resume."""
         return self._follower.last_seq
 
+    def _left(self) -> bool:
+        """Whether this or another thread has closed the watch."""
+        return self._closed
+
     def __aiter__(self) -> "AsyncWatch":
         return self
 
     async def __anext__(self) -> Event:
-        while not self._follower.ended and not self._closed:
+        while not self._follower.ended and not self._left():
             try:
                 event = await self._next_event()
                 if event is not None and self._follower.accept(event):
                     return event
             except AeondError as error:
                 self._drop(lost=True)
+                if self._left():
+                    break
                 if not may_follow_on(error) or not self._is_open():
                     self._closed = True
                     raise
@@ -75,47 +76,43 @@ class AsyncWatch:
         raise StopAsyncIteration
 
     async def _next_event(self) -> Event | None:
-        """The next event of this stream; opens one if needed. None at its end."""
-        while not self._waiting:
-            try:
-                with translated():
-                    call = self._call or await self._open()
-                    message: Any = await call.read()
-            except asyncio.CancelledError:
-                self._drop()
-                raise
-            if message is grpc.aio.EOF:
+        """The next event of this stream; opens one if needed. None at its end, and once closed."""
+        while not self._left():
+            with suppress(IndexError):
+                return self._waiting.popleft()
+            try:  # async only
+                message = await (self._stream or await self._open()).read()
+            except asyncio.CancelledError:  # async only
+                self._drop()  # async only
+                raise  # async only
+            if message is None:
                 self._follower.stream_ended()
                 return None
-            self._waiting.extend(event_reading.event(event) for event in message.events)
-        return self._waiting.popleft()
+            self._waiting.extend(events_of(message))
+        return None
 
-    async def _open(self) -> _Call:
+    async def _open(self) -> AsyncStream:
         state = probe(self._socket_path)
         if state is not SocketState.LISTENING:
             raise UnavailableError(f"{self._socket_path}: {state}.", reason="NO_DAEMON")
         for finished in self._channels.take_finished():
             await finished.close()
-        self._channel = self._channels.take()
-        stream: Any = self._channel.unary_stream(
-            call_spec.path_of(run_calls.WATCH_RUN),
-            request_serializer=runs_pb2.WatchRunRequest.SerializeToString,
-            response_deserializer=runs_pb2.WatchRunResponse.FromString,
-        )
-        asked = run_calls.watch_run(self.run_id, self.last_seq, self._follower.child_seqs)
-        call: _Call = stream(asked, timeout=STREAM_SECONDS)
-        self._call = call
-        await call.initial_metadata()
+        channel = self._channel = self._channels.take()
+        call = watch_run(self.run_id, self.last_seq, self._follower.child_seqs, STREAM_SECONDS)
+        stream = self._stream = AsyncStream(channel, call)
+        if self._left():
+            stream.cancel()  # another thread closed the watch before this stream was visible to it
+        await stream.accepted()
         self._follower.attached()
-        return call
+        return stream
 
     def _drop(self, *, lost: bool = False) -> None:
         """Cancels the call explicitly: a dropped call object would keep running."""
-        call, self._call = self._call, None
+        stream, self._stream = self._stream, None
         channel, self._channel = self._channel, None
         self._waiting.clear()
-        if call is not None:
-            call.cancel()
+        if stream is not None:
+            stream.cancel()
         if channel is not None:
             self._channels.give_back(channel, lost=lost)
 

@@ -1,3 +1,4 @@
+# Generated from protos/ by `make proto`; never edited.
 """A run's events as an iterator that survives restarts of the daemon."""
 
 import time
@@ -5,15 +6,13 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-import grpc
-
-from aeond.api.v1 import runs_pb2
-from aeond_client.calls import call_spec, event_reading, run_calls
+from aeond_client.calls.run_calls import events_of, watch_run
 from aeond_client.connection.channels import StreamChannels
-from aeond_client.connection.failures import error_of, may_follow_on
+from aeond_client.connection.failures import may_follow_on
 from aeond_client.connection.sockets import SocketState, probe
+from aeond_client.connection.transport import Channel, Stream
 from aeond_client.errors import AeondError, UnavailableError
 from aeond_client.events import Event
 from aeond_client.watching.following import STREAM_SECONDS, Follower
@@ -24,14 +23,14 @@ class Watch:
     the events of all runs below it, each run's in order, until the last of them has ended.
 
     Reconnects automatically if the daemon goes away, for up to `patience_seconds`, then raises the error.
-    Leaving it, by `close`, at the end of `with` or by dropping it, ends the call but not the run. Only one
-    thread at a time may request the next event; any thread may close.
+    Leaving it, by `close`, at the end of `with` or by dropping it, ends the call but not the run. Only
+    one request for the next event may be in progress; closing is allowed at any time, from any thread.
     """
 
     def __init__(
         self,
         follower: Follower,
-        channels: "StreamChannels[grpc.Channel]",
+        channels: StreamChannels[Channel],
         socket_path: str,
         is_open: Callable[[], bool],
     ) -> None:
@@ -39,8 +38,8 @@ class Watch:
         self._channels = channels
         self._socket_path = socket_path
         self._is_open = is_open
-        self._channel: grpc.Channel | None = None
-        self._call: Any = None
+        self._channel: Channel | None = None
+        self._stream: Stream | None = None
         self._waiting: deque[Event] = deque()
         self._closed = False
 
@@ -82,45 +81,35 @@ class Watch:
         while not self._left():
             with suppress(IndexError):
                 return self._waiting.popleft()
-            try:
-                call = self._call or self._open()
-                message = next(call)
-            except grpc.RpcError as error:
-                failed: Any = error  # a failed call is itself the error
-                raise error_of(failed) from error
-            except StopIteration:
+            message = (self._stream or self._open()).read()
+            if message is None:
                 self._follower.stream_ended()
                 return None
-            self._waiting.extend(event_reading.event(event) for event in message.events)
+            self._waiting.extend(events_of(message))
         return None
 
-    def _open(self) -> Any:
+    def _open(self) -> Stream:
         state = probe(self._socket_path)
         if state is not SocketState.LISTENING:
             raise UnavailableError(f"{self._socket_path}: {state}.", reason="NO_DAEMON")
         for finished in self._channels.take_finished():
             finished.close()
         channel = self._channel = self._channels.take()
-        stream = channel.unary_stream(
-            call_spec.path_of(run_calls.WATCH_RUN),
-            request_serializer=runs_pb2.WatchRunRequest.SerializeToString,
-            response_deserializer=runs_pb2.WatchRunResponse.FromString,
-        )
-        asked = run_calls.watch_run(self.run_id, self.last_seq, self._follower.child_seqs)
-        call = self._call = stream(asked, timeout=STREAM_SECONDS)
+        call = watch_run(self.run_id, self.last_seq, self._follower.child_seqs, STREAM_SECONDS)
+        stream = self._stream = Stream(channel, call)
         if self._left():
-            call.cancel()  # another thread closed the watch before this call was visible to it
-        call.initial_metadata()
+            stream.cancel()  # another thread closed the watch before this stream was visible to it
+        stream.accepted()
         self._follower.attached()
-        return call
+        return stream
 
     def _drop(self, *, lost: bool = False) -> None:
         """Cancels the call explicitly: a dropped call object would keep running."""
-        call, self._call = self._call, None
+        stream, self._stream = self._stream, None
         channel, self._channel = self._channel, None
         self._waiting.clear()
-        if call is not None:
-            call.cancel()
+        if stream is not None:
+            stream.cancel()
         if channel is not None:
             self._channels.give_back(channel, lost=lost)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from aeon_cli.runs.checklist import Checklist
 from aeond.api.v1 import events_pb2, judgements_pb2, parts_pb2
-from aeond_client.calls.event_reading import event
+from aeond_client.calls.reading import event
 from aeond_client.runs import RunState, StepState
 from tests.support import wire_events
 

@@ -4,7 +4,7 @@ import json
 
 from aeon_cli.text.encoding import kind_of, plain
 from aeond.api.v1 import events_pb2
-from aeond_client.calls.event_reading import event
+from aeond_client.calls.reading import event
 from aeond_client.events import Event, RunEnded, StepEnded, TextDelta, UnknownKind
 from aeond_client.runs import Plan, PlanStep, RunState, StepState
 

@@ -1,0 +1,45 @@
+"""Converts single values of wire messages: enums to words, JSON text to values, times to seconds."""
+
+import json
+from typing import Any
+
+from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
+from google.protobuf.timestamp_pb2 import Timestamp
+
+
+def word(enum: Any, number: int) -> str:
+    """The name of an enum's value: RUN_STATE_SUCCEEDED is `succeeded`. `unspecified` for one that this client
+    does not know.
+    """
+    wrapper: EnumTypeWrapper = enum
+    if number not in wrapper.values():
+        return "unspecified"
+    prefix = wrapper.Name(0).removesuffix("UNSPECIFIED")
+    return wrapper.Name(number).removeprefix(prefix).lower()
+
+
+def chosen(enum: Any, number: int) -> str:
+    """Like `word`, for an optional value: "" if it is not set."""
+    name = word(enum, number)
+    return "" if name == "unspecified" else name
+
+
+def value(text: str) -> Any:
+    """A JSON value from its text; None for empty text."""
+    return json.loads(text) if text else None
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """A JSON object from its text; empty for empty text."""
+    return dict(json.loads(text)) if text else {}
+
+
+def text(json_text: str) -> str:
+    """The content of a message: its text, or its JSON text if it is another value."""
+    content = value(json_text)
+    return content if isinstance(content, str) else json_text
+
+
+def seconds(timestamp: Timestamp) -> float:
+    """Unix time in seconds."""
+    return timestamp.seconds + timestamp.nanos / 1e9

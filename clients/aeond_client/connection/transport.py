@@ -1,0 +1,59 @@
+"""The operations of gRPC that the client needs; `async_transport` has the same ones for asyncio."""
+
+from typing import Any
+
+import grpc
+
+from aeond_client.calls.call_spec import Call
+from aeond_client.connection.channels import OPTIONS
+from aeond_client.connection.failures import error_of
+
+Channel = grpc.Channel
+
+
+def open_channel(target: str) -> Channel:
+    return grpc.insecure_channel(target, options=OPTIONS)
+
+
+def send(channel: Channel, call: Call[Any], seconds: float) -> Any:
+    """The reply to a call, once. Raises the classes of `aeond_client.errors`."""
+    method = channel.unary_unary(
+        call.path,
+        request_serializer=type(call.request).SerializeToString,
+        response_deserializer=call.reply.FromString,
+    )
+    try:
+        return method(call.request, timeout=seconds)
+    except grpc.RpcError as error:
+        failed: Any = error  # a failed call is itself the error
+        raise error_of(failed) from error
+
+
+class Stream:
+    """The replies to a streaming call, which starts at once and runs until `cancel`."""
+
+    def __init__(self, channel: Channel, call: Call[Any]) -> None:
+        method = channel.unary_stream(
+            call.path,
+            request_serializer=type(call.request).SerializeToString,
+            response_deserializer=call.reply.FromString,
+        )
+        self._replies: Any = method(call.request, timeout=call.seconds)
+
+    def accepted(self) -> None:
+        """Returns once the daemon has accepted the call."""
+        self._replies.initial_metadata()
+
+    def read(self) -> Any:
+        """The next message, or None at the end. Raises the classes of `aeond_client.errors`."""
+        try:
+            return next(self._replies)
+        except StopIteration:
+            return None
+        except grpc.RpcError as error:
+            failed: Any = error  # a failed call is itself the error
+            raise error_of(failed) from error
+
+    def cancel(self) -> None:
+        """Ends the call. A dropped call object would keep running."""
+        self._replies.cancel()

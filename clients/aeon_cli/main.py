@@ -4,20 +4,13 @@ import os
 import signal
 import sys
 import threading
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import click
 
-from aeon_cli.commands.answering import answer
-from aeon_cli.commands.asking import ask, watch
-from aeon_cli.commands.completion import completion
-from aeon_cli.commands.daemon import reload, status
-from aeon_cli.commands.history import fork, replay
-from aeon_cli.commands.memory import memory
-from aeon_cli.commands.models import models
-from aeon_cli.commands.runs import cancel, decide, runs, show
-from aeon_cli.commands.sessions import sessions
-from aeon_cli.commands.tools import call, tools
+from aeon_cli import commands
 from aeon_cli.exits import MEANINGS, Exit
 from aeon_cli.grouping import InOrder
 from aeond_client import errors
@@ -79,26 +72,15 @@ def cli(socket: str | None) -> None:
     """Send requests to aeond, follow its work and inspect the results."""
 
 
-for _command in (
-    ask,
-    watch,
-    runs,
-    show,
-    cancel,
-    answer,
-    decide,
-    fork,
-    replay,
-    sessions,
-    tools,
-    call,
-    memory,
-    models,
-    status,
-    reload,
-    completion,
-):
-    cli.add_command(_command)
+def _add_commands() -> None:
+    """Adds the COMMANDS of every module of `commands`, which are numbered by their place in the help."""
+    modules = iter_modules(commands.__path__, f"{commands.__name__}.")
+    found = [item for module in modules for item in import_module(module.name).COMMANDS.items()]
+    for _, command in sorted(found, key=lambda item: item[0]):
+        cli.add_command(command)
+
+
+_add_commands()
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -80,3 +80,6 @@ def _ask_all(client: "Client", run: "Run") -> "Exit":
         elif not ask_person(client, run.run_id, question, PATIENCE_SECONDS):
             return Exit.WAITING
     return Exit.ANSWERED if can_ask() else Exit.WAITING
+
+
+COMMANDS = {60: answer}

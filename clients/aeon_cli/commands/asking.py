@@ -222,3 +222,6 @@ def _request_of(words: tuple[str, ...], *, needed: bool) -> str:
     if needed and not request:
         raise click.UsageError("The request is empty.")
     return request
+
+
+COMMANDS = {10: ask, 20: watch}

@@ -19,3 +19,6 @@ def completion(context: click.Context, /, shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None  # click.Choice above allows only shells that click supports
     print(kind(context.find_root().command, {}, "aeonctl", "_AEONCTL_COMPLETE").source())
+
+
+COMMANDS = {170: completion}

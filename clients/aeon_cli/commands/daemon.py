@@ -62,3 +62,6 @@ def reload(context: click.Context, /, as_json: bool) -> int:
         print(f"changed        {one_line(', '.join(changes.changed_keys)) or 'nothing'}")
         print(f"needs restart  {one_line(', '.join(changes.restart_keys)) or 'nothing'}")
     return Exit.ANSWERED
+
+
+COMMANDS = {150: status, 160: reload}

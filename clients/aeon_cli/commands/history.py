@@ -124,3 +124,6 @@ def _before_step(client: "Client", run_id: str, step_id: str) -> int:
         if isinstance(event.kind, StepStarted) and event.kind.step.step_id == step_id:
             return event.seq - 1
     raise click.UsageError(f"Run {run_id} has not started a step {step_id}.")
+
+
+COMMANDS = {80: fork, 90: replay}

@@ -85,3 +85,6 @@ def delete(context: click.Context, /, key: str) -> int:
     if not existed:
         print(f"Key {one_line(key)} does not exist.", file=sys.stderr)
     return Exit.ANSWERED if existed else Exit.FAILED
+
+
+COMMANDS = {130: memory}

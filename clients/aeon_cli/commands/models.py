@@ -173,3 +173,6 @@ def _wait_for(client: "Client", engine: "Engine") -> "Engine":
         time.sleep(_POLL_SECONDS)
         engine = client.get_status().engine
     return engine
+
+
+COMMANDS = {140: models}

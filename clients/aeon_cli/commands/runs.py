@@ -175,3 +175,6 @@ def decide(context: click.Context, /, run_id: str, resolution: str, step_id: str
     else:
         subject = f" for step {step_id}" if step_id else ""
         print(f"Decided: {resolution}{subject}. The run is {run.state.replace('_', ' ')}.")
+
+
+COMMANDS = {30: runs, 40: show, 50: cancel, 70: decide}

@@ -120,3 +120,6 @@ def remove(context: click.Context, /, session_ids: tuple[str, ...]) -> None:
             print(
                 f"Deleted {session_id}. Its runs remain: aeonctl runs --session {session_id}", file=sys.stderr
             )
+
+
+COMMANDS = {100: sessions}

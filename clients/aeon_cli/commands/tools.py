@@ -106,3 +106,6 @@ def call(
         for effect in result.effects:
             print(effect_in_words(effect), file=sys.stderr)
     return Exit.ANSWERED if result.success else Exit.FAILED
+
+
+COMMANDS = {110: tools, 120: call}

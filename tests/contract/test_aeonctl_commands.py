@@ -186,3 +186,17 @@ async def test_models_and_status_are_told(aeonctl: Run, daemon: ScriptedDaemon) 
     status = await aeonctl("status")
     assert (status.code, str(daemon.path) + " (from AEOND_SOCKET)" in status.out) == (0, True)
     assert (await aeonctl("status", "--json")).json_lines[0]["engine"]["model"] == "tiny"
+
+
+async def test_the_changes_of_a_run_are_listed(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+    """Each change is shown with the step that made it, as text or as JSON; a run without changes says so."""
+    written = wire_events.step_ended("s1", {"written": True})
+    written.effects.add(kind="file.created", target="notes.txt", detail="120 bytes")
+    script(daemon, wire_events.created(), written, wire_events.ended())
+    await aeonctl("ask", "--detach", "What?")
+    assert (await aeonctl("changes", "last")).out.endswith("  s1  created: notes.txt (120 bytes)\n")
+    (change,) = (await aeonctl("changes", "last", "--json")).json_lines
+    assert (change["step_id"], change["kind"], change["target"]) == ("s1", "file.created", "notes.txt")
+    script(daemon, wire_events.created(), wire_events.ended())
+    await aeonctl("ask", "--detach", "What?")
+    assert (await aeonctl("changes", "last")).err == "No tool reported a change.\n"

@@ -30,10 +30,10 @@ from aeond.domain.runs.events import (
     Event,
     EventKind,
     Intent,
-    LiveUpdate,
     StepEnded,
     StepStarted,
 )
+from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.runs.run import Operation, RunSnapshot
 from aeond.domain.tools import ToolCall, ToolContext, ToolOutput, ToolResult, ToolSpec

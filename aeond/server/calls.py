@@ -18,8 +18,9 @@ from aeond.domain.daemons import ConfigChanges, DaemonSnapshot
 from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
 from aeond.domain.plans.plan import Plan
 from aeond.domain.runs.budgets import BudgetRequest
-from aeond.domain.runs.events import Event, LiveUpdate
+from aeond.domain.runs.events import Event
 from aeond.domain.runs.forks import ForkRequest
+from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.runs.run import Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.sessions import Session, SessionContext, SessionMessage
 from aeond.domain.tools import ToolCall, ToolResult, ToolSpec

@@ -22,12 +22,12 @@ from aeond.domain.runs.events import (
     Event,
     EventKind,
     InputAnswered,
-    LiveUpdate,
     RunCreated,
     RunEnded,
     StepResolved,
 )
 from aeond.domain.runs.forks import ForkRequest
+from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.runs.run import Ancestry, Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import Effect, ToolCall, ToolResult, ToolSpec
 from aeond.domain.values import JsonValue

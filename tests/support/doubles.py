@@ -12,16 +12,8 @@ from aeond.domain.plans.plan import Plan, PlanStep, StepState
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.plans.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.runs.budgets import Amounts, Budget, Grant
-from aeond.domain.runs.events import (
-    ChildRunEnded,
-    ChildRunStarted,
-    Event,
-    LiveUpdate,
-    Progress,
-    StepEnded,
-    StepStarted,
-    TextDelta,
-)
+from aeond.domain.runs.events import ChildRunEnded, ChildRunStarted, Event, StepEnded, StepStarted
+from aeond.domain.runs.live_updates import LiveUpdate, Progress, TextDelta
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.runs.run import Answer, RunSnapshot, RunState
 from aeond.domain.tools import Effect, Recovery, ToolCall, ToolContext, ToolOutput, ToolResult, ToolSpec

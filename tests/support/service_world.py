@@ -13,7 +13,8 @@ from aeond.domain.outcome import Problem
 from aeond.domain.plans.plan import Plan, PlanStep
 from aeond.domain.plans.subtasks import SubtaskRequest, Template
 from aeond.domain.runs.budgets import Amounts, Budget
-from aeond.domain.runs.events import ChildRunStarted, Event, LiveUpdate, StepEnded
+from aeond.domain.runs.events import ChildRunStarted, Event, StepEnded
+from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.runs.run import Owner, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject

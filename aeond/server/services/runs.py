@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator, Sequence
 
 from aeond.api.v1 import runs_pb2 as pb
 from aeond.domain.plans.plan import Plan
-from aeond.domain.runs.events import Event, LiveUpdate
+from aeond.domain.runs.events import Event
 from aeond.domain.runs.forks import ForkRequest
+from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.runs.run import Owner, RunRequest, RunSnapshot
 from aeond.errors import NotImplementedYetError
 from aeond.server.calls import RunCalls

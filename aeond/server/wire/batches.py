@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from google.protobuf.descriptor import Descriptor
 
-from aeond.domain.runs.events import Event, LiveUpdate
+from aeond.domain.runs.events import Event
+from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.server.streaming import Part
 from aeond.server.wire.events import event_to_wire, live_update_to_wire
 

@@ -3,7 +3,8 @@
 from typing import Any
 
 from aeond.api.v1 import events_pb2 as pb
-from aeond.domain.runs.events import Event, LiveUpdate
+from aeond.domain.runs.events import Event
+from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.server.wire.table import KINDS, to_wire
 from aeond.server.wire.times import timestamp
 

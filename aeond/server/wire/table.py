@@ -20,6 +20,7 @@ from aeond.api.v1 import (
 from aeond.domain import daemons, llm, outcome, sessions, tools
 from aeond.domain.plans import evaluations, plan, profiles, steps
 from aeond.domain.runs import budgets, events, questions, run
+from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.ports import RunSummary
 from aeond.server.wire.codec import Encoder, Shape
 from aeond.server.wire.json_text import json_text
@@ -65,7 +66,7 @@ _KINDS = (
     *_UNLIKE_KINDS,
     *(
         _kind(kind)
-        for kind in (*get_args(events.EventKind), *get_args(events.LiveUpdate))
+        for kind in (*get_args(events.EventKind), *get_args(LiveUpdate))
         if kind not in {shape.ours for shape in _UNLIKE_KINDS}
     ),
 )

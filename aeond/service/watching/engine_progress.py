@@ -1,7 +1,7 @@
 """Shows watchers of a run the progress of an engine that is starting."""
 
 from aeond.domain.llm import EngineState
-from aeond.domain.runs.events import Progress
+from aeond.domain.runs.live_updates import Progress
 from aeond.ports import Engine
 from aeond.service.watching.feed import HotFeed
 

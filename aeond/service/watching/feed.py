@@ -14,17 +14,8 @@ from contextlib import contextmanager
 
 import anyio
 
-from aeond.domain.runs.events import (
-    AnswerComposed,
-    Event,
-    LiveUpdate,
-    Progress,
-    RunEnded,
-    RunParked,
-    RunSuspended,
-    StepEnded,
-    TextDelta,
-)
+from aeond.domain.runs.events import AnswerComposed, Event, RunEnded, RunParked, RunSuspended, StepEnded
+from aeond.domain.runs.live_updates import LiveUpdate, Progress, TextDelta
 from aeond.ports import ProgressSink, TextSink
 
 QUEUE_ITEMS = 256

@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncGenerator, Sequence
 
-from aeond.domain.runs.events import Event, LiveUpdate, RunEnded
+from aeond.domain.runs.events import Event, RunEnded
+from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.errors import InvalidInputError, UnavailableError
 from aeond.ports import Journal, RunSummary
 from aeond.service.folding import run_not_found

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from aeond.domain.runs.events import ChildRunEnded, ChildRunStarted, Event, LiveUpdate, RunEnded
+from aeond.domain.runs.events import ChildRunEnded, ChildRunStarted, Event, RunEnded
+from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.errors import UnavailableError
 from aeond.ports import Journal
 from aeond.service.watching.feed import HotFeed, Watcher

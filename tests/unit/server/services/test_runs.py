@@ -7,15 +7,8 @@ from aeond.api.v1 import parts_pb2, runs_pb2, tools_pb2
 from aeond.domain.plans.plan import Plan, PlanStep, StepState
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.runs.budgets import Amounts
-from aeond.domain.runs.events import (
-    PlanAdopted,
-    RunEnded,
-    RunStarted,
-    RunSuspended,
-    StepEnded,
-    StepStarted,
-    TextDelta,
-)
+from aeond.domain.runs.events import PlanAdopted, RunEnded, RunStarted, RunSuspended, StepEnded, StepStarted
+from aeond.domain.runs.live_updates import TextDelta
 from aeond.domain.runs.run import PlanSource, RunState, SuspendReason
 from aeond.domain.tools import Recovery
 from tests.support.api_world import ApiWorld, Stubs, refused

@@ -3,7 +3,8 @@ from collections.abc import Sequence
 import pytest
 
 from aeond.api.v1 import runs_pb2
-from aeond.domain.runs.events import Event, LiveUpdate, PassStarted, RunSuspended, TextDelta
+from aeond.domain.runs.events import Event, PassStarted, RunSuspended
+from aeond.domain.runs.live_updates import LiveUpdate, TextDelta
 from aeond.domain.runs.run import SuspendReason
 from aeond.server.wire import batches as module
 from aeond.server.wire.batches import EventBytes, batches

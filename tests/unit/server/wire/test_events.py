@@ -9,6 +9,7 @@ from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.runs import events as ours
 from aeond.domain.runs.budgets import Amounts, Budget
+from aeond.domain.runs.live_updates import LiveUpdate, TextDelta
 from aeond.domain.runs.questions import InputRequest, Question
 from aeond.domain.runs.run import RunRequest, RunState
 from aeond.domain.tools import Recovery
@@ -86,7 +87,7 @@ def test_a_question_tells_its_default_and_its_deadline() -> None:
     assert (with_both.default_json, with_both.deadline_time.seconds) == ('"a"', 65)
 
 
-@pytest.mark.parametrize("kind", get_args(ours.LiveUpdate))
+@pytest.mark.parametrize("kind", get_args(LiveUpdate))
 def test_what_is_shown_live_has_no_number(kind: type) -> None:
     """Text and progress arrive whole, with neither number nor time."""
     update = filled(kind)
@@ -102,7 +103,7 @@ def test_what_is_shown_live_has_no_number(kind: type) -> None:
 @given(st.text(st.characters(blacklist_categories=())))
 def test_no_text_of_a_model_breaks_a_stream(text: str) -> None:
     """Whatever a model writes, lone surrogates included, becomes an event that can be sent."""
-    live_update_to_wire(ours.TextDelta("run-1", "s1", text, 0)).SerializeToString()
+    live_update_to_wire(TextDelta("run-1", "s1", text, 0)).SerializeToString()
     ended = filled(ours.AnswerComposed)
     answer = type(ended.answer)(text=text, notes=(text,))
     event_to_wire(ours.Event("run-1", 1, 0.0, 0.0, ours.AnswerComposed(answer))).SerializeToString()

@@ -13,6 +13,7 @@ from aeond.api.v1 import daemon_pb2, events_pb2, memory_pb2, models_pb2, runs_pb
 from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs import events
+from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.server.wire.codec import Shape
 from aeond.server.wire.enums import number_by_name
 from aeond.server.wire.requests import FORMS
@@ -89,7 +90,7 @@ def test_every_field_that_is_received_is_checked() -> None:
 
 def test_every_kind_of_event_has_its_message() -> None:
     """The kinds of the domain and of the contract are the same, except for those that are reserved."""
-    kinds = {kind.__name__ for kind in (*get_args(events.EventKind), *get_args(events.LiveUpdate))}
+    kinds = {kind.__name__ for kind in (*get_args(events.EventKind), *get_args(LiveUpdate))}
     assert kinds <= set(KINDS)
     assert set(KINDS) - kinds == RESERVED & set(KINDS)
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from aeond.domain.llm import EngineSnapshot, EngineState
-from aeond.domain.runs.events import Event, LiveUpdate, Progress
+from aeond.domain.runs.events import Event
+from aeond.domain.runs.live_updates import LiveUpdate, Progress
 from aeond.service.watching.engine_progress import EngineProgress
 from aeond.service.watching.feed import HotFeed, Watcher
 from tests.support.told_engine import ToldEngine

@@ -10,12 +10,11 @@ from aeond.domain.runs.events import (
     Event,
     EventKind,
     PassEnded,
-    Progress,
     RunEnded,
     RunStarted,
     StepEnded,
-    TextDelta,
 )
+from aeond.domain.runs.live_updates import Progress, TextDelta
 from aeond.domain.runs.run import Answer, RunState
 from aeond.service.watching.feed import MAX_LIVE_CHARS, QUEUE_ITEMS, HotFeed
 

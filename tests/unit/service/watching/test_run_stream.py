@@ -10,14 +10,13 @@ from aeond.domain.runs.budgets import Budget
 from aeond.domain.runs.events import (
     Event,
     EventKind,
-    LiveUpdate,
     PassEnded,
     PassStarted,
     RunCreated,
     RunEnded,
     RunStarted,
-    TextDelta,
 )
+from aeond.domain.runs.live_updates import LiveUpdate, TextDelta
 from aeond.domain.runs.run import RunRequest, RunState
 from aeond.errors import InvalidInputError, NotFoundError, UnavailableError
 from aeond.ports import RunSummary

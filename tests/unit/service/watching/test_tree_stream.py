@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aeond.domain.runs.budgets import BudgetRequest
-from aeond.domain.runs.events import ChildRunEnded, ChildRunStarted, Event, RunEnded, StepEnded, TextDelta
+from aeond.domain.runs.events import ChildRunEnded, ChildRunStarted, Event, RunEnded, StepEnded
+from aeond.domain.runs.live_updates import TextDelta
 from aeond.domain.runs.run import RunState
 from aeond.errors import InvalidInputError, NotFoundError, UnavailableError
 from aeond.service.watching.tree_stream import TreeWatching

@@ -79,13 +79,10 @@ class StepExecutor:
         if isinstance(result.request, SubtaskRequest):
             ok, request, problem = await self.subtasks.choose(result.request, grant)
             return Subtask(step.step_id, request) if ok else _failed(started, problem.reason, problem.message)
-        if result.success:
-            ended = StepEnded(started.key, StepState.SUCCEEDED, started.mode, output=result.data)
-            return replace(ended, effects=result.effects)
-        if result.reason == TOOL_TIMEOUT and started.recovery is Recovery.ASK:
-            # It had started, and its effect is unknown.
-            return replace(_failed(started, result.reason, result.error), state=StepState.UNKNOWN)
-        return _failed(started, result.reason, result.error)
+        ended = StepEnded.of_call(step.step_id, started.mode, result)
+        # A call that had started and timed out has an unknown effect.
+        unknown = result.reason == TOOL_TIMEOUT and started.recovery is Recovery.ASK
+        return replace(ended, state=StepState.UNKNOWN) if unknown else ended
 
     async def _reason(
         self, run: RunSnapshot, started: StepStarted, grant: Grant, on_text: TextSink

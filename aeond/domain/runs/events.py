@@ -28,7 +28,7 @@ from aeond.domain.runs.run import (
     RunState,
     SuspendReason,
 )
-from aeond.domain.tools import RecordedEffect, Recovery, ToolCall
+from aeond.domain.tools import RecordedEffect, Recovery, ToolCall, ToolResult
 from aeond.domain.values import JsonValue
 from aeond.frozen import frozen
 
@@ -176,6 +176,19 @@ class StepEnded:
     duration_seconds: float = 0.0
     model_use: ModelUse | None = None  # None: no model was called
     effects: tuple[RecordedEffect, ...] = ()
+
+    @classmethod
+    def of_call(cls, step_id: str, mode: StepMode, result: ToolResult) -> "StepEnded":
+        """The outcome of a step that called a tool."""
+        return cls(
+            step_id,
+            StepState.SUCCEEDED if result.success else StepState.FAILED,
+            mode,
+            output=result.data,
+            error=result.error,
+            reason=result.reason,
+            effects=result.effects,
+        )
 
 
 @frozen

@@ -1,6 +1,7 @@
 """What a run need not wait for, done where it is intended: pure computing, and the answer without a model."""
 
-from aeond.domain.plans.plan import StepState
+from dataclasses import replace
+
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.runs.budgets import Amounts
 from aeond.domain.runs.events import AnswerComposed, AnswerStarted, EventKind, Intent, StepEnded, StepStarted
@@ -34,15 +35,6 @@ class InlineExecutor:
         result = self.invoker.compute(call, run.tool_context(step.step_id, call.call_id))
         if result is None or result.request is not None:
             return ()
-        ended = StepEnded(
-            step.step_id,
-            StepState.SUCCEEDED if result.success else StepState.FAILED,
-            started.mode,
-            output=result.data,
-            error=result.error,
-            reason=result.reason,
-            used=Amounts(ttl=1, tool_calls=1),
-            duration_seconds=self.clock.monotonic() - begun,
-            effects=result.effects,
-        )
-        return (ended,)
+        ended = StepEnded.of_call(step.step_id, started.mode, result)
+        seconds = self.clock.monotonic() - begun
+        return (replace(ended, used=Amounts(ttl=1, tool_calls=1), duration_seconds=seconds),)

@@ -1,5 +1,6 @@
 """Tools as data: name, arguments, results and effects."""
 
+from collections.abc import Sequence
 from dataclasses import field
 from enum import StrEnum
 from typing import Final, Generic, TypeVar
@@ -131,6 +132,12 @@ class ToolResult:
     metadata: JsonObject = field(default_factory=dict)
     request: InputRequest | SubtaskRequest | None = None
     effects: tuple[RecordedEffect, ...] = ()
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The candidates in `metadata`; empty if there are none."""
+        found = self.metadata.get("candidates", ())
+        return tuple(map(str, found)) if isinstance(found, Sequence) else ()
 
 
 @frozen

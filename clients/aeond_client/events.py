@@ -167,6 +167,9 @@ class StepEnded:
     effects: tuple[RecordedEffect, ...] = ()
     """The changes made by the step and the child run that it started, in order. Empty: no tool reported
     a change."""
+    candidates: tuple[str, ...] = ()
+    """Values that exist for the argument at fault, the most likely first. Empty: it did not fail, or
+    the tool knows none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -290,7 +290,8 @@ class PlainInvoker:
                 return ToolResult(True, answer.data, effects=answer.effects)
             return ToolResult(True, answer)
         except ToolError as error:
-            return ToolResult(False, error=error.message, reason=error.reason)
+            metadata = {"candidates": error.candidates} if error.candidates else {}
+            return ToolResult(False, error=error.message, reason=error.reason, metadata=metadata)
 
     def compute(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
         tool = self.tools[call.tool]

@@ -583,6 +583,7 @@ class StepEnded(_message.Message):
     DURATION_SECONDS_FIELD_NUMBER: _builtins.int
     MODEL_USE_FIELD_NUMBER: _builtins.int
     EFFECTS_FIELD_NUMBER: _builtins.int
+    CANDIDATES_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
     """The step."""
     state: _parts_pb2.StepState.ValueType
@@ -613,6 +614,10 @@ class StepEnded(_message.Message):
     def effects(self) -> _containers.RepeatedCompositeFieldContainer[_tools_pb2.RecordedEffect]:
         """The changes made by the step and the child run that it started, in order. Empty: no tool reported a change."""
 
+    @_builtins.property
+    def candidates(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Values that exist for the argument at fault, the most likely first. Empty: it did not fail, or the tool knows none."""
+
     def __init__(
         self,
         *,
@@ -628,10 +633,11 @@ class StepEnded(_message.Message):
         duration_seconds: _builtins.float = ...,
         model_use: _parts_pb2.ModelUse | None = ...,
         effects: _abc.Iterable[_tools_pb2.RecordedEffect] | None = ...,
+        candidates: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["model_use", b"model_use", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clarity", b"clarity", "duration_seconds", b"duration_seconds", "effects", b"effects", "error", b"error", "handoff", b"handoff", "mode", b"mode", "model_use", b"model_use", "output_json", b"output_json", "reason", b"reason", "state", b"state", "step_id", b"step_id", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "clarity", b"clarity", "duration_seconds", b"duration_seconds", "effects", b"effects", "error", b"error", "handoff", b"handoff", "mode", b"mode", "model_use", b"model_use", "output_json", b"output_json", "reason", b"reason", "state", b"state", "step_id", b"step_id", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -162,7 +162,8 @@ class StepRepaired:
 @frozen
 class StepEnded:
     """The outcome. `state` is SUCCEEDED, FAILED, INVALID, SKIPPED (interrupted) or UNKNOWN. `effects` are the
-    changes made by the step and the child run that it started."""
+    changes made by the step and the child run that it started. `candidates` are values that exist for the
+    argument at fault, if the tool knows some."""
 
     step_id: str
     state: StepState
@@ -176,6 +177,7 @@ class StepEnded:
     duration_seconds: float = 0.0
     model_use: ModelUse | None = None  # None: no model was called
     effects: tuple[RecordedEffect, ...] = ()
+    candidates: tuple[str, ...] = ()
 
     @classmethod
     def of_call(cls, step_id: str, mode: StepMode, result: ToolResult) -> "StepEnded":
@@ -188,6 +190,7 @@ class StepEnded:
             error=result.error,
             reason=result.reason,
             effects=result.effects,
+            candidates=result.candidates,
         )
 
 

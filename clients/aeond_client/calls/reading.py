@@ -440,6 +440,7 @@ def step_ended(wire: events_pb2.StepEnded) -> events.StepEnded:
         duration_seconds=wire.duration_seconds,
         model_use=model_use(wire.model_use) if wire.HasField("model_use") else None,
         effects=tuple(map(recorded_effect, wire.effects)),
+        candidates=tuple(wire.candidates),
     )
 
 

@@ -87,17 +87,18 @@ async def test_a_tool_step_gives_the_output_of_its_tool() -> None:
 
 
 async def test_a_tool_that_fails_fails_its_step() -> None:
-    """The error and the reason of a failed tool are those of the step."""
+    """The error, the reason and the candidates of a failed tool are those of the step."""
 
     async def fail(_: JsonObject, __: ToolContext) -> JsonValue:
-        raise ToolError("the file is not there", reason="FILE_NOT_FOUND")
+        raise ToolError("the file is not there", reason="FILE_NOT_FOUND", candidates=("a.txt", "b.txt"))
 
     bench = Bench(ScriptedTool("echo", fail))
     ended = outcome(await bench.execute(StepMode.TOOL))
-    assert (ended.state, ended.error, ended.reason) == (
+    assert (ended.state, ended.error, ended.reason, ended.candidates) == (
         StepState.FAILED,
         "the file is not there",
         "FILE_NOT_FOUND",
+        ("a.txt", "b.txt"),
     )
 
 

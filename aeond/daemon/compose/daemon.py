@@ -242,6 +242,7 @@ async def composed(
             entry=_entry_rule(config),
             clock=clock,
             ids=ids,
+            stall_seconds=config.socket.stall_seconds,
         )
 
         def adopt(changed: Config) -> None:

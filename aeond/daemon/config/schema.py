@@ -58,6 +58,13 @@ class SocketSection(Section):
     )
     allow_groups: tuple[str, ...] = Field((), description="Names of groups whose members may connect.")
     max_connections: int = Field(64, ge=1, le=4096, description="Maximum number of open connections.")
+    stall_seconds: float = Field(
+        30.0,
+        ge=1,
+        le=60,
+        description="How long a client may leave a stream unread before the stream is ended; the client can"
+        " resume from the last event that it received.",
+    )
 
 
 class BudgetSection(Section):

@@ -463,6 +463,15 @@ class RunResumed:
 
 
 @dataclass(frozen=True, slots=True)
+class Queued:
+    """The run waits for its turn. Sent whenever its place changes, and when a client starts to watch.
+    Not journaled."""
+
+    ahead: int = 0
+    """The number of runs that start before it. 0: it is the next one."""
+
+
+@dataclass(frozen=True, slots=True)
 class UnknownKind:
     """An event for which this client has no class; `name` is its name in the contract ("" if the daemon is
     newer than the contract). It is numbered like any other event.
@@ -504,6 +513,7 @@ EventKind = (
     | OperationStarted
     | TextDelta
     | Progress
+    | Queued
     | UnknownKind
 )
 

@@ -69,6 +69,7 @@ class Event(_message.Message):
     OPERATION_STARTED_FIELD_NUMBER: _builtins.int
     TEXT_DELTA_FIELD_NUMBER: _builtins.int
     PROGRESS_FIELD_NUMBER: _builtins.int
+    QUEUED_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run."""
     seq: _builtins.int
@@ -219,6 +220,10 @@ class Event(_message.Message):
     def progress(self) -> Global___Progress:
         """The current activity. Not journaled."""
 
+    @_builtins.property
+    def queued(self) -> Global___Queued:
+        """The run waits for its turn. Not journaled."""
+
     def __init__(
         self,
         *,
@@ -261,12 +266,13 @@ class Event(_message.Message):
         operation_started: _judgements_pb2.OperationStarted | None = ...,
         text_delta: Global___TextDelta | None = ...,
         progress: Global___Progress | None = ...,
+        queued: Global___Queued | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_composed", b"answer_composed", "answer_started", b"answer_started", "approval_decided", b"approval_decided", "approval_requested", b"approval_requested", "budget_adjusted", b"budget_adjusted", "budget_exhausted", b"budget_exhausted", "cancel_requested", b"cancel_requested", "child_run_ended", b"child_run_ended", "child_run_started", b"child_run_started", "input_answered", b"input_answered", "input_requested", b"input_requested", "kind", b"kind", "operation_started", b"operation_started", "pass_ended", b"pass_ended", "pass_evaluated", b"pass_evaluated", "pass_started", b"pass_started", "plan_adopted", b"plan_adopted", "plan_refined", b"plan_refined", "planning_failed", b"planning_failed", "planning_started", b"planning_started", "policy_decided", b"policy_decided", "profile_inferred", b"profile_inferred", "progress", b"progress", "references_resolved", b"references_resolved", "route_chosen", b"route_chosen", "run_created", b"run_created", "run_ended", b"run_ended", "run_parked", b"run_parked", "run_resumed", b"run_resumed", "run_started", b"run_started", "run_suspended", b"run_suspended", "step_ended", b"step_ended", "step_repaired", b"step_repaired", "step_resolved", b"step_resolved", "step_started", b"step_started", "text_delta", b"text_delta", "time", b"time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_composed", b"answer_composed", "answer_started", b"answer_started", "approval_decided", b"approval_decided", "approval_requested", b"approval_requested", "budget_adjusted", b"budget_adjusted", "budget_exhausted", b"budget_exhausted", "cancel_requested", b"cancel_requested", "child_run_ended", b"child_run_ended", "child_run_started", b"child_run_started", "input_answered", b"input_answered", "input_requested", b"input_requested", "kind", b"kind", "operation_started", b"operation_started", "pass_ended", b"pass_ended", "pass_evaluated", b"pass_evaluated", "pass_started", b"pass_started", "plan_adopted", b"plan_adopted", "plan_refined", b"plan_refined", "planning_failed", b"planning_failed", "planning_started", b"planning_started", "policy_decided", b"policy_decided", "profile_inferred", b"profile_inferred", "progress", b"progress", "queued", b"queued", "references_resolved", b"references_resolved", "route_chosen", b"route_chosen", "run_created", b"run_created", "run_ended", b"run_ended", "run_parked", b"run_parked", "run_resumed", b"run_resumed", "run_started", b"run_started", "run_suspended", b"run_suspended", "step_ended", b"step_ended", "step_repaired", b"step_repaired", "step_resolved", b"step_resolved", "step_started", b"step_started", "text_delta", b"text_delta", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_composed", b"answer_composed", "answer_started", b"answer_started", "approval_decided", b"approval_decided", "approval_requested", b"approval_requested", "budget_adjusted", b"budget_adjusted", "budget_exhausted", b"budget_exhausted", "cancel_requested", b"cancel_requested", "child_run_ended", b"child_run_ended", "child_run_started", b"child_run_started", "elapsed_seconds", b"elapsed_seconds", "input_answered", b"input_answered", "input_requested", b"input_requested", "kind", b"kind", "operation_started", b"operation_started", "pass_ended", b"pass_ended", "pass_evaluated", b"pass_evaluated", "pass_started", b"pass_started", "plan_adopted", b"plan_adopted", "plan_refined", b"plan_refined", "planning_failed", b"planning_failed", "planning_started", b"planning_started", "policy_decided", b"policy_decided", "profile_inferred", b"profile_inferred", "progress", b"progress", "references_resolved", b"references_resolved", "route_chosen", b"route_chosen", "run_created", b"run_created", "run_ended", b"run_ended", "run_id", b"run_id", "run_parked", b"run_parked", "run_resumed", b"run_resumed", "run_started", b"run_started", "run_suspended", b"run_suspended", "seq", b"seq", "step_ended", b"step_ended", "step_repaired", b"step_repaired", "step_resolved", b"step_resolved", "step_started", b"step_started", "text_delta", b"text_delta", "time", b"time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_composed", b"answer_composed", "answer_started", b"answer_started", "approval_decided", b"approval_decided", "approval_requested", b"approval_requested", "budget_adjusted", b"budget_adjusted", "budget_exhausted", b"budget_exhausted", "cancel_requested", b"cancel_requested", "child_run_ended", b"child_run_ended", "child_run_started", b"child_run_started", "elapsed_seconds", b"elapsed_seconds", "input_answered", b"input_answered", "input_requested", b"input_requested", "kind", b"kind", "operation_started", b"operation_started", "pass_ended", b"pass_ended", "pass_evaluated", b"pass_evaluated", "pass_started", b"pass_started", "plan_adopted", b"plan_adopted", "plan_refined", b"plan_refined", "planning_failed", b"planning_failed", "planning_started", b"planning_started", "policy_decided", b"policy_decided", "profile_inferred", b"profile_inferred", "progress", b"progress", "queued", b"queued", "references_resolved", b"references_resolved", "route_chosen", b"route_chosen", "run_created", b"run_created", "run_ended", b"run_ended", "run_id", b"run_id", "run_parked", b"run_parked", "run_resumed", b"run_resumed", "run_started", b"run_started", "run_suspended", b"run_suspended", "seq", b"seq", "step_ended", b"step_ended", "step_repaired", b"step_repaired", "step_resolved", b"step_resolved", "step_started", b"step_started", "text_delta", b"text_delta", "time", b"time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["run_created", "run_started", "planning_started", "plan_adopted", "planning_failed", "pass_started", "step_started", "step_repaired", "step_ended", "pass_ended", "answer_started", "answer_composed", "budget_exhausted", "cancel_requested", "run_parked", "run_resumed", "run_suspended", "step_resolved", "run_ended", "profile_inferred", "route_chosen", "references_resolved", "pass_evaluated", "plan_refined", "budget_adjusted", "input_requested", "input_answered", "child_run_started", "child_run_ended", "policy_decided", "approval_requested", "approval_decided", "operation_started", "text_delta", "progress"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["run_created", "run_started", "planning_started", "plan_adopted", "planning_failed", "pass_started", "step_started", "step_repaired", "step_ended", "pass_ended", "answer_started", "answer_composed", "budget_exhausted", "cancel_requested", "run_parked", "run_resumed", "run_suspended", "step_resolved", "run_ended", "profile_inferred", "route_chosen", "references_resolved", "pass_evaluated", "plan_refined", "budget_adjusted", "input_requested", "input_answered", "child_run_started", "child_run_ended", "policy_decided", "approval_requested", "approval_decided", "operation_started", "text_delta", "progress", "queued"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 
@@ -948,3 +954,25 @@ class Progress(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Progress: _TypeAlias = Progress  # noqa: Y015
+
+@_typing.final
+class Queued(_message.Message):
+    """The run waits for its turn. Sent whenever its place changes, and when a client starts to watch. Not journaled."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AHEAD_FIELD_NUMBER: _builtins.int
+    ahead: _builtins.int
+    """The number of runs that start before it. 0: it is the next one."""
+    def __init__(
+        self,
+        *,
+        ahead: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ahead", b"ahead"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Queued: _TypeAlias = Queued  # noqa: Y015

@@ -27,4 +27,12 @@ class Progress:
     fraction: float = -1.0
 
 
-LiveUpdate = TextDelta | Progress
+@frozen
+class Queued:
+    """The run waits for its turn, after this many other runs. It ends with the next event."""
+
+    run_id: str
+    ahead: int
+
+
+LiveUpdate = TextDelta | Progress | Queued

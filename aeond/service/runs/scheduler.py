@@ -118,9 +118,7 @@ class RunScheduler:
     @property
     def idle(self) -> bool:
         """Whether no run is active and no waiting run could be started."""
-        if self._draining:
-            return True
-        return not (self._taking_up or (self._waiting and self._has_place))
+        return self._draining or not (self._taking_up or (self._waiting and self._has_place))
 
     @property
     def taken_up(self) -> int:
@@ -264,6 +262,7 @@ class RunScheduler:
                 await self._take_up(self._waiting.popleft())
                 self._taking_up = False
                 self._taken_up += 1
+            self._feed.show_queue(self._waiting)
             await self._changed.wait()
 
     async def _take_up(self, run_id: str, *, wanted: bool = False) -> None:

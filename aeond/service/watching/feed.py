@@ -9,13 +9,13 @@ slow watcher starts with the text so far.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import anyio
 
 from aeond.domain.runs.events import AnswerComposed, Event, RunEnded, RunParked, RunSuspended, StepEnded
-from aeond.domain.runs.live_updates import LiveUpdate, Progress, TextDelta
+from aeond.domain.runs.live_updates import LiveUpdate, Progress, Queued, TextDelta
 from aeond.ports import ProgressSink, TextSink
 
 QUEUE_ITEMS = 256
@@ -82,7 +82,7 @@ class Watcher:
         if cursor < self._lost_until:
             return False
         if not self._hot:
-            self._queue.extend(self._feed.texts_so_far(self._run_id))
+            self._queue.extend(self._feed.live_state(self._run_id))
         self._hot = True
         return True
 
@@ -140,6 +140,7 @@ class HotFeed:
         self._listeners = [listener]
         self._watchers: dict[str, set[Watcher]] = {}
         self._texts: dict[str, dict[str, LiveText]] = {}
+        self._places: dict[str, Queued] = {}
         self._heads: dict[str, int] = {}  # for running runs: the newest published event
         self._closed = False
 
@@ -217,6 +218,19 @@ class HotFeed:
 
     def progress_sink(self, run_id: str) -> ProgressSink:
         return lambda activity, fraction: self.update(Progress(run_id, "", activity, fraction))
+
+    def show_queue(self, run_ids: Iterable[str]) -> None:
+        """Shows the watchers of the runs in the queue their new places. `run_ids` is the whole queue, in order."""
+        before = self._places
+        self._places = {run_id: Queued(run_id, ahead) for ahead, run_id in enumerate(run_ids)}
+        for run_id, place in self._places.items():
+            if place != before.get(run_id):
+                self.update(place)
+
+    def live_state(self, run_id: str) -> list[LiveUpdate]:
+        """The live updates for a new watcher: the run's place in the queue, and the text so far."""
+        place = self._places.get(run_id)
+        return [*([place] if place else ()), *self.texts_so_far(run_id)]
 
     def texts_so_far(self, run_id: str) -> list[TextDelta]:
         """The partial text of this run's steps, one piece for each step that is still generating."""

@@ -6,7 +6,7 @@ The functions are pure: the views draw the state and the tests read it.
 from dataclasses import dataclass, replace
 
 from aeon_cli.text.printable import one_line, short_value
-from aeon_cli.text.titles import title_of
+from aeon_cli.text.titles import counted, title_of
 from aeond_client.events import (
     AnswerComposed,
     AnswerStarted,
@@ -24,6 +24,7 @@ from aeond_client.events import (
     PlanRefined,
     ProfileInferred,
     Progress,
+    Queued,
     ReferencesResolved,
     RouteChosen,
     RunCreated,
@@ -133,6 +134,10 @@ def _advanced(shown: Checklist, kind: EventKind, time: float) -> Checklist:
         case RunCreated(plan=plan):
             lines = _lines(plan.steps) if plan else ()
             return replace(shown, created_time=time, activity_time=time, lines=lines)
+        case Queued(ahead=ahead):
+            return _doing(
+                shown, f"waiting for {counted(ahead, 'run')}" if ahead else "next in the queue", time
+            )
         case RunStarted():
             return replace(_doing(shown, "", time), state=RunState.RUNNING)
         case PlanningStarted():

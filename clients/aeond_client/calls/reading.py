@@ -637,6 +637,12 @@ def run_resumed(_wire: events_pb2.RunResumed) -> events.RunResumed:
     return events.RunResumed()
 
 
+def queued(wire: events_pb2.Queued) -> events.Queued:
+    return events.Queued(
+        ahead=wire.ahead,
+    )
+
+
 _KINDS: dict[str, Callable[[Any], events.EventKind]] = {
     "run_created": run_created,
     "run_started": run_started,
@@ -670,4 +676,5 @@ _KINDS: dict[str, Callable[[Any], events.EventKind]] = {
     "operation_started": operation_started,
     "text_delta": text_delta,
     "progress": progress,
+    "queued": queued,
 }

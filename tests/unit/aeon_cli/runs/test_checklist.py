@@ -56,6 +56,15 @@ def test_what_goes_on_is_told() -> None:
     assert (checklist.activity, checklist.fraction, checklist.activity_time) == ("loading", 0.25, NOW)
 
 
+def test_a_run_in_the_queue_says_how_many_start_before_it() -> None:
+    """A run that waits for its turn shows the number of runs before it until it starts."""
+    places = [wire_events.event("run", 0, events_pb2.Queued(ahead=ahead)) for ahead in (2, 1, 0)]
+    waiting = shown(wire_events.created())
+    activities = [(waiting := waiting.after(event(place), NOW)).activity for place in places]
+    assert activities == ["waiting for 2 runs", "waiting for 1 run", "next in the queue"]
+    assert waiting.after(event(wire_events.event("run", 2, events_pb2.RunStarted())), NOW).activity == ""
+
+
 def test_what_was_waited_for_goes_away() -> None:
     """After a special activity ends, the usual activity is shown again."""
     checklist = shown(

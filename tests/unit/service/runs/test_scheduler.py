@@ -17,6 +17,7 @@ from aeond.domain.runs.events import (
     RunResumed,
     StepStarted,
 )
+from aeond.domain.runs.live_updates import Queued
 from aeond.domain.runs.run import Resolution, RunState, SuspendReason
 from aeond.domain.tools import Effect, ToolCall
 from aeond.errors import NotFoundError, OverloadedError, StoreError, UnavailableError, WrongStateError
@@ -48,7 +49,7 @@ async def test_a_created_run_is_worked_on_to_its_end(tmp_path: Path) -> None:
 
 
 async def test_only_so_many_runs_are_worked_on_at_once(tmp_path: Path) -> None:
-    """Runs beyond the limit wait for a place, in their order."""
+    """Runs beyond the limit wait for a place, in their order, which their watchers see."""
     world = World(tmp_path, limits=RunLimits(running=1, waiting=8))
     gate = gated(world)
     async with world.working():
@@ -57,6 +58,8 @@ async def test_only_so_many_runs_are_worked_on_at_once(tmp_path: Path) -> None:
             await gate.entered.wait()
             assert (world.scheduler.running_count, world.scheduler.waiting_count) == (1, 2)
             assert (await world.runs.get(runs[1].run_id)).state is RunState.PENDING
+            places = [world.feed.live_state(run.run_id) for run in runs]
+            assert places == [[], [Queued(runs[1].run_id, 0)], [Queued(runs[2].run_id, 1)]]
             gate.open.set()
             for run in runs:
                 assert (await world.ended(run.run_id)).state is RunState.SUCCEEDED

@@ -14,7 +14,7 @@ from aeond.domain.runs.events import (
     RunStarted,
     StepEnded,
 )
-from aeond.domain.runs.live_updates import Progress, TextDelta
+from aeond.domain.runs.live_updates import Progress, Queued, TextDelta
 from aeond.domain.runs.run import Answer, RunState
 from aeond.service.watching.feed import MAX_LIVE_CHARS, QUEUE_ITEMS, HotFeed
 
@@ -150,6 +150,19 @@ def test_text_is_kept_only_while_it_is_written(kind: EventKind, left: list[str])
         feed.update(TextDelta("r", step_id, "text", 0))
     feed.publish([event(1, kind)])
     assert [delta.step_id for delta in feed.texts_so_far("r")] == left
+
+
+async def test_a_watcher_of_a_waiting_run_gets_its_place() -> None:
+    """A new watcher gets the place of its run in the queue, and each new place once; a run that left has none."""
+    feed = HotFeed()
+    feed.show_queue(["first", "r"])
+    with feed.watch("r") as watcher:
+        watcher.go_hot(0)
+        feed.show_queue(["first", "r", "last"])
+        feed.show_queue(["r", "last"])
+        assert await watcher.take() == (Queued("r", 1), Queued("r", 0))
+    feed.show_queue(["last"])
+    assert feed.live_state("r") == []
 
 
 def test_kept_text_is_bounded() -> None:

@@ -3,12 +3,13 @@ and the sync client execute them; `calls` and `run_calls` define them once.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.descriptor import FileDescriptor, MethodDescriptor
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 
 from aeond_client.errors import InvalidInputError
 
@@ -25,17 +26,17 @@ GRACE_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """One call: `repeatable` means that repeating is harmless, `seconds` is its deadline.
+    """One call: `read` reads each message of its reply, `repeatable` means that repeating is harmless,
+    `seconds` is its deadline.
 
     Constructing one raises InvalidInputError (reason REQUEST_TOO_LARGE) if the daemon would reject its size.
     """
 
     method: MethodDescriptor
     request: Message
-    reply: type[Message]
     read: Callable[[Any], T]
-    repeatable: bool
-    seconds: float
+    repeatable: bool = True
+    seconds: float = LOOK_SECONDS
 
     def __post_init__(self) -> None:
         size = self.request.ByteSize()
@@ -48,12 +49,18 @@ class Call(Generic[T]):
 
     @property
     def path(self) -> str:
-        return path_of(self.method)
+        """The gRPC name of the method."""
+        return f"/{self.method.containing_service.full_name}/{self.method.name}"
+
+    @property
+    def reply(self) -> type[Message]:
+        return GetMessageClass(self.method.output_type)
 
 
-def path_of(method: MethodDescriptor) -> str:
-    """The gRPC name of a method."""
-    return f"/{method.containing_service.full_name}/{method.name}"
+def methods_of(contract: FileDescriptor) -> Mapping[str, MethodDescriptor]:
+    """The methods of the service of a contract, by name."""
+    (service,) = contract.services_by_name.values()
+    return service.methods_by_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +75,19 @@ PageCall = Callable[[str, int], Call[Page[T]]]
 """Creates the call for the page of a token, with at most that many items."""
 
 
-def page_of(field: str, read: Callable[[Any], T]) -> Callable[[Any], Page[T]]:
-    def read_page(reply: Any) -> Page[T]:
-        items: Sequence[Any] = getattr(reply, field)
-        return Page(tuple(read(item) for item in items), reply.next_page_token)
+def pages(
+    method: MethodDescriptor, request: Callable[..., Message], field: str, read: Callable[[Any], T]
+) -> PageCall[T]:
+    """The pages of a list: `request` takes size and token of a page, `field` of the reply has its items."""
 
-    return read_page
+    def read_page(reply: Any) -> Page[T]:
+        return Page(tuple(map(read, getattr(reply, field))), reply.next_page_token)
+
+    return lambda token, size: Call(method, request(page_size=size, page_token=token), read_page)
+
+
+def nothing(_reply: Any) -> None:
+    """The reader of an empty reply."""
 
 
 def json_text(value: Any) -> str:

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 from aeond.api.v1 import parts_pb2, runs_pb2, tools_pb2
 from aeond_client.calls import reading
 from aeond_client.calls.call_spec import (
     CHANGE_SECONDS,
-    LOOK_SECONDS,
     Call,
-    Page,
     PageCall,
     check_unicode,
     json_text,
-    page_of,
+    methods_of,
+    pages,
 )
 from aeond_client.errors import InvalidInputError
 from aeond_client.events import Event
@@ -22,7 +22,7 @@ from aeond_client.runs import Budget, Plan, PlanStep, Resolution, Run, RunState,
 
 REPLAY_SECONDS = 600.0
 
-_RUNS = runs_pb2.DESCRIPTOR.services_by_name["RunService"].methods_by_name
+_RUNS = methods_of(runs_pb2.DESCRIPTOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,36 +63,26 @@ def create_run(text: str, request_id: str, options: RunOptions) -> Call[Run]:
         request.plan.CopyFrom(_plan(options.plan))
     if options.budget is not None:
         request.budget.CopyFrom(_budget(options.budget))
-    return Call(
-        _RUNS["CreateRun"], request, runs_pb2.CreateRunResponse, _run_of, bool(request_id), CHANGE_SECONDS
-    )
+    return Call(_RUNS["CreateRun"], request, _run_of, bool(request_id), CHANGE_SECONDS)
 
 
 def get_run(run_id: str) -> Call[Run]:
     request = runs_pb2.GetRunRequest(run_id=run_id)
-    return Call(_RUNS["GetRun"], request, runs_pb2.GetRunResponse, _run_of, True, LOOK_SECONDS)
+    return Call(_RUNS["GetRun"], request, _run_of)
 
 
 def list_runs(states: Iterable[RunState], session_id: str, parent_run_id: str) -> PageCall[RunSummary]:
     numbers = [parts_pb2.RunState.Value(f"RUN_STATE_{RunState(state).name}") for state in states]
 
-    def page(token: str, size: int) -> Call[Page[RunSummary]]:
-        request = runs_pb2.ListRunsRequest(
-            page_size=size,
-            page_token=token,
-            states=numbers,
-            session_id=session_id,
-            parent_run_id=parent_run_id,
-        )
-        read = page_of("runs", reading.run_summary)
-        return Call(_RUNS["ListRuns"], request, runs_pb2.ListRunsResponse, read, True, LOOK_SECONDS)
-
-    return page
+    request = partial(
+        runs_pb2.ListRunsRequest, states=numbers, session_id=session_id, parent_run_id=parent_run_id
+    )
+    return pages(_RUNS["ListRuns"], request, "runs", reading.run_summary)
 
 
 def cancel_run(run_id: str, reason: str) -> Call[Run]:
     request = runs_pb2.CancelRunRequest(run_id=run_id, reason=reason)
-    return Call(_RUNS["CancelRun"], request, runs_pb2.CancelRunResponse, _run_of, True, CHANGE_SECONDS)
+    return Call(_RUNS["CancelRun"], request, _run_of, seconds=CHANGE_SECONDS)
 
 
 def decide_run(run_id: str, resolution: Resolution, step_id: str) -> Call[Run]:
@@ -101,12 +91,12 @@ def decide_run(run_id: str, resolution: Resolution, step_id: str) -> Call[Run]:
         step_id=step_id,
         resolution=parts_pb2.Resolution.Value(f"RESOLUTION_{Resolution(resolution).name}"),
     )
-    return Call(_RUNS["DecideRun"], request, runs_pb2.DecideRunResponse, _run_of, False, CHANGE_SECONDS)
+    return Call(_RUNS["DecideRun"], request, _run_of, False, CHANGE_SECONDS)
 
 
 def answer_run(run_id: str, answer: Any, question_id: str) -> Call[Run]:
     request = runs_pb2.AnswerRunRequest(run_id=run_id, question_id=question_id, answer_json=json_text(answer))
-    return Call(_RUNS["AnswerRun"], request, runs_pb2.AnswerRunResponse, _run_of, False, CHANGE_SECONDS)
+    return Call(_RUNS["AnswerRun"], request, _run_of, False, CHANGE_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +117,13 @@ def fork_run(run_id: str, after_seq: int, options: ForkOptions, request_id: str)
         budget=None if options.budget is None else _budget(options.budget),
         request_id=request_id,
     )
-    return Call(_RUNS["ForkRun"], request, runs_pb2.ForkRunResponse, _run_of, True, CHANGE_SECONDS)
+    return Call(_RUNS["ForkRun"], request, _run_of, seconds=CHANGE_SECONDS)
 
 
 def replay_run(run_id: str, until_seq: int) -> Call[tuple[Event, ...]]:
     """A streaming call: `read` reads each message."""
     request = runs_pb2.ReplayRunRequest(run_id=run_id, until_seq=until_seq)
-    return Call(_RUNS["ReplayRun"], request, runs_pb2.ReplayRunResponse, events_of, False, REPLAY_SECONDS)
+    return Call(_RUNS["ReplayRun"], request, events_of, False, REPLAY_SECONDS)
 
 
 def watch_run(
@@ -148,7 +138,7 @@ def watch_run(
         include_children=child_seqs is not None,
         child_seqs=child_seqs or {},
     )
-    return Call(_RUNS["WatchRun"], request, runs_pb2.WatchRunResponse, events_of, False, seconds)
+    return Call(_RUNS["WatchRun"], request, events_of, False, seconds)
 
 
 def events_of(reply: Any) -> tuple[Event, ...]:

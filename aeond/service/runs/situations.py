@@ -11,12 +11,13 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.values import JsonValue
 from aeond.errors import AeondError
-from aeond.frozen import frozen
 from aeond.ports import Clock, Memory
 
 MAX_FILES: Final = 60
 MAX_FACTS: Final = 30
 OBSERVE_SECONDS: Final = 3.0
+FRESH_SECONDS: Final = 600.0
+MAX_RUNS: Final = 64  # whose situations are kept
 
 # Not from the locale: the prompt must not depend on the machine's language.
 _WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -32,27 +33,41 @@ Previews = Callable[[str, int, str], Awaitable[tuple[Sequence[tuple[str, str]], 
 those nearest to a text."""
 
 
-@frozen
 class ObservedSituations:
     """The Situations over the clock, the memory and the workspace.
+
+    A run sees the situation in which it began for FRESH_SECONDS: its own results show what changes, and an engine
+    need not read the rest again.
 
     Entries that all fit are sorted, so that the prompts of one workspace begin alike; of more, those nearest to
     the request are listed. A child run sees neither: it works on
     what it was given.
     """
 
-    clock: Clock
-    memory: Memory
-    previews: Previews
+    def __init__(self, clock: Clock, memory: Memory, previews: Previews) -> None:
+        self._clock = clock
+        self._memory = memory
+        self._previews = previews
+        self._seen: dict[str, tuple[float, Situation]] = {}  # by run, the oldest first
 
     async def observe(self, run: RunSnapshot) -> Situation:
+        time, seen = self._seen.get(run.run_id, (0.0, None))
+        if seen is None or self._clock.monotonic() - time > FRESH_SECONDS:
+            seen = await self._observed(run)
+            self._seen.pop(run.run_id, None)
+            self._seen[run.run_id] = (self._clock.monotonic(), seen)
+            while len(self._seen) > MAX_RUNS:
+                del self._seen[next(iter(self._seen))]
+        return seen
+
+    async def _observed(self, run: RunSnapshot) -> Situation:
         files: Sequence[tuple[str, str]] = ()
         facts: Sequence[tuple[str, JsonValue]] = ()
         more_files = more_facts = False
         if run.request.tools is None:
             with anyio.move_on_after(OBSERVE_SECONDS):
                 try:
-                    files, more_files = await self.previews(run.request.workspace, MAX_FILES, run.text)
+                    files, more_files = await self._previews(run.request.workspace, MAX_FILES, run.text)
                     facts, more_facts = await self._facts(run)
                 except AeondError as error:
                     log.warning(
@@ -61,13 +76,13 @@ class ObservedSituations:
         return Situation(self._time(), tuple(files), more_files, tuple(facts), more_facts)
 
     async def _facts(self, run: RunSnapshot) -> tuple[Sequence[tuple[str, JsonValue]], bool]:
-        found = await self.memory.search("", MAX_FACTS + 1)
+        found = await self._memory.search("", MAX_FACTS + 1)
         if len(found) <= MAX_FACTS:
             return found, False
-        nearest = await self.memory.recall(run.text, MAX_FACTS)
+        nearest = await self._memory.recall(run.text, MAX_FACTS)
         return [(fact.key, fact.value) for fact in nearest], True
 
     def _time(self) -> str:
-        now = datetime.fromtimestamp(self.clock.time(), UTC).astimezone()
+        now = datetime.fromtimestamp(self._clock.time(), UTC).astimezone()
         day = f"{_WEEKDAYS[now.weekday()]} {now.day} {_MONTHS[now.month - 1]} {now.year}"
         return f"{day}, {now.hour:02d}:{now.minute:02d}"

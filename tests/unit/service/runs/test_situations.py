@@ -4,18 +4,18 @@ from dataclasses import replace
 from aeond.domain.runs.run import RunRequest, RunSnapshot
 from aeond.domain.values import JsonValue
 from aeond.errors import StoreError
-from aeond.service.runs.situations import MAX_FACTS, MAX_FILES, ObservedSituations
+from aeond.service.runs.situations import FRESH_SECONDS, MAX_FACTS, MAX_FILES, MAX_RUNS, ObservedSituations
 from tests.support.doubles import ManualClock
 from tests.support.memory import InMemoryMemory
 
 RUN = RunSnapshot("r1", request=RunRequest("Where is fact 7?"))
 
 
-def situations(memory: InMemoryMemory, *names: str) -> ObservedSituations:
+def situations(memory: InMemoryMemory, *names: str, clock: ManualClock | None = None) -> ObservedSituations:
     async def previews(workspace: str, most: int, near: str) -> tuple[Sequence[tuple[str, str]], bool]:
         return [(name, name.upper()) for name in sorted(names[:most])], len(names) > most
 
-    return ObservedSituations(ManualClock(), memory, previews)
+    return ObservedSituations(clock or ManualClock(), memory, previews)
 
 
 async def test_files_and_facts_are_in_view() -> None:
@@ -38,6 +38,29 @@ async def test_more_than_is_shown_is_said() -> None:
     assert (len(seen.files), seen.more_files) == (MAX_FILES, True)
     assert seen.more_facts
     assert "fact 7" in [key for key, _ in seen.facts]
+
+
+async def test_a_run_keeps_the_situation_in_which_it_began() -> None:
+    """What changes during a run is shown by its results: only another run, or much later, sees it in the situation."""
+    memory, clock = InMemoryMemory(), ManualClock()
+    observed = situations(memory, "a.txt", clock=clock)
+    first = await observed.observe(RUN)
+    await memory.write("gate", 7)
+    assert await observed.observe(RUN) == first
+    assert (await observed.observe(replace(RUN, run_id="r2"))).facts == (("gate", 7),)
+    clock.advance(FRESH_SECONDS + 1)
+    assert (await observed.observe(RUN)).facts == (("gate", 7),)
+
+
+async def test_situations_are_kept_for_a_bounded_number_of_runs() -> None:
+    """After many other runs the first one is observed anew."""
+    memory = InMemoryMemory()
+    observed = situations(memory, "a.txt")
+    await observed.observe(RUN)
+    await memory.write("gate", 7)
+    for number in range(MAX_RUNS):
+        await observed.observe(replace(RUN, run_id=f"other {number}"))
+    assert (await observed.observe(RUN)).facts == (("gate", 7),)
 
 
 async def test_a_child_run_sees_only_the_time() -> None:

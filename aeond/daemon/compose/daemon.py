@@ -31,7 +31,7 @@ from aeond.capabilities.undo.sqlite_undo_log import UNDO, SqliteUndoLog
 from aeond.daemon.clocks import SystemClock, TimeSortedIds
 from aeond.daemon.compose.embedding import embedding_files, opened_embedder
 from aeond.daemon.compose.parts import PRODUCT, Parts
-from aeond.daemon.compose.thinking import AGENTS, Thinking, workspace_previews
+from aeond.daemon.compose.thinking import AGENTS, Thinking, workspace_views
 from aeond.daemon.compose.tools import open_templates, own_tools
 from aeond.daemon.config.accounts import group_id, user_id
 from aeond.daemon.config.paths import Paths, real_names
@@ -153,7 +153,7 @@ async def composed(
             history=records,
             session_tokens=config.sessions.context_tokens,
             surroundings=Surroundings(
-                ObservedSituations(clock, memory, workspace_previews(files, threads)), embedder
+                ObservedSituations(clock, memory, workspace_views(files, threads)), embedder
             ),
             children=lambda: children,
             clock=clock,

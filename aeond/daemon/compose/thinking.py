@@ -1,13 +1,15 @@
 """Composes the orchestration for any model that a run uses."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.previews import file_names, first_lines
-from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.capabilities.tools.relevance.related_lines import related_lines
+from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.names import nearest
 from aeond.domain.plans.plan import LLM_AGENT
+from aeond.domain.runs.situations import WorkspaceView
 from aeond.frozen import frozen
 from aeond.kernel.executor import StepExecutor
 from aeond.kernel.orchestrator import RunPorts
@@ -26,7 +28,7 @@ from aeond.orchestration.repair.step_repair import StepRepairer
 from aeond.orchestration.repair.supervisor import ModelSupervisor
 from aeond.ports import Children, Clock, Feed, Ids, Journal, LLMAdapter, ToolInvoker, ToolRegistry
 from aeond.ports.sessions import SessionHistory
-from aeond.service.runs.situations import Previews
+from aeond.service.runs.situations import Views
 
 AGENTS = frozenset({LLM_AGENT})
 
@@ -85,13 +87,19 @@ class Thinking:
         return SessionContextBuilder(self.history, llm, self.session_tokens)
 
 
-def workspace_previews(files: ContainedFiles, threads: WorkerThreads) -> Previews:
-    """The names in a workspace; of more than are wanted those that share most with the request."""
+def workspace_views(files: ContainedFiles, threads: WorkerThreads) -> Views:
+    """The files of a workspace, of more than are wanted those that share most with the request, and the lines
+    that share most with it."""
 
-    async def previews(workspace: str, most: int, near: str) -> tuple[Sequence[tuple[str, str]], bool]:
-        names = await threads.run(lambda stopped: file_names(files, workspace, stopped))
-        shown = names if len(names) <= most else sorted(nearest(near, names, most))
-        lines = await threads.run(lambda stopped: first_lines(files, workspace, shown, stopped))
-        return [(name, lines.get(name, "")) for name in shown], len(names) > len(shown)
+    async def view(workspace: str, most: int, near: str) -> WorkspaceView:
+        def viewed(stopped: Stopped) -> WorkspaceView:
+            names = file_names(files, workspace, stopped)
+            shown = names if len(names) <= most else sorted(nearest(near, names, most))
+            first = first_lines(files, workspace, shown, stopped)
+            lines = related_lines(files, workspace, names, near, stopped)
+            listed = tuple((name, first.get(name, "")) for name in shown)
+            return WorkspaceView(listed, len(names) > len(shown), lines)
 
-    return previews
+        return await threads.run(viewed)
+
+    return view

@@ -9,8 +9,9 @@ class Situation:
     """What surrounds a request when a decision is made.
 
     `time` is the local date and time with the weekday. `files` are paths relative to the workspace with the
-    line that each begins with, sorted; `facts` are remembered names with their values, sorted by name. `more_files` and `more_facts` say
-    that there are more than these; the listed ones are then those nearest to the request.
+    line that each begins with, sorted; `facts` are remembered names with their values, sorted by name.
+    `more_files` and `more_facts` say that there are more than these; the listed ones are then those nearest to
+    the request. `lines` are `path:number` with the line of a file, those that share most with the request.
     """
 
     time: str = ""
@@ -18,3 +19,13 @@ class Situation:
     more_files: bool = False
     facts: tuple[tuple[str, JsonValue], ...] = ()
     more_facts: bool = False
+    lines: tuple[tuple[str, str], ...] = ()
+
+
+@frozen
+class WorkspaceView:
+    """What a situation shows of a workspace: its `files`, `more_files` and `lines`."""
+
+    files: tuple[tuple[str, str], ...] = ()
+    more_files: bool = False
+    lines: tuple[tuple[str, str], ...] = ()

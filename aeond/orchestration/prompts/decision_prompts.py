@@ -51,6 +51,9 @@ def tools_text(specs: Sequence[ToolSpec], shown: Collection[str] = ()) -> str:
 def request_text(run: RunSnapshot, situation: Situation, uses: Sequence[ExampleUse] = ()) -> str:
     """The request with its situation and example uses like it: what changes least comes first."""
     parts = [situation_text(situation)]
+    if situation.lines:
+        found = "\n".join(f"{place}: {text}" for place, text in situation.lines)
+        parts.append(f"Lines in files that share words with the request:\n{found}")
     if run.context:
         parts.append(f"Said before:\n{run.context}")
     if uses:

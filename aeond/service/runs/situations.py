@@ -8,7 +8,7 @@ from typing import Final
 import anyio
 
 from aeond.domain.runs.run import RunSnapshot
-from aeond.domain.runs.situations import Situation
+from aeond.domain.runs.situations import Situation, WorkspaceView
 from aeond.domain.values import JsonValue
 from aeond.errors import AeondError
 from aeond.ports import Clock, Memory
@@ -28,9 +28,8 @@ _MONTHS: Final = (
 
 log = logging.getLogger("aeond.service")
 
-Previews = Callable[[str, int, str], Awaitable[tuple[Sequence[tuple[str, str]], bool]]]
-"""For a workspace, at most so many files with the line that each begins with, and whether there are more; of more
-those nearest to a text."""
+Views = Callable[[str, int, str], Awaitable[WorkspaceView]]
+"""For a workspace, at most so many files, of more those nearest to a text, and the lines that share most with it."""
 
 
 class ObservedSituations:
@@ -44,10 +43,10 @@ class ObservedSituations:
     what it was given.
     """
 
-    def __init__(self, clock: Clock, memory: Memory, previews: Previews) -> None:
+    def __init__(self, clock: Clock, memory: Memory, views: Views) -> None:
         self._clock = clock
         self._memory = memory
-        self._previews = previews
+        self._views = views
         self._seen: dict[str, tuple[float, Situation]] = {}  # by run, the oldest first
 
     async def observe(self, run: RunSnapshot) -> Situation:
@@ -61,19 +60,19 @@ class ObservedSituations:
         return seen
 
     async def _observed(self, run: RunSnapshot) -> Situation:
-        files: Sequence[tuple[str, str]] = ()
+        view = WorkspaceView()
         facts: Sequence[tuple[str, JsonValue]] = ()
-        more_files = more_facts = False
+        more_facts = False
         if run.request.tools is None:
             with anyio.move_on_after(OBSERVE_SECONDS):
                 try:
-                    files, more_files = await self._previews(run.request.workspace, MAX_FILES, run.text)
+                    view = await self._views(run.request.workspace, MAX_FILES, run.text)
                     facts, more_facts = await self._facts(run)
                 except AeondError as error:
                     log.warning(
                         "the situation is incomplete: %s", error.message, extra={"run_id": run.run_id}
                     )
-        return Situation(self._time(), tuple(files), more_files, tuple(facts), more_facts)
+        return Situation(self._time(), view.files, view.more_files, tuple(facts), more_facts, view.lines)
 
     async def _facts(self, run: RunSnapshot) -> tuple[Sequence[tuple[str, JsonValue]], bool]:
         found = await self._memory.search("", MAX_FACTS + 1)

@@ -2,6 +2,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from aeond.domain.runs.run import RunRequest, RunSnapshot
+from aeond.domain.runs.situations import WorkspaceView
 from aeond.domain.values import JsonValue
 from aeond.errors import StoreError
 from aeond.service.runs.situations import FRESH_SECONDS, MAX_FACTS, MAX_FILES, MAX_RUNS, ObservedSituations
@@ -12,10 +13,11 @@ RUN = RunSnapshot("r1", request=RunRequest("Where is fact 7?"))
 
 
 def situations(memory: InMemoryMemory, *names: str, clock: ManualClock | None = None) -> ObservedSituations:
-    async def previews(workspace: str, most: int, near: str) -> tuple[Sequence[tuple[str, str]], bool]:
-        return [(name, name.upper()) for name in sorted(names[:most])], len(names) > most
+    async def view(workspace: str, most: int, near: str) -> WorkspaceView:
+        listed = tuple((name, name.upper()) for name in sorted(names[:most]))
+        return WorkspaceView(listed, len(names) > most, (("a.txt:1", near),))
 
-    return ObservedSituations(clock or ManualClock(), memory, previews)
+    return ObservedSituations(clock or ManualClock(), memory, view)
 
 
 async def test_files_and_facts_are_in_view() -> None:
@@ -25,6 +27,7 @@ async def test_files_and_facts_are_in_view() -> None:
     seen = await situations(memory, "b.txt", "a.txt").observe(RUN)
     assert seen.files == (("a.txt", "A.TXT"), ("b.txt", "B.TXT"))
     assert seen.facts == (("gate", 7),)
+    assert seen.lines == (("a.txt:1", RUN.text),)
     assert (seen.more_files, seen.more_facts) == (False, False)
     assert "day " in seen.time
 

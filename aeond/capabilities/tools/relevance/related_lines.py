@@ -1,0 +1,55 @@
+"""Reads the text files of a workspace, within bounds, for the lines that share most with a request."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.relevance.line_ranking import Line, rank
+from aeond.capabilities.tools.worker_threads import Stopped
+from aeond.errors import ToolError
+
+MAX_FILE_BYTES: Final = 64 * 1024
+MAX_BYTES: Final = 2 * 1024 * 1024
+MAX_LINES: Final = 6
+MAX_LINES_PER_FILE: Final = 3
+MAX_LINE_CHARS: Final = 120
+
+
+def related_lines(
+    files: ContainedFiles, workspace: str, paths: Sequence[str], request: str, stopped: Stopped
+) -> tuple[tuple[str, str], ...]:
+    """Lines as (`path:number`, text), those that share most with the request first; of each file the first
+    MAX_FILE_BYTES are looked at, and of all files MAX_BYTES. Blocking: to be called in a thread."""
+    lines: list[Line] = []
+    left = MAX_BYTES
+    for path in paths:
+        if stopped() or left <= 0:
+            break
+        content = _head(files, workspace, path, min(left, MAX_FILE_BYTES))
+        left -= len(content)
+        lines.extend(_lines(path, content))
+    ranked = rank(request, lines, MAX_LINES, MAX_LINES_PER_FILE)
+    return tuple((f"{line.path}:{line.number}", _short(line.text)) for line in ranked)
+
+
+def _head(files: ContainedFiles, workspace: str, path: str, most: int) -> bytes:
+    try:
+        with files.open_file(path, workspace) as opened:
+            return os.pread(opened, most, 0)
+    except ToolError:
+        return b""
+
+
+def _lines(path: str, content: bytes) -> Iterator[Line]:
+    text = content.decode("utf-8", "ignore")
+    if "\0" in text:
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            yield Line(path, number, line)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_LINE_CHARS else f"{line[: MAX_LINE_CHARS - 3]}..."

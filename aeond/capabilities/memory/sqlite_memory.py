@@ -25,7 +25,7 @@ from aeond.domain.facts import Fact
 from aeond.domain.names import words_of
 from aeond.domain.values import JsonValue
 from aeond.errors import AeondError
-from aeond.ports.embedding import Embedder, Vector, cosine
+from aeond.ports.embedding import Embedder, cosine
 
 log = logging.getLogger("aeond.memory")
 
@@ -123,25 +123,24 @@ class SqliteMemory:
         embedder = self._embedder
         if embedder is None or not embedder.available or not facts or not words_of(query):
             return {}
-        known = await self._file.read(
-            lambda cursor: vectors_of(cursor, self._namespace, list(facts), embedder.name)
-        )
+        model = embedder.name
+        known = await self._file.read(lambda cursor: vectors_of(cursor, self._namespace, list(facts), model))
         new = [key for key in facts if key not in known][:MAX_EMBEDDED]
         texts = [f"{key}: {plain_text(facts[key])}"[:_EMBEDDED_CHARS] for key in new]
         try:
-            asked, *computed = await embedder.embed([query, *texts]) or [()]
+            vectors = list(await embedder.embed([query, *texts]))
         except AeondError as error:
             log.warning("facts are recalled by words alone: %s", error.message)
             return {}
-        if not asked:
+        if not vectors:
             return {}
-        added: dict[str, Vector] = dict(zip(new, computed, strict=True))
+        added = dict(zip(new, vectors[1:], strict=True))
         if added:
             rows = [
                 (key, encode_value(facts[key]), array("f", vector).tobytes()) for key, vector in added.items()
             ]
-            await self._file.change(lambda cursor: keep_vectors(cursor, self._namespace, embedder.name, rows))
-        return {key: cosine(asked, vector) for key, vector in {**known, **added}.items()}
+            await self._file.change(lambda cursor: keep_vectors(cursor, self._namespace, model, rows))
+        return {key: cosine(vectors[0], vector) for key, vector in {**known, **added}.items()}
 
     def _compared(self, cursor: apsw.Cursor, query: str, limit: int) -> list[tuple[str, JsonValue]]:
         """The facts to compare with the query: all when they are few, else those that full text finds."""

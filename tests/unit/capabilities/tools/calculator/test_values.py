@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from aeond.capabilities.tools.calculator.values import DAY, MINUTE, Span, add, moment, shown, subtract
+from aeond.capabilities.tools.calculator.values import DAY, MINUTE, Span, Value, add, moment, shown, subtract
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from aeond.capabilities.tools.calculator.values import DAY, MINUTE, Span, add, m
         (moment(2026, 3, 10, 7, 5), "2026-03-10 07:05 (Tuesday)"),
     ],
 )
-def test_values_are_shown_in_short(value: Fraction, text: object) -> None:
+def test_values_are_shown_in_short(value: Value, text: object) -> None:
     """Numbers without an end are cut to twelve digits, of large ones four decimals stay; dates and times are text."""
     assert shown(value) == text
 

@@ -22,6 +22,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 EVERYWHERE := not (nightly or gpu or systemd)
 QUICK := not (nightly or gpu or systemd or model or vllm or slow)
 
+# The folders of `make test`: their tests run in the process of the test, most of them in milliseconds.
+FAST := tests/unit tests/spec tests/replay tests/eval
+
 # Tests without an engine run in several processes, more than two cores need because many tests wait. A file is run by
 # one of them, and folders start in the order of the alphabet: the long tests first. Tests of an engine share it, so these
 # run in one process for each engine.
@@ -70,8 +73,8 @@ check-systems: $(READY) ## the tests under a real systemd, as part of `make chec
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run service -q
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run package -q
 
-test: $(READY) ## run the fast tests, without a model
-	@$(BIN)/python -m pytest -m "$(QUICK)" $(PARALLEL)
+test: $(READY) ## run the fast tests, without a model and without other programs
+	@$(BIN)/python -m pytest $(FAST) -m "$(QUICK)" $(PARALLEL)
 
 lint: $(READY) ## check rules and format with ruff
 	@$(BIN)/ruff check

@@ -24,6 +24,7 @@ from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.runs.run import Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.sessions import Session, SessionContext, SessionMessage
 from aeond.domain.tools import ToolCall, ToolResult, ToolSpec
+from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue
 from aeond.ports import RunSummary
 
@@ -80,6 +81,13 @@ class RunCalls(Protocol):
 
         NotFoundError as in `get`; InvalidInputError (reason SEQ_AHEAD, field `until_seq`) for an event that
         the run has not reached; ReplayError (reason REPLAY_MISMATCH) at the first event that differs.
+        """
+        ...
+
+    async def undo(self, run_id: str) -> UndoReport:
+        """Takes back what an ended run and the runs below it changed; a repeat takes back what is left.
+
+        NotFoundError as in `get`; WrongStateError (reason RUN_NOT_ENDED) if one of the runs has not ended.
         """
         ...
 

@@ -8,6 +8,7 @@ from aeond.domain.runs.budgets import Budget, BudgetRequest
 from aeond.domain.runs.events import CancelRequested, Event, RunCreated, StepResolved
 from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.run import Owner, Resolution, RunRequest, RunSnapshot, RunState
+from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue, canonical_json
 from aeond.errors import AlreadyExistsError, InvalidInputError, WrongStateError
 from aeond.frozen import frozen
@@ -15,6 +16,7 @@ from aeond.ports import Clock, Engine, Ids, Journal, RunSummary, Validator
 from aeond.service.folding import RunFolding, request_id_reused
 from aeond.service.history.forks import Forks
 from aeond.service.history.replays import Replays
+from aeond.service.history.undoing import RunUndo
 from aeond.service.models.model_checks import check_model
 from aeond.service.runs.answers import Answers
 from aeond.service.runs.plan_checks import check_plan
@@ -54,6 +56,7 @@ class Runs:
         in_order: Callable[[Plan], Plan],
         forks: Forks,
         replays: Replays,
+        undo: RunUndo,
         engine: Engine,
     ) -> None:
         self._journal = journal
@@ -71,6 +74,7 @@ class Runs:
         self._in_order = in_order
         self._forks = forks
         self._replays = replays
+        self._undo = undo
         self._engine = engine
 
     def adopt(self, bounds: Bounds) -> None:
@@ -161,6 +165,9 @@ class Runs:
 
     def replay(self, run_id: str, until_seq: int) -> AsyncIterator[Sequence[Event]]:
         return self._replays.replay(run_id, until_seq)
+
+    async def undo(self, run_id: str) -> UndoReport:
+        return await self._undo.undo(run_id)
 
     def watch(self, run_id: str, after_seq: int) -> AsyncIterator[Batch]:
         return self._watching.watch(run_id, after_seq)

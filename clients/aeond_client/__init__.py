@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         RunSummary,
         Step,
         StepState,
+        UndoReport,
     )
     from aeond_client.sessions import Session, SessionContext, SessionMessage
     from aeond_client.socket_address import SocketAddress
@@ -77,6 +78,7 @@ __all__ = [
     "TextPiece",
     "ToolResult",
     "ToolSpec",
+    "UndoReport",
     "Watch",
 ]
 
@@ -107,6 +109,7 @@ _HOMES = {
             "RunSummary",
             "Step",
             "StepState",
+            "UndoReport",
         ),
         "sessions": ("Session", "SessionContext", "SessionMessage"),
         "socket_address": ("SocketAddress",),

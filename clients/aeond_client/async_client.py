@@ -22,7 +22,7 @@ from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.errors import AeondError, CallCancelledError
 from aeond_client.events import Event
 from aeond_client.models import Engine, ModelInfo, TextPiece
-from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary
+from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary, UndoReport
 from aeond_client.sessions import Session, SessionContext, SessionMessage
 from aeond_client.socket_address import SocketAddress
 from aeond_client.tools import ToolResult, ToolSpec
@@ -167,6 +167,12 @@ class AsyncClient:
             async for events in replies:
                 for event in events:
                     yield event
+
+    async def undo_run(self, run_id: str) -> UndoReport:
+        """Takes back what an ended run changed: files and facts. A target that was changed since is left alone and
+        reported. WrongStateError (reason RUN_NOT_ENDED) if the run has not ended.
+        """
+        return await self._make(run_calls.undo_run(run_id))
 
     def watch(
         self,

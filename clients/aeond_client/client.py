@@ -23,7 +23,7 @@ from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.errors import AeondError, CallCancelledError
 from aeond_client.events import Event
 from aeond_client.models import Engine, ModelInfo, TextPiece
-from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary
+from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary, UndoReport
 from aeond_client.sessions import Session, SessionContext, SessionMessage
 from aeond_client.socket_address import SocketAddress
 from aeond_client.tools import ToolResult, ToolSpec
@@ -166,6 +166,12 @@ class Client:
         with closing(self._stream(run_calls.replay_run(run_id, until_seq))) as replies:
             for events in replies:
                 yield from events
+
+    def undo_run(self, run_id: str) -> UndoReport:
+        """Takes back what an ended run changed: files and facts. A target that was changed since is left alone and
+        reported. WrongStateError (reason RUN_NOT_ENDED) if the run has not ended.
+        """
+        return self._make(run_calls.undo_run(run_id))
 
     def watch(
         self,

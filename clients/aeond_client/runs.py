@@ -325,3 +325,35 @@ class RunSummary:
     """The requesting user. -1: unknown."""
     parent_run_id: str = ""
     """The run that started it. Empty: requested by a client."""
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneChange:
+    """A change that was taken back."""
+
+    target: str
+    """The path or key, as in the run's recorded effects; never empty."""
+    outcome: str
+    """What became of it, such as `restored`, `removed` or `moved back`; never empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedUndo:
+    """A change that was left alone."""
+
+    target: str
+    """The path or key, as in the run's recorded effects; never empty."""
+    reason: str
+    """The cause, for programs, such as CHANGED_SINCE; never empty."""
+    message: str
+    """The cause, for people; never empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class UndoReport:
+    """What was taken back and what was not."""
+
+    undone: tuple[UndoneChange, ...] = ()
+    """What was taken back, the latest change first. Empty: nothing."""
+    refused: tuple[RefusedUndo, ...] = ()
+    """The changes that were left alone. Empty: none."""

@@ -43,6 +43,26 @@ async def test_files_are_read_where_the_user_is(stage: Stage) -> None:
     assert "read_file failed" in printed.err
 
 
+async def test_a_run_is_undone(stage: Stage) -> None:
+    """The changes of a run are shown with its answer and taken back; what was changed since is left alone."""
+    (stage.workspace / "list.txt").write_text("milk\neggs", encoding="utf-8")
+    steps = (
+        PlanStep("s1", "", "append_file", {"path": "List", "text": "tea"}),
+        PlanStep("s2", "", "move_file", {"path": "list.txt", "to": "lists/"}, depends_on=("s1",)),
+        PlanStep("s3", "", "write_file", {"path": "new.txt", "content": "new"}, depends_on=("s2",)),
+    )
+    printed = await stage.aeonctl("ask", "-q", "--plan", stage.plan_file(Plan("a tidy list", steps)))
+    assert printed.code == 0
+    assert (stage.workspace / "lists" / "list.txt").read_text(encoding="utf-8") == "milk\neggs\ntea\n"
+    (stage.workspace / "new.txt").write_text("by hand", encoding="utf-8")
+    printed = await stage.aeonctl("undo", "last")
+    assert (printed.code, printed.out) == (1, "list.txt: moved back\nlist.txt: restored\n")
+    assert "new.txt: left alone" in printed.err
+    assert not (stage.workspace / "lists").exists()
+    assert (stage.workspace / "list.txt").read_text(encoding="utf-8") == "milk\neggs"
+    assert (stage.workspace / "new.txt").read_text(encoding="utf-8") == "by hand"
+
+
 async def test_the_live_view_survives_a_crash_of_the_daemon(stage: Stage) -> None:
     """A person who watches sees the daemon go and come back, every step once, and the answer."""
     gate = stage.gate()

@@ -200,3 +200,31 @@ async def test_the_changes_of_a_run_are_listed(aeonctl: Run, daemon: ScriptedDae
     script(daemon, wire_events.created(), wire_events.ended())
     await aeonctl("ask", "--detach", "What?")
     assert (await aeonctl("changes", "last")).err == "No tool reported a change.\n"
+
+
+async def test_a_run_is_undone(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+    """Undoing prints what was taken back; what was left alone is an error line, and the exit code is then 1."""
+    await aeonctl("ask", "--detach", "What?")
+    nothing = await aeonctl("undo", "last")
+    assert (nothing.code, nothing.out, nothing.err) == (0, "", "Nothing to undo.\n")
+    daemon.runs.undo_response.undone.add(target="a.txt", outcome="restored")
+    done = await aeonctl("undo", "01RUN0001")
+    assert (done.code, done.out, done.err) == (0, "a.txt: restored\n", "")
+    daemon.runs.undo_response.refused.add(
+        target="b.txt", reason="CHANGED_SINCE", message="it was changed since"
+    )
+    partly = await aeonctl("undo", "last")
+    assert (partly.code, partly.out) == (1, "a.txt: restored\n")
+    assert partly.err == "b.txt: left alone, it was changed since\n"
+    (report,) = (await aeonctl("undo", "last", "--json")).json_lines
+    assert report["refused"] == [
+        {"target": "b.txt", "reason": "CHANGED_SINCE", "message": "it was changed since"}
+    ]
+
+
+async def test_a_run_that_has_not_ended_is_not_undone(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+    """Undoing a run in progress, or one that does not exist, fails without a change."""
+    script(daemon, wire_events.created(), events_pb2.RunStarted())
+    await aeonctl("ask", "--detach", "What?")
+    assert (await aeonctl("undo", "last")).code != 0
+    assert (await aeonctl("undo", "no-run")).code != 0

@@ -227,6 +227,20 @@ async def test_a_run_is_not_forked_where_it_has_not_been(runs: RunSide) -> None:
         await runs.calls.fork(ForkRequest("no-run", USER))
 
 
+async def test_an_ended_run_is_undone(runs: RunSide) -> None:
+    """Undoing an ended run reports what was taken back and what was not; one that has not ended is refused."""
+    run_id = await runs.create()
+    with pytest.raises(WrongStateError) as raised:
+        await runs.calls.undo(run_id)
+    assert raised.value.reason == "RUN_NOT_ENDED"
+    await runs.finish(run_id)
+    report = await runs.calls.undo(run_id)
+    assert [(one.target, one.outcome) for one in report.undone] == [("a.txt", "restored")]
+    assert [(one.target, one.reason) for one in report.refused] == [("b.txt", "CHANGED_SINCE")]
+    with pytest.raises(NotFoundError):
+        await runs.calls.undo("no-run")
+
+
 async def test_a_replay_gives_the_events_of_the_run(runs: RunSide) -> None:
     """A replay gives what a watcher gets, whole or up to an event, and refuses one that is not there."""
     run_id = await runs.create()

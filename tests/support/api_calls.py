@@ -30,6 +30,7 @@ from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.runs.run import Ancestry, Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import Effect, ToolCall, ToolResult, ToolSpec
+from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
 from aeond.ports import RunSummary
@@ -41,6 +42,7 @@ from tests.support.doubles import ManualClock
 from tests.support.in_memory_sessions import InMemorySessions
 from tests.support.service_world import NumberedIds
 from tests.support.sessions import ScriptedContexts, sessions_in_memory
+from tests.support.undo import RecordedUndo
 
 START_TIME = 1_790_000_000.0
 LIMIT = Budget()
@@ -135,6 +137,12 @@ class InMemoryRuns:
             raise InvalidInputError("The run is not that far.", reason="SEQ_AHEAD", field="until_seq")
         events = [item for item in self.journals[run_id] if isinstance(item, Event)]
         yield [event for event in events if event.seq <= (until_seq or run.seq)]
+
+    async def undo(self, run_id: str) -> UndoReport:
+        run = await self.get(run_id)
+        if not run.state.ended:
+            raise WrongStateError("The run has not ended.", reason="RUN_NOT_ENDED")
+        return await RecordedUndo().undo([run_id])
 
     async def watch_tree(
         self, run_id: str, after_seq: int, child_seqs: Mapping[str, int]

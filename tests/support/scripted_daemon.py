@@ -108,6 +108,7 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
         self.runs: dict[str, ScriptedRun] = {}
         self.script: Script = lambda _request: wire_events.answered_run()
         self.batch = 3
+        self.undo_response = runs_pb2.UndoRunResponse()
         self.refusals: list[tuple[grpc.StatusCode, str]] = []
         self.watches: list[int] = []  # the after_seq of every watch that was opened
         self.open_watches = Count()
@@ -159,6 +160,12 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
         run.append(wire_events.composed("Done after all."))
         run.append(wire_events.ended())
         return runs_pb2.DecideRunResponse(run=run.snapshot())
+
+    async def UndoRun(self, request: runs_pb2.UndoRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
+        run = await self._find(request.run_id, context)
+        if not run.ended:
+            await refuse(context, grpc.StatusCode.FAILED_PRECONDITION, "RUN_NOT_ENDED")
+        return self.undo_response
 
     async def WatchRun(self, request: runs_pb2.WatchRunRequest, context: Any) -> AsyncIterator[Any]:  # noqa: N802 - the contract's name
         run = await self._find(request.run_id, context)

@@ -33,6 +33,7 @@ from aeond.ports.sessions import SessionStore
 from aeond.service.folding import RunFolding
 from aeond.service.history.forks import Forks
 from aeond.service.history.replays import Replays
+from aeond.service.history.undoing import RunUndo
 from aeond.service.recovery.run_boundary import RunBoundary
 from aeond.service.run_use_cases import Bounds, Runs
 from aeond.service.runs.admission import Admission
@@ -60,6 +61,7 @@ from tests.support.doubles import (
 )
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.in_memory_sessions import InMemorySessions
+from tests.support.undo import RecordedUndo
 
 DEADLINE_SECONDS = 60.0
 USER = Owner(uid=1000, pid=1)
@@ -176,6 +178,7 @@ class World:
         )
         self.records = SessionRecords(store=self.sessions, journal=self.journal, folding=self.folding)
         self.replays = Replays(self.journal, decide, fold)
+        self.undo = RecordedUndo()
         self.workspaces = Workspaces(own=self.own_folder, roots=self.roots, protected=self.protected)
         self.runs = Runs(
             journal=self.journal,
@@ -208,6 +211,7 @@ class World:
                 in_order=in_order,
             ),
             replays=self.replays,
+            undo=RunUndo(self.journal, self.folding, self.undo),
             engine=self.engine,
         )
 

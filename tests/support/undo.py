@@ -1,11 +1,11 @@
-"""An undo log without a disk: forgotten with the process."""
+"""An undo log without a disk, and an undo that only notes what it is asked."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from anyio.lowlevel import checkpoint
 
-from aeond.domain.undo import Change
+from aeond.domain.undo import Change, Undone, UndoRefused, UndoReport
 from aeond.errors import InvalidInputError
 
 
@@ -56,6 +56,19 @@ class InMemoryUndoLog:
         removed = len(self._changes) - len(kept)
         self._changes = kept
         return removed
+
+
+class RecordedUndo:
+    """An Undo for tests of its callers: takes one invented change back and refuses another, for each owner."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, ...]] = []
+
+    async def undo(self, owners: Sequence[str]) -> UndoReport:
+        await checkpoint()
+        self.asked.append(tuple(owners))
+        refused = UndoRefused("b.txt", "CHANGED_SINCE", "it was changed since")
+        return UndoReport((Undone("a.txt", "restored"),), (refused,))
 
 
 def _key(change: Change) -> tuple[str, str, str, str]:

@@ -953,3 +953,111 @@ class ReplayRunResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ReplayRunResponse: _TypeAlias = ReplayRunResponse  # noqa: Y015
+
+@_typing.final
+class UndoRunRequest(_message.Message):
+    """An ended run."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    run_id: _builtins.str
+    """The run's id; must not be empty."""
+    def __init__(
+        self,
+        *,
+        run_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["run_id", b"run_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UndoRunRequest: _TypeAlias = UndoRunRequest  # noqa: Y015
+
+@_typing.final
+class UndoRunResponse(_message.Message):
+    """What was taken back and what was not."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    UNDONE_FIELD_NUMBER: _builtins.int
+    REFUSED_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def undone(self) -> _containers.RepeatedCompositeFieldContainer[Global___UndoneChange]:
+        """What was taken back, the latest change first. Empty: nothing."""
+
+    @_builtins.property
+    def refused(self) -> _containers.RepeatedCompositeFieldContainer[Global___RefusedUndo]:
+        """The changes that were left alone. Empty: none."""
+
+    def __init__(
+        self,
+        *,
+        undone: _abc.Iterable[Global___UndoneChange] | None = ...,
+        refused: _abc.Iterable[Global___RefusedUndo] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["refused", b"refused", "undone", b"undone"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UndoRunResponse: _TypeAlias = UndoRunResponse  # noqa: Y015
+
+@_typing.final
+class UndoneChange(_message.Message):
+    """A change that was taken back."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TARGET_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    target: _builtins.str
+    """The path or key, as in the run's recorded effects; never empty."""
+    outcome: _builtins.str
+    """What became of it, such as `restored`, `removed` or `moved back`; never empty."""
+    def __init__(
+        self,
+        *,
+        target: _builtins.str = ...,
+        outcome: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome", "target", b"target"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UndoneChange: _TypeAlias = UndoneChange  # noqa: Y015
+
+@_typing.final
+class RefusedUndo(_message.Message):
+    """A change that was left alone."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TARGET_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    target: _builtins.str
+    """The path or key, as in the run's recorded effects; never empty."""
+    reason: _builtins.str
+    """The cause, for programs, such as CHANGED_SINCE; never empty."""
+    message: _builtins.str
+    """The cause, for people; never empty."""
+    def __init__(
+        self,
+        *,
+        target: _builtins.str = ...,
+        reason: _builtins.str = ...,
+        message: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "reason", b"reason", "target", b"target"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RefusedUndo: _TypeAlias = RefusedUndo  # noqa: Y015

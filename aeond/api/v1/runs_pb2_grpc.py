@@ -86,6 +86,11 @@ class RunServiceStub:
                 request_serializer=aeond_dot_api_dot_v1_dot_runs__pb2.ReplayRunRequest.SerializeToString,
                 response_deserializer=aeond_dot_api_dot_v1_dot_runs__pb2.ReplayRunResponse.FromString,
                 _registered_method=True)
+        self.UndoRun = channel.unary_unary(
+                '/aeond.api.v1.RunService/UndoRun',
+                request_serializer=aeond_dot_api_dot_v1_dot_runs__pb2.UndoRunRequest.SerializeToString,
+                response_deserializer=aeond_dot_api_dot_v1_dot_runs__pb2.UndoRunResponse.FromString,
+                _registered_method=True)
 
 
 class RunServiceServicer:
@@ -183,6 +188,16 @@ class RunServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def UndoRun(self, request, context):
+        """Takes back what an ended run and the runs below it changed through tools: files and facts, the latest change
+        first. Returns once that is done. A target that was changed since, or whose content from before is not kept, is
+        left alone and reported. NOT_FOUND if the run does not exist, FAILED_PRECONDITION (RUN_NOT_ENDED) if it has
+        not ended. A repeat takes back only what is left.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_RunServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -235,6 +250,11 @@ def add_RunServiceServicer_to_server(servicer, server):
                     servicer.ReplayRun,
                     request_deserializer=aeond_dot_api_dot_v1_dot_runs__pb2.ReplayRunRequest.FromString,
                     response_serializer=aeond_dot_api_dot_v1_dot_runs__pb2.ReplayRunResponse.SerializeToString,
+            ),
+            'UndoRun': grpc.unary_unary_rpc_method_handler(
+                    servicer.UndoRun,
+                    request_deserializer=aeond_dot_api_dot_v1_dot_runs__pb2.UndoRunRequest.FromString,
+                    response_serializer=aeond_dot_api_dot_v1_dot_runs__pb2.UndoRunResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -509,6 +529,33 @@ class RunService:
             '/aeond.api.v1.RunService/ReplayRun',
             aeond_dot_api_dot_v1_dot_runs__pb2.ReplayRunRequest.SerializeToString,
             aeond_dot_api_dot_v1_dot_runs__pb2.ReplayRunResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UndoRun(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/aeond.api.v1.RunService/UndoRun',
+            aeond_dot_api_dot_v1_dot_runs__pb2.UndoRunRequest.SerializeToString,
+            aeond_dot_api_dot_v1_dot_runs__pb2.UndoRunResponse.FromString,
             options,
             channel_credentials,
             insecure,

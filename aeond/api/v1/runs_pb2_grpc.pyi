@@ -83,6 +83,12 @@ class RunServiceStub:
     """Replays a run from its record, without model or tools, and streams the re-created events; changes
     nothing. DATA_LOSS (REPLAY_MISMATCH) where journal and code differ. Safe to repeat.
     """
+    UndoRun: _grpc.UnaryUnaryMultiCallable[_runs_pb2.UndoRunRequest, _runs_pb2.UndoRunResponse]
+    """Takes back what an ended run and the runs below it changed through tools: files and facts, the latest change
+    first. Returns once that is done. A target that was changed since, or whose content from before is not kept, is
+    left alone and reported. NOT_FOUND if the run does not exist, FAILED_PRECONDITION (RUN_NOT_ENDED) if it has
+    not ended. A repeat takes back only what is left.
+    """
 
 @_typing.type_check_only
 class RunServiceAsyncStub(RunServiceStub):
@@ -138,6 +144,12 @@ class RunServiceAsyncStub(RunServiceStub):
     ReplayRun: _aio.UnaryStreamMultiCallable[_runs_pb2.ReplayRunRequest, _runs_pb2.ReplayRunResponse]  # type: ignore[assignment]
     """Replays a run from its record, without model or tools, and streams the re-created events; changes
     nothing. DATA_LOSS (REPLAY_MISMATCH) where journal and code differ. Safe to repeat.
+    """
+    UndoRun: _aio.UnaryUnaryMultiCallable[_runs_pb2.UndoRunRequest, _runs_pb2.UndoRunResponse]  # type: ignore[assignment]
+    """Takes back what an ended run and the runs below it changed through tools: files and facts, the latest change
+    first. Returns once that is done. A target that was changed since, or whose content from before is not kept, is
+    left alone and reported. NOT_FOUND if the run does not exist, FAILED_PRECONDITION (RUN_NOT_ENDED) if it has
+    not ended. A repeat takes back only what is left.
     """
 
 class RunServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -251,6 +263,18 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_runs_pb2.ReplayRunResponse], _abc.AsyncIterator[_runs_pb2.ReplayRunResponse]]:
         """Replays a run from its record, without model or tools, and streams the re-created events; changes
         nothing. DATA_LOSS (REPLAY_MISMATCH) where journal and code differ. Safe to repeat.
+        """
+
+    @_abc_1.abstractmethod
+    def UndoRun(
+        self,
+        request: _runs_pb2.UndoRunRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_runs_pb2.UndoRunResponse, _abc.Awaitable[_runs_pb2.UndoRunResponse]]:
+        """Takes back what an ended run and the runs below it changed through tools: files and facts, the latest change
+        first. Returns once that is done. A target that was changed since, or whose content from before is not kept, is
+        left alone and reported. NOT_FOUND if the run does not exist, FAILED_PRECONDITION (RUN_NOT_ENDED) if it has
+        not ended. A repeat takes back only what is left.
         """
 
 def add_RunServiceServicer_to_server(servicer: RunServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -26,6 +26,7 @@ from aeond.capabilities.tools.files.safe_open import best_resolver, keep_out
 from aeond.capabilities.tools.invoker import AcceptAll as AuthoriseAll
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
+from aeond.capabilities.tools.restorer import Restorer
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.capabilities.undo.sqlite_undo_log import UNDO, SqliteUndoLog
 from aeond.daemon.clocks import SystemClock, TimeSortedIds
@@ -52,6 +53,7 @@ from aeond.service.folding import RunFolding
 from aeond.service.history.forks import Forks
 from aeond.service.history.replays import Replays
 from aeond.service.history.retention import Retention
+from aeond.service.history.undoing import RunUndo
 from aeond.service.memory import MemoryKeys
 from aeond.service.models.models import Models
 from aeond.service.models.prompt_warmup import PromptWarmup
@@ -206,6 +208,7 @@ async def composed(
                 in_order=in_order,
             ),
             replays=replays,
+            undo=RunUndo(journal, folding, Restorer(undo_log, files, threads, memory)),
             engine=engine,
         )
         calls = Calls(
@@ -269,7 +272,10 @@ async def composed(
                 lambda: usual_schema(registry, invoker),
             ),
             retention=Retention(
-                journal, clock, lambda: live.config.runs.keep_days, lambda: scheduler.running_count > 0
+                (journal, undo_log),
+                clock,
+                lambda: live.config.runs.keep_days,
+                lambda: scheduler.running_count > 0,
             ),
             embedding=embedding,
             scheduler=scheduler,

@@ -116,6 +116,10 @@ class RunShim:
                 for part in batches(events, pb.ReplayRunResponse.DESCRIPTOR, self._encoded):
                     yield part
 
+    async def undo_run(self, request: pb.UndoRunRequest, _caller: Owner) -> pb.UndoRunResponse:
+        report = await self._calls.undo(checks.word(request.run_id, "run_id"))
+        return to_wire(report, pb.UndoRunResponse)
+
     def _watched(
         self, run_id: str, after_seq: int, request: pb.WatchRunRequest
     ) -> AsyncIterator[Sequence[Event | LiveUpdate]]:

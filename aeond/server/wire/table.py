@@ -17,7 +17,7 @@ from aeond.api.v1 import (
     sessions_pb2,
     tools_pb2,
 )
-from aeond.domain import daemons, llm, outcome, sessions, tools
+from aeond.domain import daemons, llm, outcome, sessions, tools, undo
 from aeond.domain.plans import evaluations, plan, profiles, steps
 from aeond.domain.runs import budgets, events, questions, run
 from aeond.domain.runs.live_updates import LiveUpdate
@@ -93,6 +93,9 @@ _RECORDS: tuple[Shape[Any], ...] = (
         recovery=lambda step: step.recovery if step.attempt else None,
     ),
     Shape(RunSummary, runs_pb2.RunSummary),
+    Shape(undo.Undone, runs_pb2.UndoneChange),
+    Shape(undo.UndoRefused, runs_pb2.RefusedUndo),
+    Shape(undo.UndoReport, runs_pb2.UndoRunResponse),
     Shape(budgets.Budget, parts_pb2.Budget),
     Shape(budgets.Amounts, parts_pb2.Amounts),
     Shape(budgets.ModelUse, parts_pb2.ModelUse),

@@ -1,7 +1,7 @@
 """Deletes runs that ended long ago, if configured."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from aeond.errors import OverloadedError, StoreError
@@ -15,26 +15,27 @@ DAY_SECONDS: Final = 86_400.0
 log = logging.getLogger("aeond.service")
 
 
-class PrunedJournal(Protocol):
-    """The journal operations used here."""
+class PrunedStore(Protocol):
+    """The operation of a store that is used here."""
 
     async def prune(self, before_time: float) -> int: ...
 
 
 class Retention:
-    """Deletes runs that ended more than `keep_days()` days ago (0: none), with their events.
+    """Deletes runs that ended more than `keep_days()` days ago (0: none), with their events, from the first of the
+    stores, and records of that age from the others.
 
     Runs about once an hour, when no run is active; `is_busy` says whether one is.
     """
 
     def __init__(
         self,
-        journal: PrunedJournal,
+        stores: Sequence[PrunedStore],
         clock: Clock,
         keep_days: Callable[[], float],
         is_busy: Callable[[], bool],
     ) -> None:
-        self._journal = journal
+        self._stores = stores
         self._clock = clock
         self._keep_days = keep_days
         self._is_busy = is_busy
@@ -55,7 +56,8 @@ class Retention:
         if not days:
             return
         try:
-            removed = await self._journal.prune(self._clock.time() - days * DAY_SECONDS)
+            before = self._clock.time() - days * DAY_SECONDS
+            removed, *_ = [await store.prune(before) for store in self._stores]
         except (StoreError, OverloadedError) as error:
             log.warning("old runs cannot be deleted: %s", error)
         else:

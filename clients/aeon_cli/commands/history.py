@@ -1,4 +1,4 @@
-"""`fork` and `replay`: commands that work on the record of a run."""
+"""`fork`, `replay` and `undo`: commands that work on the record of a run."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -115,6 +115,33 @@ def replay(context: click.Context, /, run_id: str, until_seq: int, as_json: bool
     print(f"{counted(count, 'event')} replayed: identical to the record.", file=sys.stderr)
 
 
+@click.command()
+@run_argument
+@json_option
+@click.pass_context
+def undo(context: click.Context, /, run_id: str, as_json: bool) -> int:
+    """Take back what a run changed: files and remembered facts.
+
+    Contents, permissions, moves and deletions are restored, the latest change first. A file or fact that was
+    changed since is left alone, and the exit code is then 1. The run must have ended. RUN is a run id, or
+    `last` for the newest run.
+    """
+    from aeon_cli.text.printable import printable
+
+    with connect(context) as client:
+        report = client.undo_run(run_named(client, run_id))
+    if as_json:
+        print_json(report)
+    else:
+        for done in report.undone:
+            print(printable(f"{done.target}: {done.outcome}"))
+        for refusal in report.refused:
+            print(printable(f"{refusal.target}: left alone, {refusal.message}"), file=sys.stderr)
+        if not report.undone and not report.refused:
+            print("Nothing to undo.", file=sys.stderr)
+    return 1 if report.refused else 0
+
+
 def _before_step(client: "Client", run_id: str, step_id: str) -> int:
     """The last event before the step first started."""
     from aeon_cli.runs.details import events_so_far
@@ -126,4 +153,4 @@ def _before_step(client: "Client", run_id: str, step_id: str) -> int:
     raise click.UsageError(f"Run {run_id} has not started a step {step_id}.")
 
 
-COMMANDS = {80: fork, 90: replay}
+COMMANDS = {80: fork, 90: replay, 95: undo}

@@ -242,6 +242,28 @@ def run_summary(wire: runs_pb2.RunSummary) -> runs.RunSummary:
     )
 
 
+def undone_change(wire: runs_pb2.UndoneChange) -> runs.UndoneChange:
+    return runs.UndoneChange(
+        target=wire.target,
+        outcome=wire.outcome,
+    )
+
+
+def refused_undo(wire: runs_pb2.RefusedUndo) -> runs.RefusedUndo:
+    return runs.RefusedUndo(
+        target=wire.target,
+        reason=wire.reason,
+        message=wire.message,
+    )
+
+
+def undo_report(wire: runs_pb2.UndoRunResponse) -> runs.UndoReport:
+    return runs.UndoReport(
+        undone=tuple(map(undone_change, wire.undone)),
+        refused=tuple(map(refused_undo, wire.refused)),
+    )
+
+
 def session(wire: sessions_pb2.Session) -> sessions.Session:
     return sessions.Session(
         session_id=wire.session_id,

@@ -18,9 +18,19 @@ from aeond_client.calls.call_spec import (
 )
 from aeond_client.errors import InvalidInputError
 from aeond_client.events import Event
-from aeond_client.runs import Budget, Plan, PlanStep, Resolution, Run, RunState, RunSummary
+from aeond_client.runs import (
+    Budget,
+    Plan,
+    PlanStep,
+    Resolution,
+    Run,
+    RunState,
+    RunSummary,
+    UndoReport,
+)
 
 REPLAY_SECONDS = 600.0
+UNDO_SECONDS = 60.0
 
 _RUNS = methods_of(runs_pb2.DESCRIPTOR)
 
@@ -124,6 +134,11 @@ def replay_run(run_id: str, until_seq: int) -> Call[tuple[Event, ...]]:
     """A streaming call: `read` reads each message."""
     request = runs_pb2.ReplayRunRequest(run_id=run_id, until_seq=until_seq)
     return Call(_RUNS["ReplayRun"], request, events_of, False, REPLAY_SECONDS)
+
+
+def undo_run(run_id: str) -> Call[UndoReport]:
+    request = runs_pb2.UndoRunRequest(run_id=run_id)
+    return Call(_RUNS["UndoRun"], request, reading.undo_report, False, UNDO_SECONDS)
 
 
 def watch_run(

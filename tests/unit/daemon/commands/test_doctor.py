@@ -116,13 +116,13 @@ def test_a_state_folder_of_another_user_s_is_bad_and_no_end_of_the_look() -> Non
         state = home / "other" / "state"
         state.mkdir(parents=True)
         paths = Paths(home / "aeond.toml", state, home / "aeond.sock", home / "models", home)
-        stored = dict.fromkeys(("journal", "memory", "sessions", "tools", "model"), Verdict.GOOD)
+        stored = dict.fromkeys(("journal", "memory", "sessions", "undo log", "tools", "model"), Verdict.GOOD)
         with as_outsider(home / "other"):
             assert doctor.state_folder(paths).verdict is Verdict.BAD
             assert doctor.disk(paths).subject == "disk"
             stored |= {finding.subject: finding.verdict for finding in doctor.stored(Config(), paths)}
         assert stored == {
-            **dict.fromkeys(("journal", "memory", "sessions"), Verdict.BAD),
+            **dict.fromkeys(("journal", "memory", "sessions", "undo log"), Verdict.BAD),
             "tools": Verdict.GOOD,
             "model": Verdict.DOUBTFUL,
             "embedding": Verdict.DOUBTFUL,

@@ -19,6 +19,7 @@ from aeond.service.history.retention import (
 from tests.support.doubles import ManualClock
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.journals import beginning, ending
+from tests.support.undo import InMemoryUndoLog
 
 NOW = 100 * DAY_SECONDS
 
@@ -30,11 +31,14 @@ class World:
     keep_days: float = 30.0
     busy: bool = False
     journal: InMemoryJournal = field(default_factory=InMemoryJournal)
+    undo_log: InMemoryUndoLog = field(default_factory=InMemoryUndoLog)
     clock: ManualClock = field(default_factory=lambda: ManualClock(NOW))
 
     @asynccontextmanager
     async def keeping(self) -> AsyncIterator[None]:
-        retention = Retention(self.journal, self.clock, lambda: self.keep_days, lambda: self.busy)
+        retention = Retention(
+            (self.journal, self.undo_log), self.clock, lambda: self.keep_days, lambda: self.busy
+        )
         for run_id, ended_time in (("old", NOW - 40 * DAY_SECONDS), ("young", NOW - 20 * DAY_SECONDS)):
             await self.journal.append(
                 [*beginning(run_id, time=ended_time), ending(run_id, 3, RunState.SUCCEEDED, time=ended_time)]

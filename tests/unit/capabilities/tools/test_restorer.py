@@ -1,0 +1,211 @@
+"""Taking back changes of files and facts."""
+
+import os
+import stat
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from aeond.capabilities.tools.files.file_state import identity_of
+from aeond.capabilities.tools.restorer import Restorer
+from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.domain.undo import Change, ChangeKind, Undone, UndoReport
+from aeond.domain.values import JsonValue, canonical_json
+from aeond.errors import StoreError
+from tests.support.file_tools import FileTools
+from tests.support.memory import InMemoryMemory
+from tests.support.undo import InMemoryUndoLog
+
+
+class Place:
+    """A folder, a memory, the tools that change them, and the Undo over both."""
+
+    def __init__(self, folder: Path, log: InMemoryUndoLog) -> None:
+        self.folder = folder
+        self.log = log
+        self.tools = FileTools(folder, log)
+        self.memory = InMemoryMemory()
+        self.restorer = Restorer(log, self.tools.files, WorkerThreads(), self.memory)
+
+    async def undo(self, *owners: str) -> UndoReport:
+        with anyio.fail_after(60):
+            return await self.restorer.undo(owners or ("run1",))
+
+    def tree(self) -> dict[str, tuple[bytes, int] | None]:
+        """Everything in the folder: content and permissions of files, None for a folder."""
+        return {
+            str(path.relative_to(self.folder)): (path.read_bytes(), stat.S_IMODE(path.stat().st_mode))
+            if path.is_file()
+            else None
+            for path in self.folder.rglob("*")
+        }
+
+    async def remember(self, key: str, value: JsonValue | None, before: JsonValue | None) -> None:
+        """Changes a fact as a memory tool does: recorded first."""
+        content = None if before is None else canonical_json(before).encode()
+        after = "" if value is None else identity_of(canonical_json(value).encode())
+        await self.log.record(
+            Change("run1", "s1", f"fact {key}", ChangeKind.FACT, "", key, content, after, 1.0)
+        )
+        if value is None:
+            await self.memory.delete(key)
+        else:
+            await self.memory.write(key, value)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    (tmp_path / "a.txt").chmod(0o640)
+    (tmp_path / "b.txt").write_text("b")
+    return Place(tmp_path, InMemoryUndoLog())
+
+
+CALLS: dict[str, dict[str, Any]] = {
+    "write_file": {"path": "a.txt", "content": "new"},
+    "edit_file": {"path": "a.txt", "old": "two", "new": "2"},
+    "append_file": {"path": "a.txt", "text": "three"},
+    "move_file": {"path": "a.txt", "to": "x/y/c.txt"},
+    "delete_file": {"path": "a.txt"},
+}
+
+
+@pytest.mark.parametrize("tool", sorted(CALLS))
+async def test_each_change_is_taken_back(place: Place, tool: str) -> None:
+    """Content, permissions and place of a file are as before, and folders that were made are gone."""
+    before = place.tree()
+    await place.tools.done(tool, **CALLS[tool])
+    assert place.tree() != before
+    report = await place.undo()
+    outcome = "moved back" if tool == "move_file" else "restored"
+    assert report == UndoReport((Undone("a.txt", outcome),))
+    assert place.tree() == before
+    assert await place.undo() == UndoReport()
+
+
+async def test_a_new_file_is_removed_with_its_folders(place: Place) -> None:
+    """A file that was created is removed, and so are the folders made for it, unless something else is in them."""
+    before = place.tree()
+    await place.tools.done("write_file", path="x/y/new.txt", content="new")
+    assert (await place.undo()).undone == (Undone("x/y/new.txt", "removed"),)
+    assert place.tree() == before
+    await place.tools.done("write_file", path="x/y/new.txt", content="new")
+    (place.folder / "x" / "own.txt").touch()
+    await place.undo()
+    assert sorted(os.listdir(place.folder / "x")) == ["own.txt"]
+
+
+async def test_a_whole_run_is_taken_back(place: Place) -> None:
+    """Many changes of the same files are taken back from the last to the first."""
+    before = place.tree()
+    for tool, arguments in (
+        ("append_file", {"path": "a.txt", "text": "three"}),
+        ("move_file", {"path": "a.txt", "to": "deep/c.txt"}),
+        ("edit_file", {"path": "deep/c.txt", "old": "two", "new": "2"}),
+        ("write_file", {"path": "a.txt", "content": "another"}),
+        ("delete_file", {"path": "deep/c.txt"}),
+        ("move_file", {"path": "b.txt", "to": "deep/b.txt"}),
+    ):
+        await place.tools.done(tool, **arguments)
+    report = await place.undo()
+    assert (len(report.undone), report.refused) == (6, ())
+    assert place.tree() == before
+
+
+@pytest.mark.parametrize("tool", sorted(CALLS))
+async def test_what_was_changed_since_is_left_alone(place: Place, tool: str) -> None:
+    """A file that others changed after the run is refused and stays, and the rest is taken back."""
+    await place.tools.done("edit_file", path="b.txt", old="b", new="c")
+    await place.tools.done(tool, **CALLS[tool])
+    target = place.folder / ("x/y/c.txt" if tool == "move_file" else "a.txt")
+    target.write_text("by hand")
+    report = await place.undo()
+    assert [(one.target, one.reason) for one in report.refused] == [("a.txt", "CHANGED_SINCE")]
+    assert report.undone == (Undone("b.txt", "restored"),)
+    assert target.read_text() == "by hand"
+    assert [one.reason for one in (await place.undo()).refused] == ["CHANGED_SINCE"]
+
+
+async def test_a_change_that_was_only_recorded_is_settled(place: Place) -> None:
+    """A record of a change that was never made is dropped without a report, and nothing changes."""
+    before = place.tree()
+    for tool, arguments in CALLS.items():
+        await place.tools.done(tool, tool, **arguments)
+        recorded = await place.log.latest(("run1",))
+        assert recorded is not None
+        await place.undo()
+        await place.log.record(recorded)
+    assert await place.undo() == UndoReport()
+    assert await place.log.latest(("run1",)) is None
+    assert place.tree() == before
+
+
+async def test_what_is_not_kept_is_refused(tmp_path: Path) -> None:
+    """Without the content from before a file stays as it is; what needs no content is still taken back."""
+    place = Place(tmp_path, InMemoryUndoLog(0))
+    (tmp_path / "a.txt").write_text("one")
+    await place.tools.done("append_file", path="a.txt", text="two")
+    await place.tools.done("write_file", path="new.txt", content="new")
+    report = await place.undo()
+    assert report.undone == (Undone("new.txt", "removed"),)
+    assert [(one.target, one.reason) for one in report.refused] == [("a.txt", "CONTENT_NOT_KEPT")]
+    assert (tmp_path / "a.txt").read_text() == "one\ntwo\n"
+
+
+async def test_only_the_given_owners_are_undone(place: Place) -> None:
+    """Changes of other runs stay, and are not mentioned."""
+    await place.tools.done("delete_file", path="a.txt")
+    assert await place.undo("run2", "run3") == UndoReport()
+    assert not (place.folder / "a.txt").exists()
+
+
+async def test_what_may_not_be_written_is_refused(place: Place) -> None:
+    """An error of one file, such as a missing workspace, is its refusal and does not end the work."""
+    await place.tools.done("delete_file", path="a.txt")
+    gone = await place.log.latest(("run1",))
+    assert gone is not None
+    await place.log.record(replace(gone, call_id="other", root=str(place.folder / "gone"), path="z.txt"))
+    report = await place.undo()
+    assert [(one.target, one.reason) for one in report.refused] == [("z.txt", "WORKSPACE_MISSING")]
+    assert report.undone == (Undone("a.txt", "restored"),)
+
+
+async def test_facts_are_taken_back(place: Place) -> None:
+    """A fact gets its value from before, a new one is forgotten, a forgotten one is remembered."""
+    await place.memory.write("changed", "old")
+    await place.memory.write("lost", [1, "x"])
+    await place.remember("changed", "new", "old")
+    await place.remember("new", 5, None)
+    await place.remember("lost", None, [1, "x"])
+    report = await place.undo()
+    assert {(one.target, one.outcome) for one in report.undone} == {
+        ("changed", "restored"),
+        ("new", "forgotten"),
+        ("lost", "restored"),
+    }
+    assert dict(await place.memory.search("")) == {"changed": "old", "lost": [1, "x"]}
+
+
+async def test_facts_that_changed_since_are_left_alone(place: Place) -> None:
+    """A fact with another value than the run gave it is refused; one that is as before is settled."""
+    await place.remember("one", "new", None)
+    await place.remember("two", "new", "old")
+    await place.memory.write("one", "by hand")
+    await place.memory.write("two", "old")
+    report = await place.undo()
+    assert ([one.target for one in report.refused], report.undone) == (["one"], ())
+    assert dict(await place.memory.search("")) == {"one": "by hand", "two": "old"}
+
+
+async def test_a_broken_log_ends_the_work(place: Place) -> None:
+    """A log that cannot be read is an error of the call, not a refusal."""
+
+    class BrokenLog(InMemoryUndoLog):
+        async def latest(self, owners: Any, below: int = 0) -> Change | None:
+            raise StoreError("the disk is broken")
+
+    with pytest.raises(StoreError):
+        await Restorer(BrokenLog(), place.tools.files, WorkerThreads(), place.memory).undo(("run1",))

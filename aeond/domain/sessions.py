@@ -32,8 +32,8 @@ class Session:
 
 @frozen
 class SessionMessage:
-    """A request in the user's own words, or the answer of its run. Numbers increase in order of arrival;
-    `time` is Unix seconds.
+    """A request in the user's own words, the answer of its run, or (`of_question`) a question that the run asked
+    the user, and the user's answer to it. Numbers increase in the order of recording; `time` is Unix seconds.
     """
 
     number: int
@@ -41,6 +41,17 @@ class SessionMessage:
     role: Role
     text: str
     time: float
+    of_question: bool = False
+
+
+@frozen
+class AnsweredQuestion:
+    """A question that a run asked the user, with the user's answer. Times are Unix seconds."""
+
+    question: str
+    asked_time: float
+    answer: str
+    answered_time: float
 
 
 @frozen

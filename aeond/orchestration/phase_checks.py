@@ -171,7 +171,7 @@ def _evaluation_is_of_this_pass(run: RunSnapshot, events: Sequence[e.EventKind])
 
 def _scored(evaluation: Evaluation) -> bool:
     scores = (evaluation.completeness, evaluation.coherence, evaluation.consistency)
-    return all(0.0 <= score <= 1.0 for score in scores)
+    return all(score is None or 0.0 <= score <= 1.0 for score in scores)
 
 
 # ---------------------------------------------------------------- the contracts

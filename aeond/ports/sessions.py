@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from aeond.domain.sessions import Session, SessionContext, SessionDigest, SessionMessage, SessionPast
+from aeond.domain.sessions import (
+    AnsweredQuestion,
+    Session,
+    SessionContext,
+    SessionDigest,
+    SessionMessage,
+    SessionPast,
+)
 
 
 class SessionStore(Protocol):
@@ -32,8 +39,12 @@ class SessionStore(Protocol):
         of a session without one. NotFoundError (reason SESSION_NOT_FOUND).
         """
 
-    async def end_run(self, run_id: str, answer: str | None, time: float) -> None:
-        """Records the answer, if any, and closes the run; does nothing for a run that is not open."""
+    async def end_run(
+        self, run_id: str, answer: str | None, time: float, asked: Sequence[AnsweredQuestion] = ()
+    ) -> None:
+        """Records the questions that the user answered, each as two messages, then the answer, if any, and closes
+        the run; does nothing for a run that is not open.
+        """
 
     async def forget_run(self, run_id: str) -> None:
         """Removes the beginning of a run that was never created; does nothing for a run that is not open."""

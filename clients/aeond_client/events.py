@@ -317,16 +317,18 @@ class PassEvaluated:
     """The reasons, as stable UPPER_SNAKE words."""
     issues: tuple[Issue, ...] = ()
     """The issues found."""
-    completeness: float = 0.0
-    """0 to 1."""
-    coherence: float = 0.0
-    """0 to 1."""
-    consistency: float = 0.0
-    """0 to 1."""
+    completeness: float | None = None
+    """How far the request is fulfilled, 0 to 1. Valid if judged."""
+    coherence: float | None = None
+    """How well the parts fit together, 0 to 1. Valid if judged."""
+    consistency: float | None = None
+    """How far the parts agree, 0 to 1. Valid if judged."""
     final_output: str = ""
     """The proposed final output. Empty: none."""
     used: Amounts = field(default_factory=Amounts)
     """The amounts used."""
+    judged: bool = False
+    """Whether a model judged. If not, there are no scores."""
 
 
 @dataclass(frozen=True, slots=True)

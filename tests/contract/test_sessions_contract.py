@@ -8,7 +8,7 @@ import pytest
 
 from aeond.capabilities.sessions.sqlite_sessions import SqliteSessions
 from aeond.domain.messages import Role
-from aeond.domain.sessions import Session, SessionDigest
+from aeond.domain.sessions import AnsweredQuestion, Session, SessionDigest
 from aeond.errors import NotFoundError, WrongStateError
 from aeond.ports.sessions import SessionStore
 from tests.support.in_memory_sessions import InMemorySessions
@@ -106,6 +106,33 @@ async def test_a_run_may_end_without_an_answer(store: SessionStore) -> None:
     await store.end_run("r1", None, 201.0)
     assert [message.role for message in await store.messages("a")] == [Role.USER]
     assert await store.open_runs("a") == []
+
+
+async def test_answered_questions_are_messages(store: SessionStore) -> None:
+    """A question and its answer are said by agent and user, before the answer of the run, and once."""
+    await store.create(session("a"), "")
+    await store.begin_run("a", "r1", "Book a table.", 200.0)
+    asked = AnsweredQuestion("For how many?", 201.0, "four", 202.0)
+    for _ in range(2):
+        await store.end_run("r1", "Booked.", 203.0, (asked,))
+    said = await store.messages("a")
+    assert [(m.number, m.role, m.text, m.time, m.of_question) for m in said] == [
+        (1, Role.USER, "Book a table.", 200.0, False),
+        (2, Role.AGENT, "For how many?", 201.0, True),
+        (3, Role.USER, "four", 202.0, True),
+        (4, Role.AGENT, "Booked.", 203.0, False),
+    ]
+    after = await store.get("a")
+    assert after is not None
+    assert (after.message_count, after.run_count, after.changed_time) == (4, 1, 203.0)
+
+
+async def test_a_cancelled_run_keeps_its_answered_questions(store: SessionStore) -> None:
+    """What the user answered is recorded even if the run has no answer."""
+    await store.create(session("a"), "")
+    await store.begin_run("a", "r1", "Book a table.", 200.0)
+    await store.end_run("r1", None, 203.0, (AnsweredQuestion("For how many?", 201.0, "four", 202.0),))
+    assert [m.text for m in await store.messages("a")] == ["Book a table.", "For how many?", "four"]
 
 
 async def test_a_run_that_never_was_is_taken_back(store: SessionStore) -> None:

@@ -14,7 +14,7 @@ from aeond.capabilities.sessions.rules import (
     title_of,
 )
 from aeond.domain.messages import Role
-from aeond.domain.sessions import Session, SessionDigest, SessionMessage
+from aeond.domain.sessions import AnsweredQuestion, Session, SessionDigest, SessionMessage
 
 
 @dataclass(eq=False, slots=True)
@@ -27,9 +27,9 @@ class _Kept:
     messages: list[SessionMessage] = field(default_factory=list)
     digest: SessionDigest = field(default_factory=SessionDigest)
 
-    def say(self, run_id: str, role: Role, text: str, time: float) -> None:
+    def say(self, run_id: str, role: Role, text: str, time: float, *, of_question: bool = False) -> None:
         self.last_number += 1
-        self.messages.append(SessionMessage(self.last_number, run_id, role, text, time))
+        self.messages.append(SessionMessage(self.last_number, run_id, role, text, time, of_question))
         self.session = replace(
             self.session,
             message_count=self.session.message_count + 1,
@@ -90,11 +90,17 @@ class InMemorySessions:
         self._open[run_id] = kept
         await cancel_shielded_checkpoint()
 
-    async def end_run(self, run_id: str, answer: str | None, time: float) -> None:
+    async def end_run(
+        self, run_id: str, answer: str | None, time: float, asked: Sequence[AnsweredQuestion] = ()
+    ) -> None:
         await checkpoint_if_cancelled()
         kept = self._open.pop(run_id, None)
-        if kept is not None and answer is not None:
-            kept.say(run_id, Role.AGENT, answer, time)
+        if kept is not None:
+            for one in asked:
+                kept.say(run_id, Role.AGENT, one.question, one.asked_time, of_question=True)
+                kept.say(run_id, Role.USER, one.answer, one.answered_time, of_question=True)
+            if answer is not None:
+                kept.say(run_id, Role.AGENT, answer, time)
         await cancel_shielded_checkpoint()
 
     async def forget_run(self, run_id: str) -> None:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import apsw
 
@@ -21,13 +21,39 @@ from aeond.capabilities.sessions.rules import (
 from aeond.capabilities.sqlite_access import SqliteAccess
 from aeond.capabilities.sqlite_file import FileFormat
 from aeond.domain.messages import Role
-from aeond.domain.sessions import Session, SessionDigest, SessionMessage
+from aeond.domain.sessions import AnsweredQuestion, Session, SessionDigest, SessionMessage
+
+_MESSAGES: Final = """
+    CREATE TABLE messages (
+        session_id TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        run_id TEXT NOT NULL,
+        role TEXT NOT NULL,
+        text TEXT NOT NULL,
+        time REAL NOT NULL,
+        of_question INTEGER NOT NULL,
+        PRIMARY KEY (session_id, number)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX messages_by_run ON messages (run_id);
+"""
+
+
+def _add_questions(connection: apsw.Connection) -> None:
+    """Version 2: a run has more messages than its request and its answer."""
+    connection.execute("ALTER TABLE messages RENAME TO messages_1")
+    connection.execute(_MESSAGES)
+    connection.execute(
+        "INSERT INTO messages SELECT session_id, number, run_id, role, text, time, 0 FROM messages_1"
+    )
+    connection.execute("DROP TABLE messages_1")
+
 
 # `place` is Session.place: an index on it sorts lists, so the list of all sessions is never sorted.
 SESSIONS = FileFormat(
     name="sessions",
     application_id=0x61657365,  # "aese"
-    version=1,
+    version=2,
+    upgrades=(_add_questions,),
     schema="""
     CREATE TABLE sessions (
         session_id TEXT NOT NULL PRIMARY KEY,
@@ -45,24 +71,14 @@ SESSIONS = FileFormat(
     ) STRICT, WITHOUT ROWID;
     CREATE UNIQUE INDEX sessions_by_request ON sessions (uid, request_id) WHERE request_id <> '';
 
-    CREATE TABLE messages (
-        session_id TEXT NOT NULL,
-        number INTEGER NOT NULL,
-        run_id TEXT NOT NULL,
-        role TEXT NOT NULL,
-        text TEXT NOT NULL,
-        time REAL NOT NULL,
-        PRIMARY KEY (session_id, number),
-        UNIQUE (run_id, role)
-    ) STRICT, WITHOUT ROWID;
-
     CREATE TABLE open_runs (
         run_id TEXT NOT NULL PRIMARY KEY,
         session_id TEXT NOT NULL,
         number INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX open_runs_by_session ON open_runs (session_id, number);
-    """,
+    """
+    + _MESSAGES,
 )
 
 _COLUMNS = "session_id, title, created_time, changed_time, message_count, run_count, labels, uid"
@@ -154,10 +170,17 @@ class SqliteSessions:
 
         await self._file.change(begin)
 
-    async def end_run(self, run_id: str, answer: str | None, time: float) -> None:
+    async def end_run(
+        self, run_id: str, answer: str | None, time: float, asked: Sequence[AnsweredQuestion] = ()
+    ) -> None:
         def end(cursor: apsw.Cursor) -> None:
             session_id = _close(cursor, run_id)
-            if session_id is not None and answer is not None:
+            if session_id is None:
+                return
+            for one in asked:
+                _say(cursor, session_id, run_id, Role.AGENT, one.question, one.asked_time, of_question=True)
+                _say(cursor, session_id, run_id, Role.USER, one.answer, one.answered_time, of_question=True)
+            if answer is not None:
                 _say(cursor, session_id, run_id, Role.AGENT, answer, time)
 
         await self._file.change(end)
@@ -190,12 +213,12 @@ class SqliteSessions:
         def read(cursor: apsw.Cursor) -> list[SessionMessage]:
             page: list[SessionMessage] = []
             size = 0
-            for number, run_id, role, text, time in cursor.execute(
-                "SELECT number, run_id, role, text, time FROM messages "
+            for number, run_id, role, text, time, of_question in cursor.execute(
+                "SELECT number, run_id, role, text, time, of_question FROM messages "
                 "WHERE session_id = ? AND number > ? ORDER BY number LIMIT ?",
                 (session_id, after, page_limit(limit)),
             ):
-                page.append(SessionMessage(number, run_id, Role(role), text, time))
+                page.append(SessionMessage(number, run_id, Role(role), text, time, bool(of_question)))
                 size += len(text)
                 if size >= PAGE_BYTES:
                     break
@@ -233,7 +256,16 @@ def _session(row: Any) -> Session:
     return Session(session_id, title, created, changed, messages, runs, json.loads(labels), uid)
 
 
-def _say(cursor: apsw.Cursor, session_id: str, run_id: str, role: Role, text: str, time: float) -> int:
+def _say(
+    cursor: apsw.Cursor,
+    session_id: str,
+    run_id: str,
+    role: Role,
+    text: str,
+    time: float,
+    *,
+    of_question: bool = False,
+) -> int:
     """Adds a message and updates the session's sort key."""
     row: Any = cursor.execute(
         "SELECT last_number, changed_time FROM sessions WHERE session_id = ?", (session_id,)
@@ -242,7 +274,8 @@ def _say(cursor: apsw.Cursor, session_id: str, run_id: str, role: Role, text: st
         raise session_not_found(session_id)
     number, changed = row[0] + 1, max(row[1], time)
     cursor.execute(
-        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)", (session_id, number, run_id, str(role), text, time)
+        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (session_id, number, run_id, str(role), text, time, of_question),
     )
     cursor.execute(
         "UPDATE sessions SET last_number = ?, message_count = message_count + 1, changed_time = ?, place = ? "

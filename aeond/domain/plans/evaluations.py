@@ -30,18 +30,23 @@ class Issue:
 class Evaluation:
     """The evaluation of a plan before its first pass (`pass_index` 0), or of a pass.
 
-    The three scores are 0 to 1. `reasons` are codes that explain why it did or did not converge. A non-empty
-    `final_output` is the answer, written by the model from the results.
+    The three scores are 0 to 1, or None if no model judged. `reasons` are codes that explain why it did or did
+    not converge. A non-empty `final_output` is the answer, written by the model from the results.
     """
 
     pass_index: int
     converged: bool
     reasons: tuple[str, ...] = ()
     issues: tuple[Issue, ...] = ()
-    completeness: float = 0.0
-    coherence: float = 0.0
-    consistency: float = 0.0
+    completeness: float | None = None
+    coherence: float | None = None
+    consistency: float | None = None
     final_output: str = ""
+
+    @property
+    def judged(self) -> bool:
+        """Whether the scores are a model's judgement."""
+        return None not in (self.completeness, self.coherence, self.consistency)
 
 
 class RefinementOperation(StrEnum):

@@ -1,7 +1,7 @@
 """Sessions that grew long: their oldest exchanges become a digest, whose goal, binding statements and
 open questions are the words that were said."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -27,22 +27,41 @@ _EXCERPT_CHARS: Final = 110
 
 @frozen
 class Exchange:
-    """A request and its answer; without one it is `open`, or its run was cancelled."""
+    """A request and its answer; without one it is `open`, or its run was cancelled. `asked` are the questions in
+    between, each with the user's answer."""
 
     number: int
     request: str
     answer: str | None = None
     open: bool = False
+    asked: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def by_user(self) -> tuple[str, ...]:
+        """The user's words: the request, and the answers to questions."""
+        return (self.request, *(answer for _, answer in self.asked))
+
+    @property
+    def chars(self) -> int:
+        """The length of everything said."""
+        return sum(map(len, (*self.by_user, *(question for question, _ in self.asked), self.answer or "")))
 
 
 def exchanges_of(past: SessionPast) -> tuple[Exchange, ...]:
     """Messages by run, in the order of the requests."""
-    answers = {m.run_id: m.text for m in past.messages if m.role is Role.AGENT}
+    answers = {m.run_id: m.text for m in past.messages if m.role is Role.AGENT and not m.of_question}
     return tuple(
-        Exchange(m.number, m.text, answers.get(m.run_id), m.run_id in past.open_runs)
+        Exchange(m.number, m.text, answers.get(m.run_id), m.run_id in past.open_runs, _asked(past, m.run_id))
         for m in past.messages
-        if m.role is Role.USER
+        if m.role is Role.USER and not m.of_question
     )
+
+
+def _asked(past: SessionPast, run_id: str) -> tuple[tuple[str, str], ...]:
+    said = [message for message in past.messages if message.run_id == run_id and message.of_question]
+    by_agent = (message.text for message in said if message.role is Role.AGENT)
+    by_user = (message.text for message in said if message.role is Role.USER)
+    return tuple(zip(by_agent, by_user, strict=False))
 
 
 def extend(digest: SessionDigest, old: Sequence[Exchange], later: Sequence[Exchange]) -> SessionDigest:
@@ -50,7 +69,7 @@ def extend(digest: SessionDigest, old: Sequence[Exchange], later: Sequence[Excha
     what was open."""
     if not old:
         return digest
-    kept = [*digest.kept, *(line for exchange in old for line in binding_statements(exchange.request))]
+    kept = [*digest.kept, *binding_lines(old)]
     questions = [*digest.questions, *_unanswered(old), *_unheard(old, later)]
     settled = {spoken(e.request) for e in (*old, *later) if e.answer is not None}
     summary = [*digest.summary.splitlines(), *map(_excerpt, old)]
@@ -65,6 +84,13 @@ def extend(digest: SessionDigest, old: Sequence[Exchange], later: Sequence[Excha
         ),
         summary="\n".join(newest(summary, MAX_SUMMARY_CHARS)),
     )
+
+
+def binding_lines(exchanges: Iterable[Exchange]) -> Iterator[str]:
+    """The user's statements in these exchanges that may apply to later requests."""
+    for exchange in exchanges:
+        for text in exchange.by_user:
+            yield from binding_statements(text)
 
 
 def _unanswered(old: Sequence[Exchange]) -> list[str]:

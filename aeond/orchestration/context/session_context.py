@@ -7,8 +7,8 @@ from typing import Final
 from aeond.domain.messages import Message, Role
 from aeond.domain.sessions import SessionContext, SessionDigest
 from aeond.frozen import frozen
-from aeond.orchestration.context.constraints import binding_statements, is_standing, newest, without_repeats
-from aeond.orchestration.context.digests import Exchange, exchanges_of, extend
+from aeond.orchestration.context.constraints import is_standing, newest, without_repeats
+from aeond.orchestration.context.digests import Exchange, binding_lines, exchanges_of, extend
 from aeond.orchestration.context.shortening import shorten
 from aeond.ports import LLMAdapter
 from aeond.ports.sessions import SessionHistory
@@ -103,8 +103,9 @@ class _Told:
     @property
     def standing(self) -> tuple[str, ...]:
         """What the user said that holds from then on, the newest of it where that is much."""
-        said = (line for exchange in self.whole for line in binding_statements(exchange.request))
-        lines = without_repeats(line for line in (*self._kept, *said) if is_standing(line))
+        lines = without_repeats(
+            line for line in (*self._kept, *binding_lines(self.whole)) if is_standing(line)
+        )
         return newest(lines, MAX_STANDING_CHARS)
 
     @property
@@ -160,8 +161,12 @@ class _Told:
         return _last(self.digest.summary.splitlines(), self.summary_lines)
 
     def _spoken(self, exchange: Exchange) -> str:
-        answer = "(no answer)" if exchange.answer is None else shorten(exchange.answer, self.answer_chars)
-        return f"User: {shorten(exchange.request, self.answer_chars)}\nAssistant: {answer}"
+        answer = "(no answer)" if exchange.answer is None else exchange.answer
+        said = [("User", exchange.request)]
+        for question, reply in exchange.asked:
+            said += [("Assistant", question), ("User", reply)]
+        said.append(("Assistant", answer))
+        return "\n".join(f"{who}: {shorten(text, self.answer_chars)}" for who, text in said)
 
     def _digested(self, count: int) -> "_Told":
         """The same with the oldest of the whole exchanges in the digest: what binds in them is told on."""
@@ -176,7 +181,7 @@ def _place_of_latest(exchanges: Sequence[Exchange], max_chars: int) -> int:
     place = len(exchanges)
     while place:
         exchange = exchanges[place - 1]
-        total += len(exchange.request) + len(exchange.answer or "")
+        total += exchange.chars
         if total > max_chars and place < len(exchanges):
             break
         place -= 1

@@ -1,4 +1,4 @@
-"""When a pass is good enough: three scores against their thresholds, and nothing severe against it."""
+"""When a pass is good enough: three judged scores against their thresholds, and no severe issue."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,15 +9,16 @@ from aeond.frozen import frozen
 ALL_STEPS_COMPLETE: Final = "ALL_STEPS_COMPLETE"
 THRESHOLDS_MET: Final = "THRESHOLDS_MET"
 STUCK: Final = "STUCK"
+NOT_JUDGED: Final = "NOT_JUDGED"
 
 
 @frozen
 class Scores:
     """How far the request is fulfilled, how well the parts fit together, how far they agree: 0 to 1 each."""
 
-    completeness: float = 0.0
-    coherence: float = 0.0
-    consistency: float = 0.0
+    completeness: float
+    coherence: float
+    consistency: float
 
 
 @frozen
@@ -28,15 +29,20 @@ class Convergence:
     coherence: float = 0.90
     consistency: float = 0.90
 
-    def assess(self, scores: Scores, issues: Sequence[Issue] = ()) -> tuple[bool, tuple[str, ...]]:
+    def assess(self, scores: Scores | None, issues: Sequence[Issue] = ()) -> tuple[bool, tuple[str, ...]]:
         """Whether it converged, and the reason codes of why or why not.
 
-        A HIGH issue alone keeps a pass from converging, whatever its scores.
+        A HIGH issue alone keeps a pass from converging, whatever its scores. Without scores no pass converges.
         """
-        reasons = [
+        reasons = [] if scores is None else self._low(scores)
+        reasons += dict.fromkeys(issue.reason for issue in issues if issue.severity is Severity.HIGH)
+        if scores is None and not reasons:
+            reasons = [NOT_JUDGED]
+        return (False, tuple(reasons)) if reasons else (True, (THRESHOLDS_MET,))
+
+    def _low(self, scores: Scores) -> list[str]:
+        return [
             f"{name.upper()}_LOW"
             for name in ("completeness", "coherence", "consistency")
             if not getattr(self, name) <= getattr(scores, name) <= 1.0
         ]
-        reasons += dict.fromkeys(issue.reason for issue in issues if issue.severity is Severity.HIGH)
-        return (False, tuple(reasons)) if reasons else (True, (THRESHOLDS_MET,))

@@ -1,6 +1,6 @@
 """Phases B and C: whether a plan is worth running, and whether a pass gave what was asked for."""
 
-from dataclasses import replace
+from dataclasses import asdict
 from typing import Final
 
 from aeond.domain.messages import Message
@@ -13,7 +13,13 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.values import JsonValue
 from aeond.frozen import frozen
 from aeond.orchestration.context.prompt_fitting import fit_prompt
-from aeond.orchestration.evaluation.convergence import ALL_STEPS_COMPLETE, STUCK, Convergence, Scores
+from aeond.orchestration.evaluation.convergence import (
+    ALL_STEPS_COMPLETE,
+    NOT_JUDGED,
+    STUCK,
+    Convergence,
+    Scores,
+)
 from aeond.orchestration.evaluation.issues import MAX_ISSUES, PassFacts, pass_facts, plan_issues
 from aeond.orchestration.evaluation.judgement_schema import judgement_schema, read_issues, read_scores
 from aeond.orchestration.evaluation.progress import executed_steps, stuck_in
@@ -34,7 +40,6 @@ MAX_RESULT_CHARS: Final = 6_000
 DEEP: Final = 4  # the reasoning depth from which a plan is judged by the model before it runs
 
 PLAN_VALID: Final = "PLAN_VALID"
-_COMPLETE: Final = Scores(1.0, 1.0, 1.0)
 
 
 @frozen
@@ -83,23 +88,22 @@ class PlanEvaluator:
         schema = judgement_schema([step.step_id for step in plan], scored=False)
         said = await self._model.ask(messages, schema, MAX_JUDGEMENT_TOKENS, grant, JUDGEMENT_SECONDS)
         if not said.ok:
-            problem = said.problem or Problem("NOT_JUDGED", "the plan could not be judged")
+            problem = said.problem or Problem(NOT_JUDGED, "the plan could not be judged")
             return failure(problem, Judgement(_of_plan(())))
         return success(Judgement(_of_plan(read_issues(said.value))))
 
     async def _judge_pass(self, run: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         facts = pass_facts(run)
         if facts.flawless:
-            return success(Judgement(_scored(run, _COMPLETE, True, (ALL_STEPS_COMPLETE,), ())))
+            return success(Judgement(Evaluation(run.pass_index, True, (ALL_STEPS_COMPLETE,))))
         why = stuck_in(run)
         stuck = (Issue(STUCK, Severity.HIGH, "", why),) if why else ()
         if stuck or facts.lacking:
-            scores = replace(_COMPLETE, completeness=facts.completeness)
-            return success(Judgement(self._assess(run, scores, (*stuck, *facts.issues))))
+            return success(Judgement(self._assess(run, None, (*stuck, *facts.issues))))
         said = await self._ask(run, facts, grant)
         if not said.ok:
-            problem = said.problem or Problem("NOT_JUDGED", "the pass could not be judged")
-            return failure(problem, Judgement(self._assess(run, Scores(), facts.issues)))
+            problem = said.problem or Problem(NOT_JUDGED, "the pass could not be judged")
+            return failure(problem, Judgement(self._assess(run, None, facts.issues)))
         issues = (*facts.issues, *read_issues(said.value))
         return success(Judgement(self._assess(run, read_scores(said.value), issues)))
 
@@ -119,9 +123,10 @@ class PlanEvaluator:
             fitted.value.messages, schema, MAX_JUDGEMENT_TOKENS, grant, JUDGEMENT_SECONDS
         )
 
-    def _assess(self, run: RunSnapshot, scores: Scores, issues: tuple[Issue, ...]) -> Evaluation:
+    def _assess(self, run: RunSnapshot, scores: Scores | None, issues: tuple[Issue, ...]) -> Evaluation:
         converged, reasons = self._convergence.assess(scores, issues)
-        return _scored(run, scores, converged, reasons, issues[:MAX_ISSUES])
+        judged = {} if scores is None else asdict(scores)
+        return Evaluation(run.pass_index, converged, reasons, issues[:MAX_ISSUES], **judged)
 
 
 def _is_deep(profile: TaskProfile) -> bool:
@@ -138,17 +143,3 @@ def _of_plan(issues: tuple[Issue, ...]) -> Evaluation:
     severe = [issue for issue in issues if issue.severity is not Severity.LOW]
     reasons = tuple(dict.fromkeys(issue.reason for issue in severe)) or (PLAN_VALID,)
     return Evaluation(0, not severe, reasons, issues)
-
-
-def _scored(
-    run: RunSnapshot, scores: Scores, converged: bool, reasons: tuple[str, ...], issues: tuple[Issue, ...]
-) -> Evaluation:
-    return Evaluation(
-        run.pass_index,
-        converged,
-        reasons,
-        issues,
-        scores.completeness,
-        scores.coherence,
-        scores.consistency,
-    )

@@ -33,16 +33,15 @@ _PROPOSALS: Final = {
 
 @frozen
 class PassFacts:
-    """A pass as its steps tell it. `completeness` is the share of the steps that gave a result, not
-    counting those of earlier passes that later steps made good."""
+    """A pass as its steps tell it. `succeeded` is whether any step gave a result."""
 
     issues: tuple[Issue, ...]
-    completeness: float
+    succeeded: bool
 
     @property
     def flawless(self) -> bool:
         """Whether every step gave its result and nothing is flagged."""
-        return not self.issues and self.completeness >= 1.0
+        return self.succeeded and not self.issues
 
     @property
     def lacking(self) -> bool:
@@ -74,21 +73,14 @@ def pass_facts(run: RunSnapshot) -> PassFacts:
     settled = frozenset(_settled(run))
     fresh = [index for index in range(1, run.pass_index + 1) if fresh_steps(run, index)]
     issues: list[Issue] = []
-    missing = 0
     for step in run.steps.values():
         if step.step_id in settled:
             continue
         made_good = any(index > step.pass_index for index in fresh)
-        found = list(_of_step(step, made_good=made_good))
-        issues += found
-        missing += any(issue.severity is Severity.HIGH for issue in found)
-    if missing:  # what was skipped for them is missing too
-        missing += len(run.steps_in(StepState.SKIPPED))
-    succeeded = len(run.steps_in(StepState.SUCCEEDED))
-    share = succeeded / (succeeded + missing) if succeeded else 0.0
+        issues += _of_step(step, made_good=made_good)
     if len(issues) > MAX_ISSUES:  # what is lacking first: a cut must not hide it
         issues.sort(key=lambda issue: issue.severity is not Severity.HIGH)
-    return PassFacts(tuple(issues[:MAX_ISSUES]), share)
+    return PassFacts(tuple(issues[:MAX_ISSUES]), bool(run.steps_in(StepState.SUCCEEDED)))
 
 
 def _settled(run: RunSnapshot) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Keeps session messages consistent with the journal.
 
-The request of a run is recorded before the run is journaled, and its answer after its end is. In between the
-run is open. Reading a session first settles open runs: a run that ended gets its answer recorded, and a run
-unknown to the journal is removed. Thus each message exists exactly once, whenever a daemon dies, and the
+The request of a run is recorded before the run is journaled. After its end is journaled, the questions that the
+user answered in it and its answer are recorded. In between the run is open. Reading a session first settles open
+runs: a run that ended gets its questions and its answer recorded, and a run unknown to the journal is removed. Thus each message exists exactly once, whenever a daemon dies, and the
 journal remains the only source of truth.
 
 A fork adds nothing to the session: it reads the history of the original run and is not recorded.
@@ -19,11 +19,12 @@ import anyio
 
 from aeond.domain.messages import Role
 from aeond.domain.runs.events import Event, RunCreated
-from aeond.domain.sessions import SessionDigest, SessionMessage, SessionPast
+from aeond.domain.sessions import AnsweredQuestion, SessionDigest, SessionMessage, SessionPast
 from aeond.errors import AeondError, ReplayError, StoreError
 from aeond.ports import Journal
 from aeond.ports.sessions import SessionStore
 from aeond.service.folding import RunFolding
+from aeond.service.sessions.answered_questions import answered_questions
 
 # A digest is due long before this; the limit bounds one read in any case.
 MAX_READ_MESSAGES: Final = 2_000
@@ -83,9 +84,9 @@ class SessionRecords:
                 continue
             self._unsure.discard(run_id)
             if summary.state.ended:
-                answer = await self._answer(run_id)
+                answer, asked = await self._answer(run_id)
                 with anyio.CancelScope(shield=True):
-                    await self._store.end_run(run_id, answer, summary.changed_time)
+                    await self._store.end_run(run_id, answer, summary.changed_time, asked)
 
     async def read(self, session_id: str, run_id: str) -> SessionPast:
         """See ports.SessionHistory. At most the newest 2,000 messages; requests in full, answers up to 8,000
@@ -109,7 +110,7 @@ class SessionRecords:
         came, last = False, digest.through
         while page := await self._store.messages(session_id, after=last):
             for message in page:
-                if message.role is Role.USER:
+                if message.role is Role.USER and not message.of_question:
                     came = came or message.run_id == run_id
                     asked.update(() if came else (message.run_id,))
                 if message.run_id in asked:
@@ -127,17 +128,18 @@ class SessionRecords:
             run_id = created.ancestry.forked_run_id
         return run_id
 
-    async def _answer(self, run_id: str) -> str | None:
-        """The answer of a run that has ended; None for a cancelled one."""
+    async def _answer(self, run_id: str) -> tuple[str | None, tuple[AnsweredQuestion, ...]]:
+        """The answer of a run that has ended, None for a cancelled one; and the questions answered in it."""
         try:
             answer = (await self._folding.snapshot(run_id)).answer
+            asked = await answered_questions(self._journal, run_id)
         except ReplayError as error:
             log.warning("the answer of a run cannot be read: %s", error, extra={"run_id": run_id})
-            return None
-        return None if answer is None else answer.text
+            return None, ()
+        return None if answer is None else answer.text, asked
 
 
 def _bounded(message: SessionMessage) -> SessionMessage:
-    if message.role is Role.USER or len(message.text) <= MAX_READ_ANSWER_CHARS:
+    if (message.role is Role.USER and not message.of_question) or len(message.text) <= MAX_READ_ANSWER_CHARS:
         return message
     return replace(message, text=f"{message.text[:MAX_READ_ANSWER_CHARS]} [...]")

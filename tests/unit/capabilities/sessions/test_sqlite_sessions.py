@@ -1,9 +1,11 @@
 from pathlib import Path
 
+import apsw
 import pytest
 
 from aeond.capabilities.sessions.sqlite_sessions import SqliteSessions
-from aeond.domain.sessions import Session, SessionDigest
+from aeond.domain.messages import Role
+from aeond.domain.sessions import AnsweredQuestion, Session, SessionDigest, SessionMessage
 from aeond.errors import StoreError
 from tests.support.counting_vfs import counting_vfs
 from tests.support.failing_vfs import failing_vfs
@@ -64,3 +66,36 @@ async def test_a_closed_store_says_so(tmp_path: Path) -> None:
         await SqliteSessions(tmp_path / "sessions.db").get("a")
     assert refused.value.reason == "SESSIONS_CANNOT_OPEN"
     assert list(tmp_path.iterdir()) == []
+
+
+VERSION_1 = """
+    CREATE TABLE sessions (session_id TEXT NOT NULL PRIMARY KEY, title TEXT NOT NULL, created_time REAL NOT NULL,
+        changed_time REAL NOT NULL, message_count INTEGER NOT NULL, run_count INTEGER NOT NULL, labels TEXT NOT NULL,
+        uid INTEGER NOT NULL, request_id TEXT NOT NULL, place TEXT NOT NULL UNIQUE, last_number INTEGER NOT NULL,
+        digest TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE messages (session_id TEXT NOT NULL, number INTEGER NOT NULL, run_id TEXT NOT NULL, role TEXT NOT NULL,
+        text TEXT NOT NULL, time REAL NOT NULL, PRIMARY KEY (session_id, number), UNIQUE (run_id, role)
+        ) STRICT, WITHOUT ROWID;
+    CREATE TABLE open_runs (run_id TEXT NOT NULL PRIMARY KEY, session_id TEXT NOT NULL, number INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+    INSERT INTO sessions VALUES ('a', 'Trip', 1.0, 2.0, 1, 1, '{}', 7, '', 'p', 1, '');
+    INSERT INTO messages VALUES ('a', 1, 'r1', 'user', 'hello', 2.0);
+    INSERT INTO open_runs VALUES ('r1', 'a', 1);
+    PRAGMA application_id = 0x61657365;
+    PRAGMA user_version = 1;
+"""
+
+
+async def test_a_file_of_version_1_is_upgraded(tmp_path: Path) -> None:
+    """The messages of a file of the first version are read, and its open runs end with questions and answer."""
+    connection = apsw.Connection(str(tmp_path / "sessions.db"))
+    connection.execute(VERSION_1)
+    connection.close()
+    async with SqliteSessions(tmp_path / "sessions.db") as sessions:
+        await sessions.end_run("r1", "hi", 5.0, (AnsweredQuestion("why?", 3.0, "so", 4.0),))
+        assert await sessions.messages("a") == [
+            SessionMessage(1, "r1", Role.USER, "hello", 2.0),
+            SessionMessage(2, "r1", Role.AGENT, "why?", 3.0, of_question=True),
+            SessionMessage(3, "r1", Role.USER, "so", 4.0, of_question=True),
+            SessionMessage(4, "r1", Role.AGENT, "hi", 5.0),
+        ]

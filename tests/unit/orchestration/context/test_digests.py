@@ -26,6 +26,27 @@ def test_messages_are_paired_by_their_run() -> None:
     )
 
 
+def test_questions_belong_to_the_exchange_of_their_run() -> None:
+    """A question of a run and the user's answer are part of its exchange, and not a request."""
+    messages = (
+        SessionMessage(1, "r1", Role.USER, "Book a table.", 1.0),
+        SessionMessage(2, "r1", Role.AGENT, "For how many?", 2.0, of_question=True),
+        SessionMessage(3, "r1", Role.USER, "four", 3.0, of_question=True),
+        SessionMessage(4, "r1", Role.AGENT, "Booked.", 4.0),
+    )
+    (exchange,) = exchanges_of(SessionPast(messages=messages))
+    assert exchange == Exchange(1, "Book a table.", "Booked.", asked=(("For how many?", "four"),))
+    assert exchange.by_user == ("Book a table.", "four")
+
+
+def test_what_an_answer_binds_is_kept() -> None:
+    """A binding statement in the answer to a question stays in the words of the user."""
+    exchange = Exchange(
+        1, "Book a table.", "Booked.", asked=(("For how many?", "Four. Never book outside."),)
+    )
+    assert extend(SessionDigest(), (exchange,), ()).kept == ("Never book outside.",)
+
+
 def test_nothing_more_leaves_a_digest_as_it_is() -> None:
     """A digest that is extended by nothing is the same."""
     digest = SessionDigest(3, 2, "goal", ("kept",), ("open?",), "- a -> b")

@@ -57,6 +57,20 @@ def long_talk(exchanges: int) -> list[SessionMessage]:
     return messages
 
 
+async def test_questions_are_told_as_they_were_said() -> None:
+    """The assistant's question and the user's answer to it stand between request and answer."""
+    messages = (
+        SessionMessage(1, "r1", Role.USER, "Book a table.", 1.0),
+        SessionMessage(2, "r1", Role.AGENT, "For how many?", 2.0, of_question=True),
+        SessionMessage(3, "r1", Role.USER, "four", 3.0, of_question=True),
+        SessionMessage(4, "r1", Role.AGENT, "Booked.", 4.0),
+    )
+    builder = SessionContextBuilder(ScriptedHistory(SessionPast(messages=messages)), model(), 1_000)
+    assert (await builder.preview("s")).text == (
+        "User: Book a table.\nAssistant: For how many?\nUser: four\nAssistant: Booked."
+    )
+
+
 async def test_a_session_in_which_nothing_was_said_tells_nothing() -> None:
     """No message, no context."""
     assert await telling().tell("s", "r") == SessionContext(max_tokens=1_000)

@@ -41,8 +41,15 @@ def test_a_severe_issue_keeps_it_from_converging() -> None:
 def test_each_reason_is_told_once() -> None:
     """Two blocked steps are one reason."""
     issues = [issue("BLOCKED", Severity.HIGH)] * 2
-    _, reasons = Convergence().assess(Scores(), issues)
+    _, reasons = Convergence().assess(Scores(0.0, 0.0, 0.0), issues)
     assert reasons == ("COMPLETENESS_LOW", "COHERENCE_LOW", "CONSISTENCY_LOW", "BLOCKED")
+
+
+def test_a_pass_that_was_not_judged_does_not_converge() -> None:
+    """Without scores the severe issues are the reasons; without these, that nothing was judged."""
+    severe = [issue("BLOCKED", Severity.HIGH)]
+    assert Convergence().assess(None) == (False, ("NOT_JUDGED",))
+    assert Convergence().assess(None, severe) == (False, ("BLOCKED",))
 
 
 def test_thresholds_can_be_others() -> None:

@@ -59,7 +59,7 @@ def test_issues_are_bounded() -> None:
 def test_a_pass_without_flaws() -> None:
     """Every step gave its result: nothing to say."""
     facts = pass_facts(after_pass(1, ran(LOOK), ran(TELL)))
-    assert (facts.flawless, facts.issues, facts.completeness) == (True, (), 1.0)
+    assert (facts.flawless, facts.issues) == (True, ())
 
 
 def test_what_is_lacking_is_told_first() -> None:
@@ -81,7 +81,6 @@ def test_what_failed_and_what_it_took_along_is_missing() -> None:
         ("TOOL_FAILED", Severity.HIGH, "s1", "no garden"),
         ("SKIPPED", Severity.LOW, "s2", "it needs s1, which gave no result"),
     ]
-    assert facts.completeness == pytest.approx(1 / 3)
     assert not facts.flawless
 
 
@@ -89,7 +88,6 @@ def test_a_blocked_step_is_flagged_as_blocked() -> None:
     """A step that the model could not do with what it had says so by its reason."""
     facts = pass_facts(after_pass(1, ran(LOOK), ran(TELL, clarity=Clarity.BLOCKED)))
     assert [(i.reason, i.step_id) for i in facts.issues] == [("BLOCKED", "s2")]
-    assert facts.completeness == 0.5
 
 
 def test_what_is_unclear_or_stood_in_for_a_tool_is_flagged() -> None:
@@ -101,7 +99,7 @@ def test_what_is_unclear_or_stood_in_for_a_tool_is_flagged() -> None:
         ("PARTIALLY_CLEAR", Severity.LOW),
     ]
     assert facts.issues[1].message == "This text was cut off."
-    assert facts.completeness == 1.0
+    assert (facts.succeeded, facts.lacking) == (True, False)
     assert not facts.flawless
 
 
@@ -110,7 +108,7 @@ def test_a_failure_that_later_steps_made_good_weighs_little() -> None:
     failed, mended = ran(LOOK, 1, error="no garden"), ran(calls("s3", "look", path="shed"), 2)
     facts = pass_facts(after_pass(2, failed, mended))
     assert [(i.step_id, i.severity) for i in facts.issues] == [("s1", Severity.LOW)]
-    assert facts.completeness == 1.0
+    assert not facts.lacking
     third = ran(calls("s4", "look", path="pond"), 3, error="no pond")
     assert [i.severity for i in pass_facts(after_pass(3, failed, mended, third)).issues] == [
         Severity.LOW,
@@ -118,7 +116,7 @@ def test_a_failure_that_later_steps_made_good_weighs_little() -> None:
     ]
     still = pass_facts(after_pass(2, failed, ran(calls("s3", "look", path="shed"), 2, error="no shed")))
     assert [i.severity for i in still.issues] == [Severity.HIGH, Severity.HIGH]
-    assert still.completeness == 0.0
+    assert not still.succeeded
 
 
 def test_a_call_that_took_the_place_of_a_failed_one_settles_it() -> None:
@@ -126,7 +124,7 @@ def test_a_call_that_took_the_place_of_a_failed_one_settles_it() -> None:
     failed, instead = ran(LOOK, error="no garden"), ran(calls("s3", "look", path="shed"), 2)
     told = ran(replace(TELL, depends_on=("s3",)), 2)
     facts = pass_facts(after_pass(2, failed, told, instead))
-    assert (facts.flawless, facts.completeness) == (True, 1.0)
+    assert (facts.flawless, facts.issues) == (True, ())
     two = pass_facts(
         after_pass(2, failed, ran(calls("s4", "look", path="den"), error="no den"), told, instead)
     )
@@ -137,4 +135,4 @@ def test_a_call_that_took_the_place_of_a_failed_one_settles_it() -> None:
 
 def test_an_empty_pass_is_not_complete() -> None:
     """Without steps there is nothing that could be complete."""
-    assert pass_facts(after_pass(1)).completeness == 0.0
+    assert not pass_facts(after_pass(1)).flawless

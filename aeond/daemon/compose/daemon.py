@@ -32,12 +32,13 @@ from aeond.capabilities.undo.sqlite_undo_log import UNDO, SqliteUndoLog
 from aeond.daemon.clocks import SystemClock, TimeSortedIds
 from aeond.daemon.compose.embedding import embedding_files, opened_embedder
 from aeond.daemon.compose.parts import PRODUCT, Parts
-from aeond.daemon.compose.thinking import AGENTS, Thinking, workspace_views
-from aeond.daemon.compose.tools import open_templates, own_tools
+from aeond.daemon.compose.thinking import Thinking, workspace_views
+from aeond.daemon.compose.tools import open_agents, open_templates, own_tools
 from aeond.daemon.config.accounts import group_id, user_id
 from aeond.daemon.config.paths import Paths, real_names
 from aeond.daemon.config.reloading import LiveConfig
 from aeond.daemon.config.schema import Config
+from aeond.domain.plans.plan import LLM_AGENT
 from aeond.domain.runs.budgets import Budget
 from aeond.frozen import frozen
 from aeond.kernel.orchestrator import Orchestrator
@@ -139,7 +140,8 @@ async def composed(
 
         models = await stack.enter_async_context(parts.open_models(config, paths, clock))
         engine = models.engine
-        validator = PlanValidator(registry, AGENTS)
+        agents = open_agents(config.agents)
+        validator = PlanValidator(registry, {LLM_AGENT, *agents})
 
         feed, admission, folding = HotFeed(log_events), Admission(), RunFolding(journal, fold)
         records = SessionRecords(store=sessions, journal=journal, folding=folding)
@@ -150,6 +152,7 @@ async def composed(
             registry=registry,
             invoker=invoker,
             validator=validator,
+            agents=agents,
             templates=templates,
             ranking=TextRanking(embedder),
             history=records,

@@ -1,7 +1,8 @@
 """Composes the orchestration for any model that a run uses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from aeond.capabilities.agents.loading import AnyAgent
 from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.previews import file_names, first_lines
@@ -30,8 +31,6 @@ from aeond.ports import Children, Clock, Feed, Ids, Journal, LLMAdapter, ToolInv
 from aeond.ports.sessions import SessionHistory
 from aeond.service.runs.situations import Views
 
-AGENTS = frozenset({LLM_AGENT})
-
 
 @frozen
 class Thinking:
@@ -44,6 +43,7 @@ class Thinking:
     registry: ToolRegistry
     invoker: ToolInvoker
     validator: PlanValidator
+    agents: Mapping[str, AnyAgent]
     templates: TemplateLibrary
     ranking: TextRanking
     history: SessionHistory
@@ -55,7 +55,7 @@ class Thinking:
 
     def over(self, llm: LLMAdapter) -> RunPorts:
         """The orchestration with this model."""
-        agents = {LLM_AGENT: LLMAgent(llm)}
+        agents = {**self.agents, LLM_AGENT: LLMAgent(llm)}
         supervisor = ModelSupervisor(llm, self.validator)
         reasoner = AgentReasoner(agents, llm)
         repairer = StepRepairer(self.registry, supervisor, self.validator)

@@ -1,15 +1,16 @@
-"""Composes the tools that are not built in: user-supplied ones, sandboxed or not, and subtasks."""
+"""Composes the tools that are not built in: user-supplied ones, sandboxed or not, and subtasks; and the agents."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from aeond.capabilities.agents.loading import AnyAgent, load_agents
 from aeond.capabilities.templates.loading import check_names, check_tools, load_templates
 from aeond.capabilities.templates.subtask_tools import DELEGATE, subtask_tools
 from aeond.capabilities.tool_files import load_tool_files, read_source
 from aeond.capabilities.tools.registry import Registry
 from aeond.daemon.config.paths import Paths, real_names
-from aeond.daemon.config.schema import SandboxKind, ToolsSection
+from aeond.daemon.config.schema import AgentsSection, SandboxKind, ToolsSection
 from aeond.orchestration.matching.template_choice import TemplateLibrary
 from aeond.ports import Tool
 
@@ -18,10 +19,21 @@ def open_templates(tools: ToolsSection, registry: Registry) -> TemplateLibrary:
     """The library of templates, each registered as a tool."""
     files = load_templates([Path(name).expanduser() for name in tools.templates])
     check_names(files, [*registry.list_names(), DELEGATE])
-    for subtask in subtask_tools(files, tools.subtasks):
+    for subtask in subtask_tools(files, offered_subtasks(tools)):
         registry.register(subtask)
     check_tools(files, registry.list_names())
     return TemplateLibrary([file.template for file in files])
+
+
+def open_agents(agents: AgentsSection) -> Mapping[str, AnyAgent]:
+    """The agents besides the built-in `llm`, by name."""
+    return load_agents([Path(name).expanduser() for name in agents.files], agents.packaged)
+
+
+def offered_subtasks(tools: ToolsSection) -> Sequence[str]:
+    """The subtasks that models see; `delegate` only if the user has templates, since a model step does the work of
+    those included."""
+    return [name for name in tools.subtasks if name != DELEGATE or tools.templates]
 
 
 def check_files(tools: ToolsSection) -> str:
@@ -32,7 +44,7 @@ def check_files(tools: ToolsSection) -> str:
     for file in (*files, *python_files([Path(name).expanduser() for name in tools.folders])):
         read_source(file)
     templates = load_templates([Path(name).expanduser() for name in tools.templates])
-    subtask_tools(templates, tools.subtasks)
+    subtask_tools(templates, offered_subtasks(tools))
     return f"{len(files)} tool files and {len(templates)} templates can be read"
 
 

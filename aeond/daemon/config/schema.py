@@ -135,7 +135,8 @@ class WorkspacesSection(Section):
     roots: tuple[PathText, ...] = Field(
         ("/",),
         description="A client may choose any folder below one of these as a run's workspace. The"
-        " daemon's own state, configuration, secrets and `tools.files` are never allowed,"
+        " daemon's own state, configuration, secrets, `tools.files` and `agents.files` are never"
+        " allowed,"
         " nor are /proc and /sys.",
     )
     readable: tuple[PathText, ...] = Field(
@@ -176,10 +177,11 @@ class ToolsSection(Section):
         " bubblewrap; auto, the first of the two that is available; none, the daemon itself.",
     )
     subtasks: tuple[str, ...] = Field(
-        (),
+        ("delegate",),
         description="Subtasks that models may use as tools: delegate, which finds the template for any"
-        " described work, and templates by name: summarise, extract, compare, research, or your own. Plans"
-        " from clients may use all of them; every additional tool makes a small model less reliable.",
+        " described work and exists if `templates` names a folder, and templates by name: summarise,"
+        " extract, compare, research, or your own. Plans from clients may use all of them; every"
+        " additional tool makes a small model less reliable.",
     )
     templates: tuple[PathText, ...] = Field(
         (),
@@ -198,6 +200,21 @@ class ToolsSection(Section):
     )
 
 
+class AgentsSection(Section):
+    """Agents for steps of plans, besides `llm` and `reader`."""
+
+    files: tuple[PathText, ...] = Field(
+        (),
+        description="Python files with a list AGENTS of agents to register. They run inside the daemon"
+        " with all its privileges: list only files that you trust.",
+    )
+    packaged: tuple[str, ...] = Field(
+        (),
+        description="Names of agents to load from installed Python packages: entry points in the group"
+        " aeond.agents. They run inside the daemon, too.",
+    )
+
+
 class Config(Section):
     """The complete configuration of a daemon."""
 
@@ -213,3 +230,4 @@ class Config(Section):
     vllm: VllmSection = Field(default_factory=VllmSection)
     embedding: EmbeddingSection = Field(default_factory=EmbeddingSection)
     tools: ToolsSection = Field(default_factory=ToolsSection)
+    agents: AgentsSection = Field(default_factory=AgentsSection)

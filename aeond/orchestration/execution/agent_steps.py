@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+import anyio
+
 from aeond.domain.llm import FinishReason
 from aeond.domain.messages import Message, Role
 from aeond.domain.outcome import BUDGET_SPENT, Outcome, Problem, failure, success
@@ -14,6 +16,7 @@ from aeond.domain.values import JsonObject, JsonValue, display_json
 from aeond.errors import AeondError, LLMGoneError
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import MAX_ASKS, USEFUL_TOKENS, problem_of
+from aeond.orchestration.budget.metered_model import MeteredModel
 from aeond.orchestration.context.prompt_fitting import FittedPrompt, fit_prompt
 from aeond.orchestration.execution.readiness import MAX_CONTEXT_CHARS, context_length, context_of, with_values
 from aeond.orchestration.planning.step_graph import final_step
@@ -28,11 +31,14 @@ from aeond.orchestration.prompts.run_prompts import (
 from aeond.orchestration.repair.schema_parts import as_object
 from aeond.orchestration.repair.strict_json import check_value
 from aeond.ports import Agent, LLMAdapter, StepOutput, TextSink
+from aeond.ports.agents import ModelAgent
 
 MAX_STEP_TOKENS: Final = 1_024
 MAX_PROMPT_TOKENS: Final = 3_000
 CUT_NOTE: Final = "This text was cut off at its token limit."
 BLOCKED: Final = "BLOCKED:"  # what the built-in agent begins with when it cannot do its step
+AGENT_SECONDS: Final = 600.0  # for an agent that uses the model several times
+MAX_MATERIAL_CHARS: Final = 60_000
 SHORTENED_NOTE: Final = "The results that this rests on were shortened to fit."
 
 
@@ -67,11 +73,12 @@ class AgentReasoner:
     and answer together, `answer_tokens` the answer alone; `run_id` and `step_id` say what for.
     The last message it gives counts; its metadata may hold `used` (`llm_calls`, `prompt_tokens`,
     `completion_tokens`), `finish_reason`, `clarity` and `handoff`. What an agent does not account for
-    counts as spent. The built-in `llm` says that it is BLOCKED, and why, by its first word. An AeondError of an agent is a problem; what else it raises is a bug in it, and ends
+    counts as spent. A ModelAgent gets its parts of the prompt apart and a model that takes each call from the
+    grant. The built-in `llm` says that it is BLOCKED, and why, by its first word. An AeondError of an agent is a problem; what else it raises is a bug in it, and ends
     at the step boundary.
     """
 
-    def __init__(self, agents: Mapping[str, Agent], llm: LLMAdapter) -> None:
+    def __init__(self, agents: Mapping[str, Agent | ModelAgent], llm: LLMAdapter) -> None:
         self._agents = agents
         self._llm = llm
 
@@ -84,6 +91,8 @@ class AgentReasoner:
         agent = self._agents.get(step.agent or "")
         if agent is None:
             return failure(Problem("AGENT_UNKNOWN", f"there is no agent '{step.agent}'"), None)
+        if isinstance(agent, ModelAgent):
+            return await self._ask_with_model(agent, step, snapshot, grant, on_text)
         outcome: Outcome[StepOutput | None] = failure(_spent(grant), None)
         for attempt in range(MAX_ASKS):
             if attempt:
@@ -137,24 +146,66 @@ class AgentReasoner:
         if longest < 1 or not grant.take(taken):
             return failure(_spent(grant), None)
         message = _message(step, snapshot, prompt, taken.tokens, longest)
-        last: Message | None = None
-        shown = 0
-        try:
-            if "stream" in agent.capabilities:
-                async for piece in agent.stream(message):
-                    if last is not None:
-                        shown += _show(last, on_text)
-                    last = piece
-            else:
-                last = await agent.process(message)
-        except AeondError as error:
-            return failure(problem_of(error), None)
-        if last is None:
-            return failure(Problem("AGENT_SILENT", f"agent '{agent.name}' said nothing"), None)
-        if not shown:
-            _show(last, on_text)
-        _settle(grant, taken, as_object(last.metadata.get("used")))
-        return _output(agent, last, shortened=prompt.shortened)
+        said = await _said(agent, message, on_text)
+        if said.value is None:
+            return failure(said.problem or _silent(agent), None)
+        _settle(grant, taken, as_object(said.value.metadata.get("used")))
+        return _output(agent, said.value, shortened=prompt.shortened)
+
+    async def _ask_with_model(
+        self, agent: ModelAgent, step: PlanStep, snapshot: RunSnapshot, grant: Grant, on_text: TextSink
+    ) -> Outcome[StepOutput | None]:
+        bound = agent.using(MeteredModel(self._llm, grant))
+        said: Outcome[Message | None] = failure(
+            Problem("AGENT_TIMEOUT", f"agent '{agent.name}' took longer than {AGENT_SECONDS:.0f} s"), None
+        )
+        with anyio.move_on_after(AGENT_SECONDS):
+            said = await _said(bound, _material_message(step, snapshot, grant), on_text)
+        if said.value is None:
+            return failure(said.problem or _silent(bound), None)
+        whole = context_length(step.depends_on, snapshot)
+        return _output(bound, said.value, shortened=whole > MAX_MATERIAL_CHARS)
+
+
+async def _said(agent: Agent, message: Message, on_text: TextSink) -> Outcome[Message | None]:
+    """The agent's last message, with its text shown."""
+    last: Message | None = None
+    shown = 0
+    try:
+        if "stream" in agent.capabilities:
+            async for piece in agent.stream(message):
+                if last is not None:
+                    shown += _show(last, on_text)
+                last = piece
+        else:
+            last = await agent.process(message)
+    except AeondError as error:
+        return failure(problem_of(error), None)
+    if last is None:
+        return failure(_silent(agent), None)
+    if not shown:
+        _show(last, on_text)
+    return success(last)
+
+
+def _silent(agent: Agent) -> Problem:
+    return Problem("AGENT_SILENT", f"agent '{agent.name}' said nothing")
+
+
+def _material_message(step: PlanStep, snapshot: RunSnapshot, grant: Grant) -> Message:
+    """The message for a ModelAgent."""
+    content: JsonObject = {
+        "request": with_standing(snapshot),
+        "task": with_values(step.description, snapshot),
+        "material": context_of(step.depends_on, snapshot, MAX_MATERIAL_CHARS),
+    }
+    metadata: JsonObject = {
+        "max_calls": grant.left.llm_calls,
+        "max_tokens": grant.left.tokens,
+        "run_id": snapshot.run_id,
+        "step_id": step.step_id,
+    }
+    return Message(Role.USER, content, metadata)
 
 
 def _message(

@@ -5,6 +5,7 @@ from tests.eval.cases import HERE
 from tests.eval.example_overlap import overlaps, passages
 from tests.eval.own_sets import everyday_cases, hard_cases, simple_cases
 from tests.eval.references import read_cases
+from tests.eval.subtasks.judging import read_requests
 
 
 def own_requests() -> list[str]:
@@ -34,3 +35,8 @@ def test_an_example_taken_from_a_case_is_found() -> None:
         "Where a file is called harbour or pier, txt being its kind, rename nothing before it was read whole"
     )
     assert list(overlaps([rule, "Rename boat.md"], cases)) == []
+
+
+def test_no_example_resembles_a_request_for_a_subtask() -> None:
+    """Nor does a line share as much with a request of the set of subtasks."""
+    assert list(overlaps(passages(), [one.says for one in read_requests()])) == []

@@ -12,8 +12,8 @@ from aeond.ports import Tool
 
 DELEGATE = "delegate"
 MAX_TASK_CHARS = 2_000
-MAX_KINDS = 16
-"""Up to so many templates are listed in the schema of `delegate`; of more, any name may be written."""
+MAX_KINDS = 24
+"""The description of `delegate` names up to so many templates."""
 MAX_INPUT_CHARS = 60_000
 """More would not fit into a prompt: put a longer text into a file, which the run reads in parts."""
 
@@ -70,21 +70,19 @@ class SubtaskTool:
 
 @frozen
 class DelegateTool:
-    """Starts a subtask that is described in words: the template is found by meaning, or named by `kind`.
+    """Starts a subtask that is described in words: the template is found by meaning.
 
     Nothing is done here either. With no template that fits, no run is started and the call fails.
     """
 
     kinds: tuple[str, ...]
-    offered: bool = True
 
     @property
     def spec(self) -> ToolSpec:
-        known: JsonObject = {"enum": list(self.kinds)}
-        kinds = known if 0 < len(self.kinds) <= MAX_KINDS else {"maxLength": 64}
+        kinds = ", ".join(self.kinds[:MAX_KINDS])
         return ToolSpec(
             name=DELEGATE,
-            description="Hands a piece of work to an assistant with instructions of its own, which returns the answer.",
+            description=f"Hands work to an assistant that has instructions for it: {kinds}.",
             input_schema={
                 "type": "object",
                 "properties": {
@@ -99,7 +97,6 @@ class DelegateTool:
                         "maxLength": MAX_INPUT_CHARS,
                         "description": "The text to work on, or the result of an earlier step that holds it",
                     },
-                    "kind": {"type": "string", "description": "The kind of work, if it is clear", **kinds},
                 },
                 "required": ["task"],
                 "additionalProperties": False,
@@ -113,14 +110,12 @@ class DelegateTool:
             effect=Effect.PURE,
             example={"task": "Sum up the minutes of the choir's meeting in three sentences.", "text": "$s1"},
             timeout_seconds=5.0,
-            offered=self.offered,
         )
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> SubtaskRequest:
         parts = [arguments.get("task"), arguments.get("text")]
-        kind = arguments.get("kind")
         description = "\n\n".join(part for part in parts if isinstance(part, str) and part)
-        return SubtaskRequest(description, hints=(kind,) if isinstance(kind, str) and kind else ())
+        return SubtaskRequest(description)
 
     async def reconcile(self, arguments: JsonObject, context: ToolContext) -> JsonValue | None:
         return None
@@ -140,5 +135,5 @@ def subtask_tools(files: Sequence[TemplateFile], offered: Sequence[str]) -> Sequ
                 field="tools.subtasks",
             )
     tools = [SubtaskTool(file, file.template.name in offered) for file in files]
-    delegate = (DelegateTool(tuple(sorted(names)), offered=True),) if DELEGATE in offered else ()
+    delegate = (DelegateTool(tuple(sorted(names))),) if DELEGATE in offered else ()
     return (*tools, *delegate)

@@ -1,9 +1,9 @@
-"""Chooses the Template for a subtask: by name, by meaning, and where that leaves doubt by asking the model.
+"""Chooses the Template for a subtask: by name, or by asking the model, which may say that none fits.
 
-A request that names a template in its hints gets that one. For any other, the templates are ranked by how near the
-request is to their hints and descriptions. Below `least` none fits. Otherwise the first one does, unless the second
-is less than `margin` behind: then the model picks one of the first three or none, and without a model, or a budget
-for it, the first is taken. The numbers were chosen on one set of requests and measured on others: docs/subtasks.md.
+A request that names a template in its hints gets that one. For any other, the model picks one template or none by
+their descriptions, in one constrained call. Of a library with more than MAX_LISTED templates it sees those that
+are nearest to the request by their hints and descriptions. If the model cannot be asked, the nearest one is taken if
+it is near enough. No limit on nearness decides otherwise: docs/evaluation.md has the measurements.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,24 +14,14 @@ from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans.subtasks import SubtaskRequest, Template
 from aeond.domain.runs.budgets import Grant
 from aeond.frozen import frozen
-from aeond.orchestration.matching.text_ranking import Described, Ranking, TextRanking
+from aeond.orchestration.matching.text_ranking import Described, TextRanking
 from aeond.orchestration.prompts.template_prompts import NONE, choice_messages, choice_schema
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
 
-CHOICES: Final = 3
+MAX_LISTED: Final = 24
 ANSWER_TOKENS: Final = 32
-
-
-@frozen
-class Limits:
-    """Scores of a ranking that decide."""
-
-    least: float
-    margin: float
-
-
-BY_MEANING: Final = Limits(least=0.35, margin=0.06)
-BY_WORDS: Final = Limits(least=0.10, margin=0.06)
+LEAST_BY_MEANING: Final = 0.45  # scores from which the nearest template is taken without a model
+LEAST_BY_WORDS: Final = 0.10
 
 
 class TemplateLibrary:
@@ -76,30 +66,31 @@ class TemplateChooser:
         if named.value is not None or (named.problem and named.problem.reason != "TEMPLATE_NOT_FOUND"):
             return success(request) if named.value is not None else failure(_problem(named), request)
         fitting = [one for one in self.library.templates if not missing_inputs(one, request)]
-        wording = wording_of(request)
-        ranking = await self.ranking.rank(wording, [describe_template(one) for one in fitting])
-        name = await self._decide(wording, fitting, ranking, grant)
+        name = await self._decide(wording_of(request), fitting, grant) if fitting else ""
         if not name:
             return failure(self.library.no_fit(request), request)
         return success(replace(request, hints=(name, *request.hints)))
 
-    async def _decide(self, wording: str, fitting: Sequence[Template], ranking: Ranking, grant: Grant) -> str:
+    async def _decide(self, wording: str, fitting: Sequence[Template], grant: Grant) -> str:
         """The name of a template, "" if none fits."""
-        limits = BY_MEANING if ranking.by_meaning else BY_WORDS
-        if not ranking.scores or ranking.scores[0][1] < limits.least:
-            return ""
-        (first, score), *others = ranking.scores
-        if not others or score - others[0][1] >= limits.margin:
-            return first
-        by_name = {template.name: template for template in fitting}
-        choices = [by_name[name] for name, _ in ranking.scores[:CHOICES]]
+        listed = await self._listed(wording, fitting)
         picked = await self.model.ask(
-            choice_messages(wording, choices), choice_schema(choices), ANSWER_TOKENS, grant
+            choice_messages(wording, listed), choice_schema(listed), ANSWER_TOKENS, grant
         )
         if isinstance(picked.value, dict):
-            answer = picked.value["helper"]
-            return "" if answer == NONE else str(answer)
-        return first
+            answer = str(picked.value["helper"])
+            return "" if answer == NONE else answer
+        ranking = await self.ranking.rank(wording, [describe_template(one) for one in fitting])
+        name, score = ranking.scores[0]
+        return name if score >= (LEAST_BY_MEANING if ranking.by_meaning else LEAST_BY_WORDS) else ""
+
+    async def _listed(self, wording: str, fitting: Sequence[Template]) -> Sequence[Template]:
+        """The templates for the model to see; a library that is listed whole is always listed in the same order."""
+        if len(fitting) <= MAX_LISTED:
+            return fitting
+        ranking = await self.ranking.rank(wording, [describe_template(one) for one in fitting])
+        by_name = {template.name: template for template in fitting}
+        return [by_name[name] for name, _ in ranking.scores[:MAX_LISTED]]
 
 
 def wording_of(request: SubtaskRequest) -> str:

@@ -1,4 +1,4 @@
-"""What a model reads to pick the template for a subtask, where ranking left doubt."""
+"""The prompt and schema with which a model picks the template for a subtask."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,28 +9,32 @@ from aeond.domain.values import JsonObject
 
 NONE: Final = "none"
 
-# Constant, so that an engine reads it once.
 RULES: Final = """\
-Pick the helper that does what the user asks. A helper does only the kind of work it is described with. Pick "none" \
-when the request is for something else.
+You pass requests on to helpers. Each helper does only the kind of work it is described with. Name the helper whose \
+description says what the request asks for. Say "none" when no description does, however close the subject is: a \
+wrong helper does harm.
+
 Examples, with other helpers:
-iron: Irons clothes. | wash: Washes clothes. | sew: Repairs clothes.
-User: there is a hole in my shirt
+sew: Repairs clothes. | wash: Washes clothes. | tune: Tunes a piano. | teach: Gives piano lessons.
+Request: there is a hole in my shirt
 {"helper":"sew"}
-iron: Irons clothes. | wash: Washes clothes. | sew: Repairs clothes.
-User: buy me a new shirt
+Request: buy me a new shirt
 {"helper":"none"}
-tune: Tunes a piano. | compose: Writes music. | transcribe: Writes down the notes of a recording.
-User: how old was Mozart when he died
+Request: compose a melody for my aunt
 {"helper":"none"}
-tune: Tunes a piano. | compose: Writes music. | transcribe: Writes down the notes of a recording.
-User: a melody for the birthday of my aunt
-{"helper":"compose"}"""
+Request: mein Klavier klingt schief
+{"helper":"tune"}
+Request: sell my piano
+{"helper":"none"}
+
+The helpers:
+"""
 
 
 def choice_messages(wording: str, choices: Sequence[Template]) -> tuple[Message, ...]:
-    helpers = " | ".join(f"{one.name}: {one.description}" for one in choices)
-    return (Message(Role.SYSTEM, RULES), Message(Role.USER, f"{helpers}\nUser: {wording}"))
+    """The choices come before the request, so that an engine reads the same library once."""
+    helpers = "\n".join(f"{one.name}: {one.description}" for one in choices)
+    return (Message(Role.SYSTEM, RULES + helpers), Message(Role.USER, f"Request: {wording}"))
 
 
 def choice_schema(choices: Sequence[Template]) -> JsonObject:

@@ -60,21 +60,19 @@ DELEGATE = DelegateTool(("poem", "summarise"))
 
 
 async def test_a_described_piece_of_work_asks_for_a_run() -> None:
-    """The task and the text become the description of the request; a kind becomes its hint."""
+    """The task and the text become the description of the request, which names no template."""
     invoker = invoker_of(DELEGATE)
     plain = await invoker.invoke(call("delegate", task="Write four lines about rain."), CONTEXT)
     assert plain.request == SubtaskRequest("Write four lines about rain.")
-    whole = await invoker.invoke(call("delegate", task="Sum it up.", text="Long.", kind="summarise"), CONTEXT)
-    assert whole.request == SubtaskRequest("Sum it up.\n\nLong.", {}, ("summarise",))
+    whole = await invoker.invoke(call("delegate", task="Sum it up.", text="Long."), CONTEXT)
+    assert whole.request == SubtaskRequest("Sum it up.\n\nLong.")
 
 
-async def test_a_kind_that_no_template_has_is_refused() -> None:
-    """The schema lists the templates; of very many templates it lists none and takes any name."""
-    result = await invoker_of(DELEGATE).invoke(call("delegate", task="Go.", kind="juggle"), CONTEXT)
-    assert result.reason == "ARGUMENTS_INVALID"
-    many = DelegateTool(tuple(f"kind{number}" for number in range(40)))
-    result = await invoker_of(many).invoke(call("delegate", task="Go.", kind="kind39"), CONTEXT)
-    assert result.request == SubtaskRequest("Go.", hints=("kind39",))
+def test_delegate_names_the_kinds_of_work() -> None:
+    """The description lists the templates, of very many only the first."""
+    assert "poem, summarise" in DELEGATE.spec.description
+    many = DelegateTool(tuple(f"kind{number}" for number in range(400)))
+    assert len(many.spec.description) < 400
 
 
 def test_delegate_is_offered_if_it_is_named() -> None:

@@ -1,4 +1,4 @@
-"""Choosing the template for a subtask: by name, by score, and by asking the model where the score leaves doubt."""
+"""Choosing the template for a subtask: by name, by asking the model, and by score where it cannot be asked."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,8 @@ import pytest
 from aeond.domain.plans.subtasks import SubtaskRequest, Template
 from aeond.domain.runs.budgets import Grant
 from aeond.orchestration.matching.template_choice import (
-    BY_MEANING,
+    LEAST_BY_MEANING,
+    MAX_LISTED,
     TemplateChooser,
     TemplateLibrary,
     wording_of,
@@ -19,8 +20,7 @@ from tests.support.embedders import WordEmbedder
 from tests.support.judging import model_of
 from tests.support.strategy import grant, says
 
-FITS, FAR = BY_MEANING.least + 0.1, BY_MEANING.least - 0.05
-CLOSE = BY_MEANING.margin / 2
+FITS, FAR = LEAST_BY_MEANING + 0.1, LEAST_BY_MEANING - 0.05
 
 
 class ScoreEmbedder:
@@ -69,46 +69,44 @@ async def test_a_named_template_is_taken_without_a_look() -> None:
     assert not bench.llm.requests
 
 
-async def test_a_clear_score_needs_no_model() -> None:
-    """The first template is taken if it is near and the second is well behind."""
-    bench = Bench(sing=FITS, dance=FAR)
-    assert await bench.choose() == "sing"
-    assert await Bench(sing=FITS).choose() == "sing"
-    assert not bench.llm.requests
-
-
-async def test_below_the_least_score_nothing_fits() -> None:
-    """A request that is near to no template starts none, and no model is asked."""
-    bench = Bench(sing=FAR, dance=FAR)
-    assert await bench.choose() == "TEMPLATE_NOT_FOUND"
-    assert not bench.llm.requests
-
-
 @pytest.mark.parametrize(
     ("answer", "chosen"), [("dance", "dance"), ("sing", "sing"), ("none", "TEMPLATE_NOT_FOUND")]
 )
-async def test_between_two_that_are_close_the_model_decides(answer: str, chosen: str) -> None:
-    """Two templates side by side are one question to the model, with "none" among the choices."""
-    bench = Bench(f'{{"helper":"{answer}"}}', sing=FITS, dance=FITS - CLOSE)
+async def test_the_model_decides(answer: str, chosen: str) -> None:
+    """The choice is one question to the model, with "none" among the choices, whatever the scores are."""
+    bench = Bench(f'{{"helper":"{answer}"}}', sing=FITS, dance=FAR)
     assert await bench.choose() == chosen
     assert len(bench.llm.requests) == 1
     assert bench.grant.used.llm_calls == 1
 
 
-async def test_the_model_picks_among_three() -> None:
-    """The question lists the three nearest templates and no others."""
-    bench = Bench('{"helper":"none"}', a=FITS, b=FITS + 0.01, c=FITS + 0.02, d=FITS + 0.03)
+async def test_the_model_sees_the_whole_library() -> None:
+    """All templates are listed in the order of the library, so that the engine reads their list once."""
+    bench = Bench(*['{"helper":"none"}'] * 2, a=FITS, b=FITS + 0.01, c=FAR)
     await bench.choose()
+    await bench.choose(SubtaskRequest("do something else"))
+    first, second = bench.llm.requests
+    assert first.schema is not None
+    assert first.schema["properties"] == {"helper": {"enum": ["a", "b", "c", "none"]}}
+    assert first.messages[0].content == second.messages[0].content
+
+
+async def test_of_a_large_library_the_nearest_are_listed() -> None:
+    """The question lists at most MAX_LISTED templates, the nearest first."""
+    far = {f"t{number}": number / 1_000 for number in range(MAX_LISTED)}
+    bench = Bench('{"helper":"near"}', **far, near=FITS)
+    assert await bench.choose() == "near"
     schema = bench.llm.requests[0].schema
     assert schema is not None
-    assert schema["properties"] == {"helper": {"enum": ["d", "c", "b", "none"]}}
+    listed = schema["properties"]["helper"]["enum"]
+    assert (len(listed), listed[0], "t0" in listed) == (MAX_LISTED + 1, "near", False)
 
 
-async def test_without_the_model_the_nearest_is_taken() -> None:
-    """When the budget has no call left, or the model fails, the first of two that are close is taken."""
-    bench = Bench(sing=FITS, dance=FITS - CLOSE)
-    assert await bench.choose(purse=grant(0, 0)) == "sing"
-    failing = Bench({"fail": "BAD_ANSWER"}, sing=FITS, dance=FITS - CLOSE)
+async def test_without_the_model_nearness_decides() -> None:
+    """When the budget has no call left, or the model fails, the nearest template is taken if it is near."""
+    assert await Bench(sing=FITS, dance=FAR).choose(purse=grant(0, 0)) == "sing"
+    assert await Bench(sing=FAR, dance=FAR).choose(purse=grant(0, 0)) == "TEMPLATE_NOT_FOUND"
+    failing = Bench({"fail": "BAD_ANSWER"}, sing=FITS, dance=FITS - 0.01)
     assert await failing.choose() == "sing"
 
 
@@ -117,11 +115,11 @@ async def test_a_template_is_chosen_only_with_the_inputs_it_needs() -> None:
     library = TemplateLibrary([Template("sing", "sing", inputs=("song",)), Template("dance", "dance")])
     embedder = ScoreEmbedder({"sing": 0.9, "dance": 0.6})
     chooser = TemplateChooser(library, TextRanking(embedder), model_of(says()))
-    with_song = await chooser.choose(SubtaskRequest("x", {"song": "la"}), grant())
+    with_song = await chooser.choose(SubtaskRequest("x", {"song": "la"}), grant(0, 0))
     assert with_song.value.hints == ("sing",)
-    other = await chooser.choose(SubtaskRequest("x", {"room": "hall"}), grant())
+    other = await chooser.choose(SubtaskRequest("x", {"room": "hall"}), grant(0, 0))
     assert other.value.hints == ("dance",)
-    described = await chooser.choose(SubtaskRequest("sing la"), grant())
+    described = await chooser.choose(SubtaskRequest("sing la"), grant(0, 0))
     assert described.value.hints == ("sing",)
     named = await chooser.choose(SubtaskRequest("x", {"room": "hall"}, ("sing",)), grant())
     assert named.problem is not None
@@ -139,9 +137,9 @@ async def test_without_vectors_words_choose() -> None:
     """On a machine without the embedding model, equal words find the template; no word in common finds none."""
     library = TemplateLibrary([Template("sing", "sings a song"), Template("dance", "dances a waltz")])
     ranking = TextRanking(WordEmbedder(available=False))
-    chooser = TemplateChooser(library, ranking, model_of(says('{"helper":"sing"}')))
-    assert (await chooser.choose(SubtaskRequest("a song, please"), grant())).value.hints == ("sing",)
-    nothing = await chooser.choose(SubtaskRequest("reboot"), grant())
+    chooser = TemplateChooser(library, ranking, model_of(says()))
+    assert (await chooser.choose(SubtaskRequest("a song, please"), grant(0, 0))).value.hints == ("sing",)
+    nothing = await chooser.choose(SubtaskRequest("reboot"), grant(0, 0))
     assert nothing.problem is not None
     assert nothing.problem.reason == "TEMPLATE_NOT_FOUND"
 

@@ -318,16 +318,16 @@ class PassEvaluated:
     issues: tuple[Issue, ...] = ()
     """The issues found."""
     completeness: float | None = None
-    """How far the request is fulfilled, 0 to 1. Valid if judged."""
+    """How far the request is fulfilled, 0 to 1. Valid if scored."""
     coherence: float | None = None
-    """How well the parts fit together, 0 to 1. Valid if judged."""
+    """How well the parts fit together, 0 to 1. Valid if scored."""
     consistency: float | None = None
-    """How far the parts agree, 0 to 1. Valid if judged."""
+    """How far the parts agree, 0 to 1. Valid if scored."""
     final_output: str = ""
     """The proposed final output. Empty: none."""
     used: Amounts = field(default_factory=Amounts)
     """The amounts used."""
-    judged: bool = False
+    scored: bool = False
     """Whether a model judged. If not, there are no scores."""
 
 

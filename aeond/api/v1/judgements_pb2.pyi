@@ -514,20 +514,20 @@ class PassEvaluated(_message.Message):
     CONSISTENCY_FIELD_NUMBER: _builtins.int
     FINAL_OUTPUT_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
-    JUDGED_FIELD_NUMBER: _builtins.int
+    SCORED_FIELD_NUMBER: _builtins.int
     pass_index: _builtins.int
     """The pass."""
     converged: _builtins.bool
     """Whether the work is done."""
     completeness: _builtins.float
-    """How far the request is fulfilled, 0 to 1. Valid if judged."""
+    """How far the request is fulfilled, 0 to 1. Valid if scored."""
     coherence: _builtins.float
-    """How well the parts fit together, 0 to 1. Valid if judged."""
+    """How well the parts fit together, 0 to 1. Valid if scored."""
     consistency: _builtins.float
-    """How far the parts agree, 0 to 1. Valid if judged."""
+    """How far the parts agree, 0 to 1. Valid if scored."""
     final_output: _builtins.str
     """The proposed final output. Empty: none."""
-    judged: _builtins.bool
+    scored: _builtins.bool
     """Whether a model judged. If not, there are no scores."""
     @_builtins.property
     def reasons(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -553,11 +553,11 @@ class PassEvaluated(_message.Message):
         consistency: _builtins.float = ...,
         final_output: _builtins.str = ...,
         used: _parts_pb2.Amounts | None = ...,
-        judged: _builtins.bool = ...,
+        scored: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["coherence", b"coherence", "completeness", b"completeness", "consistency", b"consistency", "converged", b"converged", "final_output", b"final_output", "issues", b"issues", "judged", b"judged", "pass_index", b"pass_index", "reasons", b"reasons", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["coherence", b"coherence", "completeness", b"completeness", "consistency", b"consistency", "converged", b"converged", "final_output", b"final_output", "issues", b"issues", "pass_index", b"pass_index", "reasons", b"reasons", "scored", b"scored", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -44,8 +44,8 @@ class Evaluation:
     final_output: str = ""
 
     @property
-    def judged(self) -> bool:
-        """Whether the scores are a model's judgement."""
+    def scored(self) -> bool:
+        """Whether a model gave the scores."""
         return None not in (self.completeness, self.coherence, self.consistency)
 
 

@@ -562,12 +562,12 @@ def pass_evaluated(wire: judgements_pb2.PassEvaluated) -> events.PassEvaluated:
         converged=wire.converged,
         reasons=tuple(wire.reasons),
         issues=tuple(map(issue, wire.issues)),
-        completeness=wire.completeness if wire.judged else None,
-        coherence=wire.coherence if wire.judged else None,
-        consistency=wire.consistency if wire.judged else None,
+        completeness=wire.completeness if wire.scored else None,
+        coherence=wire.coherence if wire.scored else None,
+        consistency=wire.consistency if wire.scored else None,
         final_output=wire.final_output,
         used=amounts(wire.used),
-        judged=wire.judged,
+        scored=wire.scored,
     )
 
 

@@ -139,7 +139,7 @@ async def test_all_steps_complete_and_nothing_flagged_converges_by_itself() -> N
     desk = Desk()
     ok, judged = await desk.judge(after_pass(1, ran(LOOK), ran(TELL)))
     assert (ok, judged) == (True, Evaluation(1, True, ("ALL_STEPS_COMPLETE",)))
-    assert not judged.judged
+    assert not judged.scored
     assert desk.asked == 0
 
 
@@ -150,7 +150,7 @@ async def test_a_flagged_pass_is_judged_by_one_call() -> None:
     ok, judged = await desk.judge(after_pass(1, ran(LOOK), unclear))
     assert (ok, judged.converged, judged.reasons) == (True, True, ("THRESHOLDS_MET",))
     assert (judged.completeness, judged.coherence, judged.consistency) == (1.0, 0.95, 0.9)
-    assert judged.judged
+    assert judged.scored
     assert desk.asked == 1
     prompt = str(desk.llm.requests[0].messages[-1].content)
     assert "s2 (Tell what grows there.): mint" in prompt
@@ -171,7 +171,7 @@ async def test_what_gave_no_result_is_not_complete_whatever_a_model_would_say() 
     desk = Desk(judgement())
     ok, judged = await desk.judge(failing_pass())
     assert (ok, judged.converged) == (True, False)
-    assert not judged.judged
+    assert not judged.scored
     assert judged.reasons == ("TOOL_FAILED",)
     assert "there is 'gardens'" in judged.issues[0].message
     assert desk.asked == 0
@@ -218,7 +218,7 @@ async def test_without_a_model_the_judgement_is_conservative(answer: Any, purse:
     ok, judged = await Desk(answer, purse=purse).judge(doubtful_pass())
     assert (ok, judged.converged) == (False, False)
     assert [i.reason for i in judged.issues] == ["PARTIALLY_CLEAR"]
-    assert (judged.judged, judged.reasons) == (False, ("NOT_JUDGED",))
+    assert (judged.scored, judged.reasons) == (False, ("NOT_JUDGED",))
 
 
 async def test_long_results_are_shortened_to_be_judged() -> None:

@@ -56,7 +56,7 @@ class Shell:
         self._typed.write_text(commands, encoding="utf-8")
         self._shell.stdin.write(f". {self._typed} </dev/null\necho the end\n")
         self._shell.stdin.flush()
-        lines = []
+        lines: list[str] = []
         watchdog = Timer(SECONDS, self._shell.kill)
         watchdog.start()
         try:

@@ -13,8 +13,8 @@ from operator import mul
 from typing import Final
 
 from aeond.capabilities.tools.calculator.arithmetic import bounded
+from aeond.capabilities.tools.calculator.numerals import NUMERAL, plain_numeral
 from aeond.capabilities.tools.calculator.values import CLOCK_UNITS, MINUTE, MONTHS, Span, Value, moment
-from aeond.capabilities.tools.tables.numerals import NUMERAL, plain_numeral
 from aeond.errors import ToolError
 from aeond.frozen import frozen
 

@@ -1,4 +1,4 @@
-"""Queries over tables in text files, and numbers in any notation.
+"""Queries over tables in text files.
 
 Entry point: `query_table.query_table_tool`.
 Must not know the registry, the invoker or the kernel.

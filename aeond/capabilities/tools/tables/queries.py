@@ -7,7 +7,7 @@ from fractions import Fraction
 from statistics import median
 from typing import Final
 
-from aeond.capabilities.tools.tables.numerals import first_number
+from aeond.capabilities.tools.calculator.numerals import first_number
 from aeond.capabilities.tools.tables.reading import Table
 from aeond.domain.names import Match, best, folded, same_form
 from aeond.errors import ToolError

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from aeond.capabilities.tools.tables.numerals import NUMERAL, first_number
+from aeond.capabilities.tools.calculator.numerals import NUMERAL, first_number
 from aeond.domain.names import Match, best
 from aeond.errors import ToolError
 from aeond.frozen import frozen

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
 from aeond.domain.plans.subtasks import SubtaskRequest, Template
 from aeond.domain.runs.budgets import Grant
+from aeond.domain.values import compact_json
 from aeond.orchestration.matching.template_choice import (
     LEAST_BY_MEANING,
     MAX_LISTED,
@@ -15,6 +17,7 @@ from aeond.orchestration.matching.template_choice import (
     wording_of,
 )
 from aeond.orchestration.matching.text_ranking import TextRanking
+from aeond.orchestration.repair.schema_parts import as_object
 from aeond.ports.embedding import Embedder, Vector
 from tests.support.embedders import WordEmbedder
 from tests.support.judging import model_of
@@ -87,7 +90,7 @@ async def test_the_model_sees_the_whole_library() -> None:
     await bench.choose(SubtaskRequest("do something else"))
     first, second = bench.llm.requests
     assert first.schema is not None
-    assert first.schema["properties"] == {"helper": {"enum": ["a", "b", "c", "none"]}}
+    assert compact_json(first.schema["properties"]) == '{"helper":{"enum":["a","b","c","none"]}}'
     assert first.messages[0].content == second.messages[0].content
 
 
@@ -98,7 +101,7 @@ async def test_of_a_large_library_the_nearest_are_listed() -> None:
     assert await bench.choose() == "near"
     schema = bench.llm.requests[0].schema
     assert schema is not None
-    listed = schema["properties"]["helper"]["enum"]
+    listed: Any = as_object(as_object(schema["properties"])["helper"])["enum"]
     assert (len(listed), listed[0], "t0" in listed) == (MAX_LISTED + 1, "near", False)
 
 

@@ -59,7 +59,7 @@ def test_each_score_that_was_too_low_is_told(
 
 def test_the_scores_that_are_told_are_those_that_are_judged() -> None:
     """No reason of a low score goes untold under another name."""
-    assert Convergence().assess(Scores()) == (False, LOW)
+    assert Convergence().assess(Scores(0.0, 0.0, 0.0)) == (False, LOW)
 
 
 def test_long_results_are_shown_in_part() -> None:

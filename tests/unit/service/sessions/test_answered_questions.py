@@ -5,7 +5,14 @@ import anyio
 from aeond.domain.messages import Role
 from aeond.domain.plans.plan import Plan
 from aeond.domain.runs.budgets import Budget, BudgetRequest
-from aeond.domain.runs.events import ChildRunEnded, Event, InputAnswered, InputRequested, RunCreated
+from aeond.domain.runs.events import (
+    ChildRunEnded,
+    Event,
+    EventKind,
+    InputAnswered,
+    InputRequested,
+    RunCreated,
+)
 from aeond.domain.runs.questions import InputRequest, Question
 from aeond.domain.runs.run import Ancestry, Owner, RunSnapshot, RunState
 from aeond.domain.sessions import AnsweredQuestion, Session, SessionDigest
@@ -57,7 +64,7 @@ async def test_a_default_is_not_the_users_answer() -> None:
     """A question that its default answered leaves nothing, since the user said nothing."""
     journal = InMemoryJournal()
     question = Question("s1.1", "s1", InputRequest("which?", default="blue", has_default=True), 2.0)
-    kinds = (
+    kinds: tuple[EventKind, ...] = (
         RunCreated(asking("do it"), Budget()),
         InputRequested(question),
         InputAnswered("s1.1", "blue", Owner()),
@@ -70,12 +77,15 @@ async def test_questions_of_child_runs_count() -> None:
     """What a child run asked the user belongs to the run that the user requested."""
     journal = InMemoryJournal()
     question = Question("s1.1", "s1", InputRequest("which?"), 2.0)
-    of_child = (
+    of_child: tuple[EventKind, ...] = (
         RunCreated(asking("paint"), Budget(), ancestry=Ancestry("r1", "s1", ("paint",))),
         InputRequested(question),
         InputAnswered("s1.1", "red", USER),
     )
-    of_run = (RunCreated(asking("do it"), Budget()), ChildRunEnded("s1", "r2", RunState.SUCCEEDED))
+    of_run: tuple[EventKind, ...] = (
+        RunCreated(asking("do it"), Budget()),
+        ChildRunEnded("s1", "r2", RunState.SUCCEEDED),
+    )
     for run_id, kinds in (("r1", of_run), ("r2", of_child)):
         events = [Event(run_id, seq, float(seq), 0.0, kind) for seq, kind in enumerate(kinds, start=1)]
         await journal.append(events)

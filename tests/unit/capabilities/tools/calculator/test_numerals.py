@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from aeond.capabilities.tools.tables.numerals import first_number, plain_numeral
+from aeond.capabilities.tools.calculator.numerals import first_number, plain_numeral
 
 
 @pytest.mark.parametrize(

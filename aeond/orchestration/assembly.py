@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from aeond.domain.messages import Message
 from aeond.domain.values import JsonObject
-from aeond.frozen import frozen
 from aeond.orchestration.answer.answerer import StepAnswerer
 from aeond.orchestration.budget.profiling import AdaptiveDepth
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
@@ -13,7 +12,6 @@ from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.decision.schema import decision_schema
-from aeond.orchestration.decision.similar_uses import SHOWN_USES, SimilarUses
 from aeond.orchestration.evaluation.evaluators import EvaluatorByRoute, PlanEvaluator
 from aeond.orchestration.interfaces import Planner, References, Supervisor
 from aeond.orchestration.phases import PhaseOrchestrator
@@ -23,17 +21,7 @@ from aeond.orchestration.refinement.refiner import ModelRefiner
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
 from aeond.orchestration.repair.supervisor import ModelSupervisor
 from aeond.ports import LLMAdapter, ToolInvoker, ToolRegistry, Validator
-from aeond.ports.embedding import Embedder
 from aeond.ports.situations import Situations
-
-
-@frozen
-class Surroundings:
-    """The sources of what a decision sees beside the request. `shown_uses` is the number of example uses."""
-
-    situations: Situations
-    embedder: Embedder
-    shown_uses: int = SHOWN_USES
 
 
 def phases_over(
@@ -43,7 +31,7 @@ def phases_over(
     supervisor: Supervisor,
     validator: Validator,
     references: References,
-    surroundings: Surroundings,
+    situations: Situations,
 ) -> PhaseOrchestrator:
     """Phases A to E with this model, for runs that may use these tools."""
     model = ConstrainedModel(llm, supervisor, validator)
@@ -53,8 +41,7 @@ def phases_over(
         ConstrainedDecisions(llm, DecisionReading(supervisor, validator)),
         llm,
         Offers(registry, invoker),
-        surroundings.situations,
-        SimilarUses(surroundings.embedder, validator, surroundings.shown_uses),
+        situations,
     )
     return PhaseOrchestrator(
         references=references,

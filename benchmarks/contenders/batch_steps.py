@@ -13,7 +13,6 @@ from time import perf_counter
 
 import anyio
 
-from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.tools.invoker import AcceptAll, GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
@@ -25,7 +24,7 @@ from aeond.domain.runs.events import Event, RunCreated
 from aeond.domain.runs.run import RunRequest, RunSnapshot
 from aeond.kernel.executor import StepExecutor
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
-from aeond.orchestration.assembly import Surroundings, phases_over
+from aeond.orchestration.assembly import phases_over
 from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
@@ -95,7 +94,7 @@ def ports_over(llm: LLMAdapter, tokens: int) -> RunPorts:
             supervisor,
             validator,
             AsSaid(),
-            Surroundings(NoSituations(), NoEmbedder()),
+            NoSituations(),
         ),
         intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), NoTemplates(), ids),
         executor=StepExecutor(

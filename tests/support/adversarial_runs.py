@@ -29,7 +29,7 @@ from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.readiness import StepReadiness
-from aeond.orchestration.null_objects import AsSaid, NamedTemplates
+from aeond.orchestration.null_objects import AsSaid, NamedTemplates, NoSituations
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
 from aeond.orchestration.repair.supervisor import ModelSupervisor
@@ -42,7 +42,6 @@ from tests.support.doubles import ManualClock, RecordingFeed, ScriptedTool
 from tests.support.folding import fold_all
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.journals import all_events
-from tests.support.surroundings import BARE
 
 PHASED = e.LOGIC_VERSION
 DEADLINE_SECONDS = 30.0
@@ -81,7 +80,9 @@ class World:
         self.ports = RunPorts(
             journal=self.journal,
             feed=RecordingFeed(),
-            phases=phases_over(self.adversary, registry, invoker, supervisor, validator, AsSaid(), BARE),
+            phases=phases_over(
+                self.adversary, registry, invoker, supervisor, validator, AsSaid(), NoSituations()
+            ),
             intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), AnyTemplate(), self),
             executor=StepExecutor(
                 invoker=invoker,

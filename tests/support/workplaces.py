@@ -30,7 +30,7 @@ from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.readiness import StepReadiness
-from aeond.orchestration.null_objects import AsSaid, NamedTemplates, NoTemplates
+from aeond.orchestration.null_objects import AsSaid, NamedTemplates, NoSituations, NoTemplates
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
 from aeond.orchestration.repair.supervisor import ModelSupervisor
@@ -43,7 +43,6 @@ from tests.eval.verdicts import RUN_SECONDS
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.memory import InMemoryMemory
 from tests.support.no_children import NoChildren
-from tests.support.surroundings import BARE
 from tests.support.undo import InMemoryUndoLog
 
 PATIENCE_SECONDS: Final = 1_800.0
@@ -111,7 +110,7 @@ class Workplace:
         return RunPorts(
             journal=InMemoryJournal(),
             feed=HotFeed(log_events),
-            phases=phases_over(llm, registry, invoker, supervisor, validator, AsSaid(), BARE),
+            phases=phases_over(llm, registry, invoker, supervisor, validator, AsSaid(), NoSituations()),
             intents=PreparedIntents(
                 registry, reasoner, validator, StepReadiness(), NoTemplates(), TimeSortedIds(clock)
             ),

@@ -42,7 +42,7 @@ from aeond.domain.plans.plan import LLM_AGENT
 from aeond.domain.runs.budgets import Budget
 from aeond.frozen import frozen
 from aeond.kernel.orchestrator import Orchestrator
-from aeond.orchestration.assembly import Surroundings, usual_openings, usual_schema
+from aeond.orchestration.assembly import usual_openings, usual_schema
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.plan_parsing import in_order
 from aeond.orchestration.planning.validator import PlanValidator
@@ -157,9 +157,7 @@ async def composed(
             ranking=TextRanking(embedder),
             history=records,
             session_tokens=config.sessions.context_tokens,
-            surroundings=Surroundings(
-                ObservedSituations(clock, memory, workspace_views(files, threads)), embedder
-            ),
+            situations=ObservedSituations(clock, memory, workspace_views(files, threads)),
             children=lambda: children,
             clock=clock,
             ids=ids,

@@ -14,7 +14,7 @@ from aeond.domain.runs.situations import WorkspaceView
 from aeond.frozen import frozen
 from aeond.kernel.executor import StepExecutor
 from aeond.kernel.orchestrator import RunPorts
-from aeond.orchestration.assembly import Surroundings, phases_over
+from aeond.orchestration.assembly import phases_over
 from aeond.orchestration.context.coreference import ModelReferences
 from aeond.orchestration.context.session_context import SessionContextBuilder
 from aeond.orchestration.execution.agent_steps import AgentReasoner
@@ -29,6 +29,7 @@ from aeond.orchestration.repair.step_repair import StepRepairer
 from aeond.orchestration.repair.supervisor import ModelSupervisor
 from aeond.ports import Children, Clock, Feed, Ids, Journal, LLMAdapter, ToolInvoker, ToolRegistry
 from aeond.ports.sessions import SessionHistory
+from aeond.ports.situations import Situations
 from aeond.service.runs.situations import Views
 
 
@@ -48,7 +49,7 @@ class Thinking:
     ranking: TextRanking
     history: SessionHistory
     session_tokens: int
-    surroundings: Surroundings
+    situations: Situations
     children: Callable[[], Children]
     clock: Clock
     ids: Ids
@@ -72,7 +73,7 @@ class Thinking:
                 supervisor,
                 self.validator,
                 references,
-                self.surroundings,
+                self.situations,
             ),
             intents=PreparedIntents(
                 self.registry, reasoner, self.validator, StepReadiness(), self.templates, self.ids

@@ -36,7 +36,6 @@ from aeond.orchestration.decision.interfaces import (
 )
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import results_length, turns_of
-from aeond.orchestration.decision.similar_uses import SimilarUses
 from aeond.orchestration.interfaces import Judgement, RouteChoice
 from aeond.orchestration.planning.plan_parsing import describe_call
 from aeond.orchestration.prompts.decision_prompts import REPEATED, request_text
@@ -64,7 +63,6 @@ class Decider:
     llm: LLMAdapter
     offers: Offers
     situations: Situations
-    uses: SimilarUses
 
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
         offer = await self.offers.first(snapshot)
@@ -108,8 +106,7 @@ class Decider:
             return failure(Problem("BUDGET_SPENT", "no model call is left for a decision"), None)
         opening = self.model.opening(self.offers.specs(snapshot), snapshot.request.instructions)
         situation = await self.situations.observe(snapshot)
-        uses = await self.uses.near(snapshot.text, self.offers.specs(snapshot))
-        request = request_text(snapshot, situation, uses)
+        request = request_text(snapshot, situation)
         steps = executed(snapshot)
 
         def build(result_chars: int) -> tuple[Message, ...]:

@@ -17,12 +17,13 @@ class Offer:
     """The actions that a model may choose from in one decision.
 
     `values` holds, for a tool and one of its arguments, the values that exist. `plan` offers a plan of several
-    steps. An answer is always offered; with neither tools nor a plan it is all that is left.
+    steps, `answer` an answer or a refusal.
     """
 
     tools: tuple[ToolSpec, ...] = ()
     values: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     plan: bool = False
+    answer: bool = True
 
 
 @frozen

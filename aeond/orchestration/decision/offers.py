@@ -6,12 +6,14 @@ import anyio
 
 from aeond.domain.plans.plan import StepState
 from aeond.domain.runs.run import RunSnapshot
-from aeond.domain.tools import ToolSpec
+from aeond.domain.tools import Effect, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.decision.schema import ANSWER, CANNOT, MAX_VALUES, PLAN
 from aeond.orchestration.execution.tool_visibility import offered_tools, usual_tools
 from aeond.ports import ToolInvoker, ToolRegistry
+
+MAX_RETRIES: Final = 2  # failed steps after which an answer is not offered yet
 
 _RESERVED: Final = frozenset({ANSWER, CANNOT, PLAN})
 
@@ -39,16 +41,20 @@ class Offers:
         return await self._with_values(run, looking or specs, plan=bool(specs))
 
     async def next(self, run: RunSnapshot) -> Offer:
-        """The offer after a result. The user is not asked again after a question was left without an answer."""
+        """The offer after a result. The user is not asked again after a question was left without an answer. After
+        one of the first failures the run goes on: the failed tool and those that only look are offered."""
         unanswered = {
             step.step.tool_call.tool
             for step in run.steps_in(StepState.FAILED)
             if step.step.tool_call is not None
         }
         specs = tuple(spec for spec in self.specs(run) if not (spec.asks_user and spec.name in unanswered))
-        return await self._with_values(run, specs, plan=False)
+        helpful = _after_failure(run, specs)
+        return await self._with_values(run, helpful or specs, plan=False, answer=not helpful)
 
-    async def _with_values(self, run: RunSnapshot, specs: tuple[ToolSpec, ...], *, plan: bool) -> Offer:
+    async def _with_values(
+        self, run: RunSnapshot, specs: tuple[ToolSpec, ...], *, plan: bool, answer: bool = True
+    ) -> Offer:
         values: dict[tuple[str, str], tuple[str, ...]] = {}
         context = run.tool_context("", "")
 
@@ -60,7 +66,22 @@ class Offers:
             for spec in specs:
                 for argument in spec.candidates:
                     tasks.start_soon(look, spec.name, argument)
-        return Offer(specs, values, plan)
+        return Offer(specs, values, plan, answer)
+
+
+def _after_failure(run: RunSnapshot, specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
+    """The tools to go on with if the last step is one of the first to fail, else none."""
+    steps = [step for step in run.steps.values() if step.executed]
+    failures = [step for step in steps if step.state is not StepState.SUCCEEDED]
+    if not failures or steps[-1] is not failures[-1] or len(failures) > MAX_RETRIES:
+        return ()
+    failed = failures[-1].step.tool_call
+    return tuple(
+        spec
+        for spec in specs
+        if not spec.asks_user
+        and (spec.effect in (Effect.PURE, Effect.READ) or (failed is not None and spec.name == failed.tool))
+    )
 
 
 def _choosable(specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:

@@ -37,8 +37,8 @@ def result_of(step: StepSnapshot) -> str:
 
 
 def readable(output: JsonValue, call: ToolCall | None = None) -> str:
-    """The output as text: an object as `name: value` lines, its longest text last and as it stands; an
-    argument of the call that the output repeats is left out."""
+    """The output as text: an object as the text or list that it holds and then `name: value` lines, or those
+    alone; an argument of the call that the output repeats is left out."""
     if not isinstance(output, Mapping):
         return display_json(output)
     parts = _informative_parts(output, call.arguments if call else {})
@@ -47,8 +47,10 @@ def readable(output: JsonValue, call: ToolCall | None = None) -> str:
     if len(parts) == 1:
         return _block(next(iter(parts.values()))) or "(empty)"
     lines = [f"{name}: {_block(part)}" for name, part in parts.items() if not _is_block(part)]
-    blocks = [f"{name}:\n{_block(part)}" for name, part in parts.items() if _is_block(part)]
-    return "\n".join([*lines, *blocks])
+    blocks = [(name, _block(part)) for name, part in parts.items() if _is_block(part)]
+    if len(blocks) == 1:
+        return "\n".join([blocks[0][1], f"({', '.join(lines)})"])
+    return "\n".join([*lines, *(f"{name}:\n{block}" for name, block in blocks)])
 
 
 def _informative_parts(output: JsonObject, arguments: JsonObject) -> dict[str, JsonValue]:

@@ -26,7 +26,8 @@ def decision_schema(offer: Offer) -> JsonObject:
     """The actions of an offer. Strings have no upper length: large bounds expand the engines' grammars,
     and the token limit of the call bounds the text."""
     actions = [closed_object({spec.name: _arguments(spec, offer)}) for spec in offer.tools]
-    actions += [closed_object({ANSWER: _TEXT}), closed_object({CANNOT: _TEXT})]
+    if offer.answer:
+        actions += [closed_object({ANSWER: _TEXT}), closed_object({CANNOT: _TEXT})]
     if offer.plan:
         actions.append(closed_object({PLAN: {"const": True}}))
     return {"anyOf": actions}

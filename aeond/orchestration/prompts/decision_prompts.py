@@ -10,8 +10,7 @@ from typing import Final
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolSpec
-from aeond.domain.values import JsonObject, compact_json, display_json
-from aeond.orchestration.prompts.example_uses import ExampleUse
+from aeond.domain.values import JsonObject, display_json
 from aeond.orchestration.repair.schema_parts import as_object, is_list
 
 _ROLE: Final = (
@@ -48,17 +47,14 @@ def tools_text(specs: Sequence[ToolSpec], shown: Collection[str] = ()) -> str:
     return "\n".join(_tool(spec, brief=spec.name in shown) for spec in specs)
 
 
-def request_text(run: RunSnapshot, situation: Situation, uses: Sequence[ExampleUse] = ()) -> str:
-    """The request with its situation and example uses like it: what changes least comes first."""
+def request_text(run: RunSnapshot, situation: Situation) -> str:
+    """The request with its situation: what changes least comes first."""
     parts = [situation_text(situation)]
     if situation.lines:
         found = "\n".join(f"{place}: {text}" for place, text in situation.lines)
         parts.append(f"Lines in files that share words with the request:\n{found}")
     if run.context:
         parts.append(f"Said before:\n{run.context}")
-    if uses:
-        similar = "; ".join(f"{use.request} -> {compact_json(use.action)}" for use in uses)
-        parts.append(f"Similar: {similar}")
     parts.append(f"Now: {situation.time}" if situation.time else "")
     parts.append(f"Request: {run.text}")
     return "\n".join(part for part in parts if part)

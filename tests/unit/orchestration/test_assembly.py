@@ -9,13 +9,12 @@ from aeond.domain.runs.run import Operation, RunSnapshot
 from aeond.orchestration.assembly import phases_over, usual_openings
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.reading import DecisionReading
-from aeond.orchestration.null_objects import AsSaid
+from aeond.orchestration.null_objects import AsSaid, NoSituations
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.repair.supervisor import ModelSupervisor
 from tests.support.doubles import PlainInvoker
 from tests.support.judging import after_pass, judgement, ran
 from tests.support.strategy import calls, grant, registry, run_of, says, spec, thinks, validator
-from tests.support.surroundings import BARE
 
 WRITE = spec("write_file", {"path": {"type": "string"}}, ("path",))
 TELL, LOOK = thinks("s1", "Tell it."), calls("s2", "look", path="garden")
@@ -42,7 +41,7 @@ async def test_every_operation_has_its_part(
     """With a model that says what is asked for, each operation ends with its own event and no fallback."""
     llm, check = says({"json": said}), validator()
     phases = phases_over(
-        llm, registry(), PlainInvoker({}), ModelSupervisor(llm, check), check, AsSaid(), BARE
+        llm, registry(), PlainInvoker({}), ModelSupervisor(llm, check), check, AsSaid(), NoSituations()
     )
     (first, *_) = await phases.perform(operation, run, grant(), lambda _: None, lambda *_: None)
     assert isinstance(first, kind)

@@ -43,13 +43,10 @@ class ReadFileArguments(BaseModel):
 
 
 class ReadFileResult(BaseModel):
-    """Text of a file; if `truncated`, the rest begins at `next_offset`.
-
-    `line_count` counts the lines of `text`, the last one also without a line break: models miscount.
-    """
+    """Text of a file; if `truncated`, the rest begins at `next_offset`. Nothing else: a small model answers with any
+    number that it sees."""
 
     path: str
-    line_count: int
     truncated: bool
     next_offset: int
     text: str
@@ -130,7 +127,6 @@ def _read(files: ContainedFiles, path: str, offset: int, workspace: str) -> Read
         raise ToolError(f"{path!r:.200} is not UTF-8 text here", reason="NOT_TEXT")
     return ReadFileResult(
         path=path,
-        line_count=text.count("\n") + (not text.endswith("\n") and text != ""),
         truncated=len(read) > len(content),
         next_offset=offset + len(content) - len(decoder.getstate()[0]),
         text=text,

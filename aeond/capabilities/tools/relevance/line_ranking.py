@@ -36,7 +36,7 @@ def rank(request: str, lines: Sequence[Line], most: int, per_file: int) -> tuple
     places = _places(lines)
     stems = _stems(places)
     scores: dict[int, float] = defaultdict(float)
-    for word in _telling(request):
+    for word in _words_that_count(request):
         found = _found(word, places, stems)
         if not found:
             continue
@@ -62,7 +62,7 @@ def _rarity(found: int, lines: int) -> float:
     return math.log((lines + 1) / (found + 0.5))
 
 
-def _telling(request: str) -> tuple[str, ...]:
+def _words_that_count(request: str) -> tuple[str, ...]:
     words = dict.fromkeys(
         word for word in words_of(request) if len(word) >= _SHORTEST or any(map(str.isdigit, word))
     )

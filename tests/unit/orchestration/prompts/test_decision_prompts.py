@@ -2,20 +2,29 @@ from dataclasses import replace
 
 from aeond.domain.runs.situations import Situation
 from aeond.orchestration.prompts.decision_prompts import request_text, situation_text, tools_text
-from aeond.orchestration.prompts.example_uses import ExampleUse
 from tests.support.strategy import LOOK, run_of
 
-SITUATION = Situation("Monday 2 March 2026, 09:05", (("a.txt", "Apples"),), False, (("gate", 7),), True)
+SITUATION = Situation(
+    "Monday 2 March 2026, 09:05",
+    (("a.txt", "Apples"),),
+    False,
+    (("gate", 7),),
+    True,
+    (("a.txt:4", "Apples are red"),),
+)
 
 
 def test_the_situation_comes_before_the_request() -> None:
     """Names and facts change least and come first; the request is the last line."""
     run = replace(run_of(), context="User: Hi\nAssistant: Hello")
-    text = request_text(run, SITUATION, (ExampleUse("ring Ann", {"cannot": "No."}),))
+    text = request_text(run, SITUATION)
     assert text.startswith(
-        "Files, and how each begins:\na.txt: Apples\nRemembered: gate = 7; and more\nSaid before:"
+        "Files, and how each begins:\na.txt: Apples\nRemembered: gate = 7; and more\nLines in files"
     )
-    assert 'Similar: ring Ann -> {"cannot":"No."}\nNow: Monday 2 March 2026, 09:05\nRequest: ' in text
+    assert (
+        "\nLines in files that share words with the request:\na.txt:4: Apples are red\nSaid before:" in text
+    )
+    assert "\nNow: Monday 2 March 2026, 09:05\nRequest: " in text
     assert text.endswith(run.text)
 
 

@@ -1,5 +1,7 @@
 """The operations of gRPC that the client needs; `async_transport` has the same ones for asyncio."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import grpc
@@ -22,11 +24,8 @@ def send(channel: Channel, call: Call[Any], seconds: float) -> Any:
         request_serializer=type(call.request).SerializeToString,
         response_deserializer=call.reply.FromString,
     )
-    try:
+    with _translated():
         return method(call.request, timeout=seconds)
-    except grpc.RpcError as error:
-        failed: Any = error  # a failed call is itself the error
-        raise error_of(failed) from error
 
 
 class Stream:
@@ -42,18 +41,24 @@ class Stream:
 
     def accepted(self) -> None:
         """Returns once the daemon has accepted the call."""
-        self._replies.initial_metadata()
+        with _translated():
+            self._replies.initial_metadata()
 
     def read(self) -> Any:
         """The next message, or None at the end. Raises the classes of `aeond_client.errors`."""
-        try:
-            return next(self._replies)
-        except StopIteration:
-            return None
-        except grpc.RpcError as error:
-            failed: Any = error  # a failed call is itself the error
-            raise error_of(failed) from error
+        with _translated():
+            return next(self._replies, None)
 
     def cancel(self) -> None:
         """Ends the call. A dropped call object would keep running."""
         self._replies.cancel()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Translates exceptions of a call made in the block."""
+    try:
+        yield
+    except grpc.RpcError as error:
+        failed: Any = error  # a failed call is itself the error
+        raise error_of(failed) from error

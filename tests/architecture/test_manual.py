@@ -63,6 +63,15 @@ def test_every_key_is_in_the_manual(folder: Path) -> None:
     assert [key for key in keys_of(Config()) if key not in told] == []
 
 
+def test_the_reference_of_the_configuration_is_current() -> None:
+    """docs/configuration.md equals the generated page; `python package/configuration.py > docs/configuration.md`
+    writes it.
+    """
+    program = [sys.executable, str(ROOT / "package" / "configuration.py")]
+    page = subprocess.run(program, check=True, cwd=ROOT, capture_output=True, text=True).stdout
+    assert (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8") == page
+
+
 def test_every_command_of_aeonctl_is_in_the_manual(folder: Path) -> None:
     """aeonctl(1) has each command with each of its options."""
     told = words_of(folder / "aeonctl.1")

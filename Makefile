@@ -58,7 +58,7 @@ run: $(READY) ## run the daemon in the foreground, with its state in your home f
 # appears when it is complete. The reports feed the tables of docs/testing.md.
 check: $(READY) ## all checks for a change, including a real model and a real systemd
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint type engine-setup check-plain
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target check-vllm check-llama check-systems
+	@$(MAKE) --no-print-directory check-vllm check-llama check-systems
 
 check-plain: $(READY) ## the tests that need no engine, as part of `make check`
 	@$(BIN)/python -m pytest -m "$(EVERYWHERE) and not (model or vllm)" $(PARALLEL) --junitxml .cache/check-plain.xml

@@ -33,20 +33,10 @@ async def test_small_file_is_read_whole(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(text.encode())
     assert await data("read_file", tmp_path, path="a.txt") == {
         "path": "a.txt",
-        "line_count": 3,
         "truncated": False,
         "next_offset": len(text.encode()),
         "text": text,
     }
-
-
-@pytest.mark.parametrize(
-    ("text", "count"), [("", 0), ("one", 1), ("one\n", 1), ("one\n\n", 2), ("one\ntwo", 2)]
-)
-async def test_lines_are_counted(tmp_path: Path, text: str, count: int) -> None:
-    """A file's lines are counted for the model, with or without a line break at its end."""
-    (tmp_path / "a.txt").write_text(text)
-    assert (await data("read_file", tmp_path, path="a.txt"))["line_count"] == count
 
 
 async def test_empty_file_is_read(tmp_path: Path) -> None:

@@ -92,8 +92,8 @@ proto: $(READY) ## generate aeond/api, and the records and the sync client of ae
 bench: $(READY) $(BENCH_READY) ## run the benchmarks and write docs/performance.md
 	@$(BIN)/python -m benchmarks
 
-eval: $(READY) ## judge a model by real requests: make eval [SETS="open bfcl everyday"] [MODEL=name] [ENGINE=vllm] [REMOTE=url] [EVAL="--limit 9"]
-	@$(BIN)/python -m tests.eval $(if $(MODEL),--model $(MODEL)) $(if $(ENGINE),--engine $(ENGINE)) \
+eval: $(READY) ## judge a model by real requests: make eval [SETS="open bfcl everyday"] [MODEL=name] [HUB=url] [ENGINE=vllm] [REMOTE=url] [EVAL="--limit 9"]
+	@$(BIN)/python -m tests.eval $(if $(MODEL),--model $(MODEL)) $(if $(HUB),--hub $(HUB)) $(if $(ENGINE),--engine $(ENGINE)) \
 	  $(if $(REMOTE),--remote $(REMOTE)) $(if $(RUN_SECONDS),--seconds $(RUN_SECONDS)) $(EVAL) $(SETS)
 
 accept: $(READY) ## run the acceptance tests: the real program with a small real model

@@ -17,7 +17,7 @@ EXITS = "\n".join(
     f"  {code.value:<3} {words}"
     for code, words in (
         (Exit.OK, "success; `serve` was stopped in an orderly way"),
-        (Exit.PROBLEM, "`doctor` found a problem, or `demo` failed"),
+        (Exit.PROBLEM, "`doctor` found a problem, `models recommend` found no model, or `demo` failed"),
         (Exit.CONFIG, "the command line or the configuration is invalid"),
         (Exit.ANOTHER_INSTANCE, "another daemon uses this state folder or this socket"),
         (Exit.JOURNAL, "the journal or the memory cannot be used; nothing was changed"),
@@ -92,6 +92,23 @@ def command_line() -> argparse.ArgumentParser:
     _add_config(doctor)
     doctor.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
     doctor.set_defaults(command=_doctor)
+
+    models = commands.add_parser(
+        "models", help="the models of the catalogue, and which of them fit this machine"
+    )
+    of_models = models.add_subparsers(required=True, metavar="ACTION")
+    listing = of_models.add_parser("list", help="print the catalogue")
+    listing.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
+    listing.set_defaults(command=_models_list)
+    recommend = of_models.add_parser(
+        "recommend", help="print the models that fit, with the configuration for each"
+    )
+    recommend.add_argument("--ram", type=float, metavar="GIB", help="main memory (default: of this machine)")
+    recommend.add_argument(
+        "--gpu", type=float, metavar="GIB", help="GPU memory, 0 for none (default: of this machine)"
+    )
+    recommend.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
+    recommend.set_defaults(command=_models_recommend)
 
     setup = commands.add_parser("engine-setup", help="install vLLM into a separate environment")
     _add_config(setup)
@@ -177,6 +194,18 @@ def _doctor(options: argparse.Namespace) -> int:
     from aeond.daemon.commands.doctor import examine
 
     return examine(options.config, as_json=options.json)
+
+
+def _models_list(options: argparse.Namespace) -> int:
+    from aeond.daemon.commands.models import show_models
+
+    return show_models(as_json=options.json)
+
+
+def _models_recommend(options: argparse.Namespace) -> int:
+    from aeond.daemon.commands.models import recommend
+
+    return recommend(ram_gib=options.ram, gpu_gib=options.gpu, as_json=options.json)
 
 
 def _engine_setup(options: argparse.Namespace) -> int:

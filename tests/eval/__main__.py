@@ -50,6 +50,9 @@ def parser() -> argparse.ArgumentParser:
     engine.add_argument(
         "--remote", default="", metavar="URL", help="a server with an OpenAI-compatible interface"
     )
+    engine.add_argument(
+        "--hub", default="", metavar="URL", help="a model hub to download a missing model from"
+    )
     engine.add_argument("--remote-key-file", default="", metavar="FILE")
     cases = parser.add_argument_group("which cases")
     cases.add_argument("--open", default="", metavar="FILE", help="the independent set (default: EVAL_OPEN)")
@@ -103,6 +106,7 @@ async def judge(arguments: argparse.Namespace, sets: Sequence[EvalSet]) -> int:
         arguments.remote,
         arguments.remote_key_file,
         parallel=terms.parallel,
+        hub=arguments.hub,
     )
     report: dict[str, Any] = {}
     good = True

@@ -30,7 +30,7 @@ DRAIN_SECONDS: Final = 30.0
 @dataclass(frozen=True)
 class EngineChoice:
     """Which engine is judged: a model of the catalogue in `llama_cpp` or `vllm`, the server at `remote`, or, in tests,
-    the `script` of one that is `scripted`."""
+    the `script` of one that is `scripted`. A model that is missing comes from the `hub`."""
 
     engine: str = "llama_cpp"
     model: str = ""
@@ -38,11 +38,13 @@ class EngineChoice:
     remote_key_file: str = ""
     script: str = ""
     parallel: int = 1
+    hub: str = ""
 
     def config(self, folder: Path) -> Config:
         model: dict[str, Any] = {
             "engine": "remote" if self.remote else self.engine,
             "models_dir": str(user_models_dir()),
+            "hub_url": self.hub,
             "sleep_after_seconds": 0,
             "unload_after_seconds": 0,
         }

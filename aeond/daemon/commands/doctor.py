@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from aeond.daemon.commands.findings import Finding, Verdict
+from aeond.daemon.commands.machine import memory_mib
 from aeond.daemon.config.files import load_config
 from aeond.daemon.config.model_sections import EngineKind
 from aeond.daemon.config.paths import Paths, default_config_file, paths_of
@@ -144,7 +145,7 @@ def disk(paths: Paths) -> Finding:
 
 def memory() -> Finding:
     """Checks that the default model fits into memory."""
-    available = _available_memory()
+    available = memory_mib("MemAvailable")
     if available is None:
         return Finding("memory", Verdict.DOUBTFUL, "the available memory cannot be determined here")
     if available < FREE_MEMORY_MIB:
@@ -156,15 +157,6 @@ def memory() -> Finding:
             " model.name",
         )
     return Finding("memory", Verdict.GOOD, f"{available} MiB are available")
-
-
-def _available_memory() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    found = [int(line.split()[1]) // 1024 for line in lines if line.startswith("MemAvailable:")]
-    return found[0] if found else None
 
 
 def cores(config: Config) -> Finding:

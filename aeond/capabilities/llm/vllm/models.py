@@ -1,4 +1,4 @@
-"""Models in the form that vLLM loads: folders of safetensors, made once from GGUF files where need be."""
+"""Models in the form that vLLM loads: folders of safetensors, published so or made once from GGUF files."""
 
 import os
 import shutil
@@ -9,7 +9,8 @@ import anyio
 from aeond.capabilities.llm.engine.process import clean_environment
 from aeond.capabilities.llm.engine.systemd_unit import Start, as_child
 from aeond.capabilities.llm.models.catalogue import CatalogueEntry
-from aeond.capabilities.llm.models.store import ModelStore, ShowProgress, digest_of, free_bytes_at, locked
+from aeond.capabilities.llm.models.locking import locked
+from aeond.capabilities.llm.models.store import ModelStore, ShowProgress, digest_of, free_bytes_at
 from aeond.capabilities.llm.vllm import gguf_converter
 from aeond.errors import LLMError, LLMGoneError
 
@@ -22,8 +23,8 @@ GROWTH = 4
 class ConvertedModels:
     """A ModelFiles over a store of GGUF files. `python` is the interpreter of the engine's environment.
 
-    A model is converted once and named by the digest of its GGUF file. A folder of the user's own is taken as it
-    is. Several daemons may share `folder`.
+    A model that is published as safetensors is downloaded in that form. Any other is converted once and named by
+    the digest of its GGUF file. A folder of the user's own is taken as it is. Several daemons may share `folder`.
     """
 
     def __init__(self, store: ModelStore, folder: Path, python: Path, start: Start = as_child) -> None:
@@ -34,6 +35,8 @@ class ConvertedModels:
 
     def find(self, entry: CatalogueEntry) -> Path | None:
         """The model's folder, or the file that it can be made from."""
+        if entry.weights is not None:
+            return self._store.folders.find(entry.weights)
         converted = self._folder / entry.digest
         if entry.digest and converted.is_dir():
             return converted
@@ -49,6 +52,8 @@ class ConvertedModels:
             if not any(found.glob(WEIGHTS)):
                 raise LLMError(f"There are no weights ({WEIGHTS}) in {found}.", reason="MODEL_UNUSABLE")
             return found
+        if entry.weights is not None:
+            return await self._store.folders.fetch(entry.weights, on_progress)
         kept = self._folder / entry.digest
         if entry.digest and kept.is_dir():
             return kept

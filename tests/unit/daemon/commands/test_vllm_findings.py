@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from aeond.daemon.commands.findings import Verdict
+from aeond.daemon.commands.machine import Gpu
 from aeond.daemon.commands.vllm_findings import environment, gpus, memory
 from aeond.daemon.config.schema import Config
 
@@ -34,10 +35,10 @@ def test_an_environment_tells_its_versions(tmp_path: Path) -> None:
 
 def test_memory_that_others_use_is_told_with_a_share_that_fits() -> None:
     """A GPU with less free memory than configured gets advice with a figure."""
-    finding = memory("NVIDIA H200, 70000, 140000", 0.9)
+    finding = memory(Gpu("NVIDIA H200", 70000, 140000), 0.9)
     assert finding.verdict is Verdict.DOUBTFUL
     assert "0.48" in finding.advice
-    assert memory("NVIDIA H200, 139000, 140000", 0.9).verdict is Verdict.GOOD
+    assert memory(Gpu("NVIDIA H200", 139000, 140000), 0.9).verdict is Verdict.GOOD
 
 
 def test_more_gpus_than_there_are_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Models in the form that vLLM loads, downloaded from the hub repository where they are published."""
 
+import functools
 import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -65,13 +66,13 @@ class HubFolders:
     ) -> None:
         total, done = max(sum(meta.size_bytes for meta in files.values()), 1), 0
         for name, meta in sorted(files.items()):
-            target, before = partial / name, done
+            target = partial / name
             if not await _is_intact(target, meta):
                 await self._hub.get(
                     HubFile(wanted.repository, name, wanted.revision),
                     target,
                     meta.size_bytes,
-                    lambda count, before=before: on_progress("downloading", min((before + count) / total, 1)),
+                    functools.partial(_report, on_progress, done, total),
                 )
                 if not await _is_intact(target, meta):
                     target.unlink()
@@ -93,6 +94,10 @@ class HubFolders:
                 "MB are free. Free some space and load it again; the part that is there is kept.",
                 reason="DISK_FULL",
             )
+
+
+def _report(on_progress: Report, before: int, total: int, count: int) -> None:
+    on_progress("downloading", min((before + count) / total, 1.0))
 
 
 def _path(folder: Path, wanted: HubFolder) -> Path:

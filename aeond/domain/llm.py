@@ -3,7 +3,7 @@
 from dataclasses import field, replace
 from enum import StrEnum
 
-from aeond.domain.messages import Message
+from aeond.domain.messages import Message, ModelToolCall
 from aeond.domain.values import JsonObject
 from aeond.frozen import frozen
 
@@ -31,11 +31,28 @@ class TokenUsage:
         return self.prompt_tokens + self.completion_tokens
 
 
+class ToolChoice(StrEnum):
+    """Whether a model that is offered tools must call one."""
+
+    AUTO = "auto"
+    REQUIRED = "required"
+
+
+@frozen
+class ToolSchema:
+    """A tool as it is offered to a model that calls tools natively: `parameters` is a JSON Schema object."""
+
+    name: str
+    description: str
+    parameters: JsonObject
+
+
 @frozen
 class LLMRequest:
     """One request to a model.
 
-    With `schema` (JSON Schema) the text is JSON that satisfies it, unless cut by `max_tokens`. `stop` strings
+    With `schema` (JSON Schema) the text is JSON that satisfies it, unless cut by `max_tokens`. With `tools`, which
+    exclude a schema, the model answers with calls, with text, or with both. `stop` strings
     end the answer and are not part of it. `deadline_seconds` bounds the whole call from the time the engine
     is ready; the call waits for an engine that is starting as long as the caller's time allows.
     """
@@ -46,6 +63,8 @@ class LLMRequest:
     seed: int | None = None
     stop: tuple[str, ...] = ()
     schema: JsonObject | None = None
+    tools: tuple[ToolSchema, ...] = ()
+    tool_choice: ToolChoice = ToolChoice.AUTO
     priority: Priority = Priority.INTERACTIVE
     deadline_seconds: float = 300.0
 
@@ -74,21 +93,24 @@ class LLMResponse:
     model: str
     finish_reason: FinishReason
     timing: Timing = Timing()
+    tool_calls: tuple[ModelToolCall, ...] = ()
 
 
 @frozen
 class LLMChunk:
-    """A piece of an answer; the last chunk has `finish_reason` and `usage`, and may have no text."""
+    """A piece of an answer; the last chunk has `finish_reason`, `usage` and the tool calls, and may have no text."""
 
     text: str
     finish_reason: FinishReason | None = None
     usage: TokenUsage | None = None
     timing: Timing = Timing()
+    tool_calls: tuple[ModelToolCall, ...] = ()
 
 
 @frozen
 class LLMCapabilities:
-    """Abilities of an adapter. `context_length` is in tokens, for prompt and answer together."""
+    """Abilities of an adapter. `context_length` is in tokens, for prompt and answer together. `tool_calls` is
+    whether the loaded model calls tools natively."""
 
     streaming: bool
     schema: bool
@@ -97,6 +119,7 @@ class LLMCapabilities:
     embeddings: bool = False
     sleep: bool = False
     priority: bool = False
+    tool_calls: bool = False
 
 
 class EngineState(StrEnum):

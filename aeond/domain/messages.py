@@ -19,10 +19,25 @@ class Role(StrEnum):
 
 
 @frozen
+class ModelToolCall:
+    """A call that a model wrote. `arguments` is JSON text as written, which may be invalid; `call_id` connects the
+    call with its result."""
+
+    name: str
+    arguments: str
+    call_id: str = ""
+
+
+@frozen
 class Message:
-    """One message: immutable, with its UTC time and free metadata."""
+    """One message: immutable, with its UTC time and free metadata.
+
+    A message of the agent may have `tool_calls`. A message of a tool is the result of the call `call_id`.
+    """
 
     role: Role
     content: JsonValue
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
     timestamp: datetime = field(default_factory=lambda: datetime.now(UTC))  # noqa: TID251 - a label for people, no bound rests on it
+    tool_calls: tuple[ModelToolCall, ...] = ()
+    call_id: str = ""

@@ -8,7 +8,8 @@ from aeond.orchestration.answer.answerer import StepAnswerer
 from aeond.orchestration.budget.profiling import AdaptiveDepth
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.decider import Decider
-from aeond.orchestration.decision.interfaces import Offer
+from aeond.orchestration.decision.interfaces import DecisionModel, Offer
+from aeond.orchestration.decision.native import NativeDecisions
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.decision.schema import decision_schema
@@ -38,7 +39,7 @@ def phases_over(
     preamble = Preamble(registry, validator)
     planner: Planner = ModelPlanner(llm, registry, supervisor, validator)
     decider = Decider(
-        ConstrainedDecisions(llm, DecisionReading(supervisor, validator)),
+        decisions_of(llm, supervisor, validator),
         llm,
         Offers(registry, invoker),
         situations,
@@ -54,6 +55,16 @@ def phases_over(
     )
 
 
+def decisions_of(
+    llm: LLMAdapter, supervisor: Supervisor, validator: Validator
+) -> Callable[[], DecisionModel]:
+    """Native tool calls where the loaded model has them, else JSON under a schema. Evaluated for each decision,
+    because models are loaded and unloaded while the daemon runs."""
+    constrained = ConstrainedDecisions(llm, DecisionReading(supervisor, validator))
+    native = NativeDecisions(llm, constrained)
+    return lambda: native if llm.capabilities.tool_calls else constrained
+
+
 def usual_schema(registry: ToolRegistry, invoker: ToolInvoker) -> JsonObject:
     """The schema of a decision with the tools of a run without restrictions."""
     return decision_schema(Offer(Offers(registry, invoker).usual(), plan=True))
@@ -63,6 +74,6 @@ def usual_openings(
     llm: LLMAdapter, registry: ToolRegistry, invoker: ToolInvoker, validator: Validator
 ) -> tuple[Callable[[], tuple[Message, ...]], ...]:
     """The beginnings of prompts that are known before a run is, in the order in which a run needs them."""
-    decisions = ConstrainedDecisions(llm, DecisionReading(ModelSupervisor(llm, validator), validator))
+    decisions = decisions_of(llm, ModelSupervisor(llm, validator), validator)
     offers = Offers(registry, invoker)
-    return (lambda: decisions.opening(offers.usual(), ""), Preamble(registry, validator).usual)
+    return (lambda: decisions().opening(offers.usual(), ""), Preamble(registry, validator).usual)

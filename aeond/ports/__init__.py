@@ -18,6 +18,7 @@ from aeond.domain.llm import (
     LLMRequest,
     LLMResponse,
     ModelInfo,
+    ToolSchema,
 )
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem
@@ -112,8 +113,8 @@ class LLMAdapter(Protocol):
         """Yields chunks as they arrive, the last with finish reason and usage. Not retried once text was
         yielded."""
 
-    async def count_tokens(self, messages: Sequence[Message]) -> int:
-        """The exact size of a prompt with these messages, by the model's own template and tokenizer."""
+    async def count_tokens(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> int:
+        """The exact size of a prompt with these messages and tools, by the model's own template and tokenizer."""
 
 
 class Engine(Protocol):

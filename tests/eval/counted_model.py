@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse, TokenUsage
+from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse, TokenUsage, ToolSchema
 from aeond.domain.messages import Message
 from aeond.ports import LLMAdapter
 from tests.eval.verdicts import Effort
@@ -34,8 +34,8 @@ class CountedModel:
                 self._count(chunk.usage)
             yield chunk
 
-    async def count_tokens(self, messages: Sequence[Message]) -> int:
-        return await self._llm.count_tokens(messages)
+    async def count_tokens(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> int:
+        return await self._llm.count_tokens(messages, tools)
 
     def _count(self, usage: TokenUsage) -> None:
         self.effort += Effort(1, usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens)

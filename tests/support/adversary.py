@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from aeond.domain.llm import FinishReason, LLMCapabilities, LLMChunk, LLMRequest, LLMResponse, TokenUsage
+from aeond.domain.llm import (
+    FinishReason,
+    LLMCapabilities,
+    LLMChunk,
+    LLMRequest,
+    LLMResponse,
+    TokenUsage,
+    ToolSchema,
+)
 from aeond.domain.messages import Message
 from aeond.domain.values import JsonObject
 from aeond.errors import LLMError, LLMGoneError
@@ -59,7 +67,7 @@ class Adversary:
         self._eager = self._chance.random()  # how gladly it delegates and adds
         self._said: dict[str, str] = {}
 
-    async def count_tokens(self, messages: Sequence[Message]) -> int:
+    async def count_tokens(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> int:
         return sum(4 + tokens_in(str(message.content)) for message in messages)
 
     async def generate(self, request: LLMRequest) -> LLMResponse:

@@ -9,7 +9,7 @@ import json
 import os
 import random
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,13 +60,15 @@ class SmallEngine:
 async def running_engine(
     folder: Path, model: str = SMOLLM2_135M.name, **options: Any
 ) -> AsyncIterator[SmallEngine]:
-    """An engine of one's own; `options` are those of LlamaSettings, `program` and `start`."""
+    """An engine of one's own; `options` are those of LlamaSettings, `program` and `start`, and of the models `tool_parser` and
+    `chat_template`."""
     clock = SystemClock()
     program = {name: options.pop(name) for name in ("program", "start") if name in options}
+    changed = {name: options.pop(name) for name in ("tool_parser", "chat_template") if name in options}
     settings = LlamaSettings(
         **{"slots": SLOTS, "context_length": CONTEXT_LENGTH, "stall_seconds": 120.0, **options}
     )
-    catalogue = Catalogue(BUILT_IN, model)
+    catalogue = Catalogue([replace(entry, **changed) for entry in BUILT_IN], model)
     async with LlamaEngine(
         catalogue, ModelStore(MODELS), folder, folder / "prompts", clock, settings, **program
     ) as engine:

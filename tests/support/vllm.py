@@ -8,7 +8,7 @@ import contextlib
 import json
 import random
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -106,9 +106,12 @@ class RealVllm:
 
 @contextlib.asynccontextmanager
 async def running_vllm(folder: Path, **options: Any) -> AsyncIterator[RealVllm]:
-    """An engine of one's own; `options` are those of VllmSettings."""
+    """An engine of one's own; `options` are those of VllmSettings, and of the models `tool_parser` and
+    `chat_template`."""
     needs_vllm()
     clock = SystemClock()
+    changed = {name: options.pop(name) for name in ("tool_parser", "chat_template") if name in options}
+    catalogue = Catalogue([replace(entry, **changed) for entry in BUILT_IN], SMOLLM2_135M.name)
     settings = VllmSettings(
         **{
             "context_length": CONTEXT_LENGTH,
@@ -120,9 +123,7 @@ async def running_vllm(folder: Path, **options: Any) -> AsyncIterator[RealVllm]:
         }
     )
     store = ConvertedModels(ModelStore(MODELS), CACHE / "models", PYTHON)
-    async with VllmEngine(
-        Catalogue(BUILT_IN, SMOLLM2_135M.name), store, folder, clock, settings, python=PYTHON, cache=CACHE
-    ) as engine:
+    async with VllmEngine(catalogue, store, folder, clock, settings, python=PYTHON, cache=CACHE) as engine:
         yield RealVllm(VllmAdapter(engine, Retries(clock, random.random)), engine, folder)
 
 

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from aeond.daemon.clocks import SystemClock, chance
-from aeond.daemon.config.model_sections import EngineKind, EngineRun, ModelSection
+from aeond.daemon.config.model_sections import EngineKind, EngineRun, ModelSection, ToolCalls
 from aeond.daemon.config.paths import Paths, nvidia_driver
 from aeond.daemon.config.schema import Config
 from aeond.daemon.config.secrets import read_secret
@@ -18,9 +18,12 @@ from aeond.errors import LLMError, NotFoundError
 from aeond.ports import Clock, Engine, LLMAdapter
 
 if TYPE_CHECKING:
-    from aeond.capabilities.llm.models.catalogue import Catalogue
+    from aeond.capabilities.llm.models.catalogue import Catalogue, CatalogueEntry
     from aeond.capabilities.llm.models.store import ModelStore
     from aeond.capabilities.llm.models.wheels import WheelFetcher
+
+NO_PARSER: Final = "none"
+NATIVE: Final = {ToolCalls.AUTO: None, ToolCalls.ON: True, ToolCalls.OFF: False}
 
 
 @asynccontextmanager
@@ -68,8 +71,16 @@ def models_of(model: ModelSection, paths: Paths) -> "tuple[Catalogue, ModelStore
         *PUBLISHED,
         *([own_file("own", Path(model.file).expanduser())] if model.file else ()),
     )
-    catalogue = Catalogue(entries, "own" if model.file else model.name or BUILT_IN[0].name)
-    return catalogue, store_of(model, paths)
+    default = "own" if model.file else model.name or BUILT_IN[0].name
+    configured = [_configured(entry, model) if entry.name == default else entry for entry in entries]
+    return Catalogue(configured, default), store_of(model, paths)
+
+
+def _configured(entry: "CatalogueEntry", model: ModelSection) -> "CatalogueEntry":
+    """The entry with the configured parser and chat template."""
+    parser = "" if model.tool_parser == NO_PARSER else model.tool_parser or entry.tool_parser
+    template = Path(model.chat_template).expanduser() if model.chat_template else None
+    return replace(entry, tool_parser=parser, chat_template=template)
 
 
 def store_of(
@@ -150,6 +161,7 @@ async def _remote(config: Config, _paths: Paths, clock: Clock) -> AsyncIterator[
         kind=ServerKind(remote.kind),
         context_tokens=remote.context_tokens,
         schemas=remote.schemas,
+        tool_calls=NATIVE[remote.tool_calls],
     )
     async with RemoteEngine(endpoint, settings, clock) as engine:
         if config.model.load_at_start:

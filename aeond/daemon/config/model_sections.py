@@ -40,6 +40,16 @@ class ModelSection(Section):
         description="A GGUF file of your own instead of a model of the catalogue, or for vllm a folder"
         " of safetensors; its name is `own`.",
     )
+    tool_parser: str = Field(
+        "",
+        max_length=100,
+        description="How this model's own tool calls are read: for vllm the name of a parser, such as hermes; for"
+        " llama_cpp any name, because its chat template says how. Empty: as the catalogue says. none: the"
+        " model chooses actions as JSON under a schema, as models without native tool calls do.",
+    )
+    chat_template: PathText = Field(
+        "", description="A chat template (Jinja) to use instead of this model's own. Empty: none."
+    )
     models_dir: PathText = Field(
         "",
         description="Folder for models. Empty: /var/lib/aeond/models for root and system services,"
@@ -197,6 +207,14 @@ class RemoteKind(StrEnum):
     OPENAI = "openai"  # any other program
 
 
+class ToolCalls(StrEnum):
+    """Whether a server's native tool calls are used."""
+
+    AUTO = "auto"  # if the model does so in a probe
+    ON = "on"
+    OFF = "off"
+
+
 class RemoteSection(Section):
     """A server with an OpenAI-compatible interface, for `model.engine = "remote"`."""
 
@@ -240,4 +258,9 @@ class RemoteSection(Section):
     schemas: bool = Field(
         True,
         description="Whether the server is asked to enforce JSON schemas. Answers are validated in any case.",
+    )
+    tool_calls: ToolCalls = Field(
+        ToolCalls.AUTO,
+        description="Whether the model chooses actions by the server's native tool calls: auto, if it answers a"
+        " short request for a call with one; on; off, as JSON under a schema.",
     )

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from aeond.domain.llm import FinishReason, LLMRequest, LLMResponse, Timing, TokenUsage
+from aeond.domain.messages import ModelToolCall
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.runs.budgets import Amounts, Grant, ModelUse
 from aeond.errors import (
@@ -64,6 +65,7 @@ class BudgetedLLM:
         reason: FinishReason | None = None
         usage: TokenUsage | None = None
         timing = Timing()
+        calls: tuple[ModelToolCall, ...] = ()
         try:
             admitted = await self._admit(request)
             if admitted.value is None:
@@ -74,18 +76,18 @@ class BudgetedLLM:
                     text.append(chunk.text)
                     on_text(chunk.text)
                 reason, usage = chunk.finish_reason or reason, chunk.usage or usage
-                timing = chunk.timing
+                timing, calls = chunk.timing, chunk.tool_calls or calls
         except AeondError as error:
             return failure(problem_of(error), None)
         if reason is None or usage is None:
             message = "the model's answer ended without saying why"
             return failure(Problem(LLMError.reason, message, retryable=True), None)
         self._settle(taken, usage, timing)
-        return success(LLMResponse("".join(text), usage, self._llm.model, reason, timing))
+        return success(LLMResponse("".join(text), usage, self._llm.model, reason, timing, calls))
 
     async def _admit(self, request: LLMRequest) -> Outcome[tuple[LLMRequest, int] | None]:
         """The request as it fits, and the tokens taken for it."""
-        prompt = await self._llm.count_tokens(request.messages)
+        prompt = await self._llm.count_tokens(request.messages, request.tools)
         context = self._llm.capabilities.context_length
         useful = min(self._useful_tokens, request.max_tokens)
         if prompt + useful > context:

@@ -1,8 +1,9 @@
 """Fitting results into a prompt by exact token counts: shortened visibly, never cut silently."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from aeond.domain.llm import ToolSchema
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.errors import AeondError
@@ -29,8 +30,9 @@ async def fit_prompt(
     build: Callable[[int], tuple[Message, ...]],
     result_chars: int,
     max_tokens: int,
+    tools: Sequence[ToolSchema] = (),
 ) -> Outcome[FittedPrompt | None]:
-    """The prompt with as many characters of results as fit into `max_tokens`.
+    """The prompt with as many characters of results as fit into `max_tokens` together with the tools.
 
     `build` makes the messages with at most that many characters of results. A prompt that does not fit
     even with next to none of them is a PROMPT_TOO_LONG problem.
@@ -40,7 +42,7 @@ async def fit_prompt(
     for _ in range(MAX_ROUNDS):
         messages = build(room)
         try:
-            tokens = await llm.count_tokens(messages)
+            tokens = await llm.count_tokens(messages, tools)
         except AeondError as error:
             return failure(problem_of(error), None)
         if tokens <= max_tokens:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from aeond.domain.llm import LLMRequest
+from aeond.domain.llm import LLMRequest, ToolSchema
 from aeond.domain.messages import Message, Role
 from aeond.domain.outcome import Outcome, Problem, failure
 from aeond.domain.runs.budgets import Grant
@@ -56,6 +56,10 @@ class ConstrainedDecisions:
             messages.append(Message(Role.USER, f"{last.content}\n{remark}"))
         return tuple(messages)
 
+    def tools(self, offer: Offer) -> tuple[ToolSchema, ...]:
+        """None: the schema of the answer describes them."""
+        return ()
+
     async def decide(
         self, messages: Sequence[Message], offer: Offer, grant: Grant, on_text: TextSink
     ) -> Outcome[Decision | None]:
@@ -74,7 +78,7 @@ class ConstrainedDecisions:
         if answered.value is not None:
             text = answered.value.text
             if is_cut(answered.value):
-                outcome = failure(_cut(answered.value.usage.completion_tokens), None)
+                outcome = failure(cut(answered.value.usage.completion_tokens), None)
             else:
                 outcome = await self._read(text, offer, grant)
         if outcome.value is None:
@@ -90,5 +94,5 @@ class ConstrainedDecisions:
         return await self.reading.read(parsed.value, offer, grant)
 
 
-def _cut(tokens: int) -> Problem:
+def cut(tokens: int) -> Problem:
     return Problem("ANSWER_CUT", f"the decision was cut off after {tokens} tokens")

@@ -5,7 +5,7 @@ model, which chooses one action. A failed call is a result like any other. Every
 call a step and a tool call of the budget: where one of these is used up, only an answer is offered.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from aeond.domain.messages import Message
@@ -54,12 +54,14 @@ _NEXT_CALL: Final = Amounts(ttl=1, tool_calls=1, passes=1)
 class Decider:
     """The Router, and the Evaluator of DIRECT runs.
 
+    `models` returns the form of decisions that suits the model that is loaded.
+
     A decision that cannot be read, like any other failure, leaves the first decision to a plan, and ends a run
     that has results with the last of them. An action that was taken already is put back to the model once; a
     second repetition leaves it only the answer.
     """
 
-    model: DecisionModel
+    models: Callable[[], DecisionModel]
     llm: LLMAdapter
     offers: Offers
     situations: Situations
@@ -104,19 +106,20 @@ class Decider:
         room = min(left.tokens, self.llm.capabilities.context_length) - USEFUL_TOKENS
         if left.llm_calls < 1 or room <= 0:
             return failure(Problem("BUDGET_SPENT", "no model call is left for a decision"), None)
-        opening = self.model.opening(self.offers.specs(snapshot), snapshot.request.instructions)
+        model = self.models()  # one for the whole decision: another engine model may be loaded meanwhile
+        opening = model.opening(self.offers.specs(snapshot), snapshot.request.instructions)
         situation = await self.situations.observe(snapshot)
         request = request_text(snapshot, situation)
         steps = executed(snapshot)
 
         def build(result_chars: int) -> tuple[Message, ...]:
-            return self.model.conversation(opening, request, turns_of(steps, result_chars), remark)
+            return model.conversation(opening, request, turns_of(steps, result_chars), remark)
 
         longest = min(results_length(steps), MAX_RESULT_CHARS)
-        fitted = await fit_prompt(self.llm, build, longest, room)
+        fitted = await fit_prompt(self.llm, build, longest, room, model.tools(offer))
         if fitted.value is None:
             return failure(fitted.problem or Problem("PROMPT_TOO_LONG", "the results do not fit"), None)
-        return await self.model.decide(fitted.value.messages, offer, grant, on_text)
+        return await model.decide(fitted.value.messages, offer, grant, on_text)
 
 
 def executed(run: RunSnapshot) -> Sequence[StepSnapshot]:

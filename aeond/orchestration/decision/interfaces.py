@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Protocol
 
+from aeond.domain.llm import ToolSchema
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome
 from aeond.domain.runs.budgets import Grant
@@ -69,6 +70,9 @@ class DecisionModel(Protocol):
     ) -> tuple[Message, ...]:
         """The whole conversation: the request with its situation, then the actions and their results. A remark
         follows the last result."""
+
+    def tools(self, offer: Offer) -> tuple[ToolSchema, ...]:
+        """The tools that go to the model beside the messages, and take a part of its context."""
 
     async def decide(
         self, messages: Sequence[Message], offer: Offer, grant: Grant, on_text: TextSink

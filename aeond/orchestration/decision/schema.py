@@ -25,7 +25,7 @@ _TEXT: Final[JsonObject] = {"type": "string", "minLength": 1}
 def decision_schema(offer: Offer) -> JsonObject:
     """The actions of an offer. Strings have no upper length: large bounds expand the engines' grammars,
     and the token limit of the call bounds the text."""
-    actions = [closed_object({spec.name: _arguments(spec, offer)}) for spec in offer.tools]
+    actions = [closed_object({spec.name: decision_arguments(spec, offer)}) for spec in offer.tools]
     if offer.answer:
         actions += [closed_object({ANSWER: _TEXT}), closed_object({CANNOT: _TEXT})]
     if offer.plan:
@@ -33,7 +33,8 @@ def decision_schema(offer: Offer) -> JsonObject:
     return {"anyOf": actions}
 
 
-def _arguments(spec: ToolSpec, offer: Offer) -> JsonObject:
+def decision_arguments(spec: ToolSpec, offer: Offer) -> JsonObject:
+    """The schema of a tool's arguments, with the values that exist."""
     compiled = compile_arguments(spec)
     properties = {
         name: _with_values(as_object(part), offer.values.get((spec.name, name), ()), spec)

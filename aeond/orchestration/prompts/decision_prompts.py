@@ -22,14 +22,16 @@ _LIMITS: Final = (
     "the internet, pictures, sound, printing) cannot be done: say so. Change only what was asked, and claim only what "
     "a result shows."
 )
+CANNOT_USE: Final = "says what cannot be done"
+PLAN_USE: Final = "only for a long task of many parts"
 CONSTRAINED_RULES: Final = f"""\
 {_ROLE}
 Reply with the next action as one JSON object. After its result choose the next action. When all that was asked is \
 done, answer in the person's language.
 {_LIMITS}
 {{"answer":TEXT}} tells the result, or what you know yourself
-{{"cannot":TEXT}} says what cannot be done
-{{"plan":true}} only for a long task of many parts"""
+{{"cannot":TEXT}} {CANNOT_USE}
+{{"plan":true}} {PLAN_USE}"""
 NATIVE_RULES: Final = f"""\
 {_ROLE}
 Make one call, look at its result, then decide what is next. When all that was asked is done, answer in the person's \

@@ -6,8 +6,9 @@ from aeond.domain.plans.plan import Clarity
 from aeond.domain.plans.profiles import Route
 from aeond.domain.runs import events as e
 from aeond.domain.runs.run import Operation, RunSnapshot
-from aeond.orchestration.assembly import phases_over, usual_openings
+from aeond.orchestration.assembly import decisions_of, phases_over, usual_openings
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
+from aeond.orchestration.decision.native import NativeDecisions
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.null_objects import AsSaid, NoSituations
 from aeond.orchestration.prompts.preamble import Preamble
@@ -56,3 +57,14 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
     expected = (decisions.opening(tools.specs(), ""), Preamble(tools, check).messages(run))
     openings = [opening() for opening in usual_openings(llm, tools, PlainInvoker({}), check)]
     assert [[m.content for m in one] for one in openings] == [[m.content for m in one] for one in expected]
+
+
+def test_the_form_of_decisions_follows_the_loaded_model() -> None:
+    """Native tool calls are used as long as the loaded model has them, and JSON under a schema otherwise."""
+    llm, check = says(), validator()
+    current = decisions_of(llm, ModelSupervisor(llm, check), check)
+    assert isinstance(current(), ConstrainedDecisions)
+    llm.script = llm.script.model_copy(update={"tool_calls": True})
+    assert isinstance(current(), NativeDecisions)
+    llm.script = llm.script.model_copy(update={"tool_calls": False})
+    assert isinstance(current(), ConstrainedDecisions)

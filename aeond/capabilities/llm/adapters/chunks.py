@@ -3,15 +3,16 @@
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 
-from aeond.capabilities.llm.http.responses import ChatPiece
+from aeond.capabilities.llm.http.responses import CallPiece, ChatPiece
 from aeond.domain.llm import FinishReason, LLMChunk, LLMRequest, TokenUsage
+from aeond.domain.messages import ModelToolCall
 from aeond.errors import LLMError
 
 
 async def chunks_of(
     request: LLMRequest, pieces: AsyncIterator[ChatPiece], uncounted: LLMError
 ) -> AsyncGenerator[LLMChunk, None]:
-    """The text as it comes, and last the finish reason with the usage.
+    """The text as it comes, and last the finish reason with the usage and the complete tool calls.
 
     Raises LLMError (reason SCHEMA_NOT_ENFORCED) as soon as an answer under a schema is seen not to be JSON, and
     `uncounted` when it ends without them.
@@ -19,8 +20,11 @@ async def chunks_of(
     finish: FinishReason | None = None
     usage: TokenUsage | None = None
     text = ""
+    calls: dict[int, ModelToolCall] = {}
     async for piece in pieces:
         finish, usage = piece.finish_reason or finish, piece.usage or usage
+        for part in piece.calls:
+            calls[part.index] = joined(calls.get(part.index), part)
         if piece.text:
             text += piece.text
             if request.schema is not None and not begins_as_json(text):
@@ -30,7 +34,16 @@ async def chunks_of(
         raise uncounted
     if request.schema is not None and finish is FinishReason.STOP and not request.stop:
         check_json(text)
-    yield LLMChunk("", finish, usage)
+    yield LLMChunk("", finish, usage, tool_calls=tuple(calls[index] for index in sorted(calls)))
+
+
+def joined(call: ModelToolCall | None, part: CallPiece) -> ModelToolCall:
+    """The call with its next part."""
+    if call is None:
+        return ModelToolCall(part.name, part.arguments, part.call_id)
+    return ModelToolCall(
+        call.name or part.name, call.arguments + part.arguments, call.call_id or part.call_id
+    )
 
 
 def begins_as_json(text: str) -> bool:

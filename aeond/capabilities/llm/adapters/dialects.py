@@ -7,10 +7,10 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from aeond.capabilities.llm.adapters.llama_cpp import COMPACT, chat_body, prompt_tokens
-from aeond.capabilities.llm.adapters.requests import chat_messages
+from aeond.capabilities.llm.adapters.requests import call_fields, chat_messages, tool_fields, tools_length
 from aeond.capabilities.llm.adapters.schema import compile_schema
 from aeond.capabilities.llm.http.client import OpenAIClient
-from aeond.domain.llm import LLMRequest
+from aeond.domain.llm import LLMRequest, ToolSchema
 from aeond.domain.messages import Message
 from aeond.domain.values import JsonObject, display_json
 from aeond.errors import LLMError
@@ -49,8 +49,10 @@ class Dialect(Protocol):
         """The request as the chat endpoint takes it. InvalidInputError for a schema that cannot be enforced."""
         ...
 
-    async def count(self, client: OpenAIClient, messages: Sequence[Message]) -> int:
-        """The tokens of a prompt of these messages."""
+    async def count(
+        self, client: OpenAIClient, messages: Sequence[Message], tools: Sequence[ToolSchema]
+    ) -> int:
+        """The tokens of a prompt of these messages and tools."""
         ...
 
 
@@ -71,8 +73,10 @@ class LlamaDialect:
             body["response_format"] = response_format(request.schema)
         return body
 
-    async def count(self, client: OpenAIClient, messages: Sequence[Message]) -> int:
-        return len(await prompt_tokens(client, messages))
+    async def count(
+        self, client: OpenAIClient, messages: Sequence[Message], tools: Sequence[ToolSchema]
+    ) -> int:
+        return len(await prompt_tokens(client, messages, tools))
 
 
 @frozen
@@ -90,8 +94,15 @@ class VllmDialect:
             body["structured_outputs"] = {"json": {**compile_schema(request.schema), "x-guidance": COMPACT}}
         return body
 
-    async def count(self, client: OpenAIClient, messages: Sequence[Message]) -> int:
-        asked = {"model": self.model, "messages": chat_messages(messages), "add_generation_prompt": True}
+    async def count(
+        self, client: OpenAIClient, messages: Sequence[Message], tools: Sequence[ToolSchema]
+    ) -> int:
+        asked = {
+            "model": self.model,
+            "messages": chat_messages(messages),
+            "add_generation_prompt": True,
+            **tool_fields(tools),
+        }
         counted = (await client.post("/tokenize", asked)).get("count")
         if not isinstance(counted, int):
             raise LLMError("The engine counted tokens in an unexpected way.", reason="BAD_ANSWER")
@@ -112,8 +123,10 @@ class PlainDialect:
             body["response_format"] = response_format(request.schema)
         return body
 
-    async def count(self, client: OpenAIClient, messages: Sequence[Message]) -> int:
-        return guessed_tokens(messages)
+    async def count(
+        self, client: OpenAIClient, messages: Sequence[Message], tools: Sequence[ToolSchema]
+    ) -> int:
+        return guessed_tokens(messages) + tools_length(tools) // LETTERS_PER_TOKEN
 
 
 def plain_body(model: str, request: LLMRequest) -> dict[str, Any]:
@@ -123,6 +136,7 @@ def plain_body(model: str, request: LLMRequest) -> dict[str, Any]:
         "messages": chat_messages(request.messages),
         "max_tokens": request.max_tokens,
         "temperature": request.temperature,
+        **call_fields(request),
     }
     if request.seed is not None:
         body["seed"] = request.seed

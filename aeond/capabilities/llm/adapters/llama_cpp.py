@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from aeond.capabilities.llm.adapters.chunks import chunks_of
 from aeond.capabilities.llm.adapters.measurements import Measurements
-from aeond.capabilities.llm.adapters.requests import chat_messages, check_length
+from aeond.capabilities.llm.adapters.requests import call_fields, chat_messages, check_length, tool_fields
 from aeond.capabilities.llm.adapters.retry import Retries
 from aeond.capabilities.llm.adapters.schema import compile_schema
 from aeond.capabilities.llm.adapters.server_adapter import ServerAdapter
@@ -18,6 +18,7 @@ from aeond.domain.llm import (
     LLMCapabilities,
     LLMChunk,
     LLMRequest,
+    ToolSchema,
 )
 from aeond.domain.messages import Message
 from aeond.domain.values import JsonObject
@@ -38,6 +39,11 @@ class EngineSessions(Protocol):
 
     @property
     def measurements(self) -> Measurements: ...
+
+    @property
+    def tool_calls(self) -> bool:
+        """Whether the model is said to call tools natively."""
+        ...
 
     def session(self) -> contextlib.AbstractAsyncContextManager[Resident]: ...
 
@@ -60,7 +66,12 @@ class LlamaCppAdapter(ServerAdapter):
 
     @property
     def capabilities(self) -> LLMCapabilities:
-        return LLMCapabilities(streaming=True, schema=True, context_length=self._engine.context_length)
+        return LLMCapabilities(
+            streaming=True,
+            schema=True,
+            context_length=self._engine.context_length,
+            tool_calls=self._engine.tool_calls and self.may_call_tools,
+        )
 
     async def met(self) -> None:
         async with self._engine.session():
@@ -71,14 +82,16 @@ class LlamaCppAdapter(ServerAdapter):
         just unloaded."""
         return replace(self._retries, attempts=1) if request.reads_ahead else self._retries
 
-    async def count(self, messages: Sequence[Message]) -> int:
+    async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int:
         async with self._engine.session() as engine:
-            return len(await prompt_tokens(engine.client, messages))
+            return len(await prompt_tokens(engine.client, messages, tools))
 
     async def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
         body = chat_body(request)
         async with self._engine.session() as engine:
-            tokens = await prompt_tokens(engine.client, request.messages)
+            if request.tools:
+                await self.confirm_tool_calls(engine.client)
+            tokens = await prompt_tokens(engine.client, request.messages, request.tools)
             check_length(len(tokens), request.max_tokens, self._engine.context_length)
             async with (
                 engine.prompts.read(tokens, request) as prompt,
@@ -104,6 +117,7 @@ def chat_body(request: LLMRequest) -> dict[str, Any]:
         "cache_prompt": True,
         # Without it the server looks at the connection only after the whole prompt is read.
         "return_progress": True,
+        **call_fields(request),
     }
     if request.seed is not None:
         body["seed"] = request.seed
@@ -120,9 +134,13 @@ def grammar(schema: JsonObject) -> str:
     return "%llguidance {}\nstart: %json " + json.dumps(compiled, ensure_ascii=False)
 
 
-async def prompt_tokens(client: OpenAIClient, messages: Sequence[Message]) -> list[int]:
-    """The messages as a prompt, by the model's own template and tokenizer."""
-    rendered = await client.post("/apply-template", {"messages": chat_messages(messages)})
+async def prompt_tokens(
+    client: OpenAIClient, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()
+) -> list[int]:
+    """The messages and tools as a prompt, by the model's own template and tokenizer."""
+    rendered = await client.post(
+        "/apply-template", {"messages": chat_messages(messages), **tool_fields(tools)}
+    )
     answer = await client.post(
         "/tokenize", {"content": rendered.get("prompt"), "add_special": True, "parse_special": True}
     )

@@ -6,11 +6,11 @@ from collections.abc import AsyncGenerator, Sequence
 import anyio
 
 from aeond.capabilities.llm.adapters.chunks import chunks_of
-from aeond.capabilities.llm.adapters.requests import check_length
+from aeond.capabilities.llm.adapters.requests import check_length, without_tool_calls
 from aeond.capabilities.llm.adapters.retry import Retries
 from aeond.capabilities.llm.adapters.server_adapter import ServerAdapter
 from aeond.capabilities.llm.external.remote_engine import RemoteEngine
-from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest
+from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, ToolSchema
 from aeond.domain.messages import Message
 from aeond.errors import LLMError
 
@@ -39,20 +39,23 @@ class RemoteAdapter(ServerAdapter):
             schema=seen is None or seen.dialect.schemas,
             context_length=self._engine.context_length,
             tokenizer=seen is not None and seen.dialect.counts,
+            tool_calls=seen is not None and seen.tool_calls,
         )
 
     async def met(self) -> None:
         """Nothing starts for us: the first look at the server is a part of the request, and in its time."""
         await anyio.lowlevel.checkpoint()
 
-    async def count(self, messages: Sequence[Message]) -> int:
+    async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int:
         async with self._engine.session() as remote:
-            return await remote.dialect.count(remote.client, messages)
+            return await remote.dialect.count(remote.client, messages, tools)
 
     async def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
         async with self._engine.session() as remote:
+            if request.tools and not remote.tool_calls:
+                raise without_tool_calls()
             if remote.dialect.counts:
-                counted = await remote.dialect.count(remote.client, request.messages)
+                counted = await remote.dialect.count(remote.client, request.messages, request.tools)
                 check_length(counted, request.max_tokens, remote.context_length)
             body = remote.dialect.body(request)
             async with (

@@ -1,13 +1,14 @@
 """What every adapter does with a request before and after the model sees it."""
 
 import contextlib
+import json
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
 
-from aeond.domain.llm import LLMRequest
+from aeond.domain.llm import LLMRequest, ToolSchema
 from aeond.domain.messages import Message, Role
 from aeond.domain.values import display_json
 from aeond.errors import InvalidInputError, LLMError
@@ -30,6 +31,8 @@ def check_request(request: LLMRequest) -> None:
         raise InvalidInputError("temperature must be between 0 and 10.", field="temperature")
     if len(request.stop) > MAX_STOPS or not all(request.stop):
         raise InvalidInputError(f"stop must be at most {MAX_STOPS} texts, none empty.", field="stop")
+    if request.tools and request.schema is not None:
+        raise InvalidInputError("A request has either tools or a schema.", field="tools")
     if not request.deadline_seconds > 0:
         raise InvalidInputError("deadline_seconds must be above 0.", field="deadline_seconds")
 
@@ -64,9 +67,66 @@ def check_length(prompt_tokens: int, max_tokens: int, context_length: int) -> No
         )
 
 
-def chat_messages(messages: Sequence[Message]) -> list[dict[str, str]]:
+def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """The messages as chat templates know them."""
-    return [{"role": ROLES[message.role], "content": display_json(message.content)} for message in messages]
+    return [_chat_message(message) for message in messages]
+
+
+def _chat_message(message: Message) -> dict[str, Any]:
+    chat: dict[str, Any] = {"role": ROLES[message.role], "content": display_json(message.content)}
+    if message.tool_calls:
+        chat["tool_calls"] = [
+            {
+                "id": call.call_id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.tool_calls
+        ]
+    if message.call_id:
+        chat["tool_call_id"] = message.call_id
+    return chat
+
+
+def tool_fields(tools: Sequence[ToolSchema]) -> dict[str, Any]:
+    """The tools as servers take them, with a prompt or to count it."""
+    if not tools:
+        return {}
+    return {
+        "tools": [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                },
+            }
+            for tool in tools
+        ]
+    }
+
+
+def call_fields(request: LLMRequest) -> dict[str, Any]:
+    """The tools of a request, and how they are to be called: one at a time."""
+    if not request.tools:
+        return {}
+    return tool_fields(request.tools) | {
+        "tool_choice": request.tool_choice.value,
+        "parallel_tool_calls": False,
+    }
+
+
+def tools_length(tools: Sequence[ToolSchema]) -> int:
+    """The bytes of the tools as they are sent."""
+    return len(json.dumps(tool_fields(tools), ensure_ascii=False).encode()) if tools else 0
+
+
+def without_tool_calls() -> LLMError:
+    return LLMError(
+        "The model's server answers a request with tools without a call: it cannot call tools natively.",
+        reason="TOOLS_UNSUPPORTED",
+    )
 
 
 def out_of_time(seconds: float) -> LLMError:

@@ -21,7 +21,9 @@ from aeond.capabilities.llm.adapters.requests import (
     check_length,
     check_messages,
     check_request,
+    tools_length,
     within,
+    without_tool_calls,
 )
 from aeond.domain.llm import (
     FinishReason,
@@ -30,14 +32,16 @@ from aeond.domain.llm import (
     LLMRequest,
     LLMResponse,
     TokenUsage,
+    ToolSchema,
 )
-from aeond.domain.messages import Message
+from aeond.domain.messages import Message, ModelToolCall
 from aeond.domain.values import canonical_json
 from aeond.errors import InvalidInputError, LLMError, LLMGoneError
 
 ATTEMPTS = 3
 KEPT_REQUESTS = 10_000
 TOKENS_PER_MESSAGE = 3  # what a chat template adds
+BYTES_PER_TOKEN = 4  # of tools
 TOKEN = re.compile(r"\s*(?:\w{1,6}|[^\w\s])|\s+")
 
 
@@ -46,7 +50,9 @@ class Rule(BaseModel):
 
     It fits when the prompt (all messages, a line each) contains `contains` and matches `pattern`; without
     either it fits always. It answers `text`, or `json_value` as compact JSON; with `expand`, groups of the
-    pattern can be named in the text as \1. `times` is how often it answers before it is used up (0: for ever).
+    pattern can be named in the text as \1. `calls` are objects of one tool's name and its arguments: a request
+    with tools is answered with them, after `text`. `times` is how often it answers before it is used up (0: for
+    ever).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -57,6 +63,7 @@ class Rule(BaseModel):
     times: int = Field(0, ge=0)
     text: str = ""
     json_value: Any = Field(None, alias="json")
+    calls: tuple[dict[str, Any], ...] = ()
     expand: bool = False
     fail: str = Field("", description="Reason of the LLMError that it ends with.")
     retryable: bool = Field(False, description="Whether the failure is one that is tried again.")
@@ -69,20 +76,31 @@ class Rule(BaseModel):
         re.compile(self.pattern)
         return self
 
-    def answer(self, prompt: str) -> str | None:
+    def answer(self, prompt: str, *, native: bool = False) -> str | None:
         """The text, or None when the rule does not fit this prompt."""
         match = re.search(self.pattern, prompt)
         if match is None or self.contains not in prompt:
             return None
-        text = self.text if self.json_value is None else canonical_json(self.json_value)
+        instead = self.json_value is None or (native and self.calls)
+        text = self.text if instead else canonical_json(self.json_value)
         return match.expand(text) if self.expand else text
+
+    def native_calls(self) -> tuple[ModelToolCall, ...]:
+        """Arguments that are a text stand as they are: a model may write what is no JSON."""
+        written = [next(iter(call.items())) for call in self.calls]
+        return tuple(
+            ModelToolCall(
+                name, given if isinstance(given, str) else canonical_json(given), f"call{index:05d}"
+            )
+            for index, (name, given) in enumerate(written)
+        )
 
 
 class Script(BaseModel):
     """A whole script; `piece_chars` is how much text a streamed piece has.
 
     `models` are further models of its engine, one of which is resident at a time; to load one takes `load_seconds`.
-    With `sleeps` the engine keeps its place when it is told to sleep.
+    With `sleeps` the engine keeps its place when it is told to sleep. With `tool_calls` it calls tools natively.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -91,6 +109,7 @@ class Script(BaseModel):
     models: tuple[str, ...] = ()
     load_seconds: float = Field(0.0, ge=0)
     sleeps: bool = False
+    tool_calls: bool = False
     context_length: int = Field(8192, ge=1)
     piece_chars: int = Field(8, ge=1)
     rules: tuple[Rule, ...] = ()
@@ -141,7 +160,11 @@ class ScriptedLLM:
     def capabilities(self) -> LLMCapabilities:
         script = self.script
         return LLMCapabilities(
-            streaming=True, schema=True, context_length=script.context_length, sleep=script.sleeps
+            streaming=True,
+            schema=True,
+            context_length=script.context_length,
+            sleep=script.sleeps,
+            tool_calls=script.tool_calls,
         )
 
     async def generate(self, request: LLMRequest) -> LLMResponse:
@@ -149,17 +172,19 @@ class ScriptedLLM:
         async for chunk in self.stream(request):
             text += chunk.text
             if chunk.usage is not None and chunk.finish_reason is not None:
-                return LLMResponse(text, chunk.usage, self.model, chunk.finish_reason)
+                return LLMResponse(
+                    text, chunk.usage, self.model, chunk.finish_reason, tool_calls=chunk.tool_calls
+                )
         raise LLMGoneError("The script ended in the middle of an answer.", retryable=True)
 
     def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
         check_request(request)
         return within(request.deadline_seconds, self._stream(request))
 
-    async def count_tokens(self, messages: Sequence[Message]) -> int:
+    async def count_tokens(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> int:
         check_messages(messages)
         self._check_up()
-        return sum(
+        return tools_length(tools) // BYTES_PER_TOKEN + sum(
             TOKENS_PER_MESSAGE + len(tokens_of(message["content"])) for message in chat_messages(messages)
         )
 
@@ -173,7 +198,9 @@ class ScriptedLLM:
         self.requests.append(request)
         self.in_flight += 1
         try:
-            prompt_tokens = await self.count_tokens(request.messages)
+            prompt_tokens = await self.count_tokens(request.messages, request.tools)
+            if request.tools and not self.script.tool_calls:
+                raise without_tool_calls()
             check_length(prompt_tokens, request.max_tokens, self.script.context_length)
             for attempt in range(1, ATTEMPTS + 1):
                 rule, answer = self._choose(request)
@@ -187,13 +214,16 @@ class ScriptedLLM:
                     if error.retryable and not rule.fail_after and attempt < ATTEMPTS:
                         continue
                     raise error
+                calls = rule.native_calls() if request.tools else ()
                 text, completion_tokens, reason = cut(answer, request)
+                completion_tokens += sum(len(tokens_of(call.arguments)) for call in calls)
                 for piece in self._pieces(text):
                     if self.resident != resident:
                         raise LLMGoneError("The engine went away during the call.", retryable=True)
                     yield LLMChunk(piece)
                     await anyio.lowlevel.checkpoint()
-                yield LLMChunk("", reason, TokenUsage(prompt_tokens, completion_tokens))
+                usage = TokenUsage(prompt_tokens, min(completion_tokens, request.max_tokens))
+                yield LLMChunk("", reason, usage, tool_calls=calls)
                 return
         finally:
             self.in_flight -= 1
@@ -207,7 +237,7 @@ class ScriptedLLM:
         for index, rule in enumerate(self.script.rules):
             if rule.model not in ("", self.resident) or (rule.times and self._used[index] >= rule.times):
                 continue
-            answer = rule.answer(prompt)
+            answer = rule.answer(prompt, native=bool(request.tools))
             if answer is not None:
                 self._used[index] += 1
                 return rule, answer

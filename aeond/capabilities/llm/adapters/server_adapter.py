@@ -8,9 +8,17 @@ from dataclasses import replace
 import anyio
 
 from aeond.capabilities.llm.adapters.measurements import Measurements
-from aeond.capabilities.llm.adapters.requests import check_messages, check_request, out_of_time, within
+from aeond.capabilities.llm.adapters.requests import (
+    check_messages,
+    check_request,
+    out_of_time,
+    within,
+    without_tool_calls,
+)
 from aeond.capabilities.llm.adapters.retry import Retries
-from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse
+from aeond.capabilities.llm.http.client import OpenAIClient
+from aeond.capabilities.llm.http.tool_probe import calls_tools
+from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse, ToolSchema
 from aeond.domain.messages import Message
 from aeond.errors import LLMError, OverloadedError
 
@@ -29,6 +37,7 @@ class ServerAdapter(ABC):
     def __init__(self, retries: Retries, measurements: Measurements) -> None:
         self._retries = retries
         self._measurements = measurements
+        self._calls_tools: dict[str, bool] = {}  # what a probe showed of each model
 
     @property
     @abstractmethod
@@ -47,7 +56,7 @@ class ServerAdapter(ABC):
         """One try; the last chunk has finish reason and usage."""
 
     @abstractmethod
-    async def count(self, messages: Sequence[Message]) -> int:
+    async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int:
         """One try to count the tokens of a prompt."""
 
     def retries_of(self, _request: LLMRequest) -> Retries:
@@ -65,11 +74,23 @@ class ServerAdapter(ABC):
         check_request(request)
         return self._started_stream(request)
 
-    async def count_tokens(self, messages: Sequence[Message]) -> int:
+    @property
+    def may_call_tools(self) -> bool:
+        """False once a probe showed that the model's server writes no native calls."""
+        return self._calls_tools.get(self.model, True)
+
+    async def confirm_tool_calls(self, client: OpenAIClient) -> None:
+        """Probes the server once for each model, which is known to call tools; LLMError (reason TOOLS_UNSUPPORTED) where no call came."""
+        if self.model not in self._calls_tools:
+            self._calls_tools[self.model] = await calls_tools(client, self.model, required=True)
+        if not self.may_call_tools:
+            raise without_tool_calls()
+
+    async def count_tokens(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> int:
         check_messages(messages)
         await self._started()
         with anyio.move_on_after(COUNT_SECONDS):
-            return await self._retries.tried(lambda: self.count(messages))
+            return await self._retries.tried(lambda: self.count(messages, tools))
         raise out_of_time(COUNT_SECONDS)
 
     async def _started(self) -> None:
@@ -106,7 +127,7 @@ class ServerAdapter(ABC):
         assert last.usage is not None
         assert last.finish_reason is not None
         text = "".join(chunk.text for chunk in chunks)
-        return LLMResponse(text, last.usage, self.model, last.finish_reason, last.timing)
+        return LLMResponse(text, last.usage, self.model, last.finish_reason, last.timing, last.tool_calls)
 
     async def _stream(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
         attempt = 0

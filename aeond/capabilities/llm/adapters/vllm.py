@@ -7,11 +7,11 @@ from typing import Protocol
 from aeond.capabilities.llm.adapters.chunks import chunks_of
 from aeond.capabilities.llm.adapters.llama_cpp import uncounted
 from aeond.capabilities.llm.adapters.measurements import Measurements
-from aeond.capabilities.llm.adapters.requests import check_length
+from aeond.capabilities.llm.adapters.requests import check_length, tools_length
 from aeond.capabilities.llm.adapters.retry import Retries
 from aeond.capabilities.llm.adapters.server_adapter import ServerAdapter
 from aeond.capabilities.llm.vllm.engine import VllmResident
-from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, Priority
+from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, Priority, ToolSchema
 from aeond.domain.messages import Message, Role
 from aeond.domain.values import display_json
 from aeond.errors import LLMError, LLMGoneError
@@ -35,6 +35,11 @@ class VllmSessions(Protocol):
 
     @property
     def measurements(self) -> Measurements: ...
+
+    @property
+    def tool_calls(self) -> bool:
+        """Whether the server has a parser for the model's own tool calls."""
+        ...
 
     def session(self) -> contextlib.AbstractAsyncContextManager[VllmResident]: ...
 
@@ -60,21 +65,27 @@ class VllmAdapter(ServerAdapter):
     @property
     def capabilities(self) -> LLMCapabilities:
         return LLMCapabilities(
-            streaming=True, schema=True, context_length=self._engine.context_length, priority=True
+            streaming=True,
+            schema=True,
+            context_length=self._engine.context_length,
+            priority=True,
+            tool_calls=self._engine.tool_calls and self.may_call_tools,
         )
 
     async def met(self) -> None:
         async with self._engine.session():
             return
 
-    async def count(self, messages: Sequence[Message]) -> int:
+    async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int:
         async with self._engine.session() as resident:
             with self._watched(resident):
-                return await resident.dialect.count(resident.client, messages)
+                return await resident.dialect.count(resident.client, messages, tools)
 
     async def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
         async with self._engine.session() as resident:
             with self._watched(resident):
+                if request.tools:
+                    await self.confirm_tool_calls(resident.client)
                 await self._check_room(resident, request)
                 body = resident.dialect.body(request) | {"priority": PRIORITIES[request.priority]}
                 async with (
@@ -90,11 +101,13 @@ class VllmAdapter(ServerAdapter):
         length = self._engine.context_length
         if resident.template_tokens is None:
             shortest = (Message(Role.USER, "1"),)
-            resident.template_tokens = await resident.dialect.count(resident.client, shortest)
+            resident.template_tokens = await resident.dialect.count(resident.client, shortest, ())
         texts = sum(len(display_json(message.content).encode()) for message in request.messages)
+        if request.tools:  # a template may write more around them than their own text
+            texts += 2 * tools_length(request.tools)
         most = resident.template_tokens + MESSAGE_TOKENS * len(request.messages) + texts
         if most + request.max_tokens > length:
-            counted = await resident.dialect.count(resident.client, request.messages)
+            counted = await resident.dialect.count(resident.client, request.messages, request.tools)
             check_length(counted, request.max_tokens, length)
 
     @contextlib.contextmanager

@@ -108,6 +108,11 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
         trained = self._catalogue.get(self._last_model).context_length
         return min(self._settings.context_length, trained) if trained else self._settings.context_length
 
+    @property
+    def tool_calls(self) -> bool:
+        """Whether that model is said to call tools natively."""
+        return bool(self._catalogue.get(self._last_model).tool_parser)
+
     # ------------------------------------------------------------------ the Engine port
 
     def snapshot(self) -> EngineSnapshot:

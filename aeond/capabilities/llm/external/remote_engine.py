@@ -23,6 +23,7 @@ from aeond.capabilities.llm.engine.watchdog import Watchdog
 from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.capabilities.llm.http.endpoints import Endpoint
 from aeond.capabilities.llm.http.responses import parse_object
+from aeond.capabilities.llm.http.tool_probe import calls_tools
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import AeondError, LLMError, LLMGoneError, NotFoundError, OverloadedError
 from aeond.frozen import frozen
@@ -44,12 +45,14 @@ logger = logging.getLogger(__name__)
 @frozen
 class RemoteSettings:
     """`model` is what is asked for ("": the first that the server lists). `kind` and `context_tokens` override
-    what the server says (AUTO, 0: nothing). `schemas` is whether it is asked to keep to schemas."""
+    what the server says (AUTO, 0: nothing). `schemas` is whether it is asked to keep to schemas, `tool_calls` whether it
+    is asked to call tools natively (None: if the model does so in a probe)."""
 
     model: str = ""
     kind: ServerKind = ServerKind.AUTO
     context_tokens: int = 0
     schemas: bool = True
+    tool_calls: bool | None = False
     max_requests: int = 64
 
 
@@ -61,6 +64,7 @@ class RemoteModel:
     name: str
     context_length: int
     dialect: Dialect
+    tool_calls: bool = False
 
 
 class RemoteEngine(BackgroundTasks):
@@ -251,7 +255,14 @@ class RemoteEngine(BackgroundTasks):
         context_length = self._settings.context_tokens or told or UNTOLD_CONTEXT_TOKENS
         dialect = await self._dialect(kind, name)
         logger.info("%s serves %s with %d tokens of context", self._host, name, context_length)
-        return RemoteModel(self._client, name, context_length, dialect)
+        return RemoteModel(self._client, name, context_length, dialect, await self._tool_calls(name))
+
+    async def _tool_calls(self, model: str) -> bool:
+        if self._settings.tool_calls is not None:
+            return self._settings.tool_calls
+        with anyio.move_on_after(LOOK_SECONDS):
+            return await calls_tools(self._client, model, required=False)
+        return False  # too slow to say: JSON under a schema works with every server
 
     def _kind(self, entry: Mapping[str, Any]) -> ServerKind:
         if self._settings.kind is not ServerKind.AUTO:

@@ -10,15 +10,27 @@ from aeond.errors import LLMError
 from aeond.frozen import frozen
 
 FINISH_REASONS = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}
+MAX_CALLS = 32  # of one answer
+
+
+@frozen
+class CallPiece:
+    """A part of the tool call at `index`: its first part has the name, and all parts together the arguments."""
+
+    index: int
+    call_id: str
+    name: str
+    arguments: str
 
 
 @frozen
 class ChatPiece:
-    """What one event of a chat stream says; usually only one of the three is there."""
+    """One event of a chat stream; usually only one of the four is there."""
 
     text: str = ""
     finish_reason: FinishReason | None = None
     usage: TokenUsage | None = None
+    calls: tuple[CallPiece, ...] = ()
 
 
 def parse_object(data: bytes) -> JsonObject:
@@ -45,7 +57,8 @@ def read_piece(data: bytes) -> ChatPiece:
         said = describe_error(event.get("error", event))
         raise LLMError(f"The engine failed in the middle of its answer: {said}", reason="ENGINE_FAILED")
     try:
-        return ChatPiece(*read_choice(event["choices"]), read_usage(event.get("usage")))
+        text, finish_reason = read_choice(event["choices"])
+        return ChatPiece(text, finish_reason, read_usage(event.get("usage")), read_calls(event["choices"]))
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise LLMError(
             f"The engine sent an event of an unexpected shape: {error!r}", reason="BAD_ANSWER"
@@ -60,6 +73,21 @@ def read_choice(choices: Any) -> tuple[str, FinishReason | None]:
         raise TypeError("text is no text")
     reason = choices[0].get("finish_reason")
     return text, None if reason is None else FINISH_REASONS.get(reason, FinishReason.STOP)
+
+
+def read_calls(choices: Any) -> tuple[CallPiece, ...]:
+    parts = choices[0].get("delta", {}).get("tool_calls") or () if choices else ()
+    return tuple(_call_piece(part) for part in parts)
+
+
+def _call_piece(part: Any) -> CallPiece:
+    index, function = int(part.get("index", 0)), part.get("function") or {}
+    arguments = function.get("arguments") or ""
+    if not 0 <= index < MAX_CALLS:
+        raise ValueError(f"tool call {index} of at most {MAX_CALLS}")
+    if not isinstance(arguments, str):  # some servers send the object itself
+        arguments = json.dumps(arguments, ensure_ascii=False)
+    return CallPiece(index, str(part.get("id") or ""), str(function.get("name") or ""), arguments)
 
 
 def read_usage(usage: Any) -> TokenUsage | None:

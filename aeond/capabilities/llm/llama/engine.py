@@ -57,7 +57,7 @@ class LlamaProgram:
     def command(self, entry: CatalogueEntry, path: Path, socket: Path, context_length: int) -> Sequence[str]:
         make_private(self._prompts)
         settings = self._settings
-        options = {
+        options: dict[str, object] = {
             "--parent": os.getpid(),
             "--socket": socket,
             "--model": path,
@@ -70,6 +70,8 @@ class LlamaProgram:
             "--http-threads": settings.max_requests + 8,
             "--prompts": self._prompts,
         }
+        if entry.chat_template is not None:
+            options["--chat-template"] = entry.chat_template
         flat = [str(part) for option in options.items() for part in option]
         return [*self._host, *flat]
 

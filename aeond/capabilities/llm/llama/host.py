@@ -55,6 +55,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--batch", type=int, required=True, help="prompt tokens read at once, at most")
     parser.add_argument("--http-threads", type=int, required=True)
     parser.add_argument("--prompts", type=Path, required=True, help="folder for read prompts")
+    parser.add_argument("--chat-template", type=Path, help="Jinja file in place of the model's own template")
     return parser.parse_args(arguments)
 
 
@@ -69,6 +70,9 @@ def serve(options: argparse.Namespace) -> object:
     params.model_alias = {options.name}
     # A host that ends in .sock is a socket path; without one the server would open a loopback port.
     params.hostnames = [str(options.socket)]
+    params.use_jinja = True  # templates with tools are Jinja
+    if options.chat_template is not None:
+        params.chat_template = options.chat_template.read_text(encoding="utf-8")
     params.n_parallel = options.slots
     params.n_ctx = options.context_length * options.slots  # the server divides it among its slots
     params.n_batch = params.n_ubatch = options.batch

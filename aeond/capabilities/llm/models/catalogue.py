@@ -57,7 +57,7 @@ class CatalogueEntry:
 
     `weights` is the form for vLLM; without it the GGUF file is converted. `kv_bytes` is the memory for one token
     of context at 16 bits. `tool_parser` is vLLM's parser for the model's own tool calls, "" for a model without
-    reliable ones. `tried` is whether this project has run the model.
+    reliable ones. `chat_template` is a Jinja file of the user's own in place of the model's template. `tried` is whether this project has run the model.
     """
 
     name: str
@@ -71,6 +71,7 @@ class CatalogueEntry:
     weights: HubFolder | None = None
     kv_bytes: int = 0
     tool_parser: str = ""
+    chat_template: Path | None = None
     tried: bool = True
 
 

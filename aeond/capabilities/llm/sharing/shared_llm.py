@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from aeond.capabilities.llm.adapters.requests import check_messages, check_request, closing
 from aeond.capabilities.llm.sharing.shared_engine import SharedEngine
-from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse
+from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse, ToolSchema
 from aeond.domain.messages import Message
 from aeond.errors import LLMError
 from aeond.ports import LLMAdapter
@@ -25,7 +25,7 @@ class SharedLLM:
         self._adapter = adapter
         self._engine = engine
         self._model = model
-        self._context_lengths: dict[str, int] = {}
+        self._learned: dict[str, LLMCapabilities] = {}
 
     @property
     def model(self) -> str:
@@ -33,35 +33,43 @@ class SharedLLM:
 
     @property
     def capabilities(self) -> LLMCapabilities:
-        """The context length is that of this model once it has been asked, until then the resident one's."""
+        """Context length and native tool calls are those of this model once it has been asked, until then the
+        resident one's."""
         known = self._adapter.capabilities
-        return replace(known, context_length=self._context_lengths.get(self.model, known.context_length))
+        of_model = self._learned.get(self.model, known)
+        return replace(known, context_length=of_model.context_length, tool_calls=of_model.tool_calls)
 
     async def generate(self, request: LLMRequest) -> LLMResponse:
         check_request(request)
         if request.reads_ahead:
             return await self._read_ahead(request)
         async with self._engine.at_work(self._model, request.deadline_seconds) as left:
-            self._learn()
-            return await self._adapter.generate(replace(request, deadline_seconds=left))
+            try:
+                return await self._adapter.generate(replace(request, deadline_seconds=left))
+            finally:
+                self._learn()
 
     def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
         check_request(request)
         return self._stream(request)
 
-    async def count_tokens(self, messages: Sequence[Message]) -> int:
+    async def count_tokens(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> int:
         check_messages(messages)
         async with self._engine.at_work(self._model, COUNT_SECONDS):
-            self._learn()
-            return await self._adapter.count_tokens(messages)
+            try:
+                return await self._adapter.count_tokens(messages, tools)
+            finally:
+                self._learn()
 
     async def _stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
         async with self._engine.at_work(self._model, request.deadline_seconds) as left:
-            self._learn()
             asked = replace(request, deadline_seconds=left)
-            async with closing(self._adapter.stream(asked)) as chunks:
-                async for chunk in chunks:
-                    yield chunk
+            try:
+                async with closing(self._adapter.stream(asked)) as chunks:
+                    async for chunk in chunks:
+                        yield chunk
+            finally:
+                self._learn()
 
     async def _read_ahead(self, request: LLMRequest) -> LLMResponse:
         with self._engine.beside(self.model) as beside:
@@ -71,4 +79,4 @@ class SharedLLM:
 
     def _learn(self) -> None:
         """In its turn the model is the resident one."""
-        self._context_lengths[self._adapter.model] = self._adapter.capabilities.context_length
+        self._learned[self._adapter.model] = self._adapter.capabilities

@@ -175,6 +175,10 @@ class VllmProgram:
             flags.append("--enforce-eager")
         if settings.gpu:
             flags.append("--enable-sleep-mode")
+        if entry.tool_parser:
+            flags += ["--enable-auto-tool-choice", "--tool-call-parser", entry.tool_parser]
+        if entry.chat_template is not None:
+            flags += ["--chat-template", str(entry.chat_template)]
         if settings.lora_rank:
             flags += ["--enable-lora", "--max-lora-rank", str(settings.lora_rank)]
         return [*(str(part) for option in options.items() for part in option), *flags, *settings.arguments]

@@ -105,6 +105,10 @@ class AdaptedEngine:
         return self._engine.context_length
 
     @property
+    def tool_calls(self) -> bool:
+        return self._engine.tool_calls
+
+    @property
     def measurements(self) -> Measurements:
         return self._engine.measurements
 

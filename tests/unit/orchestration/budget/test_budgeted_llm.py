@@ -160,7 +160,7 @@ class LyingLLM:
         self.usage = usage
         self.timing = timing
 
-    async def count_tokens(self, messages: Sequence[Message]) -> int:
+    async def count_tokens(self, messages: Sequence[Message], tools: object = ()) -> int:
         return self.prompt
 
     async def generate(self, request: LLMRequest) -> LLMResponse:

@@ -38,7 +38,7 @@ async def test_a_tokenizer_that_fails_is_a_problem() -> None:
     """An engine that cannot count is told as a problem."""
 
     class NoTokenizer:
-        async def count_tokens(self, _: object) -> int:
+        async def count_tokens(self, _: object, tools: object = ()) -> int:
             from aeond.errors import LLMGoneError
 
             raise LLMGoneError("The engine is gone.")

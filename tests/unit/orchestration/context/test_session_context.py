@@ -189,7 +189,7 @@ async def test_without_a_tokenizer_nothing_is_told() -> None:
     """A model that cannot count fails the telling instead of guessing."""
 
     class Gone(ScriptedLLM):
-        async def count_tokens(self, messages: object) -> int:
+        async def count_tokens(self, messages: object, tools: object = ()) -> int:
             raise LLMError("gone")
 
     history = ScriptedHistory(SessionPast(messages=talk("a", "b")))

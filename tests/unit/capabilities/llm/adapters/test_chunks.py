@@ -1,13 +1,14 @@
 """An answer as chunks."""
 
+import json
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
 from aeond.capabilities.llm.adapters.chunks import begins_as_json, chunks_of
-from aeond.capabilities.llm.http.responses import ChatPiece
+from aeond.capabilities.llm.http.responses import CallPiece, ChatPiece, read_piece
 from aeond.domain.llm import FinishReason, LLMChunk, LLMRequest, TokenUsage
-from aeond.domain.messages import Message, Role
+from aeond.domain.messages import Message, ModelToolCall, Role
 from aeond.errors import LLMError
 
 USAGE = TokenUsage(3, 2)
@@ -56,3 +57,35 @@ async def test_a_cut_answer_under_a_schema_is_told_as_cut() -> None:
 def test_how_json_begins(text: str, may: bool) -> None:
     """Spaces may come before a value; letters only where they begin one of JSON's words."""
     assert begins_as_json(text) is may
+
+
+async def test_the_parts_of_calls_are_joined() -> None:
+    """Each call has its name from its first part and its arguments from all of them, and comes with the last chunk."""
+    chunks = await told(
+        ASKED,
+        ChatPiece("Let me look."),
+        ChatPiece(calls=(CallPiece(0, "c1", "read_file", ""),)),
+        ChatPiece(calls=(CallPiece(0, "", "", '{"path"'), CallPiece(1, "c2", "now", "{}"))),
+        ChatPiece(calls=(CallPiece(0, "", "", ':"a"}'),)),
+        END,
+    )
+    assert [chunk.text for chunk in chunks] == ["Let me look.", ""]
+    assert chunks[-1].tool_calls == (
+        ModelToolCall("read_file", '{"path":"a"}', "c1"),
+        ModelToolCall("now", "{}", "c2"),
+    )
+
+
+def test_calls_are_read_from_events() -> None:
+    """Arguments may come as text or, from some servers, as an object; an index beyond all bounds is refused."""
+
+    def event(index: int, arguments: object) -> bytes:
+        call = {"index": index, "id": "c", "function": {"name": "now", "arguments": arguments}}
+        return json.dumps({"choices": [{"delta": {"tool_calls": [call]}}]}).encode()
+
+    assert read_piece(event(0, '{"a":')).calls == (CallPiece(0, "c", "now", '{"a":'),)
+    assert read_piece(event(0, {"a": 1})).calls == (CallPiece(0, "c", "now", '{"a": 1}'),)
+    for index in (-1, 32):
+        with pytest.raises(LLMError) as raised:
+            read_piece(event(index, ""))
+        assert raised.value.reason == "BAD_ANSWER"

@@ -11,8 +11,8 @@ from aeond.capabilities.llm.adapters.dialects import (
     guessed_tokens,
     is_strict,
 )
-from aeond.domain.llm import LLMRequest
-from aeond.domain.messages import Message, Role
+from aeond.domain.llm import LLMRequest, ToolChoice, ToolSchema
+from aeond.domain.messages import Message, ModelToolCall, Role
 from aeond.errors import InvalidInputError
 
 SCHEMA: dict[str, Any] = {
@@ -76,3 +76,29 @@ def test_a_guess_grows_with_the_text() -> None:
     """A longer text is never counted as fewer tokens, and bytes count, not letters."""
     one, two = Message(Role.USER, "abc"), Message(Role.USER, "日本語")
     assert guessed_tokens((one,)) < guessed_tokens((two,)) < guessed_tokens((one, two))
+
+
+def test_tools_are_offered_in_the_same_words_everywhere() -> None:
+    """Every server gets the tools, the choice and the calls so far in the common form, one call at a time."""
+    history = (
+        Message(Role.USER, "Hi"),
+        Message(Role.AGENT, "", tool_calls=(ModelToolCall("now", "{}", "call00000"),)),
+        Message(Role.TOOL, "noon", call_id="call00000"),
+    )
+    tool = ToolSchema("now", "The time.", {"type": "object", "properties": {}})
+    asked = LLMRequest(history, tools=(tool,), tool_choice=ToolChoice.REQUIRED)
+    for dialect in (PlainDialect("m", True), VllmDialect("m", True), LlamaDialect("m", True, guided=True)):
+        body = dialect.body(asked)
+        function = {"name": "now", "description": "The time.", "parameters": tool.parameters}
+        assert body["tools"] == [{"type": "function", "function": function}]
+        assert (body["tool_choice"], body["parallel_tool_calls"]) == ("required", False)
+        call = {"id": "call00000", "type": "function", "function": {"name": "now", "arguments": "{}"}}
+        assert body["messages"][1:] == [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "content": "noon", "tool_call_id": "call00000"},
+        ]
+
+
+def test_a_request_without_tools_names_none() -> None:
+    """Servers that have no tools never see the fields."""
+    assert not {"tools", "tool_choice", "parallel_tool_calls"} & set(PlainDialect("m", True).body(ASKED))

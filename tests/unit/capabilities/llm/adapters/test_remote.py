@@ -14,7 +14,7 @@ import pytest
 from aeond.capabilities.llm.adapters.dialects import ServerKind
 from aeond.capabilities.llm.adapters.remote import RemoteAdapter
 from aeond.capabilities.llm.external.remote_engine import RemoteEngine, RemoteSettings
-from aeond.domain.llm import EngineState, TokenUsage
+from aeond.domain.llm import EngineState, TokenUsage, ToolSchema
 from aeond.errors import AeondError, InvalidInputError, LLMError, LLMGoneError, NotFoundError, OverloadedError
 from tests.support.canned_server import CannedServer, answer, canned_server, events, piece, usage
 from tests.support.doubles import ManualClock
@@ -371,3 +371,30 @@ async def test_too_many_requests_are_refused_at_the_door(tmp_path: Path) -> None
         with pytest.raises(OverloadedError):
             await llm.generate(ask("Hi"))
         tasks.cancel_scope.cancel()
+
+
+CALLED = answer(
+    {"choices": [{"message": {"tool_calls": [{"function": {"name": "ready", "arguments": "{}"}}]}}]}
+)
+
+
+@pytest.mark.parametrize(("probed", "native"), [(CALLED, True), (answer({"choices": []}), False)])
+async def test_a_probe_shows_whether_the_model_calls_tools(
+    tmp_path: Path, probed: bytes, native: bool
+) -> None:
+    """With `auto` the first look asks for one call; a model that writes none has no native tool calls."""
+    settings = RemoteSettings(tool_calls=None)
+    async with served(tmp_path, [MODELS, probed], settings) as (llm, engine, server, _):
+        assert not llm.capabilities.tool_calls
+        await engine.ready()
+        assert llm.capabilities.tool_calls is native
+        assert server.asked[1][1]["tool_choice"] == "auto"
+
+
+async def test_a_request_with_tools_needs_native_calls(tmp_path: Path) -> None:
+    """A server that is not asked to call tools refuses them with a reason, before anything is sent."""
+    async with served(tmp_path, [MODELS]) as (llm, _, server, _):
+        with pytest.raises(LLMError) as raised:
+            await llm.generate(ask("Hi", tools=(ToolSchema("now", "", {"type": "object"}),)))
+        assert raised.value.reason == "TOOLS_UNSUPPORTED"
+        assert len(server.asked) == 1

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM, read_script, tokens_of
-from aeond.domain.llm import LLMChunk
+from aeond.domain.llm import LLMChunk, ToolSchema
 from aeond.errors import InvalidInputError, LLMError, LLMGoneError
 from tests.support.engine import ask
 from tests.support.repository import ROOT
@@ -153,3 +153,30 @@ def test_a_missing_script_is_a_clear_error(tmp_path: Path) -> None:
     """A script that is not there is told by its path."""
     with pytest.raises(InvalidInputError, match="nowhere"):
         read_script(tmp_path / "nowhere.toml")
+
+
+async def test_a_script_calls_tools() -> None:
+    """A rule's calls answer a request with tools, and its JSON one without; arguments may be no JSON at all."""
+    rule = Rule(json={"now": {}}, text="Let me see.", calls=({"now": {"zone": "UTC"}}, {"now": "{"}))
+    llm = ScriptedLLM(Script(rules=(rule,), tool_calls=True))
+    tool = ToolSchema("now", "The time.", {"type": "object"})
+    called = await llm.generate(ask("When?", tools=(tool,)))
+    assert called.text == "Let me see."
+    assert [(call.name, call.arguments) for call in called.tool_calls] == [
+        ("now", '{"zone":"UTC"}'),
+        ("now", "{"),
+    ]
+    plain = await llm.generate(ask("When?"))
+    assert (plain.text, plain.tool_calls) == ('{"now":{}}', ())
+    assert llm.capabilities.tool_calls
+
+
+async def test_a_script_without_tool_calls_refuses_tools() -> None:
+    """As with a server that cannot, the refusal has a reason; and tools and a schema exclude each other."""
+    llm = scripted(Rule(text="Hi"))
+    tool = ToolSchema("now", "The time.", {"type": "object"})
+    with pytest.raises(LLMError) as raised:
+        await llm.generate(ask("When?", tools=(tool,)))
+    assert raised.value.reason == "TOOLS_UNSUPPORTED"
+    with pytest.raises(InvalidInputError):
+        await llm.generate(ask("When?", tools=(tool,), schema={"type": "object"}))

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
+from aeond.domain.messages import Role
 from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.profiles import Route
 from aeond.domain.runs.budgets import Budget
@@ -114,3 +116,24 @@ async def test_an_unreadable_decision_leaves_the_request_to_a_plan(tmp_path: Pat
     run = await here.work("Good evening!")
     assert run.route is Route.PLAN
     assert run.profile is not None
+
+
+async def test_a_model_that_calls_tools_natively_works_the_same_way(tmp_path: Path) -> None:
+    """Calls, a result and the answer as text make the same run as decisions in JSON, at the same cost."""
+    rules = (
+        Rule(calls=(calculator("2400 * 17.5 / 100"),), times=1),
+        Rule(calls=({"memory_write": {"key": "bonus", "value": "420"}},), times=1),
+        Rule(text="It is 420; I remember it as bonus.", times=1),
+    )
+    llm = ScriptedLLM(Script(rules=rules, tool_calls=True, context_length=16_000))
+    here = Workplace(llm, tmp_path)
+    here.furnish()
+    run = await here.work("What is 17.5% of 2400? Then remember the result as bonus.")
+    assert run.state is RunState.SUCCEEDED
+    assert await here.memory.read("bonus") == "420"
+    assert run.answer is not None
+    assert run.answer.text == "It is 420; I remember it as bonus."
+    assert cost(run) == (3, 2, 2)
+    last = llm.requests[-1]
+    assert [message.role for message in last.messages[2:]] == [Role.AGENT, Role.TOOL] * 2
+    assert {"calculator", "memory_write", "cannot"} <= {tool.name for tool in last.tools}

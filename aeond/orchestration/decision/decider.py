@@ -110,13 +110,14 @@ class Decider:
         opening = model.opening(self.offers.specs(snapshot), snapshot.request.instructions)
         situation = await self.situations.observe(snapshot)
         request = request_text(snapshot, situation)
+        tools = model.tools(offer)
         steps = executed(snapshot)
 
         def build(result_chars: int) -> tuple[Message, ...]:
             return model.conversation(opening, request, turns_of(steps, result_chars), remark)
 
         longest = min(results_length(steps), MAX_RESULT_CHARS)
-        fitted = await fit_prompt(self.llm, build, longest, room, model.tools(offer))
+        fitted = await fit_prompt(self.llm, build, longest, room, tools)
         if fitted.value is None:
             return failure(fitted.problem or Problem("PROMPT_TOO_LONG", "the results do not fit"), None)
         return await model.decide(fitted.value.messages, offer, grant, on_text)

@@ -89,8 +89,6 @@ class LlamaCppAdapter(ServerAdapter):
     async def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
         body = chat_body(request)
         async with self._engine.session() as engine:
-            if request.tools:
-                await self.confirm_tool_calls(engine.client)
             tokens = await prompt_tokens(engine.client, request.messages, request.tools)
             check_length(len(tokens), request.max_tokens, self._engine.context_length)
             async with (

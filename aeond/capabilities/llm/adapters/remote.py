@@ -46,14 +46,18 @@ class RemoteAdapter(ServerAdapter):
         """Nothing starts for us: the first look at the server is a part of the request, and in its time."""
         await anyio.lowlevel.checkpoint()
 
+    async def confirm_tool_calls(self) -> None:
+        """The engine found out when it examined the server."""
+        async with self._engine.session() as remote:
+            if not remote.tool_calls:
+                raise without_tool_calls()
+
     async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int:
         async with self._engine.session() as remote:
             return await remote.dialect.count(remote.client, messages, tools)
 
     async def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
         async with self._engine.session() as remote:
-            if request.tools and not remote.tool_calls:
-                raise without_tool_calls()
             if remote.dialect.counts:
                 counted = await remote.dialect.count(remote.client, request.messages, request.tools)
                 check_length(counted, request.max_tokens, remote.context_length)

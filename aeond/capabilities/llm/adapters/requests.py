@@ -19,6 +19,19 @@ MAX_STOPS = 16
 
 ROLES = {Role.USER: "user", Role.AGENT: "assistant", Role.SYSTEM: "system", Role.TOOL: "tool"}
 
+# The shortest request for a call.
+PROBE = LLMRequest(
+    (Message(Role.USER, "Call the tool."),),
+    max_tokens=64,
+    tools=(
+        ToolSchema(
+            "ready",
+            "Says that you are ready.",
+            {"type": "object", "properties": {}, "additionalProperties": False},
+        ),
+    ),
+)
+
 T = TypeVar("T")
 
 

@@ -9,6 +9,7 @@ import anyio
 
 from aeond.capabilities.llm.adapters.measurements import Measurements
 from aeond.capabilities.llm.adapters.requests import (
+    PROBE,
     check_messages,
     check_request,
     out_of_time,
@@ -16,16 +17,15 @@ from aeond.capabilities.llm.adapters.requests import (
     without_tool_calls,
 )
 from aeond.capabilities.llm.adapters.retry import Retries
-from aeond.capabilities.llm.http.client import OpenAIClient
-from aeond.capabilities.llm.http.tool_probe import calls_tools
-from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse, ToolSchema
+from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse, ToolChoice, ToolSchema
 from aeond.domain.messages import Message
-from aeond.errors import LLMError, OverloadedError
+from aeond.errors import LLMError, LLMGoneError, OverloadedError
 
 COUNT_SECONDS = 120.0
 # A model may have to be downloaded first, which a request's deadline must not end; a run's own bound on
 # its time is tighter than this.
 START_SECONDS = 3_600.0
+REQUIRED_PROBE = replace(PROBE, tool_choice=ToolChoice.REQUIRED)
 
 
 class ServerAdapter(ABC):
@@ -79,12 +79,23 @@ class ServerAdapter(ABC):
         """False once a probe showed that the model's server writes no native calls."""
         return self._calls_tools.get(self.model, True)
 
-    async def confirm_tool_calls(self, client: OpenAIClient) -> None:
-        """Probes the server once for each model, which is known to call tools; LLMError (reason TOOLS_UNSUPPORTED) where no call came."""
+    async def confirm_tool_calls(self) -> None:
+        """Requires one call of the server, once for each model, before it is offered tools; LLMError (reason
+        TOOLS_UNSUPPORTED) where none comes."""
         if self.model not in self._calls_tools:
-            self._calls_tools[self.model] = await calls_tools(client, self.model, required=True)
+            self._calls_tools[self.model] = await self._writes_a_call()
         if not self.may_call_tools:
             raise without_tool_calls()
+
+    async def _writes_a_call(self) -> bool:
+        try:
+            async with contextlib.aclosing(self.attempt(REQUIRED_PROBE)) as chunks:
+                calls = [call async for chunk in chunks for call in chunk.tool_calls]
+        except LLMGoneError:
+            raise
+        except LLMError:
+            return False
+        return any(call.name == PROBE.tools[0].name for call in calls)
 
     async def count_tokens(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> int:
         check_messages(messages)
@@ -107,6 +118,8 @@ class ServerAdapter(ABC):
 
     async def _measured(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
         """One try, the last chunk with how long it took; what is only read ahead is nobody's answer."""
+        if request.tools:
+            await self.confirm_tool_calls()
         answering = self._measurements.begin()
         try:
             async with contextlib.aclosing(self.attempt(request)) as chunks:

@@ -84,8 +84,6 @@ class VllmAdapter(ServerAdapter):
     async def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
         async with self._engine.session() as resident:
             with self._watched(resident):
-                if request.tools:
-                    await self.confirm_tool_calls(resident.client)
                 await self._check_room(resident, request)
                 body = resident.dialect.body(request) | {"priority": PRIORITIES[request.priority]}
                 async with (

@@ -17,6 +17,7 @@ from aeond.capabilities.llm.adapters.dialects import (
     guides,
 )
 from aeond.capabilities.llm.adapters.measurements import Measurements
+from aeond.capabilities.llm.adapters.requests import PROBE
 from aeond.capabilities.llm.engine.background_tasks import BackgroundTasks
 from aeond.capabilities.llm.engine.metrics import seen_by
 from aeond.capabilities.llm.engine.watchdog import Watchdog
@@ -255,13 +256,13 @@ class RemoteEngine(BackgroundTasks):
         context_length = self._settings.context_tokens or told or UNTOLD_CONTEXT_TOKENS
         dialect = await self._dialect(kind, name)
         logger.info("%s serves %s with %d tokens of context", self._host, name, context_length)
-        return RemoteModel(self._client, name, context_length, dialect, await self._tool_calls(name))
+        return RemoteModel(self._client, name, context_length, dialect, await self._tool_calls(dialect))
 
-    async def _tool_calls(self, model: str) -> bool:
+    async def _tool_calls(self, dialect: Dialect) -> bool:
         if self._settings.tool_calls is not None:
             return self._settings.tool_calls
         with anyio.move_on_after(LOOK_SECONDS):
-            return await calls_tools(self._client, model, required=False)
+            return await calls_tools(self._client, dialect.body(PROBE))
         return False  # too slow to say: JSON under a schema works with every server
 
     def _kind(self, entry: Mapping[str, Any]) -> ServerKind:

@@ -122,7 +122,7 @@ async def test_a_model_that_calls_tools_natively_works_the_same_way(tmp_path: Pa
     """Calls, a result and the answer as text make the same run as decisions in JSON, at the same cost."""
     rules = (
         Rule(calls=(calculator("2400 * 17.5 / 100"),), times=1),
-        Rule(calls=({"memory_write": {"key": "bonus", "value": "420"}},), times=1),
+        Rule(calls=({"remember": {"key": "bonus", "value": "420"}},), times=1),
         Rule(text="It is 420; I remember it as bonus.", times=1),
     )
     llm = ScriptedLLM(Script(rules=rules, tool_calls=True, context_length=16_000))
@@ -136,4 +136,4 @@ async def test_a_model_that_calls_tools_natively_works_the_same_way(tmp_path: Pa
     assert cost(run) == (3, 2, 2)
     last = llm.requests[-1]
     assert [message.role for message in last.messages[2:]] == [Role.AGENT, Role.TOOL] * 2
-    assert {"calculator", "memory_write", "cannot"} <= {tool.name for tool in last.tools}
+    assert {"calculator", "remember", "cannot"} <= {tool.name for tool in last.tools}

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,14 @@ def test_a_folder_that_is_too_deep_is_told(tmp_path: Path) -> None:
 def test_models_are_read_from_the_servers_list() -> None:
     """The names are those that the server lists, in its order."""
     assert model_names(b'{"data": [{"id": "a"}, {"id": "b"}]}') == ["a", "b"]
+
+
+def test_tool_calls_are_parsed_where_the_model_has_them(tmp_path: Path) -> None:
+    """The parser and the chat template of the model are on the command line, and neither for a model without."""
+    socket, model = Path("/run/engine/engine.sock"), Path("/models/m")
+    plain = program(tmp_path).command(SMOLLM2_135M, model, socket, 4096)
+    assert not {"--enable-auto-tool-choice", "--tool-call-parser", "--chat-template"} & set(plain)
+    calling = replace(SMOLLM2_135M, tool_parser="hermes", chat_template=Path("/t.jinja"))
+    line = list(program(tmp_path).command(calling, model, socket, 4096))
+    assert "--enable-auto-tool-choice" in line
+    assert (after(line, "--tool-call-parser"), after(line, "--chat-template")) == ("hermes", "/t.jinja")

@@ -1,13 +1,16 @@
 """Models in the form that vLLM loads, with a converter that only writes down that it was asked."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from aeond.capabilities.llm.models.catalogue import own_file
+from aeond.capabilities.llm.models.catalogue import HubFolder, own_file
+from aeond.capabilities.llm.models.hub import Hub
 from aeond.capabilities.llm.models.store import ModelStore
 from aeond.capabilities.llm.vllm.models import ConvertedModels
 from aeond.errors import LLMError
+from tests.support.model_hub import RepositoryHub, served
 
 # In place of the environment's Python: called as `python -P CONVERTER --parent N --source FILE --target FOLDER`.
 CONVERTS = """#!/bin/sh
@@ -82,3 +85,18 @@ async def test_a_missing_environment_is_told(tmp_path: Path) -> None:
     with pytest.raises(LLMError, match="aeond engine-setup") as failed:
         await store.fetch(own_file("mine", tmp_path / "mine.gguf"), shown)
     assert failed.value.reason == "ENGINE_NOT_INSTALLED"
+
+
+async def test_a_published_model_is_not_converted(tmp_path: Path) -> None:
+    """Safetensors of the hub are downloaded as they are, and found again without the hub."""
+    weights = HubFolder("owner/tiny", "c0ffee", 100)
+    entry = replace(own_file("tiny", tmp_path / "mine.gguf"), weights=weights)
+    async with served(RepositoryHub({"model.safetensors": b"weights"})) as hub:
+        python = tmp_path / "python"
+        python.touch()
+        store = ModelStore(tmp_path / "store", hub=Hub(hub.url))
+        converted = ConvertedModels(store, tmp_path / "converted", python)
+        assert converted.find(entry) is None
+        path = await converted.fetch(entry, shown)
+    assert (path / "model.safetensors").read_bytes() == b"weights"
+    assert converted.find(entry) == await converted.fetch(entry, shown) == path

@@ -20,7 +20,7 @@ from aeond.orchestration.decision.interfaces import CallTool, Decision, Decision
 from aeond.orchestration.decision.native import NativeDecisions
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.repair.supervisor import ModelSupervisor
-from aeond.ports import LLMAdapter
+from aeond.ports import LLMAdapter, TextSink
 from tests.support.engine import CONTEXT_LENGTH, SmallEngine, running_engine
 from tests.support.remote import RemoteSettings, remote
 from tests.support.strategy import grant, validator
@@ -53,6 +53,10 @@ SCRIPT = Script(
 )
 
 
+def unseen(_text: str) -> None:
+    """Text that nobody reads."""
+
+
 @dataclass(frozen=True)
 class Subject:
     """A DecisionModel, its adapter, and whether no request is at work. `scripted` models choose as they are told."""
@@ -63,7 +67,7 @@ class Subject:
     scripted: bool = False
 
     async def decide(
-        self, request: str, budget: Grant, turns: tuple[Turn, ...] = (), show: Callable[[str], None] = len
+        self, request: str, budget: Grant, turns: tuple[Turn, ...] = (), show: TextSink = unseen
     ) -> Outcome[Decision | None]:
         opening = self.model.opening(OFFER.tools, "")
         messages = self.model.conversation(opening, request, turns, "")
@@ -142,7 +146,8 @@ def subject(request: pytest.FixtureRequest) -> Subject:
             running = request.getfixturevalue(name)
             return Subject(constrained(running.llm), running.llm, running.is_idle)
         case name:
-            return request.getfixturevalue(name)  # type: ignore[no-any-return]  # a fixture of this module
+            found: Subject = request.getfixturevalue(name)
+            return found
 
 
 def check_form(outcome: Outcome[Decision | None]) -> None:

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
+from aeond.capabilities.llm.external.remote_engine import RemoteSettings
 from aeond.domain.llm import ToolChoice
 from aeond.domain.outcome import Outcome
 from aeond.domain.runs.budgets import Grant
@@ -22,7 +23,7 @@ from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.repair.supervisor import ModelSupervisor
 from aeond.ports import LLMAdapter, TextSink
 from tests.support.engine import CONTEXT_LENGTH, SmallEngine, running_engine
-from tests.support.remote import RemoteSettings, remote
+from tests.support.remote import remote
 from tests.support.strategy import grant, validator
 from tests.support.vllm import running_vllm
 

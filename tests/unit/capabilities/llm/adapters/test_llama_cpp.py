@@ -38,6 +38,7 @@ class CannedEngine:
 
     model = "canned"
     context_length = 50
+    tool_calls = False
 
     def __init__(self, socket: Path) -> None:
         clock = SystemClock()

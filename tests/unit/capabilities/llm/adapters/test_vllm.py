@@ -133,6 +133,7 @@ class Gone:
 
     model = "m"
     context_length = 100
+    tool_calls = False
 
     def __init__(self, socket: Path) -> None:
         client = OpenAIClient(UnixSocket(socket), Watchdog(SystemClock()))

@@ -38,6 +38,7 @@ class BareEngine(ScriptedEngine):
         super().__init__(ScriptedLLM(Script(model="whole", models=("other",))), self.clock)
         self.measurements = Measurements(self.clock)
         self.context_length = 1_024
+        self.tool_calls = False
         self.marked_dead: list[VllmResident] = []
         self._socket = socket
         self.die()

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse
+from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse, ToolSchema
 from aeond.domain.messages import Message
 from aeond.domain.runs.budgets import Grant
 from aeond.errors import LLMError
@@ -41,5 +41,5 @@ class MeteredModel:
         response = await self.generate(request)
         yield LLMChunk(response.text, response.finish_reason, response.usage, response.timing)
 
-    async def count_tokens(self, messages: Sequence[Message]) -> int:
-        return await self._llm.count_tokens(messages)
+    async def count_tokens(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> int:
+        return await self._llm.count_tokens(messages, tools)

@@ -66,7 +66,8 @@ class NativeDecisions:
         offered = [
             ToolSchema(spec.name, spec.description, decision_arguments(spec, offer)) for spec in offer.tools
         ]
-        offered.append(ToolSchema(CANNOT, CANNOT_USE, closed_object({_TEXT: {"type": "string"}})))
+        if offer.answer:
+            offered.append(ToolSchema(CANNOT, CANNOT_USE, closed_object({_TEXT: {"type": "string"}})))
         if offer.plan:
             offered.append(ToolSchema(PLAN, PLAN_USE, closed_object({})))
         return tuple(offered)
@@ -78,7 +79,7 @@ class NativeDecisions:
             tuple(messages),
             max_tokens=MAX_DECISION_TOKENS,
             tools=self.tools(offer),
-            tool_choice=self.tool_choice,
+            tool_choice=self.tool_choice if offer.answer else ToolChoice.REQUIRED,
             deadline_seconds=DECISION_SECONDS,
         )
         shown = False

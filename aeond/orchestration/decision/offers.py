@@ -75,13 +75,12 @@ def _after_failure(run: RunSnapshot, specs: tuple[ToolSpec, ...]) -> tuple[ToolS
     failures = [step for step in steps if step.state is not StepState.SUCCEEDED]
     if not failures or steps[-1] is not failures[-1] or len(failures) > MAX_RETRIES:
         return ()
-    failed = failures[-1].step.tool_call
-    return tuple(
-        spec
-        for spec in specs
-        if not spec.asks_user
-        and (spec.effect in (Effect.PURE, Effect.READ) or (failed is not None and spec.name == failed.tool))
-    )
+    call = failures[-1].step.tool_call
+    failed = next((spec for spec in specs if call is not None and spec.name == call.tool), None)
+    if failed is None or failed.asks_user:
+        return ()
+    looking = (Effect.PURE, Effect.READ)
+    return tuple(spec for spec in specs if spec is failed or (spec.effect in looking and not spec.asks_user))
 
 
 def _choosable(specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:

@@ -53,6 +53,15 @@ async def test_the_first_call_is_the_decision(calls: list[dict[str, Any]], decis
     assert (request.schema, request.tool_choice) == (None, ToolChoice.AUTO)
 
 
+async def test_where_no_answer_is_offered_a_call_is_required() -> None:
+    """A model that must go on is offered no refusal, and has to call a tool."""
+    model, llm = native({"calls": [{"add": {"a": 1, "b": 2}}]})
+    offer = Offer((ADD,), answer=False)
+    assert (await model.decide(asked(model), offer, grant(), lambda _: None)).value == CallTool(SUM)
+    (request,) = llm.requests
+    assert ([tool.name for tool in request.tools], request.tool_choice) == (["add"], ToolChoice.REQUIRED)
+
+
 async def test_text_is_the_answer_and_streams() -> None:
     """A reply without a call is the answer, shown as it comes."""
     model, _ = native({"text": "It is three, and nothing else."})

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from aeond.orchestration.decision.offers import Offers
+from aeond.orchestration.decision.offers import MAX_RETRIES, Offers
 from tests.support.doubles import PlainInvoker
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import ADD, LOOK, calls, registry, run_of, spec
@@ -28,6 +28,19 @@ async def test_a_question_without_an_answer_is_not_repeated() -> None:
     asked = ran(calls("s1", "ask_person", prompt="Which?"), error="no answer came in time")
     later = await offers().next(after_pass(1, asked))
     assert "ask_person" not in [one.name for one in later.tools]
+
+
+async def test_a_first_failure_is_no_end() -> None:
+    """After one of the first failures a run can try again or look elsewhere, and change nothing else; then it may end."""
+    failed = ran(calls("s1", "look", path="a"), error="no such file")
+    once = await offers().next(after_pass(1, failed))
+    assert ([one.name for one in once.tools], once.answer) == (["add", "look"], False)
+    again = [
+        ran(calls(f"s{number}", "look", path="a"), error="no such file") for number in range(MAX_RETRIES + 1)
+    ]
+    assert (await offers().next(after_pass(1, *again))).answer
+    recovered = await offers().next(after_pass(1, failed, ran(calls("s2", "look", path="b"))))
+    assert recovered.answer
 
 
 async def test_a_restricted_run_is_offered_its_own_tools() -> None:

@@ -15,7 +15,7 @@ def test_a_text_is_shown_as_it_stands() -> None:
 
 def test_more_than_one_part_has_names() -> None:
     """Short parts come first, the long text last."""
-    assert readable({"text": "one\ntwo", "lines": 2}) == "lines: 2\ntext:\none\ntwo"
+    assert readable({"text": "one\ntwo", "lines": 2}) == "one\ntwo\n(lines: 2)"
 
 
 def test_alike_entries_are_a_table() -> None:

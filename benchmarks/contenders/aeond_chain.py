@@ -27,9 +27,12 @@ def echo_chain(steps: int) -> parts_pb2.Plan:
 
 
 def file_chain(steps: int) -> parts_pb2.Plan:
-    """Steps with effects: each writes the file named by the preceding one."""
+    """Steps with effects: each changes the file named by the preceding one."""
     paths = ["note.txt", *(f"$s{number}.path" for number in range(1, steps))]
-    return _chain("write_file", [{"path": path, "content": "hello"} for path in paths])
+    contents = (f"hello {number}" for number in range(steps))
+    return _chain(
+        "write_file", [{"path": path, "content": text} for path, text in zip(paths, contents, strict=True)]
+    )
 
 
 def _chain(tool: str, arguments: list[dict[str, str]]) -> parts_pb2.Plan:
@@ -56,7 +59,7 @@ async def run_chain(stub: "runs_pb2_grpc.RunServiceAsyncStub", plan: parts_pb2.P
                 last = str(event.WhichOneof("kind"))
             if last == "step_ended" and event.step_ended.state == parts_pb2.STEP_STATE_SUCCEEDED:
                 outputs.append(event.step_ended.output_json)
-    if len(outputs) != len(plan.steps) or len(set(outputs)) != 1 or last != "run_ended":
+    if len(outputs) != len(plan.steps) or not all(outputs) or last != "run_ended":
         message = f"unexpected outputs: {outputs}, last event {last}"
         raise RuntimeError(message)
 

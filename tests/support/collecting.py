@@ -6,7 +6,7 @@ from typing import Self
 
 from aeond_client import AsyncClient
 from aeond_client.client import Client
-from aeond_client.events import Event, EventKind, Progress, RunEnded, TextDelta
+from aeond_client.events import Event, EventKind, Progress, Queued, RunEnded, TextDelta
 from aeond_client.runs import Run
 
 DEADLINE_SECONDS = 60.0
@@ -48,8 +48,8 @@ class Collector:
 
     @property
     def numbered(self) -> list[Event]:
-        """The journaled events: not text and progress."""
-        return [event for event in self.events if not isinstance(event.kind, TextDelta | Progress)]
+        """The journaled events: no live updates."""
+        return [event for event in self.events if not isinstance(event.kind, TextDelta | Progress | Queued)]
 
     @property
     def seqs(self) -> list[int]:

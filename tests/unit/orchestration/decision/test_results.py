@@ -14,7 +14,7 @@ def test_a_text_is_shown_as_it_stands() -> None:
 
 
 def test_more_than_one_part_has_names() -> None:
-    """Short parts come first, the long text last."""
+    """The text comes first, and short parts with their names follow."""
     assert readable({"text": "one\ntwo", "lines": 2}) == "one\ntwo\n(lines: 2)"
 
 

@@ -11,8 +11,8 @@ DANCE = Template("dance", "Dances a waltz.")
 def test_the_question_lists_the_templates_after_the_rules() -> None:
     """The rules are constant and come first; the templates and the request follow."""
     rules, question = choice_messages("a song, please", [SING, DANCE])
-    assert (rules.role, rules.content) == (Role.SYSTEM, RULES)
-    assert question.content == "sing: Sings a song. | dance: Dances a waltz.\nUser: a song, please"
+    assert (rules.role, rules.content) == (Role.SYSTEM, f"{RULES}sing: Sings a song.\ndance: Dances a waltz.")
+    assert question.content == "Request: a song, please"
 
 
 def test_only_the_listed_templates_and_none_can_be_answered() -> None:

@@ -1,5 +1,5 @@
-"""Choosing by meaning: the Template for a subtask, and the tools that fit a request.
+"""The choice of the Template for a subtask, by meaning.
 
-Entry point: `template_choice.TemplateChooser` and `tool_ranking.ToolRanking`.
+Entry point: `template_choice.TemplateChooser`.
 Must not know the kernel, capabilities or where vectors come from.
 """

@@ -54,7 +54,7 @@ async def test_what_gave_its_results_is_accepted() -> None:
 
 
 async def test_a_plan_stays_as_it_is() -> None:
-    """Without a refiner no action applies, and each is told as skipped."""
+    """Without a refiner no action applies, and each is reported as skipped."""
     action = RefinementAction(RefinementOperation.ADD, "s2", thinks("s2", "Sing."))
     refined = NeverRefine().apply(RUN, (action,))
     assert (refined.plan, refined.applied) == (RUN.plan, ())
@@ -63,7 +63,7 @@ async def test_a_plan_stays_as_it_is() -> None:
 
 
 def test_no_template_fits() -> None:
-    """Without a library every subtask is told that there is no template for it."""
+    """Without a library every subtask fails because no template fits."""
     outcome = NoTemplates().match(SubtaskRequest("count the herbs"))
     assert outcome.problem is not None
     assert outcome.problem.reason == "TEMPLATE_NOT_FOUND"

@@ -132,7 +132,7 @@ def refined(plan: Plan) -> e.PlanRefined:
     ],
 )
 def test_a_broken_guarantee_is_named(operation: Operation, events: list[Any], guarantee: str) -> None:
-    """Events that would leave a run in a state that the next phase cannot work with are told apart."""
+    """Events after which the next phase could not work are refused with the guarantee that they break."""
     run = replace(PASS, ledger=BudgetLedger(BUDGET, Amounts(tokens=900)))
     contract = contract_of(operation, run)
     assert contract is not None

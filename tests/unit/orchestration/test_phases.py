@@ -30,7 +30,7 @@ CALL = Amounts(llm_calls=1, tokens=10)
 
 @dataclass
 class Told:
-    """Any part of the phases: it gives the outcomes that it was told one after the other, each for a call."""
+    """Any part of the phases: each call returns the next of the given outcomes."""
 
     outcomes: Sequence[Outcome[Any]]
     seen: list[RunSnapshot] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Told:
 
 
 def phases(**parts: Any) -> PhaseOrchestrator:
-    """The trivial parts, but for those that are told."""
+    """An orchestrator of null objects, except for the given parts."""
     return PhaseOrchestrator(
         **{
             "references": AsSaid(),
@@ -98,7 +98,7 @@ async def test_a_request_is_resolved_and_kept_as_it_was_said() -> None:
 
 
 async def test_a_reply_brings_its_answer() -> None:
-    """What was said while the request was routed is the run's answer, and paid for once."""
+    """A reply written while the request was routed is the run's answer, and paid for once."""
     answer = Answer("Roses.", synthesized=True)
     events = await perform(
         Operation.ROUTE, FRESH, router=Told([success(RouteChoice(Route.REPLY, answer=answer))])
@@ -150,7 +150,7 @@ async def test_a_profile_that_failed_is_the_default_and_says_so() -> None:
 
 
 async def test_a_budget_beyond_the_bound_is_the_bound_and_the_profile_stays() -> None:
-    """What is allocated in excess is cut in each dimension, time and depth included; what was inferred is kept."""
+    """An excessive budget is cut in each dimension, time and depth included; the inferred profile is kept."""
     run = replace(FRESH, bound=Budget(), ledger=BudgetLedger(Budget(ttl=20)))
     beyond = Budget(ttl=9_999, tokens=10**9, wall_seconds=10**6, depth=99)
     kinds = await perform(Operation.PROFILE, run, depth=Told([success(TaskProfile(5))], shape=(beyond, None)))
@@ -161,7 +161,7 @@ async def test_a_budget_beyond_the_bound_is_the_bound_and_the_profile_stays() ->
 
 
 async def test_a_plan_is_adopted_or_planning_has_failed() -> None:
-    """A draft becomes the run's plan with what was mended in it; without one the problem is told."""
+    """A draft becomes the run's plan with its repairs; without a draft the problem is reported."""
     (kind,) = await perform(Operation.PLAN, FRESH, planner=Told([success(PlanDraft(PLAN, ("mended",)))]))
     assert kind == e.PlanAdopted(PLAN, PlanSource.MODEL, CALL, ("mended",))
     (kind,) = await perform(Operation.PLAN, FRESH, planner=Told([failure(WRONG, None)]))
@@ -169,7 +169,7 @@ async def test_a_plan_is_adopted_or_planning_has_failed() -> None:
 
 
 async def test_a_judgement_may_bring_its_changes() -> None:
-    """What was judged not to converge is refined in the same operation if the judgement says how."""
+    """A pass judged not to converge is refined in the same operation if the judgement says how."""
     action = RefinementAction(RefinementOperation.ADD, "s3", thinks("s3", "Ask."))
     longer = replace(PLAN, steps=(*PLAN.steps, thinks("s3", "Ask.")))
     told = Told([success(Judgement(Evaluation(1, False), (action,)))])
@@ -332,7 +332,7 @@ async def test_an_operation_that_was_cut_short_ends(operation: Operation, kind: 
 
 
 async def test_an_answer_that_was_cut_short_is_an_answer() -> None:
-    """The answer is then composed from the steps, and what was used before counts."""
+    """The answer is then composed from the steps, and earlier use counts."""
     kind = await phases().conclude(Operation.ANSWER, PASS, WRONG, CALL)
     assert isinstance(kind, e.AnswerComposed)
     assert kind.used == CALL

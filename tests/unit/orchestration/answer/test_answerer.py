@@ -91,7 +91,7 @@ async def test_without_a_model_the_last_result_is_the_answer(
 
 
 async def test_results_that_nothing_was_made_from_are_all_given() -> None:
-    """Parallel results all belong to the answer, in plan order; what was only used does not."""
+    """Parallel results all belong to the answer, in plan order; a result that was only used does not."""
     run = run_of(
         SUM, calls("s3", "look", path="x"), KEEP, outputs={**DONE, "s3": ["a"]}, source=PlanSource.CLIENT
     )
@@ -234,7 +234,7 @@ async def test_the_last_result_of_a_direct_run_is_its_answer() -> None:
 
 
 async def test_what_was_made_good_is_no_matter_of_the_answer() -> None:
-    """A failure that a later pass made up for stands in the notes; the model is not told to speak of it."""
+    """A failure that a later pass made up for stands in the notes, and not in the prompt for the answer."""
     run = run_of(SUM, KEEP, outputs={"s2": 3}, pass_index=2, evaluation=Evaluation(2, True))
     run = with_step(run, "s1", state=StepState.FAILED, error="no numbers")
     desk = Desk("The sum is 3.")
@@ -314,7 +314,7 @@ async def test_what_a_refinement_added_behind_the_last_step_does_not_take_its_pl
 
 
 async def test_the_answer_keeps_to_what_the_user_said_for_good() -> None:
-    """What was said earlier in the session and still holds is told where the answer is written."""
+    """Standing instructions from earlier in the session are part of the prompt for the answer."""
     desk = Desk("Die Summe ist 3.")
     run = run_of(SUM, KEEP, outputs=DONE, request="Add 1 and 2 and keep it.")
     await desk.compose(replace(run, standing=("Always answer in German.",)))

@@ -57,7 +57,7 @@ OUT_OF_TIME = e.BudgetExhausted("wall_seconds")
 
 
 def test_time_that_is_over_while_a_reply_is_written_is_told_so() -> None:
-    """A reply has neither passes nor steps to tell of: it says that it was being written."""
+    """The expiry of a reply reports neither passes nor steps: it says that the reply was being written."""
     reply = lived(
         e.OperationStarted(Operation.ROUTE, Amounts()), e.RouteChosen(Route.REPLY), WRITING, OUT_OF_TIME
     )
@@ -65,7 +65,7 @@ def test_time_that_is_over_while_a_reply_is_written_is_told_so() -> None:
 
 
 def test_time_that_is_over_while_an_answer_is_written_is_told_so() -> None:
-    """Whether the last pass converged or not, it is the answer that time was lacking for, and the steps are told."""
+    """Whether the last pass converged or not, the expiry names the answer as cut short and counts the steps."""
     for converged in (True, False):
         judged = replace(
             PASS, evaluation=Evaluation(1, converged), phase=Phase.ANSWER, exhausted="wall_seconds"
@@ -95,7 +95,7 @@ def test_an_expired_run_says_what_it_has() -> None:
 
 
 def test_a_run_that_did_not_expire_says_nothing() -> None:
-    """Without an exhausted budget there is no expiry to tell of."""
+    """Without an exhausted budget there is no expiry to report."""
     assert expiry_of(PASS) is None
 
 

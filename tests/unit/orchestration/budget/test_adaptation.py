@@ -86,7 +86,7 @@ def test_going_shallower_never_raises_a_budget() -> None:
 
 
 def test_a_budget_does_not_move_below_what_is_spent() -> None:
-    """What is used and reserved stays covered, and one more pass has what it needs."""
+    """The new budget covers the amounts used and reserved, and the needs of one more pass."""
     spent = BudgetLedger(Budget(), Amounts(49, 39, 99_000, 49, 7), Amounts(tokens=500))
     adapted = adapt(judged(STUCK, ledger=spent), DEFAULT_PROFILE)
     assert adapted is not None

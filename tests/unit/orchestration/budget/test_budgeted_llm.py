@@ -116,7 +116,7 @@ async def test_text_is_shown_as_it_comes() -> None:
 
 
 async def test_an_engine_that_dies_on_the_way_is_asked_again() -> None:
-    """An answer broken off by a dying engine is begun anew, visibly, and each asking is paid."""
+    """An answer broken off by a dying engine starts over, visibly, and each call is paid."""
     shown: list[str] = []
     llm = says({"text": "a text that breaks", "fail_after": 1, "gone": True, "times": 1}, "a text that ends")
     purse = grant(3, 1000)
@@ -150,7 +150,7 @@ async def test_cancelling_passes_through() -> None:
 
 
 class LyingLLM:
-    """Says that it used what it was told to say, whatever it was allowed."""
+    """Reports the usage that it was given, whatever the request allows."""
 
     model = "liar"
     capabilities = LLMCapabilities(streaming=True, schema=True, context_length=1000)

@@ -26,12 +26,12 @@ from aeond.orchestration.context.constraints import (
     ],
 )
 def test_a_text_is_read_by_sentences(text: str, parts: tuple[str, ...]) -> None:
-    """Sentences and lines are told apart as they stand, and abbreviations and numbers are not torn."""
+    """A text is split into sentences and lines without changing them, and not inside abbreviations or numbers."""
     assert sentences(text) == parts
 
 
 def test_a_long_text_is_read_in_one_go() -> None:
-    """A hundred thousand characters of nothing but abbreviations are one sentence, read in a moment."""
+    """A hundred thousand characters of nothing but abbreviations are one sentence."""
     text = "1. " * 33_000
     assert sentences(text) == (text.strip(),)
 

@@ -22,7 +22,7 @@ def reply(found: str, request: str) -> str:
 
 
 class Desk:
-    """A resolver with its model, its grant and what was said before."""
+    """A resolver with its model, its grant and the earlier messages."""
 
     def __init__(
         self, *answers: Any, talk_: tuple[str, ...] = TALK, calls: int = 2, tokens: int = 12_000
@@ -63,7 +63,7 @@ async def test_the_call_is_constrained_and_ends_with_what_changes() -> None:
 
 
 async def test_an_earlier_request_is_added_where_the_new_one_is_not_believed() -> None:
-    """When the new request names what nobody said, the earlier one is added to the user's words."""
+    """When the rewritten request names something never said, the earlier request is added to the user's words."""
     desk = Desk(reply("What is 17 times 23?", "What is 20 times 5?"))
     resolved = await desk.resolve("And 19 times 3?")
     assert resolved.text == "And 19 times 3? (What is 17 times 23?)"
@@ -84,7 +84,7 @@ async def test_a_complete_request_stays() -> None:
 
 
 async def test_an_invention_is_not_believed() -> None:
-    """A number or name that nobody said keeps the user's words, and the note says why."""
+    """A rewrite with a number or name that was never said is dropped, and the note says why."""
     for invented in ("How much is half of 392?", "How much is half of Bettina's 391?"):
         resolved = await Desk(reply("", invented)).resolve("and how much is half of that?")
         assert resolved.text == "and how much is half of that?"

@@ -54,7 +54,7 @@ def test_nothing_more_leaves_a_digest_as_it_is() -> None:
 
 
 def test_a_digest_keeps_the_words() -> None:
-    """The first request, what binds and what is open are kept as they were said; the rest in short."""
+    """A digest keeps the first request, the constraints and the open questions verbatim, and summarises the rest."""
     old = exchanges_of(
         SessionPast(
             messages=talk(
@@ -93,7 +93,7 @@ def test_what_was_answered_is_not_open() -> None:
 
 
 def test_a_digest_grows_and_keeps_its_goal() -> None:
-    """What is digested later is added; the goal stays that of the first request."""
+    """Later exchanges extend the digest; the goal stays that of the first request."""
     first = extend(SessionDigest(), (Exchange(1, "Never lie.", "Ok"),), ())
     second = extend(first, (Exchange(3, "Only in verse.", "Ok"),), ())
     assert (second.goal, second.kept, second.through, second.exchange_count) == (

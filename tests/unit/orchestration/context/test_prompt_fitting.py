@@ -35,7 +35,7 @@ async def test_a_prompt_that_cannot_fit_is_a_problem() -> None:
 
 
 async def test_a_tokenizer_that_fails_is_a_problem() -> None:
-    """An engine that cannot count is told as a problem."""
+    """An engine that cannot count is reported as a problem."""
 
     class NoTokenizer:
         async def count_tokens(self, _: object, tools: object = ()) -> int:

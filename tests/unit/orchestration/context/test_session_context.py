@@ -77,7 +77,7 @@ async def test_a_session_in_which_nothing_was_said_tells_nothing() -> None:
 
 
 async def test_a_short_session_is_told_word_for_word() -> None:
-    """What fits is told as it was said, and nothing is kept apart or in short."""
+    """A session that fits the budget is included verbatim, with nothing kept apart or digested."""
     told = telling("What is 17 times 23?", "391", "Thanks!", "You are welcome.")
     context = await told.tell("s", "r")
     assert context.text == (
@@ -89,15 +89,15 @@ async def test_a_short_session_is_told_word_for_word() -> None:
 
 
 async def test_a_run_without_an_answer_is_told() -> None:
-    """A request that was never answered is told as such."""
+    """A request that was never answered is marked as such."""
     assert (
         await telling("Book the hotel.").tell("s", "r")
     ).text == "User: Book the hotel.\nAssistant: (no answer)"
 
 
 async def test_a_long_session_keeps_what_must_be_kept() -> None:
-    """Of 400 messages goal, conditions and the open question are told word for word, with the last exchanges
-    whole, within the budget, and the digest is kept for the next run."""
+    """Of 400 messages the context holds goal, conditions and the open question verbatim and the last exchanges whole,
+    within the budget, and the digest is kept for the next run."""
     history = ScriptedHistory(SessionPast(messages=tuple(long_talk(200))))
     told = SessionContextBuilder(history, model(), 600)
     context = await told.tell("s", "r")
@@ -112,8 +112,8 @@ async def test_a_long_session_keeps_what_must_be_kept() -> None:
 
 
 async def test_a_session_keeps_it_however_it_grows() -> None:
-    """Told after each of 300 exchanges, as in real life, nothing that binds is lost on the way, the budget
-    holds each time, and only now and then something new is digested."""
+    """When the context is built after each of 300 exchanges, no constraint is lost, the budget holds each time, and
+    only now and then something new is digested."""
     messages = long_talk(300)
     history = ScriptedHistory()
     told = SessionContextBuilder(history, model(), 600)
@@ -130,7 +130,7 @@ async def test_a_session_keeps_it_however_it_grows() -> None:
 
 
 async def test_what_holds_is_told_apart_however_long_the_session() -> None:
-    """Standing statements come whole and in order, from exchanges that are told whole and from digested ones."""
+    """Standing statements come whole and in order, from exchanges in the context and from digested ones."""
     history = ScriptedHistory(SessionPast(messages=tuple(long_talk(60))))
     told = await SessionContextBuilder(history, model(), 400).tell("s", "r")
     assert told.digested_count
@@ -144,7 +144,7 @@ async def test_what_holds_is_told_apart_however_long_the_session() -> None:
 
 
 async def test_a_preview_changes_nothing() -> None:
-    """Looking at what would be told gives the same as telling it, and keeps no digest."""
+    """A preview equals the context that a run would get, and keeps no digest."""
     history = ScriptedHistory(SessionPast(messages=tuple(long_talk(100))))
     told = SessionContextBuilder(history, model(), 500)
     shown = await told.preview("s")
@@ -162,7 +162,7 @@ async def test_what_is_being_answered_is_not_digested() -> None:
 
 
 async def test_a_huge_answer_is_shortened_visibly() -> None:
-    """One exchange that is larger than the budget is told with its answer shortened, and says so."""
+    """One exchange that is larger than the budget is included with its answer shortened, and says so."""
     context = await telling("Read all.", "many words " * 20_000, max_tokens=200).tell("s", "r")
     assert context.tokens <= 200
     assert context.text.startswith("User: Read all.\nAssistant: many words")
@@ -170,7 +170,7 @@ async def test_a_huge_answer_is_shortened_visibly() -> None:
 
 
 async def test_more_than_fits_goes_oldest_first() -> None:
-    """When even what binds is more than the budget, the newest of it is told and the rest is counted."""
+    """When the constraints alone exceed the budget, the newest are included and a note says that older ones are not."""
     rules = [text for n in range(120) for text in (f"Never touch file number {n}.", "I will not.")]
     context = await telling(*rules, max_tokens=300).tell("s", "r")
     assert context.tokens <= 300
@@ -229,7 +229,7 @@ TEXTS = st.lists(SENTENCES, min_size=1, max_size=5).map(". ".join)
 async def test_no_session_loses_what_binds(
     exchanges: list[tuple[str, str | None]], rules: dict[int, str], max_tokens: int
 ) -> None:
-    """Whatever is said around them, conditions are told in their own words within the exact budget."""
+    """Whatever is said around them, conditions are included verbatim within the exact budget."""
     messages: list[SessionMessage] = []
     said: list[str] = []
     for index, (request, answer) in enumerate(exchanges):
@@ -239,7 +239,7 @@ async def test_no_session_loses_what_binds(
         messages.append(SessionMessage(2 * index + 1, f"r{index}", Role.USER, text, 1.0))
         if answer is not None:
             messages.append(SessionMessage(2 * index + 2, f"r{index}", Role.AGENT, answer, 1.0))
-    # Requests without an answer are open questions: told in their own words too, they would crowd out the rest.
+    # Requests without an answer are open questions: included verbatim too, they would crowd out the rest.
     answered = tuple(m for m in messages if exchanges[(m.number - 1) // 2][1] is not None or m.text in said)
     asked = {m.text for m in answered if m.role is Role.USER}
     history = ScriptedHistory(SessionPast(messages=answered))

@@ -73,7 +73,7 @@ async def test_text_is_the_answer_and_streams() -> None:
 
 
 async def test_text_before_a_call_is_taken_back() -> None:
-    """What a model says before it calls is no answer: clients are told to begin anew."""
+    """Text that a model writes before it calls a tool is no answer: clients receive a reset."""
     model, _ = native({"text": "Let me see.", "calls": [{"add": {"a": 1, "b": 2}}]})
     shown: list[str] = []
     assert (await model.decide(asked(model), OFFER, grant(), shown.append)).value == CallTool(SUM)

@@ -27,7 +27,7 @@ def test_scores_at_their_thresholds_converge(scores: Scores) -> None:
     ],
 )
 def test_a_score_below_its_threshold_is_a_reason(scores: Scores, reason: str) -> None:
-    """What is too low, or no share at all, is told by its code."""
+    """A score that is too low, or is no share at all, is reported by its code."""
     assert Convergence().assess(scores) == (False, (reason,))
 
 

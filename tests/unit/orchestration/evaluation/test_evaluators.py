@@ -144,7 +144,7 @@ async def test_all_steps_complete_and_nothing_flagged_converges_by_itself() -> N
 
 
 async def test_a_flagged_pass_is_judged_by_one_call() -> None:
-    """What is complete but doubtful is shown to the model: its scores and issues decide."""
+    """A complete but doubtful pass is shown to the model: its scores and issues decide."""
     unclear = ran(TELL, output="mint", clarity=Clarity.PARTIALLY_CLEAR)
     desk = Desk(judgement(complete=100, coherent=95, consistent=90))
     ok, judged = await desk.judge(after_pass(1, ran(LOOK), unclear))
@@ -214,7 +214,7 @@ async def test_a_stuck_run_is_told_as_such_without_a_call() -> None:
     ],
 )
 async def test_without_a_model_the_judgement_is_conservative(answer: Any, purse: Grant | None) -> None:
-    """A flagged pass that nobody can judge has not converged; what is known of it stands in its issues."""
+    """A flagged pass that cannot be judged has not converged; its issues hold the known facts."""
     ok, judged = await Desk(answer, purse=purse).judge(doubtful_pass())
     assert (ok, judged.converged) == (False, False)
     assert [i.reason for i in judged.issues] == ["PARTIALLY_CLEAR"]

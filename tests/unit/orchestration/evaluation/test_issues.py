@@ -37,7 +37,7 @@ def test_a_sound_plan_has_no_issues() -> None:
 def test_what_cannot_work_is_found_without_a_model(
     steps: tuple[PlanStep, ...], reason: str, step_id: str
 ) -> None:
-    """Unknown tools and agents, cycles, missing dependencies and arguments that do not fit are told apart."""
+    """Unknown tools and agents, cycles, missing dependencies and unfit arguments each have their own reason."""
     found = issues_of(*steps)
     assert [(i.reason, i.step_id, i.severity) for i in found] == [(reason, step_id, Severity.HIGH)]
     assert found[0].message
@@ -50,7 +50,7 @@ def test_a_tool_that_the_run_may_not_use_is_unknown_to_it() -> None:
 
 
 def test_issues_are_bounded() -> None:
-    """A plan with everything wrong is told about in so many issues of so many characters."""
+    """The issues of a plan with everything wrong are bounded in number and in length."""
     found = issues_of(*(calls(f"s{i}", "x" * 500) for i in range(60)))
     assert len(found) == MAX_ISSUES
     assert max(len(issue.message) for issue in found) <= MAX_MESSAGE_CHARS + 100
@@ -63,7 +63,7 @@ def test_a_pass_without_flaws() -> None:
 
 
 def test_what_is_lacking_is_told_first() -> None:
-    """However much else is flagged, a missing result is among what is told."""
+    """However much else is flagged, a missing result is still reported."""
     unclear = (
         ran(thinks(f"s{n}", "Sing."), clarity=Clarity.PARTIALLY_CLEAR) for n in range(1, MAX_ISSUES + 9)
     )
@@ -74,7 +74,7 @@ def test_what_is_lacking_is_told_first() -> None:
 
 
 def test_what_failed_and_what_it_took_along_is_missing() -> None:
-    """A failed step is a HIGH issue in its own words, what was skipped for it a LOW one; both lack."""
+    """A failed step is a HIGH issue in its own words, a step skipped for it a LOW one; both count as lacking."""
     skipped = StepSnapshot(TELL, StepState.SKIPPED, error="it needs s1, which gave no result")
     facts = pass_facts(after_pass(1, ran(LOOK, error="no garden"), skipped, ran(thinks("s3", "Sing."))))
     assert [(i.reason, i.severity, i.step_id, i.message) for i in facts.issues] == [

@@ -42,14 +42,14 @@ def test_a_profile_off_its_scales_does_not_satisfy_the_schema(changes: JsonObjec
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_each_kind_of_issue_has_its_reason(kind: str) -> None:
-    """The five things that a judge may find are told apart by their codes."""
+    """Each of the five kinds of issue that a judge may find has its own code."""
     said = judgement({"step": "s2", "kind": kind, "severity": "medium", "problem": "why", "repair": "how"})
     assert validator().validate_output(said, judgement_schema(("s1", "s2"), scored=True)) == ()
     assert read_issues(said) == (Issue(KINDS[kind], Severity.MEDIUM, "s2", "why", "how"),)
 
 
 def test_an_issue_of_the_whole_names_no_step() -> None:
-    """What is wrong with all of it is an issue without a step."""
+    """A problem with the whole is an issue without a step."""
     assert read_issues(judgement({"step": "all"}))[0].step_id == ""
     assert read_scores(judgement(complete=40, coherent=90, consistent=100)) == Scores(0.4, 0.9, 1.0)
 

@@ -29,12 +29,12 @@ def test_a_failure_with_another_call_is_not_stuck_yet() -> None:
 
 
 def test_two_steps_of_one_pass_that_fail_alike_are_not_stuck() -> None:
-    """A plan that makes the same call twice has not yet been told that it fails."""
+    """A plan that makes the same call twice in one pass has not yet seen that it fails."""
     assert stuck_in(after_pass(1, ran(LOOK, 1, error="no"), ran(AGAIN, 1, error="no"))) == ""
 
 
 def test_two_calls_in_turn_are_stuck() -> None:
-    """One call, another, the one, the other: nobody gets anywhere, whatever they give."""
+    """Two calls made in turn, twice each, are stuck, whatever they return."""
     steps = [
         ran(replace(LOOK if i % 2 else OTHER, step_id=f"s{i}"), i, output={"turn": i}) for i in range(1, 5)
     ]
@@ -43,7 +43,7 @@ def test_two_calls_in_turn_are_stuck() -> None:
 
 
 def test_two_calls_in_turn_in_one_pass_are_not_stuck() -> None:
-    """A plan that makes two calls twice has not yet been told what they give; in a later pass it has been."""
+    """A plan that makes two calls twice in one pass has not yet seen their results; in a later pass it has."""
     steps = [
         ran(replace(step, step_id=f"s{i}"), (i + 1) // 2, error="no shed" if step is OTHER else "")
         for i, step in enumerate((LOOK, OTHER, LOOK, OTHER), start=1)

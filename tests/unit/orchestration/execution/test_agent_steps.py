@@ -22,7 +22,7 @@ LAST = thinks("s2", "What grows there?", "s1")
 
 
 class TalkingAgent:
-    """Answers with what it is told to, and keeps what it was asked."""
+    """Answers with the content that it was given, and keeps the messages it received."""
 
     name = "talker"
     capabilities: Sequence[str] = ()
@@ -73,7 +73,7 @@ async def test_the_only_step_of_a_models_plan_answers_the_request_itself() -> No
 
 
 async def test_a_later_step_sees_the_results_before_it() -> None:
-    """A step in the middle is told its place, the upstream results, and that only its part is wanted."""
+    """The prompt of a step in the middle has its place and the upstream results, and asks only for its part."""
     middle = thinks("s2", "Name the herbs.", "s1")
     run = run_of(
         thinks("s1", "Look"), middle, thinks("s3", "Translate.", "s2"), outputs={"s1": {"herbs": ["mint"]}}
@@ -137,7 +137,7 @@ async def test_an_unknown_agent_is_a_problem() -> None:
 
 
 async def test_a_dying_engine_is_asked_again() -> None:
-    """A step whose engine dies on the way is begun anew and completes."""
+    """A step whose engine dies on the way starts over and completes."""
     room = Room({"text": "half a song", "fail_after": 1, "gone": True, "times": 1}, "a whole song")
     outcome = await room.reason(ALONE, run_of(ALONE))
     assert outcome.value == StepOutput("a whole song", "clear", "")
@@ -149,7 +149,7 @@ async def test_an_engine_that_was_given_up_is_the_problem_and_not_its_last_death
     llm = says({"text": "half a song", "fail_after": 1, "gone": True, "times": 1})
 
     def unload(text: str) -> None:
-        if not text:  # the text starts anew: the next try is about to begin
+        if not text:  # the text is reset: the next try is about to begin
             llm.resident = ""
 
     outcome = await AgentReasoner({"llm": LLMAgent(llm)}, llm).reason(ALONE, run_of(ALONE), grant(), unload)
@@ -173,7 +173,7 @@ async def test_a_failing_model_is_a_problem() -> None:
 
 
 async def test_another_agent_gets_text_and_its_bounds() -> None:
-    """An agent of somebody else's gets plain text, and its account of tokens is believed up to the grant."""
+    """A third-party agent gets plain text, and its account of tokens is believed up to the grant."""
     used = {"prompt_tokens": 40, "completion_tokens": 2, "llm_calls": 2}
     agent = TalkingAgent({"herbs": 3}, clarity="blocked", handoff="ask again", used=used)
     step = PlanStep("s1", "Count.", agent="talker")
@@ -209,7 +209,7 @@ async def test_no_agent_can_overshoot_the_grant(used: dict[str, JsonValue]) -> N
     ],
 )
 async def test_an_agent_that_says_nothing_readable_is_a_problem(content: JsonValue, reason: str) -> None:
-    """Silence and what is no JSON are no outputs."""
+    """Silence and text that is not JSON are no outputs."""
     step = PlanStep("s1", "Count.", agent="talker")
     outcome = await Room().reason(step, run_of(step), {"talker": TalkingAgent(content)})
     assert outcome.problem is not None
@@ -237,7 +237,7 @@ async def test_an_unknown_clarity_counts_as_clear() -> None:
 
 
 async def test_a_step_that_the_model_cannot_do_is_blocked() -> None:
-    """The model says by its first word that the results lack what its step needs; what is missing is kept."""
+    """A model that begins with BLOCKED says that the results lack something for its step; the explanation is kept."""
     look, step, last = (
         thinks("s1", "List."),
         thinks("s2", "Count the herbs.", "s1"),

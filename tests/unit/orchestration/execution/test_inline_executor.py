@@ -62,7 +62,7 @@ def test_a_computing_step_fails_as_any_other() -> None:
 
 
 def test_the_tool_sees_its_own_call() -> None:
-    """A tool that computes is told the run, the step, the call and the workspace it computes for."""
+    """A tool that computes receives the run, the step, the call and the workspace it computes for."""
     tool = ScriptedTool("add", computed=add_one)
     run = run_before(STARTED)
     at_once(add=tool).perform(STARTED, run)

@@ -58,7 +58,7 @@ def test_a_reference_that_leads_nowhere_is_told_in_the_step() -> None:
 
 
 def test_arguments_that_do_not_fit_go_to_repair() -> None:
-    """Bound arguments that break the schema are mended before the tool is called."""
+    """Bound arguments that break the schema are repaired before the tool is called."""
     started = prepare(calls("s2", "add", "s1", a="$s1", b=2))
     assert started.mode is StepMode.REPAIR
     assert started.recovery is Recovery.RERUN
@@ -86,7 +86,7 @@ def test_references_of_a_replaced_tool_are_bound() -> None:
 
 
 def test_data_in_mended_arguments_is_no_reference() -> None:
-    """Arguments that were bound and then mended are literal, at every later attempt too."""
+    """Arguments that were bound and then repaired are literal, at every later attempt too."""
     step = PlanStep("s2", "Look", ToolCall("look", {"path": "$s1"}, "run-1/s2"), depends_on=("s1",))
     for mode in (StepMode.REPAIR, StepMode.TOOL):
         started = prepare(step, mode=mode, attempt=2, state=StepState.READY)

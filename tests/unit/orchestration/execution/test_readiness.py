@@ -94,7 +94,7 @@ def test_a_reference_that_leads_nowhere_tells_what_is_there(value: JsonValue, th
 
 
 def test_a_step_without_a_result_cannot_be_referred_to() -> None:
-    """A reference to a step that has not succeeded is told by that step's state."""
+    """The error for a reference to a step that has not succeeded names that step's state."""
     step = calls("s2", "look", "s1", path="$s1")
     outcome = StepReadiness().bind(step, run_of(thinks("s1", "x"), step), spec("look", {"path": TEXT}))
     assert outcome.problem is not None
@@ -138,7 +138,7 @@ def test_a_step_is_prepared_from_what_it_waits_for() -> None:
 
 
 def test_what_cannot_be_found_is_left_out_of_the_context() -> None:
-    """A dependency that the run does not have keeps no other from being told."""
+    """A dependency that the run does not have keeps no other out of the context."""
     run = run_of(thinks("s1", "Look"), outputs={"s1": "mint"})
     prepared = StepReadiness().prepare(thinks("s2", "Tell", "s9", "s1"), run)
     assert prepared.incoming_context == "$s1 (Look):\nmint"
@@ -187,7 +187,7 @@ def test_texts_of_several_lines_are_shown_as_they_are() -> None:
     ],
 )
 def test_short_values_stand_in_the_place_of_references(output: JsonValue, told: str) -> None:
-    """An agent is told a short value where its task refers to it; a long one stays a reference to the context."""
+    """A short value replaces its reference in an agent's task; a long one stays a reference to the context."""
     run = run_of(thinks("s1", "Ask."), outputs={"s1": output})
     assert with_values("Sign it with $s1.", run) == told
     assert with_values("It costs $5, see $s9.", run) == "It costs $5, see $s9."

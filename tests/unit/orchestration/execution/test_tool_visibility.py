@@ -20,7 +20,7 @@ def test_a_child_run_may_only_use_the_tools_of_its_template() -> None:
 
 
 def test_a_tool_that_is_not_offered_is_there_for_those_who_name_it() -> None:
-    """Models are not told of it, unless the Template of their run names it; it may be called all the same."""
+    """A tool that is not offered is hidden from models unless their run's Template names it, but may be called."""
     registered = registry(*(replace(spec, offered=spec.name != "look") for spec in SPECS))
     run = run_of()
     assert "look" not in [spec.name for spec in offered_tools(registered, run)]

@@ -57,7 +57,7 @@ def test_a_models_plan_gets_ids_and_descriptions() -> None:
     ],
 )
 def test_a_plan_of_the_wrong_shape_is_told_by_its_place(value: JsonValue, path: str) -> None:
-    """What is no plan is refused with the place of the fault."""
+    """A value that is not a plan is refused with the place of the fault."""
     outcome = plan_from_model(value, "", SPECS)
     assert outcome.value is None
     assert outcome.problem is not None

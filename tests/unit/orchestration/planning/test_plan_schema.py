@@ -142,7 +142,7 @@ def test_every_kind_of_argument_can_be_written(arguments: JsonValue) -> None:
     ],
 )
 def test_the_bounds_of_arguments_survive(arguments: JsonValue) -> None:
-    """What is kept of a tool's schema is still enforced."""
+    """The parts of a tool's schema that are kept are still enforced."""
     assert not admits(compile_arguments(DIFFICULT), arguments)
 
 

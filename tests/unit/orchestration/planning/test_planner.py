@@ -68,7 +68,7 @@ async def test_the_prompt_ends_with_what_changes() -> None:
 
 
 async def test_malformed_output_goes_to_the_supervisor() -> None:
-    """A plan in broken JSON is mended, and what was mended is told with the plan."""
+    """A plan in broken JSON is repaired, and the repairs are reported with the plan."""
     desk = Desk("```json\n" + plan(LOOK) + "\n```")
     outcome = await desk.draft()
     assert outcome.value is not None
@@ -107,7 +107,7 @@ async def test_a_second_plan_that_cannot_work_ends_planning() -> None:
 
 
 async def test_a_plan_that_was_cut_is_not_carried_out() -> None:
-    """Half a plan is no plan: it is asked for again, and then given up."""
+    """A plan that was cut is requested once more, and then planning fails."""
     desk = Desk({"text": plan(*[LOOK] * 300)}, tokens=100_000)
     outcome = await desk.draft()
     assert outcome.problem is not None
@@ -117,7 +117,7 @@ async def test_a_plan_that_was_cut_is_not_carried_out() -> None:
 
 @pytest.mark.parametrize(("llm_calls", "tokens"), [(0, 18_000), (3, 100)])
 async def test_without_budget_nothing_is_planned(llm_calls: int, tokens: int) -> None:
-    """A spent budget is told as such and the model is not asked."""
+    """A spent budget is reported as such and the model is not asked."""
     desk = Desk({"text": plan(LOOK)}, llm_calls=llm_calls, tokens=tokens)
     outcome = await desk.draft()
     assert outcome.problem is not None

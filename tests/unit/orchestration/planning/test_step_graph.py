@@ -41,7 +41,7 @@ def test_ancestors_are_all_that_ended_before(edges: list[list[int]]) -> None:
 
 
 def test_the_final_step_is_the_last_that_no_other_waits_for() -> None:
-    """What was added behind it for its own sake does not take its place; a circle has no end."""
+    """A step added after the final one for its sake does not take its place; a cycle has no final step."""
     assert final_step(plan_of({"a": (), "b": ("a",)})) == PlanStep("b", "", agent="llm", depends_on=("a",))
     refined = final_step(plan_of({"a": (), "b": ("c",), "c": ()}))
     assert refined is not None

@@ -16,7 +16,7 @@ def problems(*steps: PlanStep) -> set[tuple[str, str]]:
 
 
 def test_a_sound_plan_has_no_problems() -> None:
-    """A plan that can be carried out passes, unknown tools and agents included: these are mended later."""
+    """A plan that can be carried out passes, unknown tools and agents included: these are repaired later."""
     assert (
         problems(
             calls("s1", "look", path="garden"),
@@ -68,7 +68,7 @@ def test_each_fault_of_a_plan_is_named_with_its_place(
 
 
 def test_all_faults_are_told_at_once() -> None:
-    """One look at the problems is enough to mend a plan."""
+    """All problems of a plan are reported at once."""
     found = problems(calls("s1", "add", a=1), PlanStep("s2", ""), thinks("s3", "x", "nowhere"))
     assert {reason for reason, _ in found} == {"ARGUMENT_MISSING", "STEP_HAS_NO_ACTION", "DEPENDENCY_UNKNOWN"}
 
@@ -136,7 +136,7 @@ def test_a_missing_tool_is_written_into_the_step() -> None:
     ],
 )
 def test_a_step_that_nobody_can_do_carries_an_error(step: PlanStep, error: str) -> None:
-    """A missing action or agent is told in the step."""
+    """A missing action or agent is an error of the step."""
     assert validator().validate_step_tool(step).errors == (error,)
 
 
@@ -160,7 +160,7 @@ OUTPUT: JsonObject = {"type": "object", "properties": {"n": {"type": "number"}},
     ],
 )
 def test_outputs_are_held_to_json_and_to_their_schema(output: JsonValue, reason: str, path: str) -> None:
-    """An output that is no sound JSON or breaks its schema is told with its place."""
+    """An output that is not sound JSON or breaks its schema is reported with its place."""
     assert (reason, path) in {(p.reason, p.path) for p in validator().validate_output(output, OUTPUT)}
 
 

@@ -36,7 +36,7 @@ def test_a_pass_is_shown_with_what_failed_and_what_was_found() -> None:
 
 
 def test_results_have_as_much_room_as_they_are_given() -> None:
-    """Long results are shortened visibly; how long they are is told beforehand."""
+    """Long results are shortened visibly; their full length can be computed beforehand."""
     run = after_pass(1, ran(LOOK, output="herb " * 1_000))
     assert results_length(run) == 5_000
     short = str(pass_judging_messages(run, (), BEGINNING, 100)[-1].content)

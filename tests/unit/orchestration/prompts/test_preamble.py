@@ -27,7 +27,7 @@ def test_a_child_run_sees_the_tools_of_its_template_alone() -> None:
 
 
 def test_what_is_usual_is_what_a_run_begins_with() -> None:
-    """What is read before there is a run is just what a run without restrictions begins with."""
+    """The preamble that is read before there is a run is the one that a run without restrictions begins with."""
     preamble = Preamble(registry(), validator())
     usual, begun = preamble.usual(), preamble.messages(run_of())
     assert [(m.role, m.content) for m in usual] == [(m.role, m.content) for m in begun]

@@ -11,7 +11,7 @@ BEGINNING = (Message(Role.SYSTEM, "rules"),)
 
 
 def test_the_plan_its_results_and_the_issues_are_told() -> None:
-    """The model sees what ran and how it went, what is to come, and what must be mended."""
+    """The model sees the steps that ran and their results, the steps still to come, and the problems to fix."""
     waiting = run_of(thinks("s3", "Compare.")).steps["s3"]
     issue = Issue("TOOL_FAILED", Severity.HIGH, "s2", "there is no park", "look elsewhere")
     run = run_with(
@@ -49,7 +49,7 @@ UNFULFILLED = "- the request is not fulfilled yet"
 def test_each_score_that_was_too_low_is_told(
     reasons: tuple[str, ...], issues: tuple[Issue, ...], told: list[str]
 ) -> None:
-    """Why a pass did not converge is something to mend, with issues and without; nothing is told twice."""
+    """The reasons why a pass did not converge are problems to fix, with issues and without; none is listed twice."""
     judged = Evaluation(1, False, reasons, issues)
     run = run_with(ended(calls("s1", "look", path="garden"), "roses"), evaluation=judged)
     text = str(refining_messages(run, BEGINNING)[-1].content)
@@ -63,7 +63,7 @@ def test_the_scores_that_are_told_are_those_that_are_judged() -> None:
 
 
 def test_long_results_are_shown_in_part() -> None:
-    """A result is told as far as it takes to change the plan."""
+    """A long result is shortened in the prompt."""
     run = run_with(ended(calls("s1", "look", path="garden"), "rose " * 1_000))
     text = str(refining_messages(run, BEGINNING)[-1].content)
     assert "characters left out" in text

@@ -28,7 +28,7 @@ def test_a_plan_prompt_shows_every_tool_with_its_example() -> None:
 
 
 def test_the_instructions_of_a_template_follow_the_rules() -> None:
-    """A child run is told its Template's instructions behind the rules that all runs have in common."""
+    """A child run's prompt has its Template's instructions after the rules that all runs have in common."""
     plain, told = (str(preamble_messages(SPECS, (), words)[0].content) for words in ("", "Be brief."))
     assert told == f"{plain}\n\nBe brief."
 
@@ -43,7 +43,7 @@ def test_examples_are_earlier_turns_and_the_request_comes_last() -> None:
 
 
 def test_a_second_plan_is_asked_for_after_the_first() -> None:
-    """The model sees its first plan and what is wrong with it, behind the same prompt."""
+    """The model sees its first plan and the problem with it, after the same prompt."""
     first = plan_messages("Dance.", preamble_messages(SPECS, ()))
     again = replan_messages(first, '{"steps":[]}', "it is empty")
     assert again[: len(first)] == first
@@ -71,7 +71,7 @@ def test_every_step_is_told_its_place() -> None:
 
 
 def test_a_step_is_told_what_to_hand_over() -> None:
-    """What the plan wants for the next step is asked for behind the task; a step without that is told nothing of it."""
+    """The handoff that the plan requests is asked for after the task; a step without one has no such line."""
     plain = thinks("s1", "List the herbs.")
     wanted = replace(plain, handoff_to_next="their names, one in a line")
     asked = "\n\nFor the next step, also give: their names, one in a line"

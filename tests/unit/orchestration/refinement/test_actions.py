@@ -104,7 +104,7 @@ def test_what_a_modification_leaves_empty_stays() -> None:
     ],
 )
 def test_an_invalid_action_is_skipped_and_the_others_apply(action: RefinementAction, reason: str) -> None:
-    """What cannot be applied is told with its reason; a good action beside it is applied all the same."""
+    """An action that cannot be applied is skipped with its reason; a good action next to it is still applied."""
     run = halfway()
     good = change(ADD, calls("s7", "look", path="pond"))
     refined = refine(run, action, good)
@@ -122,7 +122,7 @@ def test_a_call_that_was_made_is_not_made_again(made: str) -> None:
 
 
 def test_a_call_that_was_made_is_made_again_after_something_new() -> None:
-    """What a step is still to change may be looked at once more; what was changed before is known."""
+    """A call may be repeated after a step that is still to run, but not after one that ran before."""
     write = calls("s4", "look", path="pond")
     again = refine(halfway(), change(ADD, write), change(ADD, calls("s5", "look", "s4", path="park")))
     assert [action.step_id for action in again.applied] == ["s4", "s5"]
@@ -183,7 +183,7 @@ def test_a_plan_is_refined_ten_times_at_most() -> None:
 
 
 def test_a_round_and_a_plan_have_a_size() -> None:
-    """Actions beyond the bound of a round are left out and told, and so are steps beyond that of a plan."""
+    """Actions beyond the bound of a round are left out and reported, and so are steps beyond that of a plan."""
     many = [change(ADD, thinks(f"t{n}", "Think.")) for n in range(MAX_ACTIONS + 5)]
     refined = refine(run_of(*PLAN), *many)
     assert len(refined.applied) == MAX_ACTIONS

@@ -17,7 +17,7 @@ TELL: JsonValue = {"agent": "llm", "task": "Tell."}
 
 
 def halfway() -> RunSnapshot:
-    """A result, a failure, what was skipped for it, and what is still to come."""
+    """A run with a result, a failure, a step skipped for it, and one still to come."""
     plan = (
         calls("s1", "look", path="garden"),
         calls("s2", "look", path="park"),
@@ -38,7 +38,7 @@ def actions(*changes: Any) -> tuple[RefinementAction, ...]:
 
 
 def test_an_addition_is_a_step_with_a_new_id() -> None:
-    """What is added is numbered on from the plan, and waits for what it refers to."""
+    """An added step is numbered on from the plan, and waits for the steps it refers to."""
     first, second = actions(
         {"change": "add", "step": {"tool": "add", "arguments": {"a": 1, "b": 2}}},
         {"change": "add", "step": {"tool": "store", "arguments": {"key": "k", "value": "$s1"}}},
@@ -109,7 +109,7 @@ def test_a_failed_step_gets_another_in_its_place() -> None:
 
 
 def test_an_added_call_of_the_tool_that_failed_takes_its_place() -> None:
-    """Who adds another call of the tool that failed means it instead: what was skipped waits for that one."""
+    """Adding another call of the tool that failed means replacing the failed step."""
     assert actions({"change": "add", "step": LOOK}) == actions(
         {"change": "replace", "id": "s2", "step": LOOK}
     )

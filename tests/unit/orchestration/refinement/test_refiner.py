@@ -79,7 +79,7 @@ async def test_one_call_changes_what_was_found_wanting() -> None:
 
 
 async def test_an_invalid_change_is_skipped() -> None:
-    """What cannot be applied is told, and the rest is applied."""
+    """A change that cannot be applied is reported, and the rest is applied."""
     add = {"change": "add", "step": {"agent": "llm", "task": "Tell $s8."}}
     outcome = await Desk({"changes": [add, {"change": "add", "step": POND}]}).refine(failed())
     assert [problem.reason for problem in outcome.value.skipped] == ["REFERENCE_UNKNOWN"]
@@ -88,7 +88,7 @@ async def test_an_invalid_change_is_skipped() -> None:
 
 @pytest.mark.parametrize("bad", [{"text": "Nothing comes to mind."}, {"fail": "BAD_ANSWER", "text": ""}])
 async def test_on_failure_the_plan_is_as_it_was(bad: dict[str, Any]) -> None:
-    """A model that fails or talks changes nothing, and why is told."""
+    """A model that fails or talks changes nothing, and the reason is reported."""
     run = failed()
     outcome = await Desk(bad).refine(run)
     assert not outcome.ok
@@ -150,7 +150,7 @@ async def test_a_fragment_that_cannot_be_planned_changes_nothing() -> None:
 
 
 async def test_without_a_plan_for_a_step_the_issues_ask_for_changes() -> None:
-    """A plan of one step is no finer: all that was found is told as what must be mended, and nothing of it is lost."""
+    """A plan of one step is no finer: all issues found become problems to fix, and none of them is lost."""
     run = vague(thinks("s2", "Look after the pond."))
     worse = Issue("CONSISTENCY", Severity.HIGH, "s1", "the garden is none")
     issues = (*(run.evaluation.issues if run.evaluation else ()), worse)

@@ -33,7 +33,7 @@ def test_calls_in_other_words_become_ours(value: JsonValue) -> None:
     ],
 )
 def test_tasks_and_what_is_not_understood(value: JsonValue, expected: JsonValue) -> None:
-    """Tasks are understood in other words too; what is not understood stays as it is."""
+    """Tasks are understood in other words too; a value that is not understood stays as it is."""
     assert repair_step_shape(value) == expected
 
 

@@ -33,7 +33,7 @@ async def test_malformed_output_is_mended_and_not_asked_for_again() -> None:
 
 
 async def test_output_beyond_mending_goes_to_the_supervisor() -> None:
-    """What no rule mends is shown to the model with the problem, within what is left of the grant."""
+    """Output that no rule repairs is shown to the model with the problem, within the rest of the grant."""
     llm, purse = says('{"number": 3}', '{"count": 3}'), grant()
     assert (await model_of(llm).ask(ASKED, SCHEMA, 50, purse)).value == {"count": 3}
     assert '{"number": 3}' in str(llm.requests[1].messages[-1].content)

@@ -27,7 +27,7 @@ def test_sound_json_is_not_touched() -> None:
     ],
 )
 def test_broken_json_is_read_by_rule(text: str, value: JsonValue) -> None:
-    """Fences, quotes, commas and cut ends are mended without a model, and that is told."""
+    """Fences, quotes, commas and cut ends are repaired without a model, and the changes are reported."""
     mended = repair_json(text)
     assert mended.problem is None
     assert mended.value == value

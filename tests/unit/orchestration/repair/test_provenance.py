@@ -38,7 +38,7 @@ def test_values_that_stand_in_the_source_are_not_new(source: str, value: JsonVal
     ],
 )
 def test_values_that_the_source_lacks_are_found(source: str, value: JsonValue) -> None:
-    """A value that the source does not hold by itself is told as an invention."""
+    """A value that the source does not hold by itself is reported as an invention."""
     assert Material(source).invented({"x": [value]}) != ()
 
 

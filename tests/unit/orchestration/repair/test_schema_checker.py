@@ -23,7 +23,7 @@ def found(value: JsonValue, **how: bool) -> set[tuple[str, str]]:
 
 
 def test_every_problem_has_its_reason_and_its_place() -> None:
-    """Missing, unknown and wrong values are told apart and located, all of them at once."""
+    """Missing, unknown and wrong values each have their reason and place, all of them at once."""
     value: JsonValue = {"name": 5, "extra": 1, "rows": [{"a/b": 1}, {"a/b": "x"}]}
     assert found(value) == {
         ("ARGUMENT_MISSING", "/n"),
@@ -63,7 +63,7 @@ def test_a_reference_excuses_nothing_beside_it() -> None:
     "schema", [{"type": "nonsense"}, {"$ref": "https://example.invalid/x"}, {"pattern": "("}]
 )
 def test_a_schema_that_cannot_be_used_is_a_problem(schema: JsonObject) -> None:
-    """A broken schema, or one that points to another host, is told and never fetched."""
+    """A broken schema, or one that points to another host, is reported and never fetched."""
     (problem,) = SchemaChecker().check({}, schema, "OUTPUT")
     assert problem.reason == "SCHEMA_UNUSABLE"
 

@@ -77,7 +77,7 @@ def test_a_surrogate_pair_is_one_character() -> None:
 
 
 def test_each_unreadable_part_of_a_value_is_named_with_its_place() -> None:
-    """What keeps a value from being JSON is told for every part, as a JSON pointer."""
+    """Each part that keeps a value from being JSON is reported with its JSON pointer."""
     value = {"a": [1, math.nan], "b/c": {"~": "\ud800"}, "d": {1: 2}, "e": object()}
     problems = {(problem.path, problem.reason) for problem in check_value(value)}
     assert problems == {

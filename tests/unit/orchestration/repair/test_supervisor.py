@@ -39,7 +39,7 @@ def refused(outcome: Outcome[Any]) -> str:
 
 
 async def test_sound_json_needs_no_repair() -> None:
-    """What is right already comes back unchanged, with nothing said and nothing spent."""
+    """A valid object comes back unchanged, with no problem and no budget spent."""
     repairer, _ = supervisor()
     purse = grant()
     outcome = await repairer.repair_json('{"name": "Ada", "age": 36}', PERSON, purse)
@@ -50,7 +50,7 @@ async def test_sound_json_needs_no_repair() -> None:
 
 
 async def test_what_rules_can_mend_costs_no_model_call() -> None:
-    """Broken syntax is mended by rule, and the repair says so."""
+    """Broken syntax is repaired by rule, and the repair says so."""
     repairer, llm = supervisor()
     outcome = await repairer.repair_json("```json\n{'name': 'Ada', 'age': 36,}\n```", PERSON, grant())
     assert outcome.value == {"name": "Ada", "age": 36}
@@ -59,7 +59,7 @@ async def test_what_rules_can_mend_costs_no_model_call() -> None:
 
 
 async def test_what_rules_cannot_mend_the_model_may() -> None:
-    """The model is asked with the schema and what is wrong, and its answer is checked like any other."""
+    """The model is asked with the schema and the problem, and its answer is checked like any other."""
     repairer, llm = supervisor('{"name": "Ada", "age": 36}')
     outcome = await repairer.repair_json("name is Ada and age is 36", PERSON, grant())
     assert outcome.value == {"name": "Ada", "age": 36}
@@ -81,7 +81,7 @@ async def test_a_second_attempt_may_succeed() -> None:
         '{"name": "Grace"}',  # a new value
         '{"name": "Ada", "age": 37}',
         '{"surname": "Ada"}',  # against the schema
-        '{"name": "Ada"',  # not even JSON, but mended by rule it would be
+        '{"name": "Ada"',  # not even JSON, although a rule would repair it
         "sorry",
     ],
 )
@@ -115,7 +115,7 @@ async def test_text_too_long_for_the_model_is_not_sent_to_it() -> None:
 
 
 async def test_a_failing_model_ends_the_repair() -> None:
-    """An error of the model is told in the failed repair."""
+    """An error of the model is part of the failed repair's message."""
     repairer, _ = supervisor({"fail": "BAD_ANSWER"})
     assert "failed" in refused(await repairer.repair_json("name: Ada", PERSON, grant()))
 
@@ -130,7 +130,7 @@ async def test_a_failing_model_ends_the_repair() -> None:
     ],
 )
 async def test_calls_in_another_form_are_set_right_by_rule(call: Any) -> None:
-    """Other models' words and wrong types are mended without a model."""
+    """Other models' words and wrong types are repaired without a model."""
     repairer, llm = supervisor()
     outcome = await repairer.repair_tool_call(call, ADD, grant())
     assert outcome.value == ToolCall("add", {"a": 1, "b": 2})
@@ -192,7 +192,7 @@ async def test_a_plan_in_another_form_is_set_right_by_rule() -> None:
 
 
 async def test_declared_cycles_in_a_models_plan_do_not_survive() -> None:
-    """Dependencies that a model declares are derived anew, so that they can be no cycle."""
+    """Dependencies that a model declares are derived again, so that they can form no cycle."""
     steps: list[JsonValue] = [
         {"tool": "look", "arguments": {"path": p}, "depends_on": ["s2", "s1"]} for p in ("x", "y")
     ]

@@ -49,7 +49,7 @@ def test_a_file_adds_agents(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_file_is_refused(tmp_path: Path, source: str, reason: str, why: str) -> None:
-    """The error names the file, what is wrong, and where."""
+    """The error names the file, the problem and its place."""
     path = written(tmp_path / "a.py", source)
     with pytest.raises(InvalidInputError, match=why) as refused:
         load_agents([path])

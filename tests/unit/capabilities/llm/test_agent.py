@@ -38,7 +38,7 @@ async def test_a_text_is_answered_with_what_it_cost() -> None:
 
 
 async def test_system_and_text_become_two_messages() -> None:
-    """What is said as system reaches the model as the system's word."""
+    """System text reaches the model as a system message."""
     llm_agent, llm = agent(Rule(text="x"))
     await llm_agent.process(message({"system": "Be brief.", "text": "Go."}))
     assert [(said.role, said.content) for said in llm.requests[0].messages] == [
@@ -116,7 +116,7 @@ async def test_bounds_are_whole_numbers(bound: Any) -> None:
 
 
 def test_it_says_that_it_streams() -> None:
-    """Whoever looks for an agent that streams finds this one, under the name llm."""
+    """The agent is named llm and has the capability to stream."""
     llm_agent, _ = agent()
     assert llm_agent.name == "llm"
     assert "stream" in llm_agent.capabilities

@@ -33,7 +33,7 @@ async def test_effects_of_a_function_reach_the_result() -> None:
 
 
 async def test_effects_of_an_earlier_call_reach_its_result() -> None:
-    """What a tool tells of an earlier call may have effects too."""
+    """The result of reconciling an earlier call may have effects too."""
 
     async def recall(arguments: Mapping[str, Any], _context: ToolContext) -> Any:
         return ToolOutput(arguments, (CREATED,))

@@ -69,7 +69,7 @@ async def test_broken_authoriser_fails_closed() -> None:
 
 
 async def test_duration_is_the_clocks() -> None:
-    """The duration told is what the clock says, also of calls that fail."""
+    """The reported duration is the clock's, also for calls that fail."""
     clock = ManualClock()
 
     async def work(arguments: Mapping[str, Any], _context: ToolContext) -> Any:

@@ -63,6 +63,6 @@ def test_what_nobody_could_do_is_the_tools_failure(request_: Any) -> None:
     ],
 )
 def test_options_that_cannot_be_say_what_is_wrong(options: tuple[str, ...], words: str) -> None:
-    """Too many options and one that is there twice are told apart."""
+    """Too many options and a duplicate option have different messages."""
     with pytest.raises(ToolError, match=f"mine asks for what cannot be: {words}$"):
         check_request("mine", InputRequest("which?", options=options))

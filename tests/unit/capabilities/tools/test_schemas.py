@@ -40,7 +40,7 @@ def test_closing_leaves_the_original_alone() -> None:
 
 
 def test_every_problem_has_its_path() -> None:
-    """All problems are told at once, each with the JSON pointer of its part."""
+    """All problems are reported at once, each with the JSON pointer of its part."""
     found = CompiledSchema(PERSON).problems({"name": "Wilhelmina", "pets": [{"kind": "dog"}, 3]})
     assert {problem.path for problem in found} == {"/name", "/pets/0/kind", "/pets/1"}
     assert all(problem.message for problem in found)
@@ -53,7 +53,7 @@ def test_number_of_problems_is_bounded() -> None:
 
 
 def test_problems_do_not_quote_the_value() -> None:
-    """What was given is not repeated in the problem, however large it is."""
+    """The problem does not repeat the given value, however large it is."""
     found = CompiledSchema(PERSON).problems({"name": "secret" * 10_000})
     assert "secret" not in found[0].message
 

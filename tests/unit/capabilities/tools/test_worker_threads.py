@@ -30,7 +30,7 @@ async def test_what_work_raises_comes_back(error: BaseException) -> None:
 
 
 async def test_cancelled_caller_does_not_wait() -> None:
-    """A caller that is cancelled leaves at once, and the work learns that nobody waits."""
+    """A caller that is cancelled leaves at once, and the work learns that its result is no longer needed."""
     threads = WorkerThreads()
     begun, told = threading.Event(), threading.Event()
     release = threading.Event()

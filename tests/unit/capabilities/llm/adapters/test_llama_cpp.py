@@ -137,7 +137,7 @@ async def test_what_is_read_ahead_is_asked_for_once(tmp_path: Path) -> None:
 
 
 async def test_a_stream_is_tried_again_before_its_first_piece(tmp_path: Path) -> None:
-    """A stream that failed before it gave anything begins anew unnoticed."""
+    """A stream that failed before its first piece is retried without the reader noticing."""
     async with canned(tmp_path, BUSY, *COUNT, events(end=False), *COUNT, GOOD) as (llm, _):
         chunks = [chunk async for chunk in llm.stream(ask("x", max_tokens=9))]
     assert "".join(chunk.text for chunk in chunks) == "Hello"
@@ -278,7 +278,7 @@ async def test_the_engine_enforces_what_we_compile(small_engine: SmallEngine) ->
 
 @pytest.mark.model
 async def test_a_stream_left_in_the_middle_stops_the_tokens(small_engine: SmallEngine) -> None:
-    """An answer that nobody reads any more is not written to its end."""
+    """An answer whose reader has left is not generated to its end."""
     before = (await small_engine.counters())["llamacpp:n_decode_total"]
     async with closing(small_engine.llm.stream(ask("Write a long story.", max_tokens=1500))) as chunks:
         await anext(chunks)

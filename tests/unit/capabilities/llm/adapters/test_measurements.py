@@ -54,7 +54,7 @@ def test_requests_at_the_same_time_share_their_time() -> None:
 
 
 def test_a_request_that_failed_is_over() -> None:
-    """What was begun and never answered is not at work any more, and counts no tokens."""
+    """A request that ended without an answer no longer counts as running, and counts no tokens."""
     measurements = Measurements(ManualClock())
     measurements.begin().end()
     assert measurements.metrics().running_requests == measurements.metrics().prompt_tokens == 0

@@ -1,4 +1,4 @@
-"""The adapter of servers that somebody else runs, against real sockets that answer wrongly in every way."""
+"""The adapter for servers that run outside the daemon, against real sockets that answer wrongly in every way."""
 
 import asyncio
 import json
@@ -185,7 +185,7 @@ async def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
 async def test_garbage_in_place_of_a_list_is_an_error_with_a_reason(
     tmp_path: Path, listed: bytes, reason: str
 ) -> None:
-    """What is no list of models, or an empty one, ends the first look in words."""
+    """A malformed or empty list of models fails the first request with a reason and a message."""
     async with served(tmp_path, [listed]) as (llm, engine, _, _):
         with pytest.raises(LLMError) as refused:
             await llm.generate(ask("Hi"))
@@ -305,7 +305,7 @@ async def test_a_server_without_tls_is_told_from_a_broken_one() -> None:
 
 
 async def test_nobody_there_is_tried_three_times_and_told(tmp_path: Path) -> None:
-    """A port that nobody listens on is unreachable, and the engine is DEAD with that reason."""
+    """A port without a listener is tried three times; then it is unreachable and the engine is DEAD."""
     async with front_of(tmp_path / "none.sock", None) as port:
         pass  # free again
     async with remote(
@@ -331,7 +331,7 @@ async def test_a_name_that_nobody_has_is_told(monkeypatch: pytest.MonkeyPatch) -
 
 
 async def test_the_engine_comes_back_by_itself(tmp_path: Path) -> None:
-    """A server that was away is found again with nobody asking, and the restart is counted."""
+    """A server that was away is found again without a request, and the restart is counted."""
     clock = ManualClock()
     async with (
         canned_server(tmp_path / "s.sock", [b"", MODELS]),

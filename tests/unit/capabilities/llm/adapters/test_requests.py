@@ -46,7 +46,7 @@ async def test_a_deadline_that_has_passed_lets_nothing_more_through() -> None:
 
 
 async def test_leaving_closes_the_source_at_once() -> None:
-    """Whoever leaves a stream in the middle has closed its source before going on."""
+    """Leaving a stream in the middle closes its source before the caller goes on."""
     pieces = Pieces()
     async with closing(within(60, pieces.give())) as stream:
         assert await anext(stream) == 0

@@ -1,4 +1,4 @@
-"""A script answers, fails, breaks off and stalls as it was told."""
+"""A scripted model answers, fails, breaks off and stalls as its script says."""
 
 from pathlib import Path
 
@@ -150,7 +150,7 @@ async def test_the_script_in_the_documentation_works(tmp_path: Path) -> None:
 
 
 def test_a_missing_script_is_a_clear_error(tmp_path: Path) -> None:
-    """A script that is not there is told by its path."""
+    """The error for a missing script names its path."""
     with pytest.raises(InvalidInputError, match="nowhere"):
         read_script(tmp_path / "nowhere.toml")
 

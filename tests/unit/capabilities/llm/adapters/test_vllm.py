@@ -73,7 +73,7 @@ async def test_a_seed_repeats_the_dice_of_a_prompt_read_in_steps(vllm_engine: Re
     before = vllm_engine.engine.snapshot().restarts
     words = " ".join(f"{number} ships," for number in range(150))
     request = ask(f"{words} and then?", max_tokens=12, temperature=1.0, seed=11)
-    # More than a step has on any CPU; its numbers tell nothing of steps in which nobody writes.
+    # Longer than one step on any CPU; the engine's metrics say nothing about steps in which no request generates.
     assert await vllm_engine.llm.count_tokens(request.messages) > 500
     await vllm_engine.llm.generate(request)  # read in steps: the next two find it in the cache
     first = await vllm_engine.llm.generate(request)
@@ -129,7 +129,7 @@ async def test_a_known_beginning_is_not_read_again(vllm_engine: RealVllm) -> Non
 
 
 class Gone:
-    """The sessions of an engine whose server is dead, though nobody has noticed."""
+    """The sessions of an engine whose server has died unnoticed."""
 
     model = "m"
     context_length = 100
@@ -150,7 +150,7 @@ class Gone:
 
 
 async def test_a_connection_that_breaks_ends_that_life(tmp_path: Path) -> None:
-    """Whoever finds the server gone says so, so that the next request waits for a new one."""
+    """A request that finds the server gone marks it dead, so that the next request waits for a new one."""
     gone = Gone(tmp_path / "none.sock")
     llm = VllmAdapter(gone, Retries(SystemClock(), lambda: 0.0, attempts=1))
     with pytest.raises(LLMGoneError):

@@ -30,7 +30,7 @@ class Ticking(BackgroundTasks):
 
 
 async def test_tasks_end_with_the_block_and_its_error_stays_itself() -> None:
-    """Whoever leaves finds the tasks ended, and an error of the block reaches its caller unwrapped."""
+    """Leaving the block ends its tasks, and an error of the block reaches its caller unwrapped."""
     ticking = Ticking()
     with anyio.fail_after(60), pytest.raises(ValueError, match="the block's own"):
         async with ticking:

@@ -149,7 +149,7 @@ async def test_others_are_not_swept(tmp_path: Path, tasks: TaskGroup, lie: str) 
     "content", ["", "[]", "{}", '{"pid": "x", "start_ticks": 1}', '{"pid": 0, "start_ticks": null}']
 )
 def test_a_broken_pid_file_sweeps_nobody(tmp_path: Path, content: str) -> None:
-    """A pid file that cannot be read is removed and nobody is killed."""
+    """A pid file that cannot be read is removed and no process is killed."""
     (tmp_path / PID_FILE).write_text(content)
     assert sweep(tmp_path) is None
     assert not (tmp_path / PID_FILE).exists()
@@ -159,7 +159,7 @@ def test_a_broken_pid_file_sweeps_nobody(tmp_path: Path, content: str) -> None:
     ("code", "words"), [(0, "exit code 0"), (-11, "killed by SIGSEGV"), (-99, "killed by signal 99")]
 )
 def test_exits_are_told_in_words(code: int, words: str) -> None:
-    """An exit code is told as what it means."""
+    """An exit code is described by its meaning."""
     assert describe_exit(code) == words
 
 

@@ -39,7 +39,7 @@ def test_deaths_long_ago_do_not_count() -> None:
 
 
 def test_a_new_beginning_forgets() -> None:
-    """After somebody asked for a new beginning the count starts anew."""
+    """After an explicit reset the backoff starts over at its first delay."""
     clock = ManualClock()
     mourning = RestartPolicy(clock, RULES)
     for _ in range(3):

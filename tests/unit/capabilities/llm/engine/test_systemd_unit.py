@@ -21,7 +21,7 @@ from aeond.errors import LLMError, LLMGoneError
 from tests.support.engine import ask, running_engine
 from tests.support.engine_sockets import engine_socket
 
-# Writes down what it was told, says that it is ready, and stays until its connection ends.
+# Records its arguments and environment, reports that it is ready, and stays until its connection ends.
 PROGRAM = """
 import json, os, sys
 from pathlib import Path
@@ -68,8 +68,8 @@ async def test_a_killed_engine_is_started_again(address: Path, tmp_path: Path) -
 
 
 async def test_another_program_runs_as_the_unit(address: Path, tmp_path: Path) -> None:
-    """A command with a path is what the unit becomes: with its environment, told of the unit's own parent, and
-    ended with the block."""
+    """A command with a path runs as the unit, with its environment and the unit's own parent as `--parent`, and ends
+    with the block."""
     told, shown = tmp_path / "told", []
     command = [sys.executable, "-c", PROGRAM, str(told), "--parent", "-1"]
     async with anyio.create_task_group() as tasks:
@@ -106,7 +106,7 @@ async def test_what_the_host_says_is_heard(tmp_path: Path) -> None:
 
 
 async def test_a_unit_that_does_not_start_is_told(tmp_path: Path) -> None:
-    """A socket that nobody listens on, or that closes a connection at once, is a dead engine with advice."""
+    """A socket without a listener, or one that closes a connection at once, is a dead engine with advice."""
     async with anyio.create_task_group() as tasks:
         with pytest.raises(LLMGoneError, match=r"systemctl restart aeond-engine\.socket"):
             async with engine_unit(tmp_path / "none.sock", [], tmp_path, {}, tasks):

@@ -20,13 +20,13 @@ async def listen(watch: Watchdog, clock: ManualClock, heard: list[float]) -> Non
 
 
 async def test_waiting_without_an_answer_is_silence() -> None:
-    """Silence is reported once somebody has waited for the whole limit, and not before."""
+    """Silence is reported once a request has waited for the whole limit, and not before."""
     clock = ManualClock()
     watch = Watchdog(clock)
     heard: list[float] = []
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(listen, watch, clock, heard)
-        await passes(clock, 100)  # nobody waits
+        await passes(clock, 100)  # no request waits
         with watch.waiting():
             begun = clock.monotonic()
             await passes(clock, 9)
@@ -38,7 +38,7 @@ async def test_waiting_without_an_answer_is_silence() -> None:
 
 
 async def test_a_slow_reader_is_no_silence() -> None:
-    """Time in which nobody waits for the server does not count against it."""
+    """Time in which no request waits for the server does not count against it."""
     clock = ManualClock()
     watch = Watchdog(clock)
     heard: list[float] = []

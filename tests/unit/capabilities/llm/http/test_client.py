@@ -67,7 +67,7 @@ async def test_what_is_cut_short_is_gone(tmp_path: Path, response: bytes) -> Non
 
 
 async def test_no_server_is_gone(tmp_path: Path) -> None:
-    """A socket that nobody listens on is a dead engine, not a riddle."""
+    """A socket without a listener means that the engine is gone."""
     with pytest.raises(LLMGoneError):
         await OpenAIClient(UnixSocket(tmp_path / "none.sock"), Watchdog(ManualClock())).get("/health")
 
@@ -113,7 +113,7 @@ async def test_refusals_tell_whether_to_try_again(tmp_path: Path, status: str, r
 async def test_a_busy_server_says_when_to_come_back(
     tmp_path: Path, status: str, header: str, seconds: float
 ) -> None:
-    """Busy is told apart from broken, with the pause that the server asks for."""
+    """A busy answer is an overload with the pause that the server asks for."""
     with pytest.raises(OverloadedError) as failed:
         await chat(tmp_path, answer(b"busy", status, header))
     assert failed.value.retry_after_seconds == seconds

@@ -52,14 +52,14 @@ def test_a_socket_is_an_address_too() -> None:
     ],
 )
 def test_other_addresses_are_refused(url: str) -> None:
-    """What is no address, holds a password, or would send everything in the clear is refused."""
+    """A malformed address, one with a password, or one that would send everything in the clear is refused."""
     with pytest.raises(InvalidInputError) as refused:
         endpoint_of(url, "")
     assert refused.value.field == "remote.url"
 
 
 def test_plain_http_elsewhere_must_be_wanted() -> None:
-    """Plain http to another machine is possible where somebody says so."""
+    """Plain http to another machine is possible when it is allowed explicitly."""
     endpoint = endpoint_of("http://10.0.0.1:8000", "", plain_anywhere=True)
     assert isinstance(endpoint, WebAddress)
     assert endpoint.plain

@@ -25,7 +25,7 @@ NOW = "Wed, 21 Oct 2026 07:28:00 GMT"
     ],
 )
 def test_a_pause_is_read_in_both_forms(headers: dict[str, str], seconds: float) -> None:
-    """Seconds, or a date by the server's own clock; what cannot be read is a moment."""
+    """Seconds, or a date by the server's own clock; a value that cannot be read counts as one second."""
     assert pause_of(headers) == seconds
 
 

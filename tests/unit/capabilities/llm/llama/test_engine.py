@@ -1,4 +1,4 @@
-"""The engine's life as others see it, with a host that says it is ready and answers nobody."""
+"""The engine's lifecycle as its callers see it, with a host that reports ready and never answers."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -43,7 +43,7 @@ async def until(engine: LlamaEngine, state: EngineState) -> None:
 
 
 async def test_it_is_cold_until_somebody_asks(engine: LlamaEngine) -> None:
-    """An engine that nobody asked for has no process, and says which model it would load."""
+    """An engine without a request has no process, and reports which model it would load."""
     assert engine.snapshot().state is EngineState.COLD
     assert engine.model == "tiny"
     assert [(model.name, model.default, model.present) for model in await engine.list_models()] == [
@@ -72,7 +72,7 @@ async def test_the_state_tells_the_download(tmp_path: Path) -> None:
         snapshot = engine.snapshot()
         assert (snapshot.state, snapshot.activity) == (EngineState.STARTING, "downloading")
         assert snapshot.progress == 0.5
-        await engine.load("mine")  # another wish ends the download
+        await engine.load("mine")  # loading another model ends the download
         await until(engine, EngineState.READY)
         assert engine.snapshot().model == engine.model == "mine"
 
@@ -104,7 +104,7 @@ async def test_loading_what_is_loaded_changes_nothing(engine: LlamaEngine) -> No
 
 
 async def test_a_folder_that_others_put_there_is_refused(tmp_path: Path) -> None:
-    """A link in place of the folder of the socket is not followed: whoever made it would be told every prompt."""
+    """A link in place of the folder of the socket is not followed: its owner could read every prompt."""
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "run").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(RefusedError) as refused:
@@ -115,7 +115,7 @@ async def test_a_folder_that_others_put_there_is_refused(tmp_path: Path) -> None
 
 
 async def test_prompts_are_kept_in_no_folder_of_others(tmp_path: Path) -> None:
-    """Where the folder of prompts is not ours no model is served, and requests are told why."""
+    """If the folder of prompts is not ours, no model is served and requests fail with an error that says so."""
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "prompts").symlink_to(tmp_path / "elsewhere")
     async with engine_in(tmp_path, FolderOfWheels()) as engine:
@@ -151,7 +151,7 @@ async def test_unload_of_any_state_ends_cold(tmp_path: Path) -> None:
 
 
 async def test_unloading_under_a_waiting_request_does_not_wait_for_it(engine: LlamaEngine) -> None:
-    """Unload ends the process that there is, also when somebody asks for the next one at once."""
+    """Unloading ends the running process, even when a request asks for the next one at once."""
     await engine.load("tiny")
     await until(engine, EngineState.READY)
     async with anyio.create_task_group() as tasks:
@@ -197,7 +197,7 @@ async def test_a_failed_engine_is_tried_again_after_its_rest(tmp_path: Path) -> 
 
 
 async def test_more_requests_than_may_wait_are_turned_away(engine: LlamaEngine) -> None:
-    """The queue for the engine has a bound, and who is turned away is told to come back."""
+    """The queue for the engine has a bound, and a request beyond it fails as overloaded."""
     async with engine.session(), engine.session():
         with pytest.raises(OverloadedError):
             async with engine.session():
@@ -225,7 +225,7 @@ async def test_a_folder_that_is_too_deep_is_told(tmp_path: Path) -> None:
 
 
 async def test_the_folder_is_private(tmp_path: Path) -> None:
-    """Nobody else reaches the engine's socket, whatever the folder's mode was."""
+    """No other user can reach the engine's socket, whatever the folder's mode was."""
     (tmp_path / "run").mkdir(mode=0o755)
     async with engine_in(tmp_path, FolderOfWheels()):
         assert (tmp_path / "run").stat().st_mode & 0o777 == 0o700

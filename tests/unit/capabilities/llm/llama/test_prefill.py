@@ -87,7 +87,7 @@ async def test_two_prompts_take_turns(world: World) -> None:
 
 
 async def test_a_prompt_goes_where_its_beginning_was_read(world: World) -> None:
-    """Only what is new is read, and what was known is told."""
+    """Only the new part of a prompt is read, and the number of cached tokens is reported."""
     first = await world.read(LONG)
     other = await world.read(OTHER)
     assert (first.known_tokens, other.known_tokens) == (0, 0)
@@ -227,7 +227,7 @@ async def _open_gate(world: World) -> None:
 
 
 async def test_what_is_read_ahead_is_shown(world: World) -> None:
-    """Whoever looks at the engine sees how far a prompt is that is read ahead, and when that is over."""
+    """Reading a prompt ahead shows its progress from start to end; reading one for a request shows none."""
     await world.read(LONG, AHEAD)
     assert world.shown == sorted(world.shown)
     assert (world.shown[0], world.shown[-1]) == (0.0, 1.0)

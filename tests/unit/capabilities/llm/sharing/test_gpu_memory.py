@@ -62,7 +62,7 @@ class CountingClock(ManualClock):
 
 
 async def test_what_the_engine_took_itself_is_no_shortage(tmp_path: Path) -> None:
-    """A GPU that is nearly full when the watch begins is our own doing; less than that is somebody else's."""
+    """A GPU that is nearly full when the watch begins is no shortage; only a marked drop below that level is."""
     clock, program = CountingClock(), tool(tmp_path, 800)
     watch = GpuMemory(clock, 1_024, str(program))
     said = await told(watch, clock, program, (800,), (760,), (500,), (400,), (900,))
@@ -81,7 +81,7 @@ async def test_the_fullest_of_several_counts(tmp_path: Path) -> None:
 async def test_a_tool_that_does_not_say_is_not_asked_again(
     tmp_path: Path, says: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Where nobody can tell what is free, the watch says so and ends."""
+    """If free memory cannot be measured, the watch logs that and ends."""
     caplog.set_level(logging.INFO)
     program = tool(tmp_path)
     (tmp_path / "free").write_text(says)

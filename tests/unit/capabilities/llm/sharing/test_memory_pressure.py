@@ -1,4 +1,4 @@
-"""Being told that memory runs short, by the protocols of the kernel and of the service manager."""
+"""Notifications of memory pressure, by the protocols of the kernel and of the service manager."""
 
 import base64
 import logging
@@ -21,7 +21,8 @@ from aeond.capabilities.llm.sharing.memory_pressure import (
 
 
 def test_what_is_watched_is_what_the_service_manager_says() -> None:
-    """Path and first words come from the environment, /dev/null means nothing, and nobody's word the machine."""
+    """The environment sets the path and the first words: unset means the machine's own file, /dev/null or an invalid
+    value means no watch."""
     assert told_by_environment({}) == Told(MACHINE, TRIGGER)
     words = base64.b64encode(b"some 1 2").decode()
     told = {"MEMORY_PRESSURE_WATCH": "/sys/fs/cgroup/x/memory.pressure", "MEMORY_PRESSURE_WRITE": words}
@@ -32,7 +33,7 @@ def test_what_is_watched_is_what_the_service_manager_says() -> None:
 
 
 async def test_a_fifo_tells_each_time(tmp_path: Path) -> None:
-    """Each word through a FIFO is one shortage; what was written to it first was what was asked for."""
+    """Each write to a FIFO is one shortage."""
     fifo = tmp_path / "pressure"
     os.mkfifo(fifo)
     with anyio.fail_after(60):
@@ -44,7 +45,7 @@ async def test_a_fifo_tells_each_time(tmp_path: Path) -> None:
 
 
 async def write_when_open(fifo: Path) -> None:
-    """Writes to a FIFO once somebody reads from it."""
+    """Writes to a FIFO once it has a reader."""
     while True:
         try:
             descriptor = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
@@ -57,7 +58,7 @@ async def write_when_open(fifo: Path) -> None:
 
 
 async def test_a_socket_tells_and_may_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A socket is told what is wanted, each word from it is a shortage, and its end is the end of the watch."""
+    """A socket receives the trigger, each message from it is a shortage, and its end is the end of the watch."""
     caplog.set_level(logging.INFO)
     path = tmp_path / "pressure.sock"
     with socket.socket(socket.AF_UNIX) as listener, anyio.fail_after(60):
@@ -122,7 +123,7 @@ async def test_the_kernel_takes_what_we_ask_for() -> None:
 async def test_what_cannot_be_watched_is_not(
     tmp_path: Path, path: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Without the kernel's support, or with a file that nobody can poll, the watch says so and ends."""
+    """Without the kernel's support, or with a file that cannot be polled, the watch logs that and ends."""
     caplog.set_level(logging.INFO)
     (tmp_path / "a plain file").write_text("")
     with anyio.fail_after(60):

@@ -1,4 +1,4 @@
-"""Whose turn it is: nobody starves, nothing is mixed, and models do not change oftener than they must."""
+"""Scheduling of models: no request starves, models never mix, and switches are no more frequent than necessary."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,7 +18,7 @@ RULES = SchedulerRules(turn_seconds=60.0, linger_seconds=1.0, max_waiting=1_000)
 
 @dataclass
 class Room:
-    """Turns with a book of who was at work when, by a clock that nobody waits for."""
+    """A scheduler on a virtual clock, with a record of which requests were at work and when."""
 
     rules: SchedulerRules = RULES
     load_seconds: float = 0.0
@@ -70,7 +70,7 @@ def played(room: Room, *requests: dict[str, Any]) -> Room:
 
 
 def test_one_model_is_not_waited_for() -> None:
-    """As long as nobody wants another model, everybody enters at once."""
+    """As long as no request needs another model, every request enters at once."""
     room = played(Room(), *({"model": "a", "after": t, "seconds": 500.0} for t in (0, 1, 400)))
     assert [when for _, when in room.entered] == [0, 1, 400]
 
@@ -101,7 +101,7 @@ def test_a_turn_ends_while_others_wait() -> None:
     requests = [{"model": "a", "after": float(t), "seconds": 2.0} for t in range(200)]
     room = played(Room(load_seconds=10.0), *requests, {"model": "b", "after": 20.0, "seconds": 3.0})
     ((_, b_entered),) = [entry for entry in room.entered if entry[0] == "b"]
-    assert 70 <= b_entered <= 72  # 10 s of loading, 60 s of serving, and what was at work
+    assert 70 <= b_entered <= 72  # 10 s of loading, 60 s of serving, and the requests already at work
     assert room.holders[0][1] == "a"
     assert [model for _, model in room.holders] == ["a", "b", "a"]
 
@@ -148,7 +148,7 @@ def test_the_queue_has_a_bound() -> None:
 
 
 def test_who_leaves_while_waiting_is_forgotten() -> None:
-    """A request that is cancelled before its turn holds nobody up and is not counted."""
+    """A request that is cancelled before its turn delays no other and is not counted."""
     room = Room()
 
     async def scene() -> None:
@@ -166,7 +166,7 @@ def test_who_leaves_while_waiting_is_forgotten() -> None:
 
 
 def test_what_is_urgent_ends_a_turn() -> None:
-    """An urgent wish waits for requests at work and for nothing else: nobody enters before it."""
+    """An urgent request waits for requests at work and for nothing else: no other request enters before it."""
     room = Room()
 
     async def wish() -> None:
@@ -190,7 +190,7 @@ def test_what_is_urgent_ends_a_turn() -> None:
 
 
 def test_waiting_for_a_model_that_starts_gives_way_to_what_is_urgent() -> None:
-    """Nobody has to wait for a long start that is not wanted any more."""
+    """A model that is still starting gives way to an urgent request."""
     room = Room()
     said: list[tuple[str, float]] = []
 
@@ -216,7 +216,7 @@ def test_waiting_for_a_model_that_starts_gives_way_to_what_is_urgent() -> None:
 
 
 def test_alone_means_alone() -> None:
-    """Whoever wants to be alone waits for those at work, and nobody enters until it is over."""
+    """Exclusive use waits for the requests at work, and no request enters until it is over."""
     room = Room()
 
     async def scene() -> None:
@@ -254,7 +254,7 @@ def test_patience_to_be_alone_ends() -> None:
 
 
 def test_work_beside_a_turn_makes_room_for_everybody() -> None:
-    """What is done beside a turn keeps no turn: another model has the next one as soon as it is asked for."""
+    """Work beside a turn does not extend it: another model has the next turn as soon as it is requested."""
     room = Room()
 
     async def scene() -> None:
@@ -311,6 +311,6 @@ def test_nobody_starves_and_nothing_thrashes(requests: list[dict[str, Any]], loa
     bound = models * (load_seconds + 60.0 + longest + 1.0)
     assert all(entered[name] - came <= bound for name, (_, came) in asked.items())
     for (began, model), (ended, _) in zip(room.holders, room.holders[1:], strict=False):
-        if ended - began < 60.0:  # it was idle: nobody who had come for it was left
+        if ended - began < 60.0:  # it was idle: no request that had come for it was left
             late = [n for n, (m, came) in asked.items() if m == model and began < came <= ended - 1.0]
             assert all(entered[n] < ended for n in late)

@@ -1,4 +1,4 @@
-"""Sharing an engine out: who asks is answered, whatever the engine does meanwhile, and nobody else pays for it."""
+"""Sharing an engine: each request is answered whatever the engine does meanwhile, and no other request pays for it."""
 
 import anyio
 import pytest
@@ -22,7 +22,7 @@ def test_a_request_names_its_model() -> None:
 
 
 def test_a_request_without_a_name_gets_the_chosen_model() -> None:
-    """What others borrow the engine for does not change who answers those who name nobody."""
+    """Requests for other models do not change which model answers the requests that name none."""
 
     async def scene(shared: SharedEngineHarness) -> None:
         await shared.ask("b")
@@ -123,7 +123,7 @@ def test_a_request_wakes_it_and_is_answered() -> None:
 
 
 def test_sleep_waits_for_those_at_work_and_gives_up() -> None:
-    """Who wants it to sleep is told when that would take too long; the work goes on."""
+    """Putting the engine to sleep fails as busy when the wait would be too long, and the work goes on."""
 
     async def scene(shared: SharedEngineHarness) -> None:
         async with shared.busy():
@@ -152,7 +152,7 @@ def test_unload_lets_requests_end() -> None:
 
 
 def test_memory_is_given_back_when_it_is_wanted() -> None:
-    """An idle engine rests as soon as memory runs short; one at work goes on, and yields when it is told again."""
+    """An idle engine sleeps when memory runs short; a busy one goes on, and sleeps at a later notice."""
 
     async def scene(shared: SharedEngineHarness) -> None:
         await anyio.sleep(5)

@@ -46,7 +46,7 @@ def test_a_stream_keeps_its_turn_to_the_end() -> None:
 
 
 def test_a_stream_that_is_left_gives_its_turn_back() -> None:
-    """Who stops reading holds nobody up."""
+    """A caller that stops reading delays no other request."""
 
     async def scene(shared: SharedEngineHarness) -> None:
         async with closing(shared.llm("a").stream(ask("how much?"))) as chunks:
@@ -75,7 +75,7 @@ def test_bad_requests_wake_nobody() -> None:
 
 @pytest.mark.parametrize("sleeps", [False, True])
 def test_reading_ahead_wakes_nobody(sleeps: bool) -> None:
-    """What is only read ahead is not worth a start: an engine that rests goes on resting."""
+    """Reading ahead starts no engine: one that sleeps goes on sleeping."""
 
     async def scene(shared: SharedEngineHarness) -> None:
         await shared.ask()
@@ -90,7 +90,7 @@ def test_reading_ahead_wakes_nobody(sleeps: bool) -> None:
 
 
 def test_reading_ahead_gives_way_to_another_model() -> None:
-    """A prompt that is read ahead is dropped as soon as somebody needs the engine for another model."""
+    """A prompt that is read ahead is dropped as soon as a request needs the engine for another model."""
 
     async def scene(shared: SharedEngineHarness) -> None:
         await shared.ask()
@@ -113,7 +113,7 @@ def test_reading_ahead_gives_way_to_another_model() -> None:
 
 
 def test_the_context_is_that_of_the_model() -> None:
-    """Once a model was asked its own context length is told, whichever is resident."""
+    """After its first request a model reports its own context length, whichever model is resident."""
 
     async def scene(shared: SharedEngineHarness) -> None:
         llm = shared.llm("b")

@@ -91,8 +91,8 @@ def test_one_core_is_left_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_its_parts_talk_on_this_machine_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ports on which they listen for each other are on the loopback interface, unless several machines work together or
-    somebody named another one."""
+    """The ports on which they listen for each other are on the loopback interface, unless several machines work
+    together or the environment names another interface."""
     monkeypatch.delenv("GLOO_SOCKET_IFNAME", raising=False)
     assert program(tmp_path, tensor_parallel=2).environment["GLOO_SOCKET_IFNAME"] == "lo"
     assert "GLOO_SOCKET_IFNAME" not in program(tmp_path, ray=True).environment

@@ -15,7 +15,7 @@ import pytest
 from aeond.capabilities.llm.vllm import launcher
 from aeond.capabilities.llm.vllm.launcher import cause_in, offer, plain, stage_of
 
-# In place of vLLM's package: a server that has a child, shared memory of both kinds, and answers or fails as it is told.
+# Replaces vLLM's package: a server that has a child, shared memory of both kinds, and answers or fails on request.
 FAKE = """
 import os, socket, subprocess, sys, time
 from multiprocessing import get_context, shared_memory
@@ -127,8 +127,8 @@ def test_nothing_is_left_however_it_ends(tmp_path: Path, end: str) -> None:
 
 
 def test_what_a_killed_guard_left_the_next_one_removes(tmp_path: Path) -> None:
-    """After SIGKILL of everything at once, the next start removes the shared memory of the dead and nobody else's, even
-    where that has the name of what they had."""
+    """The next start after a SIGKILL of everything removes the shared memory of the dead processes, but not another's
+    segment that has taken one of their names."""
     first = Launched(tmp_path, "serves")
     try:
         first.reports()
@@ -207,7 +207,7 @@ def test_the_log_tells_how_far_it_is(line: str, stage: tuple[str, float] | None)
     ],
 )
 def test_a_cause_is_found_in_the_log(lines: list[str], reason: str, words: str) -> None:
-    """Want of memory comes with advice, and what was raised or refused is quoted."""
+    """A lack of memory comes with advice, and the error that was raised or refused is quoted."""
     cause = cause_in(lines)
     assert words in cause["error"]
     assert cause.get("reason", "") == reason

@@ -88,7 +88,7 @@ async def test_an_adapter_is_loaded_once_before_it_is_asked(tmp_path: Path) -> N
 
 
 async def test_a_new_life_of_the_engine_knows_it_again(tmp_path: Path) -> None:
-    """After a restart of the process the adapter is loaded anew, and no request falls to the base instead."""
+    """After a restart of the process the adapter is loaded again, and no request falls back to the base model."""
     async with serving(tmp_path, 2) as server:
         bare = BareEngine(tmp_path / "s.sock")
         engine = AdaptedEngine(bare, [adapter(tmp_path)])

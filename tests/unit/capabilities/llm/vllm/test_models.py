@@ -36,7 +36,7 @@ def models(folder: Path, script: str) -> ConvertedModels:
 
 
 def shown(_activity: str, _done: float) -> None:
-    """Nobody looks."""
+    """Ignores the progress."""
 
 
 async def test_a_model_is_converted_once(tmp_path: Path) -> None:

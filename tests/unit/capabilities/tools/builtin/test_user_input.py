@@ -32,13 +32,13 @@ async def test_a_question_may_have_options_a_default_and_a_deadline() -> None:
 
 
 async def test_a_default_that_is_no_option_is_refused() -> None:
-    """A question whose default nobody could have chosen is the tool's failure, and nobody is asked."""
+    """A question whose default is not one of its options is the tool's failure, and is not asked."""
     asked = call("request_user_input", prompt="Which?", options=["red"], default="green")
     result = await invoker_of(RequestUserInput()).invoke(asked, CONTEXT)
     assert (result.success, result.reason, result.request) == (False, "REQUEST_INVALID", None)
 
 
 async def test_asking_again_after_a_crash_is_harmless() -> None:
-    """The tool itself waits for nobody: a step that was cut before its question was journaled asks again."""
+    """The tool itself does not wait for an answer: a step cut before its question was journaled asks again."""
     assert RequestUserInput().spec.recovery is Recovery.RERUN
     assert await RequestUserInput().reconcile({"prompt": "?"}, CONTEXT) is None

@@ -127,7 +127,7 @@ def test_honest_folders_are_listed(files: ContainedFiles, standing: Grounds) -> 
 
 
 def test_file_is_no_folder_and_folder_no_file(files: ContainedFiles, grounds: Grounds) -> None:
-    """Taking a file for a folder or a folder for a file is told as such."""
+    """Using a file as a folder or a folder as a file fails with a reason of its own."""
     with pytest.raises(ToolError) as refusal:
         listed(files, "a.txt", grounds)
     assert refusal.value.reason == "NOT_A_FOLDER"
@@ -141,7 +141,7 @@ def test_file_is_no_folder_and_folder_no_file(files: ContainedFiles, grounds: Gr
 
 
 def test_missing_file_is_told(files: ContainedFiles, standing: Grounds) -> None:
-    """A file that is not there is told from one that may not be used."""
+    """A missing file has a reason of its own and the advice to list the folder."""
     with pytest.raises(ToolError, match="list the folder") as refusal:
         read(files, "nothing.txt", standing)
     assert refusal.value.reason == "FILE_NOT_FOUND"
@@ -233,7 +233,7 @@ def test_hard_link_is_parted_from_the_outside(files: ContainedFiles, grounds: Gr
 
 
 def test_write_protected_file_is_kept(files: ContainedFiles, grounds: Grounds) -> None:
-    """A file that nobody may write is not replaced."""
+    """A write-protected file is not replaced."""
     (grounds.workspace / "a.txt").chmod(0o444)
     with pytest.raises(ToolError) as refusal:
         write(files, "a.txt", grounds)
@@ -274,7 +274,7 @@ def test_what_a_crash_left_is_replaced(files: ContainedFiles, grounds: Grounds) 
 
 
 def test_stopped_writer_changes_nothing(files: ContainedFiles, grounds: Grounds) -> None:
-    """A writer that nobody waits for any more leaves the old content, and no draft."""
+    """A writer whose caller has stopped waiting leaves the old content, and no draft."""
     before = set(os.listdir(grounds.workspace))
     with pytest.raises(ToolError) as failure:
         files.write_file("a.txt", str(grounds.workspace), b"late", "run/step/call", stopped=lambda: True)

@@ -37,7 +37,7 @@ def test_deep_folders_are_left_out(tmp_path: Path) -> None:
 
 
 def test_the_first_telling_line_is_shown(tmp_path: Path) -> None:
-    """A line of marks tells nothing, a long line is cut, and what is no text has none."""
+    """A line of symbols is skipped, a long line is cut, and a file that is not text has no line."""
     place = furnished(tmp_path)
     lines = first_lines(files(), place, ["club/rules.md", "a.csv", "photo.jpg", "gone"], lambda: False)
     assert lines == {"club/rules.md": "# Rules of the club", "a.csv": "name,fee", "photo.jpg": "", "gone": ""}
@@ -45,5 +45,5 @@ def test_the_first_telling_line_is_shown(tmp_path: Path) -> None:
 
 
 def test_a_stopped_walk_ends(tmp_path: Path) -> None:
-    """A caller that gives up is not kept waiting for the rest of the folder."""
+    """A stopped walk ends without listing the rest of the folder."""
     assert file_names(files(), furnished(tmp_path), lambda: True) == []

@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Iterator[int]:
 
 @pytest.mark.parametrize("resolve", [resolve_in_kernel, resolve_by_steps])
 def test_found_descriptor_names_the_file(folder: int, tmp_path: Path, resolve: safe_open.Resolver) -> None:
-    """What is found is a descriptor of the very file, which programs that are started do not inherit."""
+    """The lookup returns a descriptor of the very file, which child processes do not inherit."""
     found = resolve(folder, "a.txt")
     try:
         assert os.path.samestat(os.fstat(found), os.stat(tmp_path / "a.txt"))
@@ -44,7 +44,7 @@ def test_both_ways_fail_alike(folder: int, resolve: safe_open.Resolver, path: st
 
 
 def test_kernel_is_asked_again_when_folders_move(folder: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lookup that a rename disturbed is repeated, and given up after a bounded number of times."""
+    """A lookup that a rename disturbed is repeated, and fails after a bounded number of tries."""
     answers = iter([(-1, errno.EAGAIN), (-1, errno.EINTR), (77, 0)])
     monkeypatch.setattr(safe_open, "_openat2", lambda _root, _name: next(answers))
     assert resolve_in_kernel(folder, "a.txt") == 77

@@ -44,7 +44,7 @@ async def test_files_are_read_where_the_user_is(stage: Stage) -> None:
 
 
 async def test_a_run_is_undone(stage: Stage) -> None:
-    """The changes of a run are shown with its answer and taken back; what was changed since is left alone."""
+    """The changes of a run are shown with its answer and can be undone; a file changed since then is left alone."""
     (stage.workspace / "list.txt").write_text("milk\neggs", encoding="utf-8")
     steps = (
         PlanStep("s1", "", "append_file", {"path": "List", "text": "tea"}),

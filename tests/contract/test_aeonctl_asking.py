@@ -183,7 +183,7 @@ async def test_what_is_missing_in_an_answer_is_noted(aeonctl: Run, daemon: Scrip
 
 
 async def test_recorded_effects_stand_under_the_answer(aeonctl: Run, daemon: ScriptedDaemon) -> None:
-    """What the run changed is told beside the answer, and is data in its JSON."""
+    """The effects of a run are printed under its answer, and are data in its JSON."""
     effect = tools_pb2.RecordedEffect(kind="file.created", target="notes.txt", detail="120 bytes")
     script(
         daemon, wire_events.created(), wire_events.composed("Done.", effects=[effect]), wire_events.ended()

@@ -203,7 +203,7 @@ async def test_the_changes_of_a_run_are_listed(aeonctl: Run, daemon: ScriptedDae
 
 
 async def test_a_run_is_undone(aeonctl: Run, daemon: ScriptedDaemon) -> None:
-    """Undoing prints what was taken back; what was left alone is an error line, and the exit code is then 1."""
+    """Undoing prints each reverted change; a change left alone is an error line and makes the exit code 1."""
     await aeonctl("ask", "--detach", "What?")
     nothing = await aeonctl("undo", "last")
     assert (nothing.code, nothing.out, nothing.err) == (0, "", "Nothing to undo.\n")

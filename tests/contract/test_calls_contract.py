@@ -228,7 +228,7 @@ async def test_a_run_is_not_forked_where_it_has_not_been(runs: RunSide) -> None:
 
 
 async def test_an_ended_run_is_undone(runs: RunSide) -> None:
-    """Undoing an ended run reports what was taken back and what was not; one that has not ended is refused."""
+    """Undo reports which changes of an ended run were reverted or refused, and refuses a run that has not ended."""
     run_id = await runs.create()
     with pytest.raises(WrongStateError) as raised:
         await runs.calls.undo(run_id)

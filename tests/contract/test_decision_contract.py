@@ -1,6 +1,6 @@
 """Guarantees of every DecisionModel: JSON under a schema and native tool calls, over a script and over real engines.
 
-A model this small chooses badly. What is shown is the form: every decision is one of those offered, or a problem.
+A model this small chooses badly. The tests check the form: every decision is one of those offered, or a problem.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -55,13 +55,13 @@ SCRIPT = Script(
 
 
 def unseen(_text: str) -> None:
-    """Text that nobody reads."""
+    """Discards the streamed text."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A DecisionModel, its adapter, and whether no request is at work. `scripted` models choose as they are told.
-    A chat template without tools puts none of them into the prompt."""
+    """A DecisionModel, its adapter, and a check that no request is running. `scripted` models follow a script. A chat
+    template without tools puts none of them into the prompt."""
 
     model: DecisionModel
     llm: LLMAdapter
@@ -219,7 +219,7 @@ async def test_tools_are_counted_in_the_prompt(subject: Subject) -> None:
 
 
 async def test_a_cancelled_decision_frees_the_engine(subject: Subject) -> None:
-    """Whoever stops waiting leaves no request at work."""
+    """A caller that stops waiting leaves no request running."""
     with anyio.move_on_after(0.2) as scope:
         await subject.decide("Throw a dice, or never answer this at all.", grant())
         scope.cancel()

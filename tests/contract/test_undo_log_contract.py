@@ -99,7 +99,7 @@ async def test_the_oldest_contents_go_first(undo_log: UndoLog) -> None:
 
 
 async def test_a_content_that_is_too_large_is_refused(undo_log: UndoLog) -> None:
-    """A content larger than the log is refused, and what was kept stays."""
+    """A content larger than the log is refused, and the contents recorded before stay."""
     await undo_log.record(CHANGE)
     large = replace(CHANGE, call_id="call2", before=b"x" * (undo_log.max_content_bytes + 1))
     with pytest.raises(InvalidInputError) as refused:

@@ -46,9 +46,9 @@ CLASSES = {
     "anything else": (Effect.EXEC_HOST, False, False),
 }
 
-# A crash before or after an append takes all of its events along: one commit holds what happened and what
-# is intended next. For each point: how often the effect has happened when the next daemon is done, by class. An effect of
-# no known class is in doubt ("?") from its intent to its outcome: the step is UNKNOWN, a person decides.
+# An append is one commit: a crash before or after it loses or keeps all of its events, the results so far and the next
+# intent. For each point: how often the effect has happened when the next daemon is done, by class. An effect of no
+# known class is in doubt ("?") from its intent to its outcome: the step is UNKNOWN and a person decides.
 BEFORE_EFFECT, AFTER_EFFECT = "before the effect", "after the effect"
 EXPECTED: dict[str | Moment, tuple[str, str, str, str]] = {
     Moment("before", PassStarted): ("1", "1", "1", "1"),
@@ -126,8 +126,8 @@ async def test_a_crash_does_what_the_table_says(
 async def test_a_crash_in_a_creation_makes_a_whole_run_or_none(
     tmp_path: Path, when: Literal["before", "after"], effects: int
 ) -> None:
-    """A crash during creation leaves either a complete run, which the next daemon executes, or none, and the
-    client is told that the journal failed."""
+    """A crash during creation leaves either a complete run, which the next daemon executes, or none, and the client's
+    call fails with a StoreError."""
     async with journal_in(tmp_path) as journal:
         mortal = MortalJournal(journal, Moment(when, RunStarted))
         tool = ScriptedTool("work", effect=Effect.EXEC_HOST)

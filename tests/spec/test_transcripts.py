@@ -226,7 +226,7 @@ def test_a_step_that_lacked_tokens_ends_a_run_that_lacks_them(tokens: int, next_
 
 
 def test_a_reservation_is_waited_for_before_the_budget_counts_as_spent() -> None:
-    """While a step in flight still holds a reservation, the next one waits instead of giving up."""
+    """While a running step still holds a reservation, the next step waits instead of treating the budget as spent."""
     pair = plan(PlanStep("s1", "think", agent="llm"), PlanStep("s2", "think", agent="llm"))
     reservation = Amounts(ttl=1, llm_calls=3, tokens=100)
     (
@@ -243,7 +243,7 @@ def test_a_reservation_is_waited_for_before_the_budget_counts_as_spent() -> None
 
 
 def test_out_of_time_cuts_reasoning_and_answers() -> None:
-    """When the wall time is over, what is harmless is interrupted and the answer is made without a model."""
+    """When the wall time runs out, steps that are safe to interrupt are cut and the answer is made without a model."""
     (
         executing(CHAIN)
         >> started(tool_step("s1"))

@@ -63,7 +63,7 @@ def tool_specs() -> tuple[ToolSpec, ...]:
 
 @dataclass(slots=True)
 class PlanCounts:
-    """How many were asked for, how many were whole, how many were cut and said so, and what was wrong."""
+    """Counts of the plans requested, the complete ones and those reported as cut, with a list of the faults."""
 
     asked: int = 0
     whole: int = 0

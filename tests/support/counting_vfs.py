@@ -37,7 +37,7 @@ class Counts(Watcher):
 
 @contextmanager
 def counting_vfs() -> Iterator[tuple[str, Counts]]:
-    """The name of a VFS, and what is counted on it."""
+    """Yields the name of a VFS and the counters of its calls."""
     counts = Counts()
     with watched_vfs(counts) as name:
         yield name, counts

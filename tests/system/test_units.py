@@ -1,4 +1,4 @@
-"""The unit files, as systemd judges them, and what is installed and taken away again."""
+"""The unit files, as systemd judges them, and the files that are installed and removed again."""
 
 import os
 import re

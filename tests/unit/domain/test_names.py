@@ -46,7 +46,8 @@ def test_words_have_no_case_and_no_accents(text: str, words: tuple[str, ...]) ->
     ],
 )
 def test_a_name_fits_in_degrees(wanted: str, name: str, match: Match) -> None:
-    """A name fits by its form, by a close spelling or by its words; another number or short word does not fit."""
+    """A name fits apart from case and punctuation, by a close spelling or by its words; another number or short word
+    does not fit."""
     assert fit(wanted, name) is match
 
 

@@ -72,8 +72,8 @@ async def test_garbage_for_the_standard_services_is_an_invalid_argument(
 
 
 async def test_a_request_too_large_is_an_invalid_argument_that_says_both_sizes(tmp_path: Path) -> None:
-    """Ten megabytes for any method are refused with a reason before they are decoded, and what is just
-    within the limit is judged by its fields; the connection goes on."""
+    """Ten megabytes for any method are refused with a reason before they are decoded, a request just within the limit
+    is judged by its fields, and the connection goes on."""
     with anyio.fail_after(DEADLINE_SECONDS):
         async with api_world(tmp_path) as world, world.channel() as channel:
             client = Stubs(channel)

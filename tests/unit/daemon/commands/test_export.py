@@ -80,7 +80,7 @@ async def test_the_last_run_is_the_newest_that_was_asked_for(tmp_path: Path) -> 
 
 
 async def test_a_run_that_has_ended_is_whole(tmp_path: Path) -> None:
-    """Whether what was written down is all of a run is said."""
+    """The export reports whether it holds the whole run."""
     paths = paths_in(tmp_path)
     async with SqliteJournal(paths.journal) as journal:
         await journal.append([*EVENTS, Event("run-1", 3, 7.0, 1.0, RunEnded(RunState.SUCCEEDED))])

@@ -166,7 +166,7 @@ def test_a_named_file_has_to_be_there(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_told_with_its_place(tmp_path: Path, text: str, said: str) -> None:
-    """An error names file, line and key, what is wrong, and what would be right."""
+    """An error names file, line and key, the problem, and the value that would be right."""
     assert refusal(tmp_path, text) == said
 
 

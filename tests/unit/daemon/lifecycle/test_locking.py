@@ -13,7 +13,7 @@ from tests.support.outsiders import as_outsider, open_folder
 
 
 def test_a_second_instance_is_refused_by_the_first_one_s_name(tmp_path: Path) -> None:
-    """While one process holds the lock, another is told its process id."""
+    """While one process holds the lock, another is refused with the holder's process id."""
     first, second = single_instance(tmp_path / "lock"), single_instance(tmp_path / "lock")
     with first, pytest.raises(AlreadyExistsError) as raised, second:
         raise AssertionError("two at once")

@@ -73,7 +73,7 @@ def test_a_cut_call_with_effects_is_noted(reason: str) -> None:
 
 
 def test_a_step_given_up_by_a_person_is_noted() -> None:
-    """A step that a person gave up after a crash may have changed something, and the answer says so."""
+    """A step that a person aborted after a crash may have changed something, and the answer says so."""
     story = executing(plan(tool_step("s1"))) >> started(tool_step("s1"), Recovery.ASK) >> e.RunResumed()
     story = story >> e.RunSuspended(SuspendReason.UNKNOWN_STEP)
     story = story >> e.StepResolved(Resolution.ABORT, Owner(), "s1")

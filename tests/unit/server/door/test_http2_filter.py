@@ -40,7 +40,7 @@ VALID = b"".join(conversation([("/aeond.api.v1.RunService/GetRun", b"\xff" * 50_
 
 
 def test_a_valid_conversation_passes_in_pieces_of_any_size() -> None:
-    """However the bytes are cut on their way, what is right goes through."""
+    """However the bytes are cut on their way, a valid conversation passes."""
     for size in (1, 2, 3, 9, 10, 1_000, len(VALID)):
         assert admitted(*(VALID[start : start + size] for start in range(0, len(VALID), size))) == VALID
 

@@ -56,7 +56,7 @@ async def test_a_run_keeps_the_situation_in_which_it_began() -> None:
 
 
 async def test_situations_are_kept_for_a_bounded_number_of_runs() -> None:
-    """After many other runs the first one is observed anew."""
+    """After many other runs the first run is observed again."""
     memory = InMemoryMemory()
     observed = situations(memory, "a.txt")
     await observed.observe(RUN)

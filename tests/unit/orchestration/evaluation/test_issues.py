@@ -74,7 +74,7 @@ def test_what_is_lacking_is_told_first() -> None:
 
 
 def test_what_failed_and_what_it_took_along_is_missing() -> None:
-    """A failed step is a HIGH issue in its own words, a step skipped for it a LOW one; both count as lacking."""
+    """A failed step is a HIGH issue in its own words, a step skipped for it a LOW one; the pass is not flawless."""
     skipped = StepSnapshot(TELL, StepState.SKIPPED, error="it needs s1, which gave no result")
     facts = pass_facts(after_pass(1, ran(LOOK, error="no garden"), skipped, ran(thinks("s3", "Sing."))))
     assert [(i.reason, i.severity, i.step_id, i.message) for i in facts.issues] == [

@@ -52,8 +52,8 @@ class LlamaCppAdapter(ServerAdapter):
     """The LLMAdapter port over a llama.cpp engine, which starts with the first request.
 
     Requests run at the same time in the engine's slots. One that begins as an earlier one did goes on where
-    that one was read: put stable text first. A background request for a single token is made to have its
-    prompt read ahead: it gives way to all others, and what was read is kept over restarts.
+    that one was read: put stable text first. A background request for a single token only has
+    its prompt read ahead: it yields to all other requests, and the read prompt is kept across restarts.
     """
 
     def __init__(self, engine: EngineSessions, retries: Retries) -> None:
@@ -78,8 +78,8 @@ class LlamaCppAdapter(ServerAdapter):
             return
 
     def retries_of(self, request: LLMRequest) -> Retries:
-        """What is only read ahead is asked for once: a second try would bring back an engine that somebody has
-        just unloaded."""
+        """A request that only reads ahead is tried once: a second try would restart an engine that has just been
+        unloaded."""
         return replace(self._retries, attempts=1) if request.reads_ahead else self._retries
 
     async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int:
@@ -97,7 +97,7 @@ class LlamaCppAdapter(ServerAdapter):
                 contextlib.aclosing(chunks_of(request, pieces, uncounted())) as chunks,
             ):
                 async for chunk in chunks:
-                    # The engine counts what was read for this very request a moment ago as cached.
+                    # The engine's own count of cached tokens includes those just read for this request.
                     usage = chunk.usage and replace(chunk.usage, cached_tokens=prompt.known_tokens)
                     yield replace(chunk, usage=usage)
 

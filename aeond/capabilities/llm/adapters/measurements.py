@@ -33,7 +33,7 @@ class Measurements:
         return Answering(self, self._clock)
 
     def metrics(self) -> EngineMetrics:
-        """What is known of the engine from outside; running requests are those that were made and not answered."""
+        """Metrics of the engine as its client measures them; running requests are those sent and not yet ended."""
         (busy_before, tokens_before), (busy, tokens) = self._written[0], self._written[-1]
         return EngineMetrics(
             running_requests=self._under_way,

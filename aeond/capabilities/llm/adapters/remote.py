@@ -1,4 +1,4 @@
-"""LLMAdapter over a server that somebody else runs, wherever it is."""
+"""LLMAdapter over a server that aeond does not run, on this machine or elsewhere."""
 
 import contextlib
 from collections.abc import AsyncGenerator, Sequence

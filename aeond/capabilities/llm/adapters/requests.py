@@ -166,7 +166,7 @@ async def within(seconds: float, pieces: AsyncGenerator[T, None]) -> AsyncGenera
 
 @contextlib.asynccontextmanager
 async def closing(pieces: AsyncIterator[T]) -> AsyncIterator[AsyncIterator[T]]:
-    """Closes an iterator that can be closed as soon as nobody reads it any more, which frees the engine."""
+    """Closes an async generator as soon as its reader leaves the block, which frees the engine."""
     try:
         yield pieces
     finally:

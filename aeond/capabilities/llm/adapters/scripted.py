@@ -100,7 +100,7 @@ class Script(BaseModel):
     """A whole script; `piece_chars` is how much text a streamed piece has.
 
     `models` are further models of its engine, one of which is resident at a time; to load one takes `load_seconds`.
-    With `sleeps` the engine keeps its place when it is told to sleep. With `tool_calls` it calls tools natively.
+    With `sleeps` the engine can sleep; otherwise it is unloaded. With `tool_calls` it calls tools natively.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

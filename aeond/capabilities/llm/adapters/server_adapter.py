@@ -117,7 +117,7 @@ class ServerAdapter(ABC):
                 yield chunk
 
     async def _measured(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
-        """One try, the last chunk with how long it took; what is only read ahead is nobody's answer."""
+        """One try. The last chunk carries the timing, unless the request only reads ahead: that is no answer."""
         if request.tools:
             await self.confirm_tool_calls()
         answering = self._measurements.begin()

@@ -110,11 +110,11 @@ class VllmAdapter(ServerAdapter):
 
     @contextlib.contextmanager
     def _watched(self, resident: VllmResident) -> Iterator[None]:
-        """A server whose core has died lives on for a moment and fails whatever it is asked: it is ended."""
+        """Marks a server as dead when its core has died: it stays up briefly and fails every request."""
         try:
             yield
         except LLMGoneError:
-            # Else who asks again at once meets the same end, until the guard has cleaned up.
+            # Otherwise an immediate retry fails in the same way until the guard has cleaned up.
             self._engine.mark_dead(resident)
             raise
         except LLMError as error:

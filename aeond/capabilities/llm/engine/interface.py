@@ -1,4 +1,4 @@
-"""What is particular to one kind of engine: which files it loads, how it is started, and what it is ready."""
+"""The interface of an engine program: the files it loads, its command, and its client once it is ready."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -56,8 +56,8 @@ class EngineProgram(Protocol[R_co]):
         ...
 
     async def sleep(self, client: OpenAIClient) -> bool:
-        """Has the engine give its memory back and keep its process. False where that frees none: nothing was
-        done then. Nobody asks it anything before `wake`. Raises LLMError."""
+        """Has the engine give its memory back and keep its process. False if that would free none: nothing was
+        done then. The caller sends no requests before `wake`. Raises LLMError."""
         ...
 
     async def wake(self, client: OpenAIClient) -> None:

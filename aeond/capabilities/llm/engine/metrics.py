@@ -12,14 +12,14 @@ from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.domain.llm import EngineMetrics
 from aeond.errors import AeondError
 
-# An engine answers between two pieces of its work; whoever asks how it is will not wait for long.
+# An engine answers only between two pieces of its work; a caller that wants its metrics does not wait longer.
 LOOK_SECONDS: Final = 0.5
 
 LINE: Final = re.compile(r"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{.*\})? (\S+)$")
 
 
 async def seen_by(client: OpenAIClient, measured: EngineMetrics) -> EngineMetrics:
-    """What was measured from outside, completed by what the server itself says, if it says so soon enough."""
+    """The client's measurements, completed by the server's metrics if they arrive within LOOK_SECONDS."""
     with anyio.move_on_after(LOOK_SECONDS):
         try:
             numbers = read_page((await client.get("/metrics")).decode(errors="replace"))
@@ -29,7 +29,7 @@ async def seen_by(client: OpenAIClient, measured: EngineMetrics) -> EngineMetric
             if "vllm:num_requests_running" in numbers:
                 return of_vllm(measured, numbers)
         except (AeondError, ValueError):
-            pass  # it has no such page, or is about to be gone: what was measured is all there is
+            pass  # no metrics page, or the server is about to end: only the client's measurements are available
     return measured
 
 

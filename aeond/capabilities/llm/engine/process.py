@@ -54,7 +54,7 @@ class EngineProcess:
         return "; ".join(line[:200] for line in [*self._log][-3:])
 
     async def wait_ready(self, show: ShowProgress = show_nobody) -> None:
-        """Returns when the program says that it is ready; `show` is told what it says until then.
+        """Returns when the program reports that it is ready; `show` receives the progress it reports until then.
 
         Raises LLMError (reason MODEL_UNUSABLE or ENGINE_OUT_OF_MEMORY) with the program's own words when it says why it cannot be,
         LLMGoneError when it ends without a word.
@@ -200,7 +200,7 @@ def clean_environment() -> dict[str, str]:
 
 
 async def lines_of(stream: ByteReceiveStream) -> AsyncIterator[str]:
-    """The stream's lines; what is longer than 64 KiB is cut. Ends also when the stream is closed here."""
+    """The stream's lines, each cut at 64 KiB. Also ends when the stream is closed on this side."""
     rest = b""
     with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
         async for piece in stream:

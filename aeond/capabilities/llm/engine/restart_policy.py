@@ -1,4 +1,4 @@
-"""How long an engine stays down after a death, and when it is given up."""
+"""Restart policy: backoff between restarts and the point at which to stop restarting."""
 
 from collections import deque
 
@@ -9,7 +9,7 @@ from aeond.ports import Clock
 
 @frozen
 class RestartRules:
-    """After `max_deaths` within `death_window_seconds` it is given up; until then pauses double."""
+    """After `max_deaths` within `death_window_seconds` the engine stays down; until then each backoff doubles."""
 
     max_deaths: int
     death_window_seconds: float
@@ -26,7 +26,7 @@ class RestartPolicy:
         self._deaths: deque[float] = deque()
 
     def forget(self) -> None:
-        """Somebody asks for a new beginning."""
+        """Clears the record of deaths, so that a model loaded on request gets all its restarts."""
         self._deaths.clear()
 
     def moment_after(self, death: LLMGoneError) -> float:

@@ -1,4 +1,4 @@
-"""What is the same for all engines that are supervised: how many may ask, and when one counts as dead."""
+"""Limits that all supervised engines share: concurrent requests, and when an engine counts as dead."""
 
 from aeond.capabilities.llm.engine.restart_policy import RestartRules
 from aeond.frozen import frozen

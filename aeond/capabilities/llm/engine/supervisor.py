@@ -1,9 +1,9 @@
 """Keeps an engine alive: loads on demand, restarts after a death, gives memory back.
 
-One task owns the engine's life. Everybody else states a wish (`load`, `unload`, the first request) and
-reads the snapshot. A life is: get the model's files, start the program, serve until it ends. An end
-that nobody asked for is a death, whatever the exit code; so is a silence: requests in flight and not a byte
-from the engine within the stall limit (its health page says OK even when its core stands still).
+One task owns the engine's life. All other code sets the desired model (`load`, `unload`, the first request)
+and reads the snapshot. A life is: get the model's files, start the program, serve until it ends. An
+unrequested end is a death, whatever the exit code; so is a stall: requests in flight and not a byte
+from the engine within the stall limit (its health page says OK even when its core hangs).
 """
 
 import contextlib
@@ -75,9 +75,9 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
         self._lives = 0
         self._alive = False
         self._resident: R | None = None
-        self._client: OpenAIClient | None = None  # of the life at hand
+        self._client: OpenAIClient | None = None  # of the current life
         self._trial = anyio.CancelScope()
-        self._sleeper: tuple[R, OpenAIClient] | None = None  # what is resident again when it wakes
+        self._sleeper: tuple[R, OpenAIClient] | None = None  # resident again once the engine is awake
         self._failure: LLMError | None = None
         self._failure_until = 0.0
         self._mourning = RestartPolicy(clock, settings.mourning)
@@ -153,7 +153,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
             return
         resident, client = self._resident, self._client
         if resident is not None and client is not None:
-            self._resident = None  # nobody reaches it from now on
+            self._resident = None  # new requests wait from here on
             try:
                 if await self._program.sleep(client) and self._client is client:
                     self._sleeper = resident, client
@@ -173,7 +173,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
             self._wish_for(self._catalogue.get(self._last_model))
 
     async def _rouse(self, resident: R, client: OpenAIClient) -> None:
-        """An engine that does not wake is started anew."""
+        """Wakes the engine; one that does not wake is restarted."""
         try:
             await self._program.wake(client)
         except (LLMError, OverloadedError) as error:
@@ -193,7 +193,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
         measured = self.measurements.metrics()
         if self._resident is None:
             return measured
-        # Watched by nobody: an engine that tells how it is may still be silent to those who ask it something.
+        # Not by the engine's watchdog: an engine that answers here may still be silent to its requests.
         return await seen_by(OpenAIClient(UnixSocket(self._socket), Watchdog(self._clock)), measured)
 
     # ------------------------------------------------------------------ for the adapter
@@ -265,10 +265,10 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
             self._wake()
 
     def _give_up(self, entry: CatalogueEntry, failure: LLMError) -> None:
-        """Requests fail with this error until the engine has rested, or somebody loads a model."""
+        """Requests fail with this error until `rest_seconds` have passed or a model is loaded."""
         logger.error("the model %s is not served: %s", entry.name, failure.message)
         if self._wish is not entry:
-            return  # somebody wished for another one in the meantime
+            return  # the desired model has changed in the meantime
         self._failure = failure
         self._failure_until = self._clock.monotonic() + self._settings.rest_seconds
         self._wish = None
@@ -329,7 +329,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
 
     async def _show_loading(self, pid: int, path: Path, shown: anyio.CancelScope) -> None:
         def show(activity: str, done: float) -> None:
-            # Who wakes in the very turn that cancels it runs on to its next wait.
+            # A task woken in the iteration that cancels it keeps running until its next await.
             if not shown.cancel_called:
                 self._show_starting(activity, done)
 
@@ -337,7 +337,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
             await self._program.show_loading(pid, path, show)
 
     def _go_on_loading(self, loading: anyio.CancelScope, activity: str, done: float) -> None:
-        """What a program says of itself is a sign of life, and gives it time anew."""
+        """Progress that the program reports is a sign of life and restarts the loading timeout."""
         loading.deadline = anyio.current_time() + self._settings.load_seconds
         self._show_starting(activity, done)
 

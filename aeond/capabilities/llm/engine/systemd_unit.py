@@ -2,7 +2,7 @@
 
 systemd listens on a socket that only the daemon may connect to. A connection starts the unit's host
 program (`unit_host.py`), which takes its arguments from it, says which process it is, and ends when the
-connection does. Nobody needs a right for that, and a daemon that dies leaves no engine behind.
+connection does. That takes no privilege, and a daemon that dies leaves no engine running.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ as_child: Start = engine_process
 
 
 class EngineUnit:
-    """The host process of a unit, told apart from all others by a descriptor of it."""
+    """The host process of a unit, held by a pidfd so that a reused pid cannot be taken for it."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader
@@ -129,7 +129,7 @@ async def engine_unit(
 
     `command` is a program with an absolute path and its arguments, or the arguments alone of the embedded
     engine's host, which the unit has already; that one has the unit's environment, and all have its folder.
-    LLMGoneError when nobody listens or the unit does not start.
+    Raises LLMGoneError when nothing listens there or the unit does not start.
     """
     try:
         with anyio.fail_after(CONNECT_SECONDS):

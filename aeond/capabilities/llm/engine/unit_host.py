@@ -16,7 +16,7 @@ from aeond.capabilities.llm.llama import host
 
 LISTENER: Final = 3  # where systemd begins; see sd_listen_fds(3)
 WAIT_SECONDS: Final = 60.0
-# What programs are told of who started them: the daemon's own number is of no use, this process has another parent.
+# The parent pid passed to programs: not the daemon's, since the daemon is not the parent of this process.
 PARENT: Final = str(os.getppid())
 
 

@@ -1,4 +1,4 @@
-"""Telling a server that is silent from one that is not asked."""
+"""Distinguishes a silent server from one that has no requests."""
 
 import contextlib
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ from aeond.ports import Clock
 
 
 class Watchdog:
-    """Knows how long somebody has waited for a server without a byte coming from it.
+    """Measures how long callers have waited for a server without receiving a byte.
 
-    Only waiting counts: a caller that is slow to take what came is no silence of the server's.
+    Only waiting counts: a caller that is slow to read does not make the server silent.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -37,7 +37,7 @@ class Watchdog:
         self._since = self._clock.monotonic()
 
     async def silence(self, seconds: float) -> None:
-        """Returns once somebody has waited that long and nothing came."""
+        """Returns once callers have waited that long without receiving anything."""
         while True:
             if self._waiting == 0:
                 self._someone_waits = anyio.Event()

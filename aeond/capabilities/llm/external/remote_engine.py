@@ -1,4 +1,4 @@
-"""A server that somebody else runs, as an engine: it is looked at, never started and never ended."""
+"""A server that aeond does not run, as an engine: it is probed, never started or stopped."""
 
 import contextlib
 import logging
@@ -96,7 +96,7 @@ class RemoteEngine(BackgroundTasks):
 
     @property
     def model(self) -> str:
-        """The model that answers, "" as long as nobody has looked and none is configured."""
+        """The model in use: the one that the last probe found, else the one chosen or configured ("": none)."""
         return self._seen.name if self._seen else self._model
 
     @property
@@ -138,7 +138,7 @@ class RemoteEngine(BackgroundTasks):
         self._show(EngineState.COLD)
 
     async def ready(self) -> None:
-        """Looks at the server if nobody has; LLMError when it cannot be used."""
+        """Probes the server unless that is done already. Raises LLMError when it cannot be used."""
         async with self.session():
             return
 
@@ -182,7 +182,7 @@ class RemoteEngine(BackgroundTasks):
 
     @contextlib.asynccontextmanager
     async def session(self) -> AsyncIterator[RemoteModel]:
-        """The server, looked at if need be; what goes wrong in the block tells of its state.
+        """The server, probed first if necessary. The outcome of the block updates the engine's state.
 
         Raises OverloadedError when too many requests are under way, and what a look raises.
         """
@@ -224,7 +224,7 @@ class RemoteEngine(BackgroundTasks):
         """What kind of server it is and what it can; it becomes READY or DEAD."""
         async with self._looking:
             if self._seen is not None and self._snapshot.state is EngineState.READY:
-                return self._seen  # somebody else was faster
+                return self._seen  # another caller probed it while this one waited
             if self._snapshot.state is EngineState.COLD:
                 self._show(EngineState.STARTING)
             try:
@@ -322,7 +322,7 @@ class RemoteEngine(BackgroundTasks):
 
 
 def _context_of(entry: Mapping[str, Any]) -> int:
-    """The context in tokens by the words of vLLM, llama.cpp and some others; 0 when it is not told."""
+    """The context in tokens from the fields of vLLM, llama.cpp and some others; 0 when there is none of them."""
     meta = entry.get("meta")
     places = [entry.get("max_model_len"), entry.get("context_length")]
     places.append(meta.get("n_ctx") if isinstance(meta, Mapping) else None)

@@ -27,7 +27,7 @@ MAX_BODY_BYTES = 16 << 20
 class OpenAIClient:
     """Talks to the server at one endpoint.
 
-    `watch` is told of every wait for the server and of everything that comes from it.
+    `watch` records every wait for the server and the arrival of all data from it.
     """
 
     def __init__(self, endpoint: Endpoint, watch: Watchdog) -> None:

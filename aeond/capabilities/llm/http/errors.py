@@ -17,7 +17,7 @@ MOMENT_SECONDS: Final = 1.0  # when a busy server does not say for how long
 # How servers name a prompt that is too long: OpenAI's code, llama.cpp's type, and the words of the others.
 _TOO_LONG: Final = ("context_length_exceeded", "exceed_context_size_error", "maximum context length")
 _QUOTA: Final = ("insufficient_quota", "billing")
-# Its own failures, and what may be over in a moment; 501 and 505 will be the same next time.
+# The server's own failures and conditions that may pass soon; 501 and 505 would only recur.
 _WORTH_RETRYING: Final = frozenset({408, 409, 425, 500, 502, 504})
 
 

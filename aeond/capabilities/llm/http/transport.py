@@ -1,8 +1,8 @@
 """One HTTP exchange: h11 speaks the protocol, asyncio moves the bytes.
 
-Each exchange has a connection of its own. Closing it is how a request is cancelled, and no request meets a
-connection that the server closed a moment ago. (anyio's own sockets are left aside: a cancelled read that
-becomes readable in the same turn of the loop raises in a callback.)
+Each exchange has a connection of its own. Closing it cancels the request, and no request is sent on a kept
+connection that the server has just closed. (anyio's own sockets are not used: a cancelled read that becomes
+readable in the same iteration of the loop raises in a callback.)
 """
 
 import asyncio

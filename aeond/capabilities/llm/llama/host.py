@@ -81,7 +81,7 @@ def serve(options: argparse.Namespace) -> object:
     params.n_threads_http = options.http_threads
     params.cache_ram_mib = 0  # of prompts: which slot has read what is known to the daemon, which chooses
     params.slot_save_path = f"{options.prompts}/"
-    params.fit_params = False  # what was asked for, or an error: never a silently smaller context
+    params.fit_params = False  # the requested size or an error, never a silently smaller context
     params.ui = False
     params.offline = True
     params.endpoint_metrics = True

@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 class Poster(Protocol):
-    """What is needed of the engine's client."""
+    """The part of the engine's client that the cache uses."""
 
     async def post(self, path: str, body: Mapping[str, Any]) -> JsonObject: ...
 

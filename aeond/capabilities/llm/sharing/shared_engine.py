@@ -1,8 +1,8 @@
-"""Shares an engine out: one model at a time by turns, awake when it is needed and at rest when it is not.
+"""Shares one engine between models by turns, awake while it is needed and at rest otherwise.
 
-Whoever asks is first let into its model's turn (`turns.py`) and then waits for that model: loaded, woken or started
-again. The engine rests only when nobody is at work, so no request ever reaches one that sleeps. It rests when it
-was idle for long, when it is told to, and when somebody else needs the memory.
+A request first waits for its model's turn (`model_scheduler.py`), then for the model to be loaded, woken or started
+again. The engine rests only when no request is at work, so none ever reaches a sleeping engine. It rests after a
+long idle time, on request, and when other programs need the memory.
 """
 
 import logging
@@ -45,7 +45,7 @@ class MemoryWatch(Protocol):
 class IdlePolicy:
     """When the engine rests by itself (0: never), both counted from the last request's end.
 
-    When it is told to rest, requests at work have `patience_seconds` to end. A model that cannot be had is not
+    On a request to sleep or unload, requests at work have `patience_seconds` to end. A model that cannot be had is not
     tried again for `rest_seconds` when it is not the one that was chosen.
     """
 
@@ -194,7 +194,7 @@ class SharedEngine(BackgroundTasks):
     @contextmanager
     def beside(self, model: str) -> Iterator[bool]:
         """Works beside this model's turn without waking, loading or keeping anything; False when the model is not
-        ready or somebody needs the engine. Cancelled, without a word, as soon as somebody does."""
+        ready or the engine is needed for other work. Other work cancels the block without an exception."""
         engine = self._engine.snapshot()
         if engine.state is not EngineState.READY or engine.model != model:
             yield False
@@ -224,7 +224,7 @@ class SharedEngine(BackgroundTasks):
         self._last_used = self._clock.monotonic()
 
     async def _check(self, name: str) -> None:
-        """NotFoundError for a model that there is not, LLMError for one that could not be had a moment ago."""
+        """Raises NotFoundError for a model that does not exist, LLMError for one that failed recently."""
         if name not in self._names and name not in (self._chosen, self._resident):
             self._names = frozenset(model.name for model in await self._engine.list_models())
         if name not in self._names and name not in (self._chosen, self._resident):
@@ -327,7 +327,7 @@ class SharedEngine(BackgroundTasks):
                 tasks.cancel_scope.cancel()
 
     async def _yield_to(self, watch: MemoryWatch) -> None:
-        """Gives memory back when it runs short and nobody is at work; else it will be told again, or not."""
+        """Gives memory back when it runs short and the engine is idle; a shortage while it works is skipped."""
         async with closing(watch.shortages()) as shortages:
             async for why in shortages:
                 if self._is_idle and self._engine.snapshot().state is EngineState.READY:
@@ -340,7 +340,7 @@ class SharedEngine(BackgroundTasks):
     async def _rest(self, *, unloads: bool, why: str) -> None:
         async with self._turns.alone(LEAVE_SECONDS) as alone:
             if not alone:
-                return  # somebody came just before
+                return  # a request entered just before
             logger.info("the engine rests: %s", why, extra={"kind": "engine_rests", "why": why})
             if unloads:
                 await self._engine.unload()

@@ -18,7 +18,7 @@ class SharedLLM:
 
     Each call is made in the model's turn, through an adapter that asks whichever model is resident. A call that
     only has its prompt read ahead never wakes, loads or keeps anything: it is made while its model is ready and
-    nobody else needs the engine, and fails otherwise (LLMError, reason GAVE_WAY).
+    no other work needs the engine, and fails otherwise (LLMError, reason GAVE_WAY).
     """
 
     def __init__(self, adapter: LLMAdapter, engine: SharedEngine, model: str = "") -> None:

@@ -64,7 +64,7 @@ class VllmSettings(Supervision):
 
 @dataclass(slots=True)
 class VllmResident:
-    """One life of the server. `template_tokens` is what a prompt costs beyond its text, once somebody asked."""
+    """One life of the server. `template_tokens` is the cost of a prompt beyond its text, None until measured."""
 
     client: OpenAIClient
     dialect: VllmDialect
@@ -92,7 +92,7 @@ class VllmProgram:
             "VLLM_DO_NOT_TRACK": "1",
             "VLLM_MAX_STOP_STRINGS": str(MAX_STOPS),
             "VLLM_NO_USAGE_STATS": "1",
-            "VLLM_SERVER_DEV_MODE": "1",  # sleeping is among what it opens; nobody else reaches the socket
+            "VLLM_SERVER_DEV_MODE": "1",  # enables sleep, among others; only the daemon reaches the socket
             "VLLM_WORKER_MULTIPROC_METHOD": "spawn",
         }
         if not settings.ray:

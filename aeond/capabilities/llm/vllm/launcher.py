@@ -75,9 +75,12 @@ def answer_for_vllm() -> None:
 
 
 def rewind_on_a_cpu() -> None:
-    """vLLM takes a token back that it drew before a prompt was read to its end, by the offset of the request's generator;
-    that of a CPU has none, and the core dies of the question. Nothing that was kept can have been drawn by then, so it
-    begins anew; only what was displaced for want of room and is read again repeats its dice."""
+    """Gives CPU generators the offset that vLLM needs in order to rewind them.
+
+    vLLM takes back a token that it drew before a prompt was read to its end, by the offset of the request's generator;
+    a CPU generator has none, and the core dies of the call. No token that was kept can have been drawn by then, so setting
+    the offset restarts the generator from its seed; only a request that was preempted for lack of room and is read
+    again repeats its random numbers."""
     import torch
 
     class Generator(torch.Generator):  # type: ignore[misc]  # known only in the engine's environment
@@ -368,7 +371,7 @@ def main() -> None:
         return
     stand_back()
     guard = Guard(options.guard, options.temporary, options.arguments)
-    # Not killed by the daemon's death but told of it: there is something to do.
+    # On the daemon's death this process gets SIGTERM and not SIGKILL: it still has to clean up.
     die_with_parent(options.parent, signal.SIGTERM)
     guard.run()
 

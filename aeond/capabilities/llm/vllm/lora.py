@@ -1,9 +1,9 @@
-"""LoRA adapters over a vLLM engine: each is a model of its own to whoever asks, and costs no start.
+"""LoRA adapters over a vLLM engine: callers see each as a separate model, and it needs no engine start.
 
 An adapter is loaded into the engine's process before the first request that names it, once for each life of the
-process. A path without its files would end that process, so they are looked at first. Base and adapter are never
-asked at the same time, for on a CPU vLLM then gives one the other's text: whoever shares the engine out gives each
-a turn of its own.
+process. A path without its files would end that process, so they are looked at first. Base and adapter never
+run at the same time, for on a CPU vLLM then returns the text of one for the other: the shared engine gives each a
+turn of its own.
 """
 
 import json

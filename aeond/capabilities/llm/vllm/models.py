@@ -62,12 +62,12 @@ class ConvertedModels:
         if kept.is_dir():
             return kept
         async with locked(self._folder / f".{kept.name}.lock"):
-            if not kept.is_dir():  # else somebody else was faster
+            if not kept.is_dir():  # else another caller converted it first
                 await self._convert(source, kept, on_progress)
         return kept
 
     async def remove_if_damaged(self, entry: CatalogueEntry) -> bool:
-        """What was converted from a file that has gone bad goes with it."""
+        """Removes a damaged file together with the conversion that was made from it."""
         damaged = await self._store.remove_if_damaged(entry)
         if damaged:
             shutil.rmtree(self._folder / entry.digest, ignore_errors=True)

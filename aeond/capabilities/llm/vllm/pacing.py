@@ -49,8 +49,8 @@ def paced(scheduler: type[Any], clock: Callable[[], float]) -> type[Any]:
 
         def schedule(self, *arguments: Any, **options: Any) -> Any:
             self._began = clock()
-            # Who writes has a token in each step, whatever others read in it. Nor may one prompt take all the rest: who
-            # comes while a long one is read would not begin before its end, not even to be told that the engine lives.
+            # A request that writes gets a token in each step, whatever others read in it. Nor may one prompt take all
+            # the rest: a request that arrives while a long one is read, even a liveness probe, would wait for its end.
             others = len(self.running) + (ASIDE_TOKENS if self.waiting else 0)
             self.max_num_scheduled_tokens = min(self._pace.tokens + others, self._most_tokens)
             self.scheduler_config.long_prefill_token_threshold = max(
@@ -70,7 +70,7 @@ def paced(scheduler: type[Any], clock: Callable[[], float]) -> type[Any]:
 
 
 def __getattr__(name: str) -> type[Any]:
-    """vLLM's core asks for its scheduler by name; nobody else has what that is made of."""
+    """vLLM's core loads its scheduler by name; the base class exists only in the engine's environment."""
     if name != "PacedScheduler":
         raise AttributeError(name)
     from vllm.v1.core.sched.scheduler import Scheduler

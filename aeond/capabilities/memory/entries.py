@@ -72,7 +72,7 @@ def end_of(prefix: str) -> str | None:
 
 
 def _check_json(value: JsonValue) -> None:
-    """Refuses what json.dumps would turn into something else, and what is nested too deep to read."""
+    """Rejects values that json.dumps would change and values that are nested too deep to read."""
     waiting: list[tuple[JsonValue, int]] = [(value, 0)]
     while waiting:
         part, depth = waiting.pop()

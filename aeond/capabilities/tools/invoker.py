@@ -207,7 +207,7 @@ async def _run_at_once(_: RegisteredTool, work: Work[T], call: ToolCall, context
 
 
 def _without_waiting(work: Coroutine[Any, Any, T]) -> T | None:
-    """What the work returns; None, and it is given up, once it waits for anything."""
+    """The result of work that never suspends; work that suspends is closed, with None."""
     try:
         work.send(None)
     except StopIteration as ended:
@@ -257,8 +257,8 @@ def _output_invalid(spec: ToolSpec, problems: tuple[Problem, ...]) -> ToolError:
 def _is_ending(error: BaseException) -> bool:
     """Whether the caller is being cancelled or the program stopped.
 
-    A tool can raise CancelledError with nobody cancelling it (by awaiting what others cancelled); let
-    through, it would end the run's task without a word.
+    A tool can raise CancelledError although its own task is not cancelled (by awaiting a cancelled one);
+    let through, it would end the run's task silently.
     """
     if isinstance(error, asyncio.CancelledError):
         task = asyncio.current_task()

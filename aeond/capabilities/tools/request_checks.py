@@ -17,8 +17,8 @@ MAX_DEADLINE_SECONDS: Final = 366 * 86_400
 
 
 def check_request(tool: str, request: InputRequest | SubtaskRequest) -> None:
-    """Raises ToolError (reason REQUEST_INVALID) for a question that nobody could answer or show, and for a
-    subtask without a description or with inputs that are no JSON."""
+    """Raises ToolError (reason REQUEST_INVALID) for a question that cannot be answered or shown, and for a
+    subtask without a description or with inputs that are not JSON."""
     try:
         if isinstance(request, InputRequest):
             _check_question(request)

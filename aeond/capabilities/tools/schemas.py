@@ -39,7 +39,7 @@ class CompiledSchema:
             raise _invalid(str(error).splitlines()[0]) from error
 
     def problems(self, value: object) -> tuple[Problem, ...]:
-        """What is wrong with a JSON value and where, at most MAX_PROBLEMS; nothing when it is valid."""
+        """The problems of a JSON value with their places, at most MAX_PROBLEMS; empty when it is valid."""
         if self._validator.is_valid(value):
             return ()
         found = []
@@ -52,7 +52,7 @@ class CompiledSchema:
 
 
 def arguments_invalid(tool: str, problems: Sequence[Problem]) -> InvalidInputError:
-    """What is raised for arguments that a tool's schema or model does not allow; there is a problem at least."""
+    """The error for arguments that a tool's schema or model rejects; `problems` must not be empty."""
     return InvalidInputError(
         f"the arguments of {tool} are not valid: " + "; ".join(map(str, problems)),
         reason="ARGUMENTS_INVALID",

@@ -1,7 +1,7 @@
 """Blocking work beside the event loop, in threads that can be let go of.
 
-A thread cannot be stopped. Work that hangs keeps its thread, but nobody waits for it: not the caller, whose
-time is up, and not the program when it ends, since the threads are daemonic.
+A thread cannot be stopped. Work that hangs keeps its thread, but nothing waits for it: neither the caller, whose
+time is up, nor the program when it ends, since the threads are daemonic.
 """
 
 import threading
@@ -36,7 +36,7 @@ class WorkerThreads:
         self._max_wait_seconds = max_wait_seconds
 
     async def run(self, work: Callable[[Stopped], T]) -> T:
-        """What `work` returns or raises. When the caller is cancelled, the work is told and let go of."""
+        """Returns or raises as `work` does. If the caller is cancelled, the work is signalled and abandoned."""
         await self._take_slot()
         stopped = threading.Event()
         handover: _Handover[T] = _Handover(current_token(), self._slots)
@@ -88,7 +88,7 @@ class _Handover(Generic[T]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         self._error = error
-        with suppress(RuntimeError):  # the event loop has ended: nobody is left to be told
+        with suppress(RuntimeError):  # the event loop has ended, and no task waits for the result
             from_thread.run_sync(self._end, token=self._token)
         return True
 

@@ -27,7 +27,7 @@ class NowArguments(BaseModel):
 
 
 class NowResult(BaseModel):
-    """A moment as people write it, and `iso` for programs."""
+    """A date and time as people write them, and `iso` for programs."""
 
     date: Annotated[str, Field(description="YYYY-MM-DD")]
     time: Annotated[str, Field(description="HH:MM:SS")]

@@ -45,7 +45,7 @@ def floor_divide(left: Fraction, right: Fraction) -> Fraction:
 
 
 def remainder(left: Fraction, right: Fraction) -> Fraction:
-    """What is left of a floor division; it has the sign of the divisor."""
+    """The remainder of a floor division; it has the sign of the divisor."""
     return bounded(left % _divisor(right))
 
 

@@ -1,6 +1,6 @@
 """Changes of files, each recorded in the undo log before it is made, and made once per call.
 
-A call that is repeated after a crash finds its record: what is there shows whether the change was made. The record
+A call that is repeated after a crash finds its record: the file's state shows whether the change was made. The record
 holds the identity of the file before and after; a file with neither was changed by others since, and is left alone.
 """
 

@@ -218,7 +218,7 @@ class ContainedFiles:
                 yield folder, name
 
     def _alone_with(self, draft: str) -> threading.Lock:
-        """Held by whoever writes this draft."""
+        """The lock to hold while writing this draft."""
         with self._drafts_guard:
             return self._drafts.setdefault(draft, threading.Lock())
 

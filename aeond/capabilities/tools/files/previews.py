@@ -40,8 +40,8 @@ def file_names(files: ContainedFiles, workspace: str, stopped: Stopped) -> list[
 def places(
     files: ContainedFiles, workspace: str, stopped: Stopped, most: int = MAX_ENTRIES, *, links: bool = True
 ) -> Places:
-    """What is in a workspace. Of a large workspace the first `most` entries are looked at, the folders near the
-    top first; hidden folders are left out. A link counts if a file or folder is found through it, and its folder
+    """The entries of a workspace. In a large one only the first `most` are visited, in folders near the top
+    first; hidden folders are left out. A link counts if a file or folder is found through it, and its folder
     is not entered. Raises ToolError if the workspace cannot be listed."""
     found: dict[bool, list[str]] = {False: [], True: []}
     waiting = ["."]

@@ -1,7 +1,7 @@
 """Finding a file below a folder so that no path, link or race leads out of it.
 
-The kernel of Linux does it in one step (openat2, since 5.6): a path that leaves the folder at any moment of
-its resolution fails. Where the call is missing or forbidden, a slower walk takes its place that follows no
+The Linux kernel does it in one step (openat2, since 5.6): a path that leaves the folder at any point of its
+resolution fails. Where the call is missing or forbidden, it is replaced by a slower walk that follows no
 links at all.
 """
 
@@ -53,9 +53,9 @@ def best_resolver() -> Resolver:
 def keep_out(resolve: Resolver, places: Sequence[str], but_for: Sequence[str] = ()) -> Resolver:
     """A resolver that finds nothing in these places (real paths of files or folders), except below `but_for`.
 
-    Whoever could read or write the daemon's own files could change what it believes or learn its secrets.
-    Judged by what was opened, not by its name, so that no link or race gets past it. EACCES for what is kept
-    out.
+    Access to the daemon's own files would allow a tool to change its state or read its secrets. The check uses
+    the opened file and not its name, so that no link or race gets past it. The resolver raises OSError
+    (EACCES) for a path into these places.
     """
 
     def resolve_outside(root: int, path: str) -> int:

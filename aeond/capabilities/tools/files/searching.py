@@ -53,7 +53,7 @@ class SearchFilesArguments(BaseModel):
 
 
 class SearchFilesResult(BaseModel):
-    """What was found: `path:line: text` for a line, `path` for a file whose name matches.
+    """The matches: `path:line: text` for a line, `path` for a file whose name matches.
 
     `times` counts how often the text occurs, also in what `matches` has no room for. `note` says how it was found
     if not as a whole, or what is near if nothing was found; `left_out` what was not searched.
@@ -117,7 +117,7 @@ class _Found:
 class _Search:
     """One walk through a file, or a folder and those below it, in the order of names.
 
-    Links are not followed and hidden folders not entered; what was passed over is counted.
+    Links are not followed and hidden folders not entered; skipped entries are counted.
     """
 
     def __init__(self, files: ContainedFiles, path: str, workspace: str, stopped: Stopped) -> None:
@@ -165,7 +165,7 @@ class _Search:
         )
 
     def _near(self, words: Sequence[str]) -> str:
-        """What was searched, and names and words there that are spelt like those asked for."""
+        """A note for no matches: the number of files read, and similarly spelt names and words."""
         seen, names, there = self._files_seen, list[str](), set[str]()
         search = _Search(self._files, self._start, self._workspace, self._stopped)
         for path in search._seen():

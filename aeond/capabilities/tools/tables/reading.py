@@ -1,4 +1,4 @@
-"""Tables in text files, and what is computed over their rows.
+"""Tables in text files, and computations over their rows.
 
 A table is a CSV file (with commas, semicolons, tabs or bars), a JSON list of objects, or plain lines: the
 columns of plain lines are `text` and `number`, the last number of the line.

@@ -1,4 +1,4 @@
-"""What is remembered for the user."""
+"""Facts remembered for the user."""
 
 from aeond.domain.values import JsonValue
 from aeond.frozen import frozen

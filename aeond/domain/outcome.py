@@ -13,7 +13,7 @@ BUDGET_SPENT: Final = "BUDGET_SPENT"
 
 @frozen
 class Problem:
-    """A problem: what is wrong, where, and whether a retry can help.
+    """A problem: its reason, its place, and whether a retry can help.
 
     `reason` is a stable UPPER_SNAKE word for programs, `message` a description for people, `path` the place
     in the checked value as a JSON pointer ("" for the whole).

@@ -1,4 +1,4 @@
-"""Changes that calls of tools made, and what is needed to take them back."""
+"""Changes made by tool calls, with the content needed to undo them."""
 
 from enum import StrEnum
 
@@ -18,7 +18,7 @@ class Change:
 
     `owner` is the id of the run, or of the call outside of a run. `path` is relative to the folder `root`; of a
     fact it is the key. `before` is the content that was there, None for nothing; `found` identifies it, and `after`
-    the content that is there then, both "" for nothing. What is not `kept` any more cannot be restored.
+    the content that is there then, both "" for nothing. Content that is no longer `kept` cannot be restored.
     """
 
     owner: str

@@ -40,5 +40,6 @@ class Undo(Protocol):
     async def undo(self, owners: Sequence[str]) -> UndoReport:
         """Takes the changes of these owners back, the latest first; a repeat finishes what was cut short.
 
-        What was changed since by others is refused and stays as it is. Raises StoreError.
+        A change to content that others have changed since is refused, and the content stays.
+        Raises StoreError.
         """

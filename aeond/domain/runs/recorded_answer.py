@@ -1,4 +1,4 @@
-"""The part of an answer that comes from the record and not from a model: what changed, and what is uncertain."""
+"""The part of an answer that comes from the record and not from a model: effects and notes on uncertain steps."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +11,7 @@ from aeond.domain.tools import MAX_ANSWER_EFFECTS, TOOL_TIMEOUT, Recovery, bound
 
 
 def as_recorded(run: RunSnapshot, kind: EventKind) -> EventKind:
-    """The event as the kernel records it: an answer, whoever composed it, with what the record says."""
+    """The event as the kernel records it: any composed answer gets the effects and notes of the record."""
     if not isinstance(kind, AnswerComposed):
         return kind
     return replace(kind, answer=recorded_answer(run, kind.answer))

@@ -18,7 +18,7 @@ from aeond.ports import ProgressSink, TextSink
 
 @frozen
 class PlanDraft:
-    """A plan that validated, and what was mended to get it."""
+    """A plan that validated, and the repairs that made it valid."""
 
     plan: Plan
     repairs: tuple[str, ...] = ()
@@ -75,8 +75,8 @@ class Readiness(Protocol):
 
 @frozen
 class Resolved:
-    """A request with its references spelled out, what later prompts are told of the session, what was done
-    to the words or why they were kept, and what the user said earlier that still holds."""
+    """A request with its references spelled out, the session part of later prompts, a note on the rewriting
+    or the reason for none, and earlier statements of the user that still hold."""
 
     text: str
     context: str = ""

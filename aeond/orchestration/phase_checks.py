@@ -1,8 +1,8 @@
 """What one phase owes the next: inputs, guarantees, and which failures are worth one more try.
 
 A run passes from A (profile) to B (draft and refine), to C (execute and judge), to D (refine and adapt),
-and from there to its next pass. Whose run it is and when it began stand in the snapshot, which the parts
-read and nobody can write: they pass unchanged through every transition and every retry.
+and from there to its next pass. The owner and the start time of a run are in its snapshot, which is
+immutable: they pass unchanged through every transition and every retry.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -155,7 +155,7 @@ class PhaseOrchestrator:
     ) -> tuple[e.EventKind, ...]:
         ok, profile, _ = await _twice_at_most(lambda: self.depth.infer(snapshot, grant), contract)
         inferred = e.ProfileInferred(profile, not ok, grant.used)
-        if not ok:  # nothing was told that the budget could follow: it stays what was asked for
+        if not ok:  # no profile to derive a budget from: the requested one stays
             return (inferred,)
         allocated = self.depth.allocate(profile, snapshot.bound)
         budget = at_least(allocated, committed(snapshot, grant.used), snapshot.bound)
@@ -204,7 +204,7 @@ async def _twice_at_most(
 ) -> Outcome[T]:
     """What a part gives; a failure that the contract marks retryable is tried exactly once more.
 
-    The second failure is told as the first: that there is no budget to ask again says less.
+    If both tries fail, the first problem is reported: a lack of budget for the second try says less.
     """
     outcome = await ask()
     if outcome.ok or not contract.retryable(outcome.problem):

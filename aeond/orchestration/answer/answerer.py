@@ -190,7 +190,7 @@ def _missing(snapshot: RunSnapshot) -> list[str]:
 
 
 def _task(step: PlanStep) -> str:
-    """What the step is for; the tool or the agent where nobody said."""
+    """The description of the step; its tool or agent where there is none."""
     return step.description or (step.tool_call.tool if step.tool_call else step.agent or "")
 
 

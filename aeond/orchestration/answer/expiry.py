@@ -1,4 +1,4 @@
-"""What an expired run says of itself: what ran out, in which phase, and whether in the midst of it."""
+"""Where a run expired: the budget that ran out, the phase, and whether at its boundary or within it."""
 
 from enum import StrEnum
 
@@ -23,7 +23,7 @@ class PhaseLetter(StrEnum):
 
 class ExpiryPlace(StrEnum):
     BOUNDARY = "at its boundary"  # before it began
-    MIDST = "in the midst of it"  # what was in flight ended or was cut
+    MIDST = "in the midst of it"  # work in flight ended or was cut
 
 
 @frozen

@@ -50,7 +50,7 @@ class BudgetedLLM:
     async def stream(self, request: LLMRequest, on_text: TextSink) -> Outcome[LLMResponse | None]:
         """The same, with the text shown as it comes.
 
-        An engine that dies on the way is asked again, at most twice; "" tells that the text starts anew.
+        If the engine dies, the request is repeated, at most twice; "" signals that the text starts over.
         """
         outcome = await self._stream_once(request, on_text)
         for _ in range(MAX_ASKS - 1):

@@ -1,7 +1,7 @@
-"""What of a conversation is kept word for word: found by its form alone, so that no model can lose it.
+"""Statements of a conversation that are kept verbatim: matched by pattern alone, so that no model can lose them.
 
-A statement is kept when it binds what comes later (must, never, only, at most, remember ...). What is
-found too much costs a few tokens; what is missed would be gone, so the words below are many.
+A statement is kept when it binds what comes later (must, never, only, at most, remember ...). A false
+positive costs a few tokens; a false negative loses the statement, so the patterns below are broad.
 """
 
 import re
@@ -27,7 +27,7 @@ _STANDING: Final = re.compile(
     r"must(n['\u2019]t| not)|do(es)?( not|n['\u2019]t)|without|avoid|allerg\w+|prefer\w*)\b",
     re.IGNORECASE,
 )
-# A wish in the form of a question: "Could you always answer in German?"
+# A request in the form of a question: "Could you always answer in German?"
 _WISH: Final = re.compile(
     r"^(please[, ]+)?(can|could|would|will) you\b.*\b(always|never|only|from now on|make sure|remember)\b",
     re.IGNORECASE | re.DOTALL,
@@ -78,7 +78,7 @@ def last_question(text: str) -> str:
 
 
 def line_of(text: str) -> str:
-    """A text as one line; what is longer than a line may be is cut, visibly."""
+    """A text as one line; beyond MAX_LINE_CHARS it is cut, visibly."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 6].rstrip() + " [...]"
 

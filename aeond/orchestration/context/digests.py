@@ -94,7 +94,7 @@ def binding_lines(exchanges: Iterable[Exchange]) -> Iterator[str]:
 
 
 def _unanswered(old: Sequence[Exchange]) -> list[str]:
-    """What was asked and never answered."""
+    """The requests that were never answered."""
     return [line_of(exchange.request) for exchange in old if exchange.answer is None]
 
 

@@ -49,7 +49,7 @@ async def fit_prompt(
             return success(FittedPrompt(messages, tokens, shortened=room < result_chars))
         if room <= MIN_RESULT_CHARS:
             break
-        # What is over must come out of the results; a token of them has about room/tokens characters.
+        # The excess must come out of the results; a token of them has about room/tokens characters.
         over = (tokens - max_tokens) / tokens
         room = max(MIN_RESULT_CHARS, min(int(room * _MARGIN * (1 - over)), int(room * _MARGIN)))
     message = f"the prompt has {tokens} tokens and {max_tokens} are allowed"

@@ -1,4 +1,4 @@
-"""What a model is told of a session: within an exact number of tokens, compacted where it grew too long."""
+"""Builds the session part of the prompt: within an exact number of tokens, compacted where it grew too long."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,10 +28,10 @@ MAX_ROUNDS: Final = 24
 class SessionContextBuilder:
     """The SessionContexts over a SessionHistory and the tokenizer of an LLMAdapter.
 
-    A session that fits is told word for word. Of one that does not, the oldest exchanges become a digest,
-    which is kept with the session: its goal, binding statements and open questions are told in the words
-    that were said, the rest in short. Room is made first in what is told in short, then in the whole
-    exchanges but for the last, then in its answer, and only then in what is kept, the oldest first.
+    A session that fits is included verbatim. Of one that does not, the oldest exchanges become a digest,
+    which is kept with the session: its goal, binding statements and open questions stay verbatim, the rest
+    is summarised. Room is made first in the summary, then in the whole exchanges but for the last, then in
+    its answer, and only then in the statements and questions that are kept, the oldest first.
     """
 
     history: SessionHistory
@@ -39,7 +39,7 @@ class SessionContextBuilder:
     max_tokens: int
 
     async def tell(self, session_id: str, run_id: str) -> SessionContext:
-        """What the run is told, which may be nothing. Raises what the history and the tokenizer raise."""
+        """The session part of the run's prompts, possibly empty. Errors of the history and the tokenizer propagate."""
         digest, context = await self._compose(session_id, run_id)
         if digest is not None:
             await self.history.keep_digest(session_id, digest)
@@ -136,7 +136,7 @@ class _Told:
         )
 
     def shorter(self) -> "_Told | None":
-        """The same, told with less; None when nothing more can go."""
+        """The next shorter version; None when nothing more can be dropped."""
         if self._summary:
             return replace(self, summary_lines=len(self._summary) // 2)
         if len(self.whole) > 1:
@@ -169,7 +169,7 @@ class _Told:
         return "\n".join(f"{who}: {shorten(text, self.answer_chars)}" for who, text in said)
 
     def _digested(self, count: int) -> "_Told":
-        """The same with the oldest of the whole exchanges in the digest: what binds in them is told on."""
+        """The same with the oldest whole exchanges moved into the digest, which keeps their binding statements."""
         old, whole = self.whole[:count], self.whole[count:]
         return replace(self, digest=extend(self.digest, old, whole), whole=whole, summary_lines=0)
 

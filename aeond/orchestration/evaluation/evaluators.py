@@ -134,7 +134,7 @@ def _is_deep(profile: TaskProfile) -> bool:
 
 
 def _was_shown(run: RunSnapshot, plan: Plan) -> bool:
-    """Whether the model has seen what there is of the plan: all rounds but those that nest one step mend what it saw."""
+    """Whether the model has seen this plan: every refinement but a nesting changes a plan that it saw."""
     return run.refinement_count > len(nested_in(plan))
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a plan or with a pass, told without a model."""
+"""Issues of a plan or of a pass that are found without a model."""
 
 from collections.abc import Collection, Iterator
 from typing import Final
@@ -17,7 +17,7 @@ MAX_ISSUES: Final = 16
 MAX_MESSAGE_CHARS: Final = 300
 BLOCKED: Final = "BLOCKED"
 
-# What mends a problem of a plan, by its reason or the beginning of it.
+# The proposed fix for a problem of a plan, by its reason or a prefix of it.
 _PROPOSALS: Final = {
     "TOOL_UNKNOWN": "use one of the tools that there are, or let the llm do it",
     "AGENT_UNKNOWN": "let the llm do it",
@@ -78,7 +78,7 @@ def pass_facts(run: RunSnapshot) -> PassFacts:
             continue
         made_good = any(index > step.pass_index for index in fresh)
         issues += _of_step(step, made_good=made_good)
-    if len(issues) > MAX_ISSUES:  # what is lacking first: a cut must not hide it
+    if len(issues) > MAX_ISSUES:  # severe issues first, so that the cut does not hide them
         issues.sort(key=lambda issue: issue.severity is not Severity.HIGH)
     return PassFacts(tuple(issues[:MAX_ISSUES]), bool(run.steps_in(StepState.SUCCEEDED)))
 

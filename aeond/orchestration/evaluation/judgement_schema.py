@@ -18,7 +18,7 @@ MAX_TEXT_CHARS: Final = 120
 MAX_WHY_CHARS: Final = 80
 WHOLE: Final = "all"  # an issue of the plan or the pass as a whole
 
-# What a model may find wrong, as it is told, and the reason code of the issue.
+# The kinds of issue that a model may report, each with the reason code of the issue.
 KINDS: Final = {
     "vague": "SPECIFICITY",
     "irrelevant": "RELEVANCE",

@@ -1,4 +1,4 @@
-"""Whether a run is getting anywhere, told from its steps alone."""
+"""Detects from its steps alone whether a run makes progress."""
 
 from typing import Final
 

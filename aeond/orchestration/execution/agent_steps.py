@@ -1,4 +1,4 @@
-"""Steps of agents: what they are told, and what becomes of what they say."""
+"""Runs the steps of agents: builds their prompts and turns their replies into outputs."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -44,7 +44,7 @@ SHORTENED_NOTE: Final = "The results that this rests on were shortened to fit."
 
 @frozen
 class _Task:
-    """What an agent is told: its rules, its message for so many characters of context."""
+    """The prompt of an agent: its rules, and its message with a given number of characters of context."""
 
     system: str
     step: PlanStep
@@ -96,12 +96,12 @@ class AgentReasoner:
         outcome: Outcome[StepOutput | None] = failure(_spent(grant), None)
         for attempt in range(MAX_ASKS):
             if attempt:
-                on_text("")  # what was shown is void: the text starts anew
+                on_text("")  # discards the text shown so far
             fitted = await self._fit(step, snapshot, grant)
             if fitted.value is None:
                 problem = fitted.problem or _spent(grant)
-                # The loss says more than that there is no room to ask again, but not more than that the engine
-                # was given up, and what to do.
+                # If there is no room for another try, the loss of the engine is the better report. Any other
+                # problem is reported itself: an engine that stays down says what to do.
                 told = attempt and problem.reason in (BUDGET_SPENT, "PROMPT_TOO_LONG")
                 return outcome if told else failure(problem, None)
             outcome = await self._ask(agent, step, snapshot, fitted.value, grant, on_text)
@@ -223,8 +223,8 @@ def _message(
 
 
 def _task(step: PlanStep, snapshot: RunSnapshot) -> _Task:
-    """A step that is the whole of a model's plan is asked in the user's own words; whoever gives the answer
-    speaks by the instructions of the run's Template, where it has one."""
+    """A step that is the whole of a model's plan gets the request in the user's own words; the step that gives
+    the answer follows the instructions of the run's Template, if there are any."""
     steps = snapshot.plan.steps if snapshot.plan else ()
     planned = snapshot.plan_source is PlanSource.MODEL
     alone = planned and len(steps) == 1 and not step.errors

@@ -49,7 +49,7 @@ class PreparedIntents:
                 mode = StepMode.FALLBACK if repaired else StepMode.REPAIR
             return StepStarted(step, attempt, mode, Recovery.RERUN, reservation)
         arguments = planned.arguments
-        # A call with an id was bound before its arguments were mended: data in it is no reference.
+        # A call with an id was bound before its arguments were repaired: it holds data and no references.
         if not planned.call_id:
             ok, arguments, problem = self.readiness.bind(step, run, tool.spec)
             if not ok:

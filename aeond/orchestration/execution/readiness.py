@@ -21,7 +21,7 @@ from aeond.orchestration.repair.schema_checker import SchemaChecker
 from aeond.orchestration.repair.schema_parts import part_at
 
 MAX_CONTEXT_CHARS: Final = 16_000
-MAX_INLINE_CHARS: Final = 100  # of a value that is told in the place of a reference
+MAX_INLINE_CHARS: Final = 100  # of a value that is inserted in place of a reference
 
 # What a tool's output is about, when it holds more than one thing; also what `.result` and `.output`
 # mean where there is no property of that name.
@@ -38,7 +38,7 @@ class StepReadiness:
     def prepare(self, step: PlanStep, snapshot: RunSnapshot) -> PlanStep:
         """The step with its place in the plan and, as context, the outputs and handoffs of its dependencies.
 
-        The context has at most `MAX_CONTEXT_CHARS` and a little; what is left out of long outputs is told.
+        The context has little more than `MAX_CONTEXT_CHARS` at most; it states where long outputs were shortened.
         """
         ids = [planned.step_id for planned in snapshot.plan] if snapshot.plan else []
         index = ids.index(step.step_id) + 1 if step.step_id in ids else 0

@@ -1,4 +1,4 @@
-"""Which tools a run may use, and which of them a model is told of: a child run has those of its Template."""
+"""The tools that a run may use, and those shown to its model: a child run has those of its Template."""
 
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolSpec
@@ -6,15 +6,15 @@ from aeond.ports import ToolRegistry
 
 
 def offered_tools(registry: ToolRegistry, run: RunSnapshot) -> tuple[ToolSpec, ...]:
-    """What a model is told of: registered now and not kept from this run, sorted by name. A tool that is not
-    offered by itself is where the run's Template names it."""
+    """The tools shown to a model: registered now and not kept from this run, sorted by name. A tool that is not
+    offered by default is included where the run's Template names it."""
     if run.request.tools is None:
         return usual_tools(registry)
     return tuple(spec for spec in registry.specs() if may_use(run, spec.name))
 
 
 def usual_tools(registry: ToolRegistry) -> tuple[ToolSpec, ...]:
-    """What a model is told of in a run that is kept from nothing."""
+    """The tools shown to a model in a run without restrictions."""
     return tuple(spec for spec in registry.specs() if spec.offered)
 
 

@@ -1,9 +1,9 @@
 """The JSON schema that a model writes plans under, compiled from the tools that there are.
 
 A step is a union over tools, each tied to its own arguments, so that a schema-capable adapter cannot
-emit an unknown tool or argument. Only what every engine's grammar compiler honours is used (type, enum,
-const, anyOf, bounded strings and arrays, integer ranges, required with no other properties); what is
-left out is caught by the Validator behind it. Every text and array has a bound, so that a plan has a
+emit an unknown tool or argument. It uses only keywords that every engine's grammar compiler honours (type,
+enum, const, anyOf, bounded strings and arrays, integer ranges, required with no other properties); the
+Validator checks the rest afterwards. Every text and array has a bound, so that a plan has a
 largest size. Wherever a tool wants something that is not text, a reference to an earlier step will do.
 """
 
@@ -41,7 +41,7 @@ class PlanSchema:
 
 
 class PlanSchemas:
-    """Compiles the schema for the tools of the moment; keeps the last one until they change."""
+    """Compiles the schema for the given tools; keeps the last one until they change."""
 
     def __init__(self) -> None:
         self._key = ""
@@ -157,7 +157,7 @@ class _Compiler:
         if kind == "object" and as_object(schema.get("properties")):
             return self.compile_object(schema, depth)
         if kind == "object":
-            return REFERENCE  # free-form: the model cannot be told its shape, a step's output has one
+            return REFERENCE  # free-form: no schema states its shape, so it must come from a step's output
         if kind == "array":
             return self._array(schema, depth)
         if kind == "string":

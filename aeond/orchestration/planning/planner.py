@@ -34,7 +34,7 @@ class ModelPlanner:
 
     The schema and the prompt come from the live registry; the answer is parsed strictly and validated.
     Malformed output goes to the Supervisor. A plan that is well formed and cannot work (it refers to
-    results that come later, or does not fit its bounds) is asked for once more, with the problem told.
+    results that come later, or does not fit its bounds) is requested once more, with the problem stated.
     """
 
     def __init__(

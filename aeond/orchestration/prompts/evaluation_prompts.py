@@ -1,4 +1,4 @@
-"""What models are told when a task is profiled, and when a plan or a pass is judged.
+"""Prompts for profiling a task and for judging a plan or a pass.
 
 Each is one more turn behind the preamble that planning begins with too.
 """

@@ -1,4 +1,4 @@
-"""What models are told when a plan is changed: the plan with its results, and what is wrong with it."""
+"""The prompt for changing a plan: the plan with its results, and the issues found with it."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""What models are told. Stable text first (rules, tools, examples), then what changes: engines cache prefixes.
+"""The prompts of a run. Stable text first (rules, tools, examples), then what changes: engines cache prefixes.
 
 An example says more to a small model than a description. Topics of examples are far apart, since they
 get copied; none is arithmetic, since it comes back as an argument.

@@ -1,4 +1,4 @@
-"""Refining: a plan is changed where it was found wanting, never made anew."""
+"""Refines a plan: changes the parts that have issues and never replaces the whole."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,15 +19,15 @@ from aeond.orchestration.refinement.change_schema import actions_from_model, cha
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
 
 MAX_CHANGE_TOKENS: Final = 500
-TOO_COARSE: Final = "SPECIFICITY"  # what a step is told for that says too little of how it is done
+TOO_COARSE: Final = "SPECIFICITY"  # reason of the issue that a step is too vague about how it is done
 
 
 class ModelRefiner:
     """The Refiner over a model.
 
-    One step of an agent that was found too vague gets a plan of its own; the evaluator then judges anew, so
-    that what else was found is found again. Where there is none, or no plan for it, one constrained call
-    asks for changes, with the issues told as what must be mended. The schema admits the ids that may change
+    One step of an agent that was found too vague gets a plan of its own; the evaluator then judges the plan
+    again and reports any remaining issues. Where there is no such step, or no plan for it, one constrained
+    call asks for changes that fix the listed issues. The schema admits the ids that may change
     and the tools that there are; what comes back is applied as far as it is valid. A DIRECT run is not
     refined: its next call came with the evaluation.
     """

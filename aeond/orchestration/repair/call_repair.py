@@ -1,4 +1,4 @@
-"""Mending the form of tool calls by rule: other models' names for the parts, values of the wrong type."""
+"""Repairs the form of tool calls by rule: other models' names for the parts, values of the wrong type."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""One question to a model under a schema: what comes back is checked, mended in its form, or a problem."""
+"""One question to a model under a schema: the reply is checked and repaired in form, or it is a problem."""
 
 from collections.abc import Sequence
 from typing import Final

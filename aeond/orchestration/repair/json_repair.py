@@ -1,4 +1,4 @@
-"""Mending JSON text by rule: what strict reading refuses, without asking a model."""
+"""Repairs JSON text that strict reading refuses, by rule and without asking a model."""
 
 import re
 from typing import Final
@@ -12,7 +12,7 @@ from aeond.orchestration.repair.strict_json import MAX_DEPTH, check_value, nesti
 MAX_MENDED_CHARS: Final = 64_000
 
 _FENCE: Final = re.compile(r"```[a-zA-Z]*\s*\n(.*?)(?:```|\Z)", re.DOTALL)
-# What a parser that guesses may stumble over in text that nobody vouches for.
+# The errors that a lenient parser may raise on untrusted text.
 _STUMBLES: Final = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
 
 

@@ -32,7 +32,7 @@ def resolve(schema: JsonObject, root: JsonObject) -> JsonObject:
 
 
 def part_at(root: JsonObject, path: Sequence[str | int]) -> JsonObject:
-    """The schema of the value at that place, usable by itself; `{}` (anything) where it cannot be told."""
+    """The schema of the value at that place, usable by itself; `{}` (anything) where it is unknown."""
     schema = resolve(root, root)
     for part in path:
         if isinstance(part, int):

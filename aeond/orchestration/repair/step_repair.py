@@ -1,4 +1,4 @@
-"""Mending a step before it runs: a registered tool for a missing one, or arguments that satisfy its schema."""
+"""Repairs a step before it runs: a registered tool for a missing one, or arguments that satisfy its schema."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Reading JSON that nobody vouches for: bounded, strict, and never recursing into it.
+"""Reads untrusted JSON: bounded, strict, and never recursing into it.
 
 What a model writes is refused rather than guessed at: a key given twice is two contradicting values, NaN
 and infinities are no JSON, an integer beyond 64 bits does not survive the journal's readers, a lone

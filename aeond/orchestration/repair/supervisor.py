@@ -1,9 +1,9 @@
-"""Mending the form of what a model wrote: by rule first, then by asking the model, never its meaning.
+"""Repairs the form of a model's output, never its meaning: by rule first, then by asking the model.
 
 Each repair ends in one of three ways: a success without a problem (nothing was wrong), a success whose
-problem, reason REPAIRED, tells what was changed, or a failure with reason REPAIR_FAILED. Whoever mends,
-the result is checked in the same way: it must be valid, and every tool, task and argument value in it
-must stand in what was to be repaired.
+problem, reason REPAIRED, tells what was changed, or a failure with reason REPAIR_FAILED. Repairs by
+rule and by the model are checked in the same way: the result must be valid, and every tool, task
+and argument value in it must stand in what was to be repaired.
 """
 
 from collections.abc import Callable, Sequence

@@ -183,7 +183,7 @@ def _say_what_it_waits_for(run: Run) -> list[str]:
 
 
 def _say_how_it_ended(run_id: str, shown: Checklist, held_up: Run | None, *, quiet: bool) -> None:
-    """Prints what the answer does not show: why it is missing, what is incomplete, resources used."""
+    """Prints what the answer does not show: why it is missing, incomplete parts, resources used."""
     words: list[str] = []
     match shown.state:
         case RunState.FAILED:

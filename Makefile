@@ -28,7 +28,7 @@ FAST := tests/unit tests/spec tests/replay tests/eval
 # Tests without an engine run in several processes, more than two cores need because many tests wait. A file is run by
 # one of them, and folders start in the order of the alphabet: the long tests first. Tests of an engine share it, so these
 # run in one process for each engine.
-WORKERS := 4
+WORKERS := 3
 PARALLEL = --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # Destination of `make install`, and the Python to build on, which the service must be able to access.
@@ -54,11 +54,10 @@ demo: $(READY) $(if $(filter vllm,$(ENGINE)),engine-setup) ## start a private da
 run: $(READY) ## run the daemon in the foreground, with its state in your home folder
 	@$(BIN)/aeond serve
 
-# Downloads, engines that start and tests of systemd mostly wait, and others compute meanwhile. The output of each part
-# appears when it is complete. The reports feed the tables of docs/testing.md.
+# The reports feed the tables of docs/testing.md.
 check: $(READY) ## all checks for a change, including a real model and a real systemd
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint type engine-setup check-plain
-	@$(MAKE) --no-print-directory check-vllm check-llama check-systems
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint type engine-setup
+	@$(MAKE) --no-print-directory check-plain check-vllm check-llama check-systems
 
 check-plain: $(READY) ## the tests that need no engine, as part of `make check`
 	@$(BIN)/python -m pytest -m "$(EVERYWHERE) and not (model or vllm)" $(PARALLEL) --junitxml .cache/check-plain.xml

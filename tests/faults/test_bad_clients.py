@@ -50,7 +50,7 @@ async def test_a_client_that_is_killed_leaves_nothing_behind(tmp_path: Path) -> 
             async with await anyio.open_process(command, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
                 assert process.stdout is not None
                 assert (await process.stdout.receive()).startswith(b"run-0001")
-                assert world.behind.runs.watchers.now == 1
+                await world.behind.runs.watchers.reaches(1)
                 process.kill()
                 await world.behind.runs.watchers.reaches(0)
             async with world.channel() as channel:

@@ -129,14 +129,14 @@ def _wait_for_model(news: socket.socket, daemon: subprocess.Popen[bytes]) -> str
     quiet = 0
     while quiet < QUIET_SECONDS:
         try:
-            told = news.recv(65_536).decode("utf-8", "replace")
+            received = news.recv(65_536).decode("utf-8", "replace")
         except TimeoutError:
             quiet += 1
             if daemon.poll() is not None:
                 return f"the daemon ended with exit code {daemon.returncode}:"
             continue
         quiet = 0
-        fields = dict(part.split("=", 1) for part in told.split("\n") if "=" in part)
+        fields = dict(part.split("=", 1) for part in received.split("\n") if "=" in part)
         if "READY" in fields:
             line.show("the daemon is ready")
         if "STATUS" in fields:

@@ -222,7 +222,7 @@ class RemoteSection(Section):
         "",
         max_length=500,
         pattern=r"^((https?://|unix:/).*)?$",
-        description="Address of the server: https://HOST[:PORT][/PATH], http:// likewise, or unix:/PATH.",
+        description="Address of the server: https://HOST[:PORT][/PATH], http://HOST[:PORT][/PATH] or unix:/PATH.",
     )
     model: str = Field(
         "", max_length=200, description="Model to use. Empty: the first that the server lists."

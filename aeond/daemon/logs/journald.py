@@ -36,8 +36,8 @@ class JournaldSocket:
         if not self._sent(fields):
             self._lost += 1
         elif self._lost:
-            told = f"{self._lost} records before this one were dropped because journald's buffer was full"
-            if self._sent({"MESSAGE": told, "PRIORITY": "4"}):
+            message = f"{self._lost} records before this one were dropped because journald's buffer was full"
+            if self._sent({"MESSAGE": message, "PRIORITY": "4"}):
                 self._lost = 0
 
     def close(self) -> None:

@@ -136,7 +136,7 @@ class JournaldRecords(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         fields = _fields(record)
         trace = f"\n{TextLines().formatException(record.exc_info)}" if record.exc_info else ""
-        told = {
+        record_fields = {
             "MESSAGE": _with_fields(record.getMessage(), fields) + trace,
             "PRIORITY": str(_PRIORITY.get(record.levelno, 6)),
             "SYSLOG_IDENTIFIER": "aeond",
@@ -144,8 +144,8 @@ class JournaldRecords(logging.Handler):
         }
         message_id = MESSAGE_IDS.get(str(fields.get("kind")))
         if message_id is not None:
-            told["MESSAGE_ID"] = message_id
-        self._journald.send(told | {name.upper(): str(value) for name, value in fields.items()})
+            record_fields["MESSAGE_ID"] = message_id
+        self._journald.send(record_fields | {name.upper(): str(value) for name, value in fields.items()})
 
     def close(self) -> None:
         self._journald.close()

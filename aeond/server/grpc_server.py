@@ -28,7 +28,8 @@ OPTIONS = (
     ("grpc.max_receive_message_length", MAX_TRANSPORT_BYTES),
     ("grpc.max_metadata_size", MAX_METADATA_BYTES),
     ("grpc.absolute_max_metadata_size", MAX_METADATA_BYTES),
-    ("grpc.max_concurrent_streams", 128),
+    # An open call costs about 13 KiB before the daemon reads a byte of its message.
+    ("grpc.max_concurrent_streams", 50),
     # To the door's filter, -bin headers in raw form would look like an invalid path.
     ("grpc.http2.true_binary", 0),
     # A client that pings more often than every 10 s without sending data is disconnected after two warnings.

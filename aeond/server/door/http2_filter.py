@@ -1,9 +1,12 @@
-"""Filters client bytes for the one input that terminates grpcio.
+"""Filters client bytes for two inputs that grpcio does not survive.
 
 The asyncio server of grpcio decodes the path of each request as UTF-8 in its accept loop, and an invalid path
 ends that loop: one malformed request, and no client is served any more. The door therefore parses a client's
 HTTP/2 frames far enough to see header values that can be a path, and closes the connection on a byte that
 cannot occur in a path.
+
+HPACK repeats a header field with one byte, and grpcio stores each repetition before it checks the size of the
+metadata. The door therefore closes the connection on a header block of more than MAX_FIELDS fields.
 
 Header blocks are parsed without HPACK's dynamic table. A field whose name comes from that table is treated as
 a possible path. As a consequence, such a field, if Huffman-coded, must not contain a backslash or a few pairs
@@ -11,6 +14,8 @@ such as `9{`; requests of this API contain none of these.
 """
 
 from collections.abc import Iterator
+
+MAX_FIELDS = 32  # in one header block; a gRPC client sends about ten, besides its own metadata
 
 _FRAME_HEADER_BYTES = 9
 _MAX_HELD_BYTES = 64 * 1024
@@ -84,8 +89,8 @@ class Http2Filter:
         block, self._block = bytes(self._block), bytearray()
         try:
             plain = all(_is_plain(value, huffman=huffman) for value, huffman in _possible_paths(block))
-        except IndexError:
-            return None  # the block ends in the middle of a field
+        except (IndexError, OverflowError):
+            return None  # the block ends in the middle of a field, or has too many
         return frames if plain else None
 
 
@@ -103,11 +108,19 @@ def _is_plain(value: bytes, *, huffman: bool) -> bool:
 
 
 def _possible_paths(block: bytes) -> Iterator[tuple[bytes, bool]]:
-    """Each value that may be a path, and whether it is Huffman-coded. IndexError for a truncated block."""
-    place = 0
+    """Each value that may be a path, and whether it is Huffman-coded.
+
+    IndexError for a truncated block, OverflowError for one of more than MAX_FIELDS fields.
+    """
+    place = fields = 0
     while place < len(block):
+        fields += 1
+        if fields > MAX_FIELDS:
+            raise OverflowError(fields)
         first = block[place]
-        if first & 0x80:  # an indexed field: checked when it was added
+        if 0x80 <= first < 0xFF:  # an indexed field: checked when it was added
+            place += 1
+        elif first == 0xFF:
             _, place = _number(block, place, 7)
         elif first & 0xE0 == 0x20:  # a dynamic table size update
             _, place = _number(block, place, 5)

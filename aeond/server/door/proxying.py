@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import time
 from collections.abc import Callable
 from typing import cast
 
@@ -10,16 +11,20 @@ import anyio
 SCRATCH_BYTES = 64 * 1024
 STALL_SECONDS = 60.0
 LINGER_SECONDS = 5.0
+REST = 2  # seconds of rest for each second that filtering took, for each open connection
+LEAST_REST_SECONDS = 0.002
 
 
 class Scratch:
-    """The one read buffer shared by all connections of a door.
+    """What all connections of a door share: the read buffer, and the event loop's time.
 
-    Sharing is safe: the loop fills it and hands it over in one step, and the receiver copies the bytes.
+    Sharing the buffer is safe: the loop fills it and hands it over in one step, and the receiver copies the
+    bytes. `connections` is the number of open ones.
     """
 
     def __init__(self) -> None:
         self.view = memoryview(bytearray(SCRATCH_BYTES))
+        self.connections = 0
 
 
 async def splice(
@@ -33,6 +38,9 @@ async def splice(
 
     Client bytes are forwarded as returned by `admit`; at its first None both ends are closed.
 
+    A client whose bytes take long to filter is not read for a while, longer the more connections there are:
+    filtering for all of them takes at most a third of the event loop's time, and delays no other connection.
+
     Memory use is limited to one scratch buffer and the transports' write buffers (64 KiB each, plus one
     read), however slowly an end reads. An end that accepts nothing for `stall_seconds` is closed.
     Cancellation closes both ends immediately.
@@ -42,6 +50,7 @@ async def splice(
     upstream = _Half(scratch, ended, stall_seconds)
     downstream = _Half(scratch, ended, stall_seconds, admit)
     upstream.other, downstream.other = downstream, upstream
+    scratch.connections += 1
     try:
         await loop.connect_accepted_socket(lambda: upstream, server)
         await loop.connect_accepted_socket(lambda: downstream, client)
@@ -54,6 +63,7 @@ async def splice(
             await upstream.gone.wait()
             await downstream.gone.wait()
     finally:
+        scratch.connections -= 1
         upstream.drop()
         downstream.drop()
 
@@ -76,6 +86,8 @@ class _Half(asyncio.BufferedProtocol):
         self._stall_seconds = stall_seconds
         self._admit = admit
         self._stall: asyncio.TimerHandle | None = None
+        self._rest: asyncio.TimerHandle | None = None
+        self._held = False  # by the other end, which does not accept more
         self._transport: asyncio.Transport | None = None
         self._early = b""  # data from the other end that arrived before this one was connected
 
@@ -93,7 +105,9 @@ class _Half(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         data: bytes | None = bytes(self._scratch.view[:nbytes])
         if self._admit is not None and data is not None:
+            started = time.thread_time()
             data = self._admit(data)
+            self._take_rest((time.thread_time() - started) * REST * self._scratch.connections)
         if data is None:
             self.drop()
         else:
@@ -113,19 +127,35 @@ class _Half(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget_stall()
+        if self._rest is not None:
+            self._rest.cancel()
         self._transport = None
         self._ended.set()
         self.gone.set()
 
     def begin(self) -> None:
         """Starts or resumes reading."""
-        if self._transport is not None:
+        self._held = False
+        if self._transport is not None and self._rest is None:
             self._transport.resume_reading()
 
     def hold(self) -> None:
         """Pauses reading."""
+        self._held = True
         if self._transport is not None:
             self._transport.pause_reading()
+
+    def _take_rest(self, seconds: float) -> None:
+        """Pauses reading for that long, unless it is too short to matter."""
+        if seconds < LEAST_REST_SECONDS or self._transport is None or self._rest is not None:
+            return
+        self._transport.pause_reading()
+        self._rest = asyncio.get_running_loop().call_later(seconds, self._end_rest)
+
+    def _end_rest(self) -> None:
+        self._rest = None
+        if not self._held:
+            self.begin()
 
     def send(self, data: bytes) -> None:
         if self._transport is not None:

@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 
 C = TypeVar("C")
 
-# The daemon allows 128 streams per connection; the rest is a margin for its own accounting.
-STREAMS_PER_CHANNEL = 100
+# The daemon allows 50 streams per connection; the rest is a margin for its own accounting.
+STREAMS_PER_CHANNEL = 40
 
 OPTIONS: tuple[tuple[str, int | str], ...] = (
     ("grpc.use_local_subchannel_pool", 1),

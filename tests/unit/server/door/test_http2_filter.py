@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aeond.server.door.http2_filter import Http2Filter
+from aeond.server.door.http2_filter import MAX_FIELDS, Http2Filter
 from tests.support.http2_frames import CONTINUATION, DATA, END_HEADERS, HEADERS, conversation, frame, literal
 
 PADDED, PRIORITY = 0x8, 0x20
@@ -112,6 +112,13 @@ def test_a_block_without_end_does_not_pass() -> None:
     assert not goes_on(*endless)
     nothing = frame(CONTINUATION, 0, 1)
     assert not goes_on(headers(b"", flags=0), *[nothing] * 10_000)
+
+
+@pytest.mark.parametrize("field", [b"\x82", b"\xbe", b"\xff\x01", b"\x20", literal("a", "b")])
+def test_a_block_of_too_many_fields_does_not_pass(field: bytes) -> None:
+    """A block that repeats a header field many times, which expands to far more memory than bytes, is cut off."""
+    assert goes_on(headers(field * MAX_FIELDS))
+    assert not goes_on(headers(field * (MAX_FIELDS + 1)))
 
 
 @given(st.lists(st.binary(max_size=40), max_size=10))

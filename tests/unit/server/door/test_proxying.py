@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 import anyio
 import pytest
 
-from aeond.server.door.proxying import Scratch, _Half, splice
+from aeond.server.door.proxying import LEAST_REST_SECONDS, Scratch, _Half, splice
 from aeond.server.door.refusal import receive_exactly
 
 MUCH = bytes(range(256)) * 40_000  # 10 MB
@@ -134,3 +134,53 @@ async def test_what_comes_before_an_end_is_there_is_kept() -> None:
         assert await receive_exactly(client, 8) == b"settings"
         half.drop()
         await half.gone.wait()
+
+
+class RecordingTransport(asyncio.Transport):
+    """Records whether it is being read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reading = True
+
+    def pause_reading(self) -> None:
+        self.reading = False
+
+    def resume_reading(self) -> None:
+        self.reading = True
+
+
+@pytest.mark.parametrize("held", [False, True])
+async def test_a_client_whose_bytes_take_long_to_filter_rests(held: bool) -> None:
+    """A client that keeps the loop busy with filtering is not read for a while, and then only if the other end
+    accepts more."""
+    half, transport = _Half(Scratch(), anyio.Event(), 1.0), RecordingTransport()
+    half.connection_made(transport)
+    half.begin()
+    half._take_rest(LEAST_REST_SECONDS / 2)
+    assert transport.reading
+    half._take_rest(LEAST_REST_SECONDS)
+    assert not transport.reading
+    half.begin()  # also when the other end accepts more meanwhile
+    assert not transport.reading
+    if held:
+        half.hold()
+    half._end_rest()
+    assert transport.reading is not held
+    half.begin()
+    assert transport.reading
+
+
+async def test_each_connection_makes_the_rests_longer() -> None:
+    """A rest is in proportion to the time that filtering took and to the connections that share the loop."""
+    half, transport = _Half(Scratch(), anyio.Event(), 1.0, busy), RecordingTransport()
+    half.other, half._scratch.connections = _Half(Scratch(), anyio.Event(), 1.0), 1_000_000
+    half.connection_made(transport)
+    half.begin()
+    half.buffer_updated(10)
+    assert not transport.reading
+    half.connection_lost(None)
+
+
+def busy(data: bytes) -> bytes:
+    return bytes(sorted(data * 1_000))

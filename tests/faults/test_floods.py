@@ -1,0 +1,86 @@
+"""Floods by a user who may connect: the daemon stays small, and the calls of others are answered."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import grpc
+import pytest
+
+from aeond.api.v1 import daemon_pb2
+from aeond.api.v1.daemon_pb2_grpc import DaemonServiceStub
+from tests.support.daemon_process import DaemonProcess, running_daemon
+from tests.support.header_flood import attacker, request
+from tests.support.repository import ROOT
+
+MOST_MIB = 128
+CALLS = 20
+DEADLINE_SECONDS = 5.0
+REMEMBERED = b"\x40\x03x-a\x0a" + b"v" * 10  # goes into HPACK's table, where it is entry 62
+REPEATED = b"\xbe"  # entry 62 once more
+
+
+@pytest.fixture
+def daemon() -> Iterator[DaemonProcess]:
+    with running_daemon() as daemon:
+        yield daemon
+
+
+@pytest.mark.parametrize(
+    ("connections", "repetitions"),
+    [pytest.param(12, 16_000, id="16,000 fields"), pytest.param(62, 24, id="as many as pass")],
+)
+def test_repeated_header_fields_cost_no_memory(
+    daemon: DaemonProcess, connections: int, repetitions: int
+) -> None:
+    """Header blocks that repeat a field by HPACK's one-byte form, on 126 streams of many connections, leave the
+    daemon below 128 MiB, and another client is answered meanwhile and after."""
+    with ExitStack() as clients, ExitStack() as stack:
+        client = clients.enter_context(client_of(daemon))
+        for _ in range(connections):
+            connection = stack.enter_context(attacker(daemon.socket))
+            with suppress(OSError):
+                connection.sendall(request(1, REMEMBERED + REPEATED * repetitions))
+                for number in range(1, 126):
+                    connection.sendall(request(2 * number + 1, REPEATED * repetitions))
+        answer(client)
+        stack.close()
+        answer(client)
+    assert peak_mib(daemon) < MOST_MIB
+
+
+def test_calls_are_answered_during_a_flood_of_headers(daemon: DaemonProcess) -> None:
+    """While twelve connections open streams as fast as they can, another client's calls are answered in time."""
+    command = [sys.executable, "-m", "tests.support.header_flood", str(daemon.socket)]
+    with client_of(daemon) as client, subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as flood:
+        try:
+            assert flood.stdout is not None
+            assert flood.stdout.readline() == b"flooding\n"
+            answer(client)
+            assert flood.poll() is None
+        finally:
+            flood.kill()
+    assert peak_mib(daemon) < MOST_MIB
+
+
+@contextmanager
+def client_of(daemon: DaemonProcess) -> Iterator[DaemonServiceStub]:
+    """Another client, which is connected."""
+    with grpc.insecure_channel(daemon.address, options=[("grpc.use_local_subchannel_pool", 1)]) as channel:
+        client = DaemonServiceStub(channel)
+        answer(client)
+        yield client
+
+
+def answer(client: DaemonServiceStub) -> None:
+    """Some calls are answered, each within a generous deadline."""
+    for _ in range(CALLS):
+        assert client.GetStatus(daemon_pb2.GetStatusRequest(), timeout=DEADLINE_SECONDS).version
+
+
+def peak_mib(daemon: DaemonProcess) -> int:
+    """The most resident memory that the daemon has had since its start."""
+    status = Path(f"/proc/{daemon.pid}/status").read_text(encoding="ascii")
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) >> 10

@@ -55,14 +55,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return Exit.CONFIG
     except Exception as error:  # noqa: BLE001 - the last place: known errors become an exit code, others a trace
+        from aeond.daemon.logs.printable import printable
+
         known = [one for one in errors_in(error) if isinstance(one, AeondError)]
         if not known:
             import traceback
 
-            traceback.print_exc()
+            print(printable(traceback.format_exc()), end="", file=sys.stderr)
             print("aeond: this is a bug; please report it with the lines above", file=sys.stderr)
             return Exit.BUG
-        print(f"aeond: {known[0].message}", file=sys.stderr)
+        print(f"aeond: {printable(known[0].message)}", file=sys.stderr)
         return exit_for(known[0])
     else:
         return code

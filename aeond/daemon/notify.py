@@ -4,6 +4,7 @@ import os
 import socket
 from typing import Protocol
 
+from aeond.daemon.logs.printable import printable
 from aeond.frozen import frozen
 
 PATIENCE_SECONDS = 2.0
@@ -104,7 +105,7 @@ class SystemdNotifier:
 
     def say(self, text: str, **fields: str) -> None:
         lines = [f"STATUS={text}", *(f"X_AEOND_{name.upper()}={value}" for name, value in fields.items())]
-        message = "\n".join(line.replace("\n", " ") for line in lines)
+        message = "\n".join(printable(line.replace("\n", " ")) for line in lines)
         if message != self._last:
             self._last = message
             self._send(message)

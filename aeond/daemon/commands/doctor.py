@@ -18,6 +18,7 @@ from aeond.daemon.config.model_sections import EngineKind
 from aeond.daemon.config.paths import Paths, default_config_file, paths_of
 from aeond.daemon.config.schema import Config
 from aeond.daemon.exits import Exit
+from aeond.daemon.logs.printable import printable
 from aeond.errors import AeondError
 
 FREE_DISK_MIB: Final = 512
@@ -32,9 +33,9 @@ def examine(config_file: Path | None, *, as_json: bool) -> Exit:
         print(json.dumps({"findings": [asdict(finding) for finding in findings]}, indent=2))
     else:
         for finding in findings:
-            print(f"{_MARKS[finding.verdict]} {finding.subject}: {finding.found}")
+            print(printable(f"{_MARKS[finding.verdict]} {finding.subject}: {finding.found}"))
             if finding.advice:
-                print(f"    {finding.advice}")
+                print(printable(f"    {finding.advice}"))
     return Exit.PROBLEM if any(f.verdict is Verdict.BAD for f in findings) else Exit.OK
 
 

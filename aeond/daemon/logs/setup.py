@@ -5,7 +5,6 @@ Records about a run have the fields `run_id`, `event_seq` and `step_id`, and rec
 Requests, prompts, arguments and outputs are content: no message at level info or above contains them.
 """
 
-import json
 import logging
 import os
 import sys
@@ -17,6 +16,7 @@ from typing import Final, TextIO
 
 from aeond.daemon.logs.journald import SOCKET, JournaldSocket
 from aeond.daemon.logs.message_ids import MESSAGE_IDS
+from aeond.daemon.logs.printable import json_line, printable
 
 _PLAIN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _PRIORITY: Final = {
@@ -116,14 +116,16 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False, default=str)
+        return json_line(line)
 
 
 class TextLines(logging.Formatter):
     """Time, level, message, fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return f"{_time(record)} {record.levelname.lower():7} {_formatted(self, record)}"
+        # Indented: a line break in a message must not look like the next record.
+        text = printable(_formatted(self, record)).replace("\n", "\n    ")
+        return f"{_time(record)} {record.levelname.lower():7} {text}"
 
 
 class JournaldRecords(logging.Handler):
@@ -137,7 +139,7 @@ class JournaldRecords(logging.Handler):
         fields = _fields(record)
         trace = f"\n{TextLines().formatException(record.exc_info)}" if record.exc_info else ""
         record_fields = {
-            "MESSAGE": _with_fields(record.getMessage(), fields) + trace,
+            "MESSAGE": printable(_with_fields(record.getMessage(), fields) + trace),
             "PRIORITY": str(_PRIORITY.get(record.levelno, 6)),
             "SYSLOG_IDENTIFIER": "aeond",
             "LOGGER": record.name,
@@ -145,7 +147,9 @@ class JournaldRecords(logging.Handler):
         message_id = MESSAGE_IDS.get(str(fields.get("kind")))
         if message_id is not None:
             record_fields["MESSAGE_ID"] = message_id
-        self._journald.send(record_fields | {name.upper(): str(value) for name, value in fields.items()})
+        self._journald.send(
+            record_fields | {name.upper(): printable(str(value)) for name, value in fields.items()}
+        )
 
     def close(self) -> None:
         self._journald.close()

@@ -39,6 +39,16 @@ def test_the_help_lists_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> No
     assert all(f"  {code.value:<3} " in shown for code in Exit)
 
 
+def test_an_error_does_not_control_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Escape sequences in the error of a tool file, or in a key of the configuration, are printed as escapes."""
+    file = tmp_path / "aeond.toml"
+    file.write_text('"\\u001b[2Jclear" = 1\n', encoding="utf-8")
+    assert main(["check-config", str(file)]) == Exit.CONFIG
+    shown = capsys.readouterr().err
+    assert r"\x1b[2Jclear" in shown
+    assert "\x1b" not in shown
+
+
 def test_an_expected_error_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

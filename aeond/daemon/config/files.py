@@ -14,11 +14,14 @@ from aeond.daemon.config.schema import Config
 from aeond.daemon.config.secrets import in_configuration, looks_secret
 from aeond.daemon.config.section import Section
 from aeond.errors import InvalidInputError
+from aeond.plain_files import read_plain
 
 _HEADER = re.compile(r"\s*\[([A-Za-z0-9_.]+)\]\s*(#.*)?$")
 _KEY = re.compile(r"\s*([A-Za-z0-9_-]+)\s*=")
 _USER_INFO = re.compile(r"://[^/]*@")
 WIDTH = 100
+MAX_CONFIG_BYTES = 256 * 1024
+MAX_SHOWN_CHARS = 200  # of a wrong value
 
 
 def load_config(path: Path, *, required: bool) -> Config:
@@ -28,21 +31,24 @@ def load_config(path: Path, *, required: bool) -> Config:
     values.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        _, content = read_plain(path, MAX_CONFIG_BYTES)
+        text = content.decode()
     except FileNotFoundError:
         if not required:
             return Config()
         raise _invalid(f"file {path} does not exist: give another one, or omit --config") from None
     except (OSError, UnicodeDecodeError) as error:
         raise _invalid(f"{path} cannot be read: {error}") from error
+    if len(content) > MAX_CONFIG_BYTES:
+        raise _invalid(f"{path} is larger than {MAX_CONFIG_BYTES // 1024} KiB: give the configuration file")
     try:
         # Via JSON: strict about types, but accepts a TOML list as a tuple and a string as an enum value.
         return Config.model_validate_json(json.dumps(tomllib.loads(text), default=str), strict=True)
-    except tomllib.TOMLDecodeError as error:
-        raise _invalid(f"{path} is not valid TOML: {error}") from error
     except ValidationError as error:
         mistakes = [_error_line(path, text, one) for one in error.errors(include_url=False)]
         raise _invalid("\n".join(mistakes)) from None
+    except (ValueError, RecursionError) as error:  # no TOML, a number of thousands of digits, or deep nesting
+        raise _invalid(f"{path} is not valid TOML: {error}") from error
 
 
 def _invalid(message: str) -> InvalidInputError:
@@ -62,8 +68,13 @@ def _error_line(path: Path, text: str, error: ErrorDetails) -> str:
         known = ", ".join(_keys_beside(keys))
         return f"{where}: unknown key {name}; valid keys are {known}"
     what = error["msg"].removeprefix("Value error, ")
-    shown = "a forbidden value" if _USER_INFO.search(str(error["input"])) else repr(error["input"])
+    shown = "a forbidden value" if _USER_INFO.search(str(error["input"])) else _shown(error["input"])
     return f"{where}: {name} is {shown}: {what[:1].lower()}{what[1:]}"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= MAX_SHOWN_CHARS else f"{text[:MAX_SHOWN_CHARS]} ..."
 
 
 def _keys_beside(keys: Sequence[str]) -> Sequence[str]:

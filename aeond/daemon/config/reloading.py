@@ -5,11 +5,11 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from aeond.daemon.config.schema import Config
+from aeond.daemon.config.schema import Config, SocketSection
 from aeond.daemon.logs.setup import start_logging
 from aeond.daemon.notify import Notifier
 from aeond.domain.daemons import ConfigChanges
-from aeond.errors import AeondError
+from aeond.errors import AeondError, InvalidInputError
 from aeond.ports import Clock
 
 # Keys and whole sections that can change at run time. All others are fixed by the composition at the start.
@@ -57,7 +57,8 @@ class LiveConfig:
         """Reads the file and applies the keys that can change at run time; reports them, and the keys that
         need a restart.
 
-        InvalidInputError (reason CONFIG_INVALID) if the file is invalid; nothing has changed then.
+        InvalidInputError (reason CONFIG_INVALID) if the file is invalid, or has no access list any more;
+        nothing has changed then.
         """
         self._notifier.reloading(self._clock.monotonic())
         try:
@@ -78,6 +79,13 @@ class LiveConfig:
         return changes
 
     def _adopt(self, wanted: Config) -> ConfigChanges:
+        if _restricts(self._config.socket) and not _restricts(wanted.socket):
+            # A file that was emptied, or cut by an editor, must not open the daemon to more users.
+            raise InvalidInputError(
+                "socket.allow_users and socket.allow_groups are no longer in the file: add them again, or restart"
+                " the daemon to admit every user who can access the socket",
+                reason="CONFIG_INVALID",
+            )
         old, new = values_of(self._config), values_of(wanted)
         differing = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
         live = tuple(key for key in differing if _is_live(key))
@@ -88,6 +96,11 @@ class LiveConfig:
             start_logging(changed.log.level, changed.log.format, sys.stderr)
         self._config = changed
         return ConfigChanges(live, tuple(key for key in differing if key not in live))
+
+
+def _restricts(socket: SocketSection) -> bool:
+    """Whether only listed users may connect."""
+    return bool(socket.allow_users or socket.allow_groups)
 
 
 def values_of(config: Config) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Reading and writing configuration files."""
 
+import os
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -194,6 +195,36 @@ def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
     """A path that cannot be read says why."""
     with pytest.raises(InvalidInputError, match="cannot be read"):
         load_config(tmp_path, required=True)
+
+
+@pytest.mark.parametrize("kind", ["FIFO", "device", "folder", "huge file"])
+def test_only_a_bounded_regular_file_is_read(tmp_path: Path, kind: str) -> None:
+    """A FIFO, a device without end, a folder or a huge file as configuration is refused at once; reading it used to
+    hang or end the daemon."""
+    path = tmp_path / "aeond.toml"
+    if kind == "FIFO":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        with path.open("wb") as file:
+            file.truncate(1 << 40)
+    with pytest.raises(InvalidInputError, match=r"cannot be read|is larger than 256 KiB") as refused:
+        load_config(path, required=False)
+    assert refused.value.reason == "CONFIG_INVALID"
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 50_000, "a = " + "9" * 5_000, "[a]\nb = 0x" + "f" * 9_000])
+def test_a_file_that_breaks_the_parser_is_refused(tmp_path: Path, text: str) -> None:
+    """Nesting and numbers beyond the limits of Python are errors of the file, not of the daemon."""
+    assert "is not valid TOML" in refusal(tmp_path, text)
+
+
+def test_a_long_wrong_value_is_cut(tmp_path: Path) -> None:
+    """An error repeats only the beginning of a wrong value."""
+    assert len(refusal(tmp_path, f'[log]\nlevel = "{"x" * 10_000}"\n')) < 1_000
 
 
 def test_adapters_are_for_the_engine_that_takes_them(tmp_path: Path) -> None:

@@ -96,6 +96,21 @@ def test_what_cannot_be_carried_out_changes_nothing(stage: Stage) -> None:
     assert stage.live.config == Config()
 
 
+@pytest.mark.parametrize("text", ["", "[runs]\nmax_running = 9\n", "[socket]\nallow_users = []\n"])
+def test_a_reload_does_not_remove_the_access_list(stage: Stage, text: str) -> None:
+    """A file that was emptied or cut keeps the listed users in force: a reload used to admit everyone then."""
+    stage.write('[socket]\nallow_users = ["root"]\n')
+    stage.live.reload()
+    stage.write(text)
+    with pytest.raises(InvalidInputError, match="are no longer in the file") as refused:
+        stage.live.reload()
+    assert refused.value.reason == "CONFIG_INVALID"
+    assert stage.live.config.socket.allow_users == ("root",)
+    assert stage.live.config.runs == Config().runs
+    stage.write('[socket]\nallow_groups = ["root"]\n')
+    assert stage.live.reload().changed_keys == ("socket.allow_groups", "socket.allow_users")
+
+
 @pytest.mark.parametrize("text", ["", "[runs]\nmax_runing = 3\n"])
 def test_the_manager_hears_when_it_begins_and_when_it_is_over(stage: Stage, text: str) -> None:
     """RELOADING is always followed by READY, whatever came of it."""

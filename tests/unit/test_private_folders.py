@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aeond.errors import RefusedError
-from aeond.private_folders import make_private
+from aeond.private_folders import close_to_others, make_private
 
 
 def mode_of(path: Path) -> int:
@@ -56,3 +56,28 @@ def test_somebody_else_s_folder_is_refused(tmp_path: Path, monkeypatch: pytest.M
         make_private(folder)
     assert refused.value.reason == "FOLDER_NOT_OURS"
     assert mode_of(folder) == 0o755
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o755, 0o640])
+def test_access_of_others_is_removed_with_a_word(
+    tmp_path: Path, mode: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A folder or file that others could use is closed to them, and the log names it."""
+    place = tmp_path / "place"
+    place.mkdir()
+    place.chmod(mode)
+    close_to_others(place)
+    assert mode_of(place) == mode & 0o700
+    assert f"{place} was accessible to other users (mode {mode:04o})" in caplog.text
+    caplog.clear()
+    close_to_others(place)
+    assert caplog.text == ""
+
+
+def test_what_another_user_owns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place of another user, who could open it again, is refused with what to do."""
+    other = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: other)
+    with pytest.raises(RefusedError, match="belongs to another user") as refused:
+        close_to_others(tmp_path)
+    assert refused.value.reason == "FOLDER_NOT_OURS"

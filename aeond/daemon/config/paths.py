@@ -2,16 +2,17 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from aeond.daemon.config.schema import Config
 from aeond.daemon.config.secrets import secret_places
 from aeond.errors import RefusedError
 from aeond.frozen import frozen
-from aeond.private_folders import make_private
+from aeond.private_folders import close_to_others, make_private
 
 SYSTEM_CONFIG = Path("/etc/aeond/aeond.toml")
 SERVICE_SOCKETS = Path("/run/aeond")
@@ -100,16 +101,20 @@ class Paths:
     def make(self) -> None:
         """Creates the folders that a daemon needs first, for its own user alone.
 
-        RefusedError (reason FOLDER_REFUSED) if that is not possible, (reason FOLDER_NOT_OURS) if other users
-        could access a folder that must be private.
+        The state folder and the databases in it are closed to other users if they are not. RefusedError (reason
+        FOLDER_REFUSED) if that is not possible, (reason FOLDER_NOT_OURS) if another user owns one of them or could
+        access a folder that must be private.
         """
         shared = 0o700 if not is_system() else 0o755
-        for folder, make in (
+        folders: tuple[tuple[Path, Callable[[Path], None]], ...] = (
             (self.state_dir, partial(_make, 0o700)),
+            (self.state_dir, close_to_others),
             (self.socket.parent, partial(_make, shared)),
             (self.private_dir, partial(_make, shared)),
             (self.inner_dir, make_private),
-        ):
+        )
+        # The databases last: they are listed once their folder is closed.
+        for folder, make in chain(folders, ((file, close_to_others) for file in self._databases())):
             try:
                 make(folder)
             except OSError as error:
@@ -118,6 +123,11 @@ class Paths:
                     " configure another",
                     reason="FOLDER_REFUSED",
                 ) from error
+
+    def _databases(self) -> Iterator[Path]:
+        """The database files that exist, with their logs."""
+        for store in (self.journal, self.memory, self.sessions, self.undo):
+            yield from (place for place in store.parent.glob(f"{store.name}*") if place.is_file())
 
     @property
     def engine_dir(self) -> Path:

@@ -103,6 +103,24 @@ def test_the_daemon_s_folders_are_its_own(monkeypatch: pytest.MonkeyPatch) -> No
         assert folder.stat().st_mode & 0o777 == 0o700
 
 
+def test_an_open_state_folder_is_closed_with_its_databases(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A state folder that all users may write, and a journal that they may read and write, are closed at the start,
+    with a word in the log; the daemon used to start without one."""
+    paths = Paths(FILE, tmp_path / "state", tmp_path / "aeond.sock", tmp_path, tmp_path)
+    paths.state_dir.mkdir()
+    paths.state_dir.chmod(0o777)
+    for file in (paths.journal, paths.state_dir / "journal.db-wal"):
+        file.touch()
+        file.chmod(0o666)
+    paths.make()
+    assert paths.state_dir.stat().st_mode & 0o777 == 0o700
+    for file in (paths.journal, paths.state_dir / "journal.db-wal"):
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert str(file) in caplog.text
+
+
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     """A place that cannot be used gives an error that names it."""
     (tmp_path / "file").write_text("")

@@ -3,13 +3,13 @@
 Start: locks, journal, memory, tools, engine (which loads in the background), unfinished runs, socket, READY.
 Stop, by SIGTERM or SIGINT: reject new work, send watchers their resume positions, park runs and wait for
 steps with effects, close the socket, write everything back, exit with 0. A second signal does not wait for
-steps. SIGHUP reloads the configuration.
+steps. SIGHUP reloads the configuration. Other signals that would end the process by default have no effect.
 """
 
 import logging
 import signal
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 import anyio
 
@@ -32,6 +32,13 @@ LONGEST_START_SECONDS: Final = 900.0
 EXTENSION_SECONDS: Final = 30.0
 EXTEND_SECONDS: Final = 10.0
 CLOSING_SECONDS: Final = 15.0  # after the last step of a stop
+
+# Signals without a meaning here, whose default is to end the process without a word.
+MEANINGLESS: Final = (
+    *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO),
+    *(signal.SIGPWR, signal.SIGSTKFLT),
+    *range(signal.SIGRTMIN, signal.SIGRTMAX + 1),
+)
 
 log = logging.getLogger("aeond.daemon")
 
@@ -94,9 +101,14 @@ class Signals:
             self._reload()
 
     async def listen(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        with anyio.open_signal_receiver(
+            signal.SIGTERM, signal.SIGINT, signal.SIGHUP, *cast("tuple[signal.Signals, ...]", MEANINGLESS)
+        ) as signals:
             task_status.started()
             async for number in signals:
+                if number in MEANINGLESS:
+                    log.warning("ignored signal %d: SIGTERM stops the daemon", number)
+                    continue
                 log.info("received %s", signal.Signals(number).name)
                 if number == signal.SIGHUP and self._serving:
                     self._reload()

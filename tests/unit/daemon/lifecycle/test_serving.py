@@ -84,6 +84,20 @@ async def test_a_reload_during_the_start_is_carried_out_after_it(tmp_path: Path)
     assert manager.told == ["reloading since 1000", "ready"] * 2
 
 
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGALRM, signal.SIGIO, signal.SIGRTMAX - 3])
+async def test_a_signal_without_meaning_is_ignored(number: int, caplog: pytest.LogCaptureFixture) -> None:
+    """A signal whose default is to end a process, such as SIGUSR1 or SIGALRM, leaves a record and no other trace."""
+    signals = serving.Signals(LiveConfig(Config(), Config, Notifications(), ManualClock()))
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(signals.listen)
+            signal.raise_signal(number)
+            signal.raise_signal(signal.SIGTERM)
+            await signals.stop.wait()
+            tasks.cancel_scope.cancel()
+    assert f"ignored signal {number}" in caplog.text
+
+
 async def test_time_is_asked_for_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """While a start or a stop goes on the manager hears so, and no longer than the limit."""
     monkeypatch.setattr(serving, "EXTEND_SECONDS", 0.01)

@@ -4,6 +4,7 @@ Requests are decoded here and not by grpcio, which would answer malformed bytes 
 and UNKNOWN.
 """
 
+import errno
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -14,13 +15,15 @@ from typing import Any, cast
 import grpc
 from google.protobuf.message import DecodeError
 
-from aeond.errors import AeondError, InvalidInputError, NotImplementedYetError
+from aeond.errors import AeondError, InvalidInputError, NotImplementedYetError, OverloadedError
 from aeond.ports import Ids
 from aeond.server.binding import Context, Handler
 from aeond.server.statuses import Status, bug_status, status_of
 from aeond.server.streaming import StreamCutError, closing
 
 MAX_REQUEST_BYTES = 4 << 20  # one message in wire format
+
+_EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 log = logging.getLogger("aeond.server")
 
@@ -104,10 +107,28 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
             seq = (("last-seq", str(cut.last_seq)),) if cut.last_seq >= 0 else ()
             await _abort(context, status_of(cut.error), seq, failed=cut)
         except Exception as error:  # API boundary: an internal error must not reach a client as a traceback
+            if _is_exhausted(error):
+                log.warning("%s failed: %s", method, error)
+                await _abort(context, status_of(_exhausted(error)), failed=error)
             error_id = self._ids.new_id()
             fields = {"kind": "call_broke", "error_id": error_id}
             log.exception("%s failed (error id %s)", method, error_id, extra=fields)
             await _abort(context, bug_status(error_id), failed=error)
+
+
+def _is_exhausted(error: Exception) -> bool:
+    """Whether the operating system has no more files or memory for this process."""
+    if isinstance(error, ExceptionGroup):
+        return any(_is_exhausted(one) for one in error.exceptions)
+    return isinstance(error, OSError) and error.errno in _EXHAUSTED
+
+
+def _exhausted(error: Exception) -> OverloadedError:
+    return OverloadedError(
+        f"The daemon has reached a limit of the system ({error}): close streams and connections, try again later, or"
+        " raise the limit (LimitNOFILE= in the unit).",
+        reason="SYSTEM_LIMIT",
+    )
 
 
 async def _abort(

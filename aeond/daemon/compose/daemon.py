@@ -341,6 +341,9 @@ def _checked(path: Path, form: FileFormat) -> str:
 
 
 def _resident_bytes() -> int:
-    """The resident memory of this process."""
-    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    """The resident memory of this process; 0 if it cannot be read because too many files are open."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    except OSError:
+        return 0
     return int(pages) * os.sysconf("SC_PAGE_SIZE")

@@ -1,3 +1,4 @@
+import errno
 import gc
 import tracemalloc
 from pathlib import Path
@@ -43,6 +44,24 @@ async def test_an_error_of_ours_leaves_no_trace_in_the_log(
             async with refused(grpc.StatusCode.UNAVAILABLE, "TOOL_FAILED"):
                 await Stubs(channel).tools.InvokeTool(tools_pb2.InvokeToolRequest(call=call))
     assert caplog.records == []
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+async def test_a_process_without_free_descriptors_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, grouped: bool
+) -> None:
+    """A call that fails because too many files are open is RESOURCE_EXHAUSTED, and the log has no traceback."""
+    failure: Exception = OSError(errno.EMFILE, "Too many open files")
+    if grouped:
+        failure = ExceptionGroup("tasks", [failure])
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world, world.channel() as channel:
+            world.behind.tools.failures = {"opens": failure}
+            call = tools_pb2.ToolCall(tool="opens")
+            async with refused(grpc.StatusCode.RESOURCE_EXHAUSTED, "SYSTEM_LIMIT"):
+                await Stubs(channel).tools.InvokeTool(tools_pb2.InvokeToolRequest(call=call))
+    (record,) = caplog.records
+    assert record.exc_info is None
 
 
 async def test_a_method_that_does_not_exist_says_so(tmp_path: Path) -> None:

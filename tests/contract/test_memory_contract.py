@@ -16,7 +16,8 @@ from aeond.ports import Memory
 from tests.support.memory import InMemoryMemory
 
 KEYS = st.text(
-    st.characters(exclude_categories=["Cs"]) | st.sampled_from("aA%_\x00\U0010ffff\ud7ff\ue000"),
+    st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])
+    | st.sampled_from("aA%_\u200d\U0010ffff\ud7ff\ue000"),
     min_size=1,
     max_size=6,
 )
@@ -173,6 +174,14 @@ async def test_a_key_that_is_none_is_refused(memory: Memory, key: str, reason: s
         with pytest.raises(InvalidInputError) as refused:
             await attempt
         assert (refused.value.reason, refused.value.field) == (reason, "key")
+
+
+@pytest.mark.parametrize("key", ["a\nb", "\x1b[2Ja", "a\x9b", "a\u202eb"])
+async def test_a_key_with_control_characters_is_not_written(memory: Memory, key: str) -> None:
+    """A key that would control a terminal, or look like another one, is refused."""
+    with pytest.raises(InvalidInputError) as refused:
+        await memory.write(key, 1)
+    assert (refused.value.reason, refused.value.field) == ("KEY_NOT_TEXT", "key")
 
 
 async def test_the_longest_key_is_a_key(memory: Memory) -> None:

@@ -8,6 +8,7 @@ from aeond.capabilities.memory.entries import (
     MAX_FOUND,
     MAX_FOUND_BYTES,
     check_key,
+    check_new_key,
     check_prefix,
     decode_value,
     encode_value,
@@ -26,7 +27,7 @@ class InMemoryMemory:
 
     async def write(self, key: str, value: JsonValue) -> None:
         await checkpoint()
-        self._values[check_key(key)] = encode_value(value)
+        self._values[check_new_key(key)] = encode_value(value)
 
     async def read(self, key: str) -> JsonValue | None:
         await checkpoint()

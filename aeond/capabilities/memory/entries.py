@@ -17,6 +17,7 @@ MAX_FOUND_BYTES = 4 << 20
 
 _LAST_CHARACTER = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -31,6 +32,15 @@ def check_key(key: str) -> str:
             f"a key has at most {MAX_KEY_CHARS} characters, this one {len(key)}",
             reason="KEY_TOO_LONG",
             field="key",
+        )
+    return key
+
+
+def check_new_key(key: str) -> str:
+    """As `check_key`, for a key that is written: it must not contain control characters (KEY_NOT_TEXT)."""
+    if _CONTROLS.search(check_key(key)):
+        raise InvalidInputError(
+            "a key must not contain control characters: choose another", reason="KEY_NOT_TEXT", field="key"
         )
     return key
 

@@ -13,6 +13,7 @@ from aeond.capabilities.memory.entries import (
     MAX_FOUND,
     MAX_FOUND_BYTES,
     check_key,
+    check_new_key,
     check_prefix,
     decode_value,
     encode_value,
@@ -71,7 +72,7 @@ class SqliteMemory:
         await self._file.close()
 
     async def write(self, key: str, value: JsonValue) -> None:
-        check_key(key)
+        check_new_key(key)
         text = encode_value(value)
         await self._file.change(lambda cursor: put(cursor, self._namespace, key, text))
 

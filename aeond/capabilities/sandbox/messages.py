@@ -117,6 +117,14 @@ class Reply:
         return json.dumps(head).encode() + b"\n" + self.parcel
 
 
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object; ValueError if it has a key twice."""
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
+        raise ValueError("an object has a key twice")
+    return unique
+
+
 @frozen
 class ReplyHead:
     """The header line of a reply; its form has been validated, its content has not."""
@@ -134,7 +142,7 @@ class ReplyHead:
     def read(cls, line: bytes) -> "ReplyHead":
         """Raises ValueError if the line is not a valid header."""
         try:
-            head: Any = json.loads(line)
+            head: Any = json.loads(line, object_pairs_hook=_unique_keys)
         except RecursionError as error:
             raise ValueError("header is nested too deeply") from error
         if not isinstance(head, dict):

@@ -38,11 +38,13 @@ def repair_json(text: str) -> RepairedJson:
     fence = _FENCE.search(text)
     if fence is not None:
         changes = ("took the JSON out of a code fence",)
-        inner = read_json(fence[1])
-        if inner.ok:
-            return RepairedJson(inner.value, changes)
+        strict = read_json(fence[1])
+        if strict.ok:
+            return RepairedJson(strict.value, changes)
         text = fence[1]
     problem = strict.problem or Problem("JSON_MALFORMED", "not JSON")
+    if problem.reason == "JSON_DUPLICATE_KEY":  # which of two values was meant must not be guessed
+        return RepairedJson(None, (), problem)
     if len(text) > MAX_MENDED_CHARS or nesting_exceeds(text, MAX_DEPTH):
         return RepairedJson(None, (), problem)
     value = _guessed(text)

@@ -19,7 +19,7 @@ class MemoryShim:
 
     async def write_memory(self, request: pb.WriteMemoryRequest, _caller: Owner) -> pb.WriteMemoryResponse:
         value = json_value(request.value_json, "value_json", MAX_VALUE_BYTES)
-        await self._calls.write(_key(request.key), value)
+        await self._calls.write(checks.one_line(request.key, "key", MAX_KEY_CHARS, least=1), value)
         return pb.WriteMemoryResponse()
 
     async def read_memory(self, request: pb.ReadMemoryRequest, _caller: Owner) -> pb.ReadMemoryResponse:

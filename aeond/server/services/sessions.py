@@ -22,7 +22,7 @@ class SessionShim:
         self, request: pb.CreateSessionRequest, caller: Owner
     ) -> pb.CreateSessionResponse:
         session = await self._calls.create(
-            checks.bounded_text(request.title, "title", MAX_TITLE_CHARS).strip(),
+            checks.one_line(request.title, "title", MAX_TITLE_CHARS).strip(),
             checks.labels(request.labels, "labels"),
             checks.word(request.request_id, "request_id", optional=True),
             caller,

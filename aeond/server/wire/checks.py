@@ -5,7 +5,9 @@ of these reasons: EMPTY, TOO_LONG, TOO_MANY, OUT_OF_RANGE, UNPRINTABLE, RELATIVE
 """
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sized
+from typing import Final
 
 from google.protobuf.message import Message
 
@@ -16,6 +18,9 @@ MAX_NAME_CHARS = 128
 MAX_PATH_CHARS = 4_096
 MAX_LABELS = 32
 MAX_LABEL_CHARS = 512
+
+# Control characters, line and paragraph separators, and overrides of the direction of text.
+_CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def required(message: Message, field: str, path: str = "") -> None:
@@ -40,6 +45,13 @@ def word(text: str, field: str, most: int = MAX_ID_CHARS, *, optional: bool = Fa
     bounded_text(text, field, most, least=1)
     if not text.isprintable():
         _refuse(field, "must contain printable characters only", "UNPRINTABLE")
+    return text
+
+
+def one_line(text: str, field: str, most: int, *, least: int = 0) -> str:
+    """Text for people, in any script, without line breaks and other control characters."""
+    if _CONTROLS.search(bounded_text(text, field, most, least=least)):
+        _refuse(field, "must not contain control characters", "UNPRINTABLE")
     return text
 
 
@@ -85,7 +97,7 @@ def folder_path(text: str, field: str) -> str:
 def labels(given: Mapping[str, str], field: str) -> dict[str, str]:
     at_most(given, field, MAX_LABELS)
     return {
-        word(name, field, MAX_NAME_CHARS): bounded_text(text, field, MAX_LABEL_CHARS)
+        word(name, field, MAX_NAME_CHARS): one_line(text, field, MAX_LABEL_CHARS)
         for name, text in given.items()
     }
 

@@ -34,7 +34,8 @@ def json_value(text: str, field: str, max_bytes: int = MAX_JSON_BYTES) -> JsonVa
     """Parses JSON text. `field` is its path in the request.
 
     InvalidInputError (reason INVALID_JSON) for anything that is not strict JSON: NaN and infinities, numbers
-    beyond a double, lone surrogates, more than about 200 levels; TOO_LONG above `max_bytes`.
+    beyond a double, lone surrogates, more than about 200 levels; DUPLICATE_KEY for an object that has a key twice,
+    whose value depends on the reader; TOO_LONG above `max_bytes`.
     """
     if len(text) > max_bytes or len(encoded := text.encode()) > max_bytes:
         raise InvalidInputError(
@@ -43,10 +44,17 @@ def json_value(text: str, field: str, max_bytes: int = MAX_JSON_BYTES) -> JsonVa
     try:
         value: JsonValue = from_json(encoded, allow_inf_nan=False)
         _finite(value)  # the parser converts 1e999 to infinity
+        twice = _key_given_twice(text) if '"' in text else None  # the parser keeps the last value
     except ValueError as error:
         raise InvalidInputError(
             f"{field} is not valid JSON: {str(error).rstrip('.')}.", reason="INVALID_JSON", field=field
         ) from None
+    if twice is not None:
+        raise InvalidInputError(
+            f"{field} has the key {twice!r:.80} twice in one object: send each key once.",
+            reason="DUPLICATE_KEY",
+            field=field,
+        )
     return value
 
 
@@ -58,6 +66,19 @@ def json_object(text: str, field: str, max_bytes: int = MAX_JSON_BYTES) -> JsonO
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"{field} must be a JSON object.", reason="NOT_AN_OBJECT", field=field)
     return value
+
+
+def _key_given_twice(text: str) -> str | None:
+    """A key that an object of this valid JSON text has more than once; None if there is none."""
+    found: list[str] = []
+
+    def look(pairs: list[tuple[str, object]]) -> None:
+        keys = {key for key, _ in pairs}
+        if len(keys) < len(pairs) and not found:
+            found.extend(key for key, _ in pairs)
+
+    json.loads(text, object_pairs_hook=look)
+    return next((key for key in found if found.count(key) > 1), None)
 
 
 def _encodable(text: str) -> bool:

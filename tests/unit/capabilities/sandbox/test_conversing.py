@@ -26,6 +26,14 @@ def test_effects_come_beside_the_data() -> None:
     assert said == ToolOutput({"path": "a"}, (RecordedEffect("file.created", "a", "1 byte"),))
 
 
+@pytest.mark.parametrize("value", ['{"path": "a", "path": "b"}', '[{"path": "a", "p\\u0061th": "b"}]'])
+def test_a_reply_with_a_key_twice_is_refused(value: str) -> None:
+    """A reply whose value has a key twice cannot be read: its meaning would depend on the reader."""
+    head = Reply("VALUE").encoded().decode().replace('"VALUE"', value)
+    with pytest.raises(ValueError, match="key twice"):
+        ReplyHead.read(head.encode())
+
+
 @pytest.mark.parametrize("effects", ["x", [["a", "b"]], [["a", "b", 1]], [{}], 1])
 def test_effects_of_another_shape_are_refused(effects: Any) -> None:
     """A reply whose effects are not lists of three texts cannot be read."""

@@ -54,6 +54,14 @@ def test_what_holds_no_json_is_a_problem(text: str) -> None:
     assert mended.changes == ()
 
 
+@pytest.mark.parametrize("text", ['{"path": "a", "path": "b"}', '```json\n{"path": "a", "path": "b"}\n```'])
+def test_which_of_two_values_was_meant_is_not_guessed(text: str) -> None:
+    """An object with a key twice is a problem with its own reason, and no repair keeps one of the values."""
+    mended = repair_json(text)
+    assert mended.problem is not None
+    assert (mended.value, mended.problem.reason) == (None, "JSON_DUPLICATE_KEY")
+
+
 def test_a_value_that_the_library_would_fill_in_is_refused() -> None:
     """A missing value is a problem; an invented empty one would be new meaning."""
     assert repair_json('{"path": , "text": "x"}').problem is not None

@@ -141,13 +141,17 @@ class RecordingTransport(asyncio.Transport):
 
     def __init__(self) -> None:
         super().__init__()
-        self.reading = True
+        self.calls: list[str] = []
+
+    @property
+    def reading(self) -> bool:
+        return self.calls[-1] == "resume"
 
     def pause_reading(self) -> None:
-        self.reading = False
+        self.calls.append("pause")
 
     def resume_reading(self) -> None:
-        self.reading = True
+        self.calls.append("resume")
 
 
 @pytest.mark.parametrize("held", [False, True])

@@ -29,6 +29,11 @@ CASES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: checks.folder_path("/home/\0", "f"), "UNPRINTABLE", "f"),
     (lambda: checks.folder_path("/" + "a" * 4_096, "f"), "TOO_LONG", "f"),
     (lambda: checks.labels({"a": "b" * 513}, "f"), "TOO_LONG", "f"),
+    (lambda: checks.labels({"a": "b\x1b[2J"}, "f"), "UNPRINTABLE", "f"),
+    (lambda: checks.one_line("a\nb", "f", 9), "UNPRINTABLE", "f"),
+    (lambda: checks.one_line("a\x9b2J", "f", 9), "UNPRINTABLE", "f"),
+    (lambda: checks.one_line("a\u202eb", "f", 9), "UNPRINTABLE", "f"),
+    (lambda: checks.one_line("", "f", 9, least=1), "EMPTY", "f"),
     (lambda: checks.labels({"": "b"}, "f"), "EMPTY", "f"),
     (lambda: checks.labels({str(n): "" for n in range(33)}, "f"), "TOO_MANY", "f"),
     (lambda: checks.required(runs_pb2.CreateRunRequest(), "request"), "REQUIRED", "request"),
@@ -48,6 +53,7 @@ def test_what_is_in_form_passes_unchanged() -> None:
     """A check that passes gives back what it was given."""
     assert checks.bounded_text("  text ", "f", 7, least=1) == "  text "
     assert checks.word("", "f", optional=True) == ""
+    assert checks.one_line("größe\u200c界 👩\u200d🚀", "f", 20) == "größe\u200c界 👩\u200d🚀"
     assert checks.words(["a", "b"], "f", 2) == ("a", "b")
     assert checks.whole(9, "f", 1, 9) == 9
     assert checks.real(0.5, "f", 0, 1) == 0.5

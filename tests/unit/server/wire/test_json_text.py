@@ -36,6 +36,14 @@ def test_keys_keep_their_order_and_no_space_is_spent() -> None:
     assert json_text({"b": [1, "ü"], "a": None}) == '{"b":[1,"ü"],"a":null}'
 
 
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 1}', '[{"b": {"c": 1, "d": 2, "\\u0063": 3}}]'])
+def test_a_key_given_twice_is_refused(text: str) -> None:
+    """An object with two values for one key means one thing to one reader and another to the next: it is refused."""
+    with pytest.raises(InvalidInputError) as raised:
+        json_value(text, "arguments_json")
+    assert (raised.value.reason, raised.value.field) == ("DUPLICATE_KEY", "arguments_json")
+
+
 @pytest.mark.parametrize(
     "text",
     [

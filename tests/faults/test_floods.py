@@ -1,5 +1,8 @@
-"""Floods by a user who may connect: the daemon stays small, and the calls of others are answered."""
+"""Floods, signals, reloads and limits: the daemon stays small, and goes on answering calls."""
 
+import os
+import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +14,7 @@ import pytest
 
 from aeond.api.v1 import daemon_pb2
 from aeond.api.v1.daemon_pb2_grpc import DaemonServiceStub
+from aeond.daemon.exits import Exit
 from tests.support.daemon_process import DaemonProcess, running_daemon
 from tests.support.header_flood import attacker, request
 from tests.support.repository import ROOT
@@ -72,6 +76,50 @@ def client_of(daemon: DaemonProcess) -> Iterator[DaemonServiceStub]:
         client = DaemonServiceStub(channel)
         answer(client)
         yield client
+
+
+def test_the_status_is_answered_without_a_free_descriptor(daemon: DaemonProcess) -> None:
+    """A daemon that cannot open one more file still tells its status; it used to answer INTERNAL with a traceback."""
+    with client_of(daemon) as client:
+        in_use = len(os.listdir(f"/proc/{daemon.pid}/fd"))
+        resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (in_use, in_use))
+        answer(client)
+    assert "Traceback" not in daemon.log
+
+
+def test_signals_without_meaning_do_not_end_the_daemon(daemon: DaemonProcess) -> None:
+    """A daemon that gets SIGALRM, SIGUSR1, SIGUSR2 or SIGPIPE answers on; the first three used to end it silently."""
+    with client_of(daemon) as client:
+        for number in (signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE):
+            os.kill(daemon.pid, number)
+            answer(client)
+    daemon.log_says(f"ignored signal {signal.SIGUSR2}")
+    assert daemon.stop() == Exit.OK
+
+
+@pytest.mark.parametrize("kind", ["FIFO", "device", "folder", "emptied"])
+def test_a_reload_survives_what_is_no_configuration(daemon: DaemonProcess, kind: str) -> None:
+    """SIGHUP with a FIFO, a device, a folder or nothing as the configuration changes nothing: the listed users stay
+    in force, calls are answered, and SIGTERM ends the daemon."""
+    daemon.config_file.write_text(
+        daemon.config_file.read_text().replace("[socket]", '[socket]\nallow_users = ["root"]')
+    )
+    os.kill(daemon.pid, signal.SIGHUP)
+    daemon.log_says("changed socket.allow_users")
+    daemon.config_file.unlink()
+    if kind == "FIFO":
+        os.mkfifo(daemon.config_file)
+    elif kind == "device":
+        daemon.config_file.symlink_to("/dev/zero")
+    elif kind == "folder":
+        daemon.config_file.mkdir()
+    else:
+        daemon.config_file.touch()
+    os.kill(daemon.pid, signal.SIGHUP)
+    daemon.log_says("the configuration is unchanged")
+    with client_of(daemon) as client:
+        answer(client)
+    assert daemon.stop() == Exit.OK
 
 
 def answer(client: DaemonServiceStub) -> None:

@@ -143,8 +143,7 @@ class RecordingTransport(asyncio.Transport):
         super().__init__()
         self.calls: list[str] = []
 
-    @property
-    def reading(self) -> bool:
+    def is_reading(self) -> bool:
         return self.calls[-1] == "resume"
 
     def pause_reading(self) -> None:
@@ -162,17 +161,17 @@ async def test_a_client_whose_bytes_take_long_to_filter_rests(held: bool) -> Non
     half.connection_made(transport)
     half.begin()
     half._take_rest(LEAST_REST_SECONDS / 2)
-    assert transport.reading
+    assert transport.is_reading()
     half._take_rest(LEAST_REST_SECONDS)
-    assert not transport.reading
+    assert not transport.is_reading()
     half.begin()  # also when the other end accepts more meanwhile
-    assert not transport.reading
+    assert not transport.is_reading()
     if held:
         half.hold()
     half._end_rest()
-    assert transport.reading is not held
+    assert transport.is_reading() is not held
     half.begin()
-    assert transport.reading
+    assert transport.is_reading()
 
 
 async def test_each_connection_makes_the_rests_longer() -> None:
@@ -182,7 +181,7 @@ async def test_each_connection_makes_the_rests_longer() -> None:
     half.connection_made(transport)
     half.begin()
     half.buffer_updated(10)
-    assert not transport.reading
+    assert not transport.is_reading()
     half.connection_lost(None)
 
 

@@ -1,8 +1,11 @@
 """Floods, signals, reloads and limits: the daemon stays small, and goes on answering calls."""
 
+import gzip
 import os
 import resource
 import signal
+import socket
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +20,7 @@ from aeond.api.v1.daemon_pb2_grpc import DaemonServiceStub
 from aeond.daemon.exits import Exit
 from tests.support.daemon_process import DaemonProcess, running_daemon
 from tests.support.header_flood import attacker, request
+from tests.support.http2_frames import DATA, END_STREAM, PING, RST_STREAM, SETTINGS, frame, literal
 from tests.support.repository import ROOT
 
 MOST_MIB = 128
@@ -51,6 +55,43 @@ def test_repeated_header_fields_cost_no_memory(
                     connection.sendall(request(2 * number + 1, REPEATED * repetitions))
         answer(client)
         stack.close()
+        answer(client)
+    assert peak_mib(daemon) < MOST_MIB
+
+
+def flood_of(kind: str) -> Iterator[bytes]:
+    """The frames of one connection."""
+    if kind == "resets":
+        for number in range(2_000):
+            yield request(2 * number + 1) + frame(RST_STREAM, 0, 2 * number + 1, struct.pack("!I", 8))
+    elif kind == "pings":
+        yield frame(PING, payload=b"12345678") * 20_000
+    elif kind == "settings":
+        yield frame(SETTINGS) * 20_000
+    else:
+        bomb = gzip.compress(bytes(64 << 20))
+        for number in range(20):
+            yield request(2 * number + 1, literal("grpc-encoding", "gzip"))
+            body = b"\1" + struct.pack("!I", len(bomb)) + bomb
+            pieces = [body[start : start + 16_000] for start in range(0, len(body), 16_000)]
+            for piece in pieces[:-1]:
+                yield frame(DATA, 0, 2 * number + 1, piece)
+            yield frame(DATA, END_STREAM, 2 * number + 1, pieces[-1])
+
+
+@pytest.mark.parametrize("kind", ["resets", "pings", "settings", "compressed messages"])
+def test_other_floods_cost_no_memory(daemon: DaemonProcess, kind: str) -> None:
+    """Streams that are reset at once, pings, settings and messages that expand a thousandfold leave the daemon below
+    128 MiB, and another client is answered."""
+    with client_of(daemon) as client, ExitStack() as stack:
+        for _ in range(4):
+            connection = stack.enter_context(attacker(daemon.socket))
+            connection.settimeout(1)  # a connection that the daemon closed or no longer reads has done its part
+            with suppress(OSError):
+                for data in flood_of(kind):
+                    connection.sendall(data)
+                    with suppress(BlockingIOError):
+                        connection.recv(1 << 20, socket.MSG_DONTWAIT)
         answer(client)
     assert peak_mib(daemon) < MOST_MIB
 

@@ -27,6 +27,7 @@ level = "warning"
 
 [socket]
 path = {socket}
+mode = "0666"
 
 [runs.budget]
 ttl = 100

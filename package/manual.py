@@ -37,6 +37,7 @@ PLACES = (
 UNITS = (
     ("aeond.service", "the daemon; also a unit of systemctl --user, for a daemon of one user"),
     ("aeond.socket", "its socket: the first connection starts the daemon"),
+    ("aeond-admin.socket", "its administrative socket"),
     ("aeond-engine.service", "the model's engine, started by aeond-engine.socket when the daemon needs it"),
     ("aeond-tool@.service", "one call of an untrusted tool, started by aeond-tool.socket"),
 )

@@ -157,9 +157,9 @@ def _serve(options: argparse.Namespace) -> int:
     from aeond.daemon.config.files import load_config
     from aeond.daemon.config.paths import default_config_file, paths_of
     from aeond.daemon.config.secrets import refuse_secrets_in_environment
-    from aeond.daemon.lifecycle.socket_activation import inherited_descriptor
     from aeond.daemon.logs.setup import start_logging
     from aeond.daemon.notify import notifier_from_environment
+    from aeond.daemon.socket_activation import inherited_descriptors
 
     refuse_secrets_in_environment(os.environ)
     file = options.config or default_config_file()
@@ -175,7 +175,7 @@ def _serve(options: argparse.Namespace) -> int:
 
     with closing(notifier_from_environment()) as notifier:
         live = LiveConfig(config, read, notifier, SystemClock())
-        anyio.run(serve, live, paths_of(config, file), notifier, inherited_descriptor())
+        anyio.run(serve, live, paths_of(config, file), notifier, inherited_descriptors())
     return Exit.OK
 
 

@@ -142,9 +142,10 @@ class ToolResult:
 
 @frozen
 class ToolContext:
-    """What a call may know about its run: identity and workspace, nothing else.
+    """What a call may know about its run: identity, workspace and user, nothing else.
 
-    `allowed_tools` are the only tools that may be called for it (None: all); the invoker enforces this.
+    `allowed_tools` are the only tools that may be called for it (None: all); the invoker enforces this. `uid` is the
+    user whose memory the call may use (-1: unknown).
     """
 
     run_id: str
@@ -152,3 +153,4 @@ class ToolContext:
     call_id: str
     workspace: str
     allowed_tools: tuple[str, ...] | None = None
+    uid: int = -1

@@ -42,6 +42,7 @@ from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
 from aeond.ports.journal import Journal as Journal
 from aeond.ports.journal import RunSummary as RunSummary
+from aeond.ports.memory import Memories as Memories
 from aeond.ports.memory import Memory as Memory
 from aeond.ports.subtasks import SubtaskChooser as SubtaskChooser
 

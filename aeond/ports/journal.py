@@ -52,11 +52,12 @@ class Journal(Protocol):
         states: frozenset[RunState] = frozenset(),
         session_id: str = "",
         parent_run_id: str = "",
+        uid: int | None = None,
         before: str = "",
         limit: int = 50,
     ) -> Sequence[RunSummary]:
         """Newest first. `before` is the run id that precedes the page. No states means all states; no session
-        id means runs with and without a session; no parent means runs with any parent or none.
+        id means runs with and without a session; no parent means runs with any parent or none; no uid means the runs of all users.
         """
 
     async def probe(self) -> None:

@@ -33,3 +33,10 @@ class Memory(Protocol):
     async def recall(self, query: str, limit: int = 10) -> Sequence[Fact]:
         """The facts most relevant to a query, by words and by meaning, best first: all facts if there are at
         most `limit`, else only facts with a score above 0. Bounded like `search`."""
+
+
+class Memories(Protocol):
+    """The memories of all users."""
+
+    def of(self, uid: int) -> Memory:
+        """The memory of this user: a key is never the same as the same key of another user."""

@@ -26,17 +26,21 @@ class SessionStore(Protocol):
 
     async def get(self, session_id: str) -> Session | None: ...
 
-    async def list_sessions(self, before: str = "", limit: int = 50) -> Sequence[Session]:
-        """Most recently changed first; `before` is the `place` of the session that precedes the page."""
+    async def list_sessions(
+        self, before: str = "", limit: int = 50, uid: int | None = None
+    ) -> Sequence[Session]:
+        """Those of a user (None: of all), most recently changed first; `before` is the `place` of the session that
+        precedes the page.
+        """
 
     async def delete(self, session_id: str) -> None:
         """Deletes the session with its messages. NotFoundError (reason SESSION_NOT_FOUND) if it does not
         exist, WrongStateError (reason SESSION_BUSY) while it has an open run.
         """
 
-    async def begin_run(self, session_id: str, run_id: str, text: str, time: float) -> None:
-        """Records the request of a run and leaves the run open. The first line of the text becomes the title
-        of a session without one. NotFoundError (reason SESSION_NOT_FOUND).
+    async def begin_run(self, session_id: str, run_id: str, text: str, time: float, uid: int) -> None:
+        """Records the request of this user's run and leaves the run open. The first line of the text becomes the
+        title of a session without one. NotFoundError (reason SESSION_NOT_FOUND), also for another user's session.
         """
 
     async def end_run(

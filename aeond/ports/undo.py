@@ -37,8 +37,9 @@ class UndoLog(Protocol):
 class Undo(Protocol):
     """Takes changes back."""
 
-    async def undo(self, owners: Sequence[str]) -> UndoReport:
-        """Takes the changes of these owners back, the latest first; a repeat finishes what was cut short.
+    async def undo(self, owners: Sequence[str], uid: int) -> UndoReport:
+        """Takes the changes of these owners back, the latest first; a repeat finishes what was cut short. Facts are
+        those of the user `uid`.
 
         A change to content that others have changed since is refused, and the content stays.
         Raises StoreError.

@@ -1,5 +1,6 @@
 """The complete API of the daemon as one object that opens, reports its state, drains and closes."""
 
+import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,9 +14,11 @@ from aeond.ports import Clock, Ids
 from aeond.server.binding import Binding, Service
 from aeond.server.calls import DaemonCalls, MemoryCalls, ModelCalls, RunCalls, SessionCalls, ToolCalls
 from aeond.server.door.access_control import AccessRule
+from aeond.server.door.callers import Callers
 from aeond.server.door.door import Door
 from aeond.server.error_interceptor import ErrorInterceptor
 from aeond.server.grpc_server import SOCKET_NAME, GrpcServer
+from aeond.server.request_sizes import DEFAULT_LIMIT, RequestSizes
 from aeond.server.services.daemon import DaemonShim
 from aeond.server.services.memory import MemoryShim
 from aeond.server.services.models import ModelShim
@@ -23,8 +26,11 @@ from aeond.server.services.runs import RunShim
 from aeond.server.services.sessions import SessionShim
 from aeond.server.services.tools import ToolShim
 from aeond.server.streaming import STALL_SECONDS, Streams
+from aeond.server.user_turns import UserTurns
 
 DRAIN_SECONDS = 5.0
+# Besides the permissions of the administrative socket, which may be passed by a service manager.
+ADMINS = AccessRule(user_ids=frozenset({0, os.geteuid()}), max_connections=32)
 MODELS = models_pb2.DESCRIPTOR.services_by_name["ModelService"].full_name
 
 
@@ -41,7 +47,7 @@ class Calls:
 
 
 class Api:
-    """Serves the calls on a listening socket, behind the door.
+    """Serves the calls on a listening socket, behind the door, and to administrators on a second one.
 
     `inner_folder` is a folder for the server's own socket; it is created if needed and made inaccessible to
     other users. Only one Api at a time may use it; the daemon's single-instance lock ensures this.
@@ -52,14 +58,19 @@ class Api:
         calls: Calls,
         *,
         listener: socket.socket,
+        admin_listener: socket.socket,
         inner_folder: Path,
         entry: AccessRule,
         clock: Clock,
         ids: Ids,
         stall_seconds: float = STALL_SECONDS,
+        request_limit_bytes: int = DEFAULT_LIMIT,
     ) -> None:
         self._streams = Streams(stall_seconds)
-        self._door = Door(listener, inner_folder / SOCKET_NAME, entry)
+        callers = Callers()
+        self._sizes = RequestSizes(callers.of, request_limit_bytes)
+        self._door = Door(listener, inner_folder / SOCKET_NAME, entry, callers)
+        self._admin_door = Door(admin_listener, inner_folder / SOCKET_NAME, ADMINS, callers, is_admin=True)
         self._server = GrpcServer(
             inner_folder,
             services=(
@@ -74,11 +85,11 @@ class Api:
                 ),
                 Service(
                     daemon_pb2.DESCRIPTOR.services_by_name["DaemonService"],
-                    DaemonShim(calls.daemon, self._door, self._streams),
+                    DaemonShim(calls.daemon, (self._door, self._admin_door), self._streams),
                 ),
             ),
-            binding=Binding(self._door.owner_of, self._streams),
-            interceptor=ErrorInterceptor(ids),
+            binding=Binding(callers.of, self._streams),
+            interceptor=ErrorInterceptor(ids, self._sizes, UserTurns(callers.of)),
         )
 
     @asynccontextmanager
@@ -86,16 +97,19 @@ class Api:
         """Serves while the context is open; health reports NOT_SERVING until `announce`. On exit, streams end
         first, then calls, then connections.
         """
-        async with self._server.serving(), self._door.opened():
+        async with self._server.serving(), self._door.opened(), self._admin_door.opened():
             try:
                 yield
             finally:
                 await self.drain()
                 await self._server.stop()
 
-    def adopt(self, entry: AccessRule) -> None:
-        """Applies this access rule to new connections; open connections stay open."""
+    def adopt(self, entry: AccessRule, request_limit_bytes: int = DEFAULT_LIMIT) -> None:
+        """Applies this access rule to new connections at the main socket, and the limit for the requests of one user to
+        new requests; open connections stay open.
+        """
         self._door.adopt(entry)
+        self._sizes.limit_bytes = request_limit_bytes
 
     async def announce(self, *, serving: bool) -> None:
         """Sets the state that health reports."""

@@ -14,7 +14,7 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from aeond.domain.runs.run import Owner
+from aeond.domain.runs.run import Caller
 from aeond.errors import NotImplementedYetError
 from aeond.frozen import frozen
 from aeond.server.streaming import Part, Streams
@@ -22,8 +22,8 @@ from aeond.server.streaming import Part, Streams
 # Quoted: grpcio's classes accept type arguments only in its stubs.
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, bytes]"
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
-Answer = Callable[[Any, Owner], Awaitable[Message]]
-StreamAnswer = Callable[[Any, Owner], AsyncIterator[Part]]
+Answer = Callable[[Any, Caller], Awaitable[Message]]
+StreamAnswer = Callable[[Any, Caller], AsyncIterator[Part]]
 
 
 @frozen
@@ -37,8 +37,8 @@ class Service:
 class Binding:
     """Builds gRPC handlers; identifies callers and tracks open streams."""
 
-    def __init__(self, owner_of: Callable[[str], Owner], streams: Streams) -> None:
-        self._owner_of = owner_of
+    def __init__(self, caller_of: Callable[[str], Caller], streams: Streams) -> None:
+        self._caller_of = caller_of
         self._streams = streams
 
     def bind(self, service: Service, server: grpc.aio.Server) -> None:
@@ -63,14 +63,14 @@ class Binding:
 
     def _unary(self, answer: Answer) -> Callable[[Any, Context], Awaitable[bytes]]:
         async def behave(request: Message, context: Context) -> bytes:
-            response = await answer(request, self._owner_of(context.peer()))
+            response = await answer(request, self._caller_of(context.peer()))
             return response.SerializeToString()
 
         return behave
 
     def _streaming(self, answer: StreamAnswer) -> Callable[[Any, Context], Awaitable[None]]:
         async def behave(request: Message, context: Context) -> None:
-            parts = answer(request, self._owner_of(context.peer()))
+            parts = answer(request, self._caller_of(context.peer()))
             # Confirms to a client that it is connected, also before there is an event to send.
             await context.send_initial_metadata(())
             await self._streams.carry(parts, context.write)

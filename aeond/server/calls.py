@@ -1,7 +1,9 @@
 """The interface between server and service layer, in domain types.
 
 The service implements these protocols structurally and imports nothing from here. Calls deliberately raise
-only the classes of `aeond.errors`; the server maps each class to one gRPC code. The form of arguments is
+only the classes of `aeond.errors`; the server maps each class to one gRPC code. A call about something that
+exists, but that its caller does not see, raises the same error, in the same words, as one about something that does
+not exist; lists contain what the caller sees. The form of arguments is
 checked beforehand (lengths, known enum values, bounded JSON); the service validates their meaning. While the
 daemon starts or drains, calls that begin work raise UnavailableError (reason STARTING or DRAINING); read-only
 calls are answered as long as possible.
@@ -21,7 +23,7 @@ from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.live_updates import LiveUpdate
-from aeond.domain.runs.run import Owner, Resolution, RunRequest, RunSnapshot, RunState
+from aeond.domain.runs.run import Caller, Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.sessions import Session, SessionContext, SessionMessage
 from aeond.domain.tools import ToolCall, ToolResult, ToolSpec
 from aeond.domain.undo import UndoReport
@@ -44,23 +46,30 @@ class RunCalls(Protocol):
         """
         ...
 
-    async def get(self, run_id: str) -> RunSnapshot:
+    async def get(self, run_id: str, caller: Caller) -> RunSnapshot:
         """NotFoundError (reason RUN_NOT_FOUND) if the run does not exist."""
         ...
 
     async def list_runs(
-        self, *, states: frozenset[RunState], session_id: str, parent_run_id: str, before: str, limit: int
+        self,
+        caller: Caller,
+        *,
+        states: frozenset[RunState],
+        session_id: str,
+        parent_run_id: str,
+        before: str,
+        limit: int,
     ) -> Sequence[RunSummary]:
         """Newest first. `before` is the run id that precedes the page; no states means all; a session id
         selects the runs of that session, a parent the runs it started.
         """
         ...
 
-    async def cancel(self, run_id: str, owner: Owner, reason: str) -> RunSnapshot:
+    async def cancel(self, run_id: str, caller: Caller, reason: str) -> RunSnapshot:
         """Returns once the cancellation request is durable; a run that has ended is returned unchanged."""
         ...
 
-    async def decide(self, run_id: str, step_id: str, resolution: Resolution, owner: Owner) -> RunSnapshot:
+    async def decide(self, run_id: str, step_id: str, resolution: Resolution, caller: Caller) -> RunSnapshot:
         """Resolves an UNKNOWN step (or, without a step id, a run suspended after crashes); returns once that
         is durable. WrongStateError (reason NOTHING_TO_DECIDE) if nothing waits for this decision.
         """
@@ -76,7 +85,7 @@ class RunCalls(Protocol):
         """
         ...
 
-    def replay(self, run_id: str, until_seq: int) -> AsyncIterator[Sequence[Event]]:
+    def replay(self, run_id: str, until_seq: int, caller: Caller) -> AsyncIterator[Sequence[Event]]:
         """Replays the run from its record, in batches, up to `until_seq` (0: all); changes nothing.
 
         NotFoundError as in `get`; InvalidInputError (reason SEQ_AHEAD, field `until_seq`) for an event that
@@ -84,14 +93,14 @@ class RunCalls(Protocol):
         """
         ...
 
-    async def undo(self, run_id: str) -> UndoReport:
+    async def undo(self, run_id: str, caller: Caller) -> UndoReport:
         """Takes back what an ended run and the runs below it changed; a repeat takes back what is left.
 
         NotFoundError as in `get`; WrongStateError (reason RUN_NOT_ENDED) if one of the runs has not ended.
         """
         ...
 
-    async def answer(self, run_id: str, question_id: str, answer: JsonValue, owner: Owner) -> RunSnapshot:
+    async def answer(self, run_id: str, question_id: str, answer: JsonValue, caller: Caller) -> RunSnapshot:
         """Answers a question ("": the only open one); returns once the answer is durable. InvalidInputError:
         the answer does not match the question (ANSWER_INVALID), or several questions are open
         (QUESTION_AMBIGUOUS). WrongStateError (QUESTION_NOT_OPEN): never asked, or answered already; the first
@@ -100,7 +109,7 @@ class RunCalls(Protocol):
         ...
 
     def watch_tree(
-        self, run_id: str, after_seq: int, child_seqs: Mapping[str, int]
+        self, run_id: str, after_seq: int, child_seqs: Mapping[str, int], caller: Caller
     ) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
         """Like `watch`, with the events of all runs below this one: each run's events in order, without gaps
         or duplicates. Ends when all these runs have ended. `child_seqs` gives resume positions in runs below.
@@ -109,7 +118,9 @@ class RunCalls(Protocol):
         """
         ...
 
-    def watch(self, run_id: str, after_seq: int) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
+    def watch(
+        self, run_id: str, after_seq: int, caller: Caller
+    ) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
         """The run's events after `after_seq`, without gaps or duplicates, in batches of the events available
         (never empty, at most 256 items), interleaved with live text and progress. A late watcher first
         receives the text so far. Ends after RunEnded. NotFoundError as in `get`; InvalidInputError (reason
@@ -149,41 +160,45 @@ class SessionCalls(Protocol):
         """
         ...
 
-    async def get(self, session_id: str) -> Session: ...
+    async def get(self, session_id: str, caller: Caller) -> Session: ...
 
-    async def list_sessions(self, *, before: str, limit: int) -> Sequence[Session]:
+    async def list_sessions(self, caller: Caller, *, before: str, limit: int) -> Sequence[Session]:
         """Most recently changed first; `before` is the place of the session that precedes the page."""
         ...
 
-    async def delete(self, session_id: str) -> None:
+    async def delete(self, session_id: str, caller: Caller) -> None:
         """Returns once the deletion is durable; the session's runs remain. WrongStateError (reason
         SESSION_BUSY) while one of them is unfinished.
         """
         ...
 
-    async def messages(self, session_id: str, *, after: int, limit: int) -> Sequence[SessionMessage]:
+    async def messages(
+        self, session_id: str, caller: Caller, *, after: int, limit: int
+    ) -> Sequence[SessionMessage]:
         """Oldest first, after the message with that number; fewer than requested if they are long."""
         ...
 
-    async def preview(self, session_id: str) -> SessionContext:
+    async def preview(self, session_id: str, caller: Caller) -> SessionContext:
         """The context that a model would see; waits for the engine, whose tokenizer counts the tokens."""
         ...
 
 
 class MemoryCalls(Protocol):
-    """Memory: keys and JSON values. Errors as specified by the Memory port."""
+    """Memory: the keys and JSON values of one user, each with its `uid`. Errors as specified by the Memory port."""
 
-    async def write(self, key: str, value: JsonValue) -> None: ...
+    async def write(self, uid: int, key: str, value: JsonValue) -> None: ...
 
-    async def read(self, key: str) -> JsonValue:
+    async def read(self, uid: int, key: str) -> JsonValue:
         """NotFoundError (reason KEY_NOT_FOUND) if the key does not exist."""
         ...
 
-    async def search(self, prefix: str, *, after: str, limit: int) -> Sequence[tuple[str, JsonValue]]:
+    async def search(
+        self, uid: int, prefix: str, *, after: str, limit: int
+    ) -> Sequence[tuple[str, JsonValue]]:
         """Keys that start with `prefix`, sorted, with their values."""
         ...
 
-    async def delete(self, key: str) -> bool:
+    async def delete(self, uid: int, key: str) -> bool:
         """Returns whether the key existed."""
         ...
 

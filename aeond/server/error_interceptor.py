@@ -18,8 +18,10 @@ from google.protobuf.message import DecodeError
 from aeond.errors import AeondError, InvalidInputError, NotImplementedYetError, OverloadedError
 from aeond.ports import Ids
 from aeond.server.binding import Context, Handler
+from aeond.server.request_sizes import RequestSizes
 from aeond.server.statuses import Status, bug_status, status_of
 from aeond.server.streaming import StreamCutError, closing
+from aeond.server.user_turns import UserTurns
 
 MAX_REQUEST_BYTES = 4 << 20  # one message in wire format
 
@@ -35,8 +37,10 @@ Behaviour = Callable[[Any, Context], Any]
 class ErrorInterceptor(grpc.aio.ServerInterceptor):
     """Wraps every handler, including those of health and reflection."""
 
-    def __init__(self, ids: Ids) -> None:
+    def __init__(self, ids: Ids, sizes: RequestSizes, turns: UserTurns) -> None:
         self._ids = ids
+        self._sizes = sizes
+        self._turns = turns
 
     async def intercept_service(
         self,
@@ -67,10 +71,13 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         inner, decode = cast("Behaviour", handler.unary_unary), handler.request_deserializer
 
         async def behave(raw: bytes, context: Context) -> Any:
-            held = [raw]
+            held, size = [raw], len(raw)
             del raw
             async with self._translated(context, method):
-                return await inner(_decoded(held, decode), context)
+                peer = context.peer()
+                with self._sizes.holding(peer, size):
+                    async with self._turns.taking(peer):
+                        return await inner(_decoded(held, decode), context)
 
         return grpc.unary_unary_rpc_method_handler(behave, None, handler.response_serializer)
 
@@ -78,10 +85,11 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         inner, decode = cast("Behaviour", handler.unary_stream), handler.request_deserializer
 
         async def behave(raw: bytes, context: Context) -> None:
-            held = [raw]
+            held, size = [raw], len(raw)
             del raw
             async with self._translated(context, method):
-                await _relay(inner(_decoded(held, decode), context), context)
+                with self._sizes.holding(context.peer(), size):
+                    await _relay(inner(_decoded(held, decode), context), context)
 
         return grpc.unary_stream_rpc_method_handler(behave, None, handler.response_serializer)
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from typing import Final
 
 from aeond.domain.runs.events import Event
-from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.run import Caller, RunSnapshot
 from aeond.errors import AlreadyExistsError, NotFoundError
 from aeond.ports import Journal
+
+MAX_NOTED_RUNS: Final = 4_096
 
 Fold = Callable[[RunSnapshot, Event], RunSnapshot]
 
@@ -37,6 +40,28 @@ class RunFolding:
     def folded(self, events: Sequence[Event]) -> RunSnapshot:
         """The run after these initial events; ReplayError if they are inconsistent."""
         return reduce(self._fold, events, RunSnapshot(events[0].run_id))
+
+
+class RunOwners:
+    """Tells a caller's runs from those of others. The owner of a run never changes, so those of recent runs are kept."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._uids: dict[str, int] = {}
+
+    def note(self, run: RunSnapshot) -> None:
+        """Keeps the owner of a run that is in the journal."""
+        self._uids[run.run_id] = run.request.owner.uid
+        if len(self._uids) > MAX_NOTED_RUNS:
+            del self._uids[next(iter(self._uids))]
+
+    async def check(self, run_id: str, caller: Caller) -> None:
+        """NotFoundError (reason RUN_NOT_FOUND), in the words for a run that does not exist, unless the caller sees it."""
+        uid = self._uids.get(run_id)
+        if uid is None and (summary := await self._journal.summary(run_id)) is not None:
+            uid = summary.uid
+        if uid is None or not caller.sees(uid):
+            raise run_not_found(run_id)
 
 
 def request_id_reused(request_id: str, run_id: str) -> AlreadyExistsError:

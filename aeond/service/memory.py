@@ -4,32 +4,35 @@ from collections.abc import Sequence
 
 from aeond.domain.values import JsonValue
 from aeond.errors import NotFoundError
-from aeond.ports import Memory
+from aeond.ports import Memories
 from aeond.service.runs.admission import Admission
 
 
 class MemoryKeys:
-    """Keys and values; errors as specified by the Memory port."""
+    """A user's keys and values; errors as specified by the Memory port. Nothing shows what keys other users have."""
 
-    def __init__(self, memory: Memory, admission: Admission) -> None:
-        self._memory = memory
+    def __init__(self, memories: Memories, admission: Admission) -> None:
+        self._memories = memories
         self._admission = admission
 
-    async def write(self, key: str, value: JsonValue) -> None:
+    async def write(self, uid: int, key: str, value: JsonValue) -> None:
         self._admission.check()
-        await self._memory.write(key, value)
+        await self._memories.of(uid).write(key, value)
 
-    async def read(self, key: str) -> JsonValue:
+    async def read(self, uid: int, key: str) -> JsonValue:
         """NotFoundError (reason KEY_NOT_FOUND) if the key does not exist; null is a value."""
-        value = await self._memory.read(key)
-        if value is None and [key] != [k for k, _ in await self._memory.search(key, limit=1)]:
+        memory = self._memories.of(uid)
+        value = await memory.read(key)
+        if value is None and [key] != [k for k, _ in await memory.search(key, limit=1)]:
             raise NotFoundError(f"key {key!r} does not exist", reason="KEY_NOT_FOUND", field="key")
         return value
 
-    async def search(self, prefix: str, *, after: str, limit: int) -> Sequence[tuple[str, JsonValue]]:
+    async def search(
+        self, uid: int, prefix: str, *, after: str, limit: int
+    ) -> Sequence[tuple[str, JsonValue]]:
         """Keys that start with the prefix and come after the given one, sorted, with their values."""
-        return await self._memory.search(prefix, limit=limit, after=after)
+        return await self._memories.of(uid).search(prefix, limit=limit, after=after)
 
-    async def delete(self, key: str) -> bool:
+    async def delete(self, uid: int, key: str) -> bool:
         self._admission.check()
-        return await self._memory.delete(key)
+        return await self._memories.of(uid).delete(key)

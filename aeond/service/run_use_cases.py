@@ -1,19 +1,21 @@
 """Run operations for clients."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import asdict, replace
+from typing import TypeVar
 
 from aeond.domain.plans.plan import Plan
 from aeond.domain.runs.budgets import Budget, BudgetRequest
 from aeond.domain.runs.events import CancelRequested, Event, RunCreated, StepResolved
 from aeond.domain.runs.forks import ForkRequest
-from aeond.domain.runs.run import Owner, Resolution, RunRequest, RunSnapshot, RunState
+from aeond.domain.runs.run import Caller, Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue, canonical_json
 from aeond.errors import AlreadyExistsError, InvalidInputError, WrongStateError
 from aeond.frozen import frozen
 from aeond.ports import Clock, Engine, Ids, Journal, RunSummary, Validator
-from aeond.service.folding import RunFolding, request_id_reused
+from aeond.service.folding import RunFolding, RunOwners, request_id_reused
 from aeond.service.history.forks import Forks
 from aeond.service.history.replays import Replays
 from aeond.service.history.undoing import RunUndo
@@ -25,6 +27,8 @@ from aeond.service.runs.workspaces import Workspaces
 from aeond.service.sessions.session_records import SessionRecords
 from aeond.service.watching.run_stream import Batch, RunWatching
 from aeond.service.watching.tree_stream import TreeWatching
+
+Item = TypeVar("Item")
 
 
 @frozen
@@ -43,6 +47,7 @@ class Runs:
         *,
         journal: Journal,
         folding: RunFolding,
+        owners: RunOwners,
         scheduler: RunScheduler,
         watching: RunWatching,
         tree_watching: TreeWatching,
@@ -61,6 +66,7 @@ class Runs:
     ) -> None:
         self._journal = journal
         self._folding = folding
+        self._owners = owners
         self._scheduler = scheduler
         self._watching = watching
         self._tree_watching = tree_watching
@@ -104,18 +110,22 @@ class Runs:
         created = Event(run_id, 1, self._clock.time(), 0.0, kind)
         try:
             async with self._sessions.beginning(created):
-                return await self._scheduler.admit(created)
+                run = await self._scheduler.admit(created)
+                self._owners.note(run)
+                return run
         except AlreadyExistsError:
             # Two creations with the same request id raced, and the other one won.
             if (earlier := await self._earlier(request, plan)) is not None:
                 return earlier
             raise
 
-    async def get(self, run_id: str) -> RunSnapshot:
+    async def get(self, run_id: str, caller: Caller) -> RunSnapshot:
+        await self._owners.check(run_id, caller)
         return await self._folding.snapshot(run_id)
 
     async def list_runs(
         self,
+        caller: Caller,
         *,
         states: frozenset[RunState],
         session_id: str,
@@ -124,18 +134,24 @@ class Runs:
         parent_run_id: str = "",
     ) -> Sequence[RunSummary]:
         return await self._journal.list_runs(
-            states=states, session_id=session_id, parent_run_id=parent_run_id, before=before, limit=limit
+            states=states,
+            session_id=session_id,
+            parent_run_id=parent_run_id,
+            uid=caller.sees_only,
+            before=before,
+            limit=limit,
         )
 
-    async def cancel(self, run_id: str, owner: Owner, reason: str) -> RunSnapshot:
+    async def cancel(self, run_id: str, caller: Caller, reason: str) -> RunSnapshot:
         """The run once the cancellation request is durable; a run that has ended, or is being cancelled
         already, is returned unchanged.
         """
+        await self._owners.check(run_id, caller)
         snapshot = await self._folding.snapshot(run_id)
         if snapshot.state.ended or snapshot.cancel_requested:
             return snapshot
         try:
-            await self._scheduler.deliver(run_id, CancelRequested(owner, reason))
+            await self._scheduler.deliver(run_id, CancelRequested(caller.owner, reason))
         except WrongStateError:
             # It ended, or another client cancelled it, between the check and the request.
             snapshot = await self._folding.snapshot(run_id)
@@ -144,12 +160,13 @@ class Runs:
             return snapshot
         return await self._folding.snapshot(run_id)
 
-    async def decide(self, run_id: str, step_id: str, resolution: Resolution, owner: Owner) -> RunSnapshot:
+    async def decide(self, run_id: str, step_id: str, resolution: Resolution, caller: Caller) -> RunSnapshot:
         """The run once the decision is durable. WrongStateError (reason NOTHING_TO_DECIDE) if nothing waits
         for it.
         """
+        await self._owners.check(run_id, caller)
         try:
-            await self._scheduler.deliver(run_id, StepResolved(resolution, owner, step_id))
+            await self._scheduler.deliver(run_id, StepResolved(resolution, caller.owner, step_id))
         except WrongStateError as error:
             subject = f"step {step_id!r} of run {run_id}" if step_id else f"run {run_id}"
             raise WrongStateError(
@@ -157,23 +174,37 @@ class Runs:
             ) from error
         return await self._folding.snapshot(run_id)
 
-    async def answer(self, run_id: str, question_id: str, answer: JsonValue, owner: Owner) -> RunSnapshot:
-        return await self._answers.answer(run_id, question_id, answer, owner)
+    async def answer(self, run_id: str, question_id: str, answer: JsonValue, caller: Caller) -> RunSnapshot:
+        await self._owners.check(run_id, caller)
+        return await self._answers.answer(run_id, question_id, answer, caller.owner)
 
     async def fork(self, asked: ForkRequest) -> RunSnapshot:
+        await self._owners.check(asked.run_id, asked.caller)
         return await self._forks.fork(asked, self._bounds.limit)
 
-    def replay(self, run_id: str, until_seq: int) -> AsyncIterator[Sequence[Event]]:
-        return self._replays.replay(run_id, until_seq)
+    def replay(self, run_id: str, until_seq: int, caller: Caller) -> AsyncGenerator[Sequence[Event], None]:
+        return self._seen(run_id, caller, self._replays.replay(run_id, until_seq))
 
-    async def undo(self, run_id: str) -> UndoReport:
+    async def undo(self, run_id: str, caller: Caller) -> UndoReport:
+        await self._owners.check(run_id, caller)
         return await self._undo.undo(run_id)
 
-    def watch(self, run_id: str, after_seq: int) -> AsyncIterator[Batch]:
-        return self._watching.watch(run_id, after_seq)
+    def watch(self, run_id: str, after_seq: int, caller: Caller) -> AsyncGenerator[Batch, None]:
+        return self._seen(run_id, caller, self._watching.watch(run_id, after_seq))
 
-    def watch_tree(self, run_id: str, after_seq: int, child_seqs: Mapping[str, int]) -> AsyncIterator[Batch]:
-        return self._tree_watching.watch(run_id, after_seq, child_seqs)
+    def watch_tree(
+        self, run_id: str, after_seq: int, child_seqs: Mapping[str, int], caller: Caller
+    ) -> AsyncGenerator[Batch, None]:
+        return self._seen(run_id, caller, self._tree_watching.watch(run_id, after_seq, child_seqs))
+
+    async def _seen(
+        self, run_id: str, caller: Caller, batches: AsyncGenerator[Item, None]
+    ) -> AsyncGenerator[Item, None]:
+        """The batches, if the caller sees the run; NotFoundError before the first one if not."""
+        async with aclosing(batches):
+            await self._owners.check(run_id, caller)
+            async for batch in batches:
+                yield batch
 
     async def _earlier(self, request: RunRequest, plan: Plan | None) -> RunSnapshot | None:
         """The run that this owner created with this request id."""

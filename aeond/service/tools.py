@@ -9,7 +9,7 @@ from aeond.ports import Ids, ToolInvoker, ToolRegistry
 from aeond.service.runs.admission import Admission
 from aeond.service.runs.workspaces import Workspaces
 
-OWN_WORKSPACE = "calls"
+OWN_WORKSPACE = "calls-{uid}"  # of one user
 
 
 class Tools:
@@ -47,9 +47,9 @@ class Tools:
         """A failing tool is a result. Nothing is journaled: a call outside a run has no history."""
         self._admission.check()
         await self.get(call.tool)
-        folder = await self._workspaces.resolve(workspace, OWN_WORKSPACE)
+        folder = await self._workspaces.resolve(workspace, OWN_WORKSPACE.format(uid=owner.uid))
         call_id = call.call_id or self._ids.new_id()
-        context = ToolContext(run_id="", step_id="", call_id=call_id, workspace=folder)
+        context = ToolContext(run_id="", step_id="", call_id=call_id, workspace=folder, uid=owner.uid)
         result = await self._invoker.invoke(ToolCall(call.tool, call.arguments, call_id), context)
         if result.request is None:
             return result

@@ -22,7 +22,7 @@ from aeond.daemon.notify import Silence
 from aeond.domain.plans.plan import Plan, PlanStep
 from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import Event, RunEnded, StepEnded
-from aeond.domain.runs.run import RunRequest, RunState
+from aeond.domain.runs.run import Caller, Owner, RunRequest, RunState
 from aeond.domain.tools import ToolCall
 from aeond.server.calls import RunCalls
 from benchmarks.daemon import write_config
@@ -62,7 +62,7 @@ async def run_chain(runs: RunCalls, plan: Plan) -> None:
         created = await runs.create(RunRequest("chain"), plan, BudgetRequest())
         kinds = [
             item.kind
-            async for batch in runs.watch(created.run_id, 0)
+            async for batch in runs.watch(created.run_id, 0, Caller(Owner(), is_admin=True))
             for item in batch
             if isinstance(item, Event)
         ]

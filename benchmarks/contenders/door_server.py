@@ -16,6 +16,7 @@ import grpc.aio
 
 from aeond.api.v1 import daemon_pb2, runs_pb2
 from aeond.server.door.access_control import AccessRule
+from aeond.server.door.callers import Callers
 from aeond.server.door.door import Door
 from aeond.server.door.listening import bound_socket
 from aeond.server.grpc_server import OPTIONS
@@ -61,7 +62,7 @@ async def serve(folder: Path, events: int, batch: int) -> None:
     server.add_insecure_port(f"unix:{direct}")
     await server.start()
     with bound_socket(folder / "door.sock") as listener:
-        async with Door(listener, direct, AccessRule()).opened():
+        async with Door(listener, direct, AccessRule(), Callers()).opened():
             print("ready", flush=True)
             await anyio.to_thread.run_sync(sys.stdin.read)
     await server.stop(None)

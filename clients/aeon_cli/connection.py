@@ -14,18 +14,33 @@ _MOST_WAITING = 100
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 
-def connect(context: click.Context, *, at_once: bool = False) -> "Client":
+def connect(context: click.Context, *, at_once: bool = False, administers: bool = False) -> "Client":
     """The client for the requested socket; use it in a `with` statement.
 
-    `at_once` limits the connection to half a second without retries, for shell completion.
+    `at_once` limits the connection to half a second without retries, for shell completion. A command that `administers`
+    uses the administrative socket beside the requested one if it can be opened; with the option --admin every command
+    does, or fails.
     """
     # gRPC's own log lines would be mixed into our output.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from aeond_client.client import Client
     from aeond_client.connection.retries import Retries
 
-    socket = context.find_root().params.get("socket") or ""
+    options = context.find_root().params
+    socket = options.get("socket") or ""
+    if administers or options.get("admin"):
+        socket = _administrative(socket, required=bool(options.get("admin")))
     return Client(socket, retries=Retries(attempts=1), most_seconds=0.5) if at_once else Client(socket)
+
+
+def _administrative(socket: str, *, required: bool) -> str:
+    """The administrative socket of the daemon that is found with this setting; the setting, if it cannot be opened and
+    is not required.
+    """
+    from aeond_client.connection.sockets import SocketState, admin_socket, find_socket, probe
+
+    admin = admin_socket(find_socket(socket).path)
+    return admin if required or probe(admin) is SocketState.LISTENING else socket
 
 
 def run_named(client: "Client", name: str) -> str:

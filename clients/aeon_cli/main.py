@@ -61,6 +61,11 @@ def _print_version(context: click.Context, _parameter: click.Parameter, wanted: 
     help="Socket of the daemon. Default: $AEOND_SOCKET, then your own daemon's, then the system's.",
 )
 @click.option(
+    "--admin",
+    is_flag=True,
+    help="Use the daemon's administrative socket, as root or the daemon's user: shows what belongs to all users.",
+)
+@click.option(
     "--version",
     is_flag=True,
     is_eager=True,
@@ -68,7 +73,7 @@ def _print_version(context: click.Context, _parameter: click.Parameter, wanted: 
     callback=_print_version,
     help="Show the version and exit.",
 )
-def cli(socket: str | None) -> None:
+def cli(socket: str | None, admin: bool) -> None:
     """Send requests to aeond, follow its work and inspect the results."""
 
 

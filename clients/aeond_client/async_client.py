@@ -251,20 +251,23 @@ class AsyncClient:
         """
         return await self._make(other_calls.call_tool(name, arguments or {}, workspace, timeout_seconds))
 
-    async def write_memory(self, key: str, value: Any) -> None:
-        await self._make(other_calls.write_memory(key, value))
+    async def write_memory(self, key: str, value: Any, *, uid: int | None = None) -> None:
+        """Sets the value of a key. An administrator may name another user by `uid`, here and in the calls below."""
+        await self._make(other_calls.write_memory(key, value, uid))
 
-    async def read_memory(self, key: str) -> Any:
+    async def read_memory(self, key: str, *, uid: int | None = None) -> Any:
         """NotFoundError if the key does not exist."""
-        return await self._make(other_calls.read_memory(key))
+        return await self._make(other_calls.read_memory(key, uid))
 
-    async def search_memory(self, prefix: str = "", limit: int = 1_000) -> tuple[tuple[str, Any], ...]:
+    async def search_memory(
+        self, prefix: str = "", limit: int = 1_000, *, uid: int | None = None
+    ) -> tuple[tuple[str, Any], ...]:
         """Keys that start with the prefix, sorted, with their values."""
-        return await self._list(other_calls.search_memory(prefix), limit)
+        return await self._list(other_calls.search_memory(prefix, uid), limit)
 
-    async def delete_memory(self, key: str) -> bool:
+    async def delete_memory(self, key: str, *, uid: int | None = None) -> bool:
         """Returns whether the key existed."""
-        return await self._make(other_calls.delete_memory(key))
+        return await self._make(other_calls.delete_memory(key, uid))
 
     async def list_models(self, limit: int = 1_000) -> tuple[ModelInfo, ...]:
         """Sorted by name."""

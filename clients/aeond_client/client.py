@@ -248,20 +248,23 @@ class Client:
         """
         return self._make(other_calls.call_tool(name, arguments or {}, workspace, timeout_seconds))
 
-    def write_memory(self, key: str, value: Any) -> None:
-        self._make(other_calls.write_memory(key, value))
+    def write_memory(self, key: str, value: Any, *, uid: int | None = None) -> None:
+        """Sets the value of a key. An administrator may name another user by `uid`, here and in the calls below."""
+        self._make(other_calls.write_memory(key, value, uid))
 
-    def read_memory(self, key: str) -> Any:
+    def read_memory(self, key: str, *, uid: int | None = None) -> Any:
         """NotFoundError if the key does not exist."""
-        return self._make(other_calls.read_memory(key))
+        return self._make(other_calls.read_memory(key, uid))
 
-    def search_memory(self, prefix: str = "", limit: int = 1_000) -> tuple[tuple[str, Any], ...]:
+    def search_memory(
+        self, prefix: str = "", limit: int = 1_000, *, uid: int | None = None
+    ) -> tuple[tuple[str, Any], ...]:
         """Keys that start with the prefix, sorted, with their values."""
-        return self._list(other_calls.search_memory(prefix), limit)
+        return self._list(other_calls.search_memory(prefix, uid), limit)
 
-    def delete_memory(self, key: str) -> bool:
+    def delete_memory(self, key: str, *, uid: int | None = None) -> bool:
         """Returns whether the key existed."""
-        return self._make(other_calls.delete_memory(key))
+        return self._make(other_calls.delete_memory(key, uid))
 
     def list_models(self, limit: int = 1_000) -> tuple[ModelInfo, ...]:
         """Sorted by name."""

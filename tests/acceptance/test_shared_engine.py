@@ -38,7 +38,7 @@ async def daemon_with(model: dict[str, Any] | None = None, **options: Any) -> As
         daemon = DaemonProcess(folder, {"model": model or {}})
         daemon.script.write_text(json.dumps(script(**options)), encoding="utf-8")
         with daemon:
-            async with AsyncClient(str(daemon.socket)) as client:
+            async with AsyncClient(str(daemon.admin_socket)) as client:
                 yield client
 
 

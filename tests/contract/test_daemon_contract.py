@@ -25,7 +25,7 @@ async def client(request: pytest.FixtureRequest) -> AsyncIterator[AsyncClient]:
         process = DaemonProcess(folder)
         try:
             await anyio.to_thread.run_sync(process.start)
-            async with AsyncClient(process.socket) as client:
+            async with AsyncClient(process.admin_socket) as client:
                 yield client
         finally:
             with anyio.CancelScope(shield=True):

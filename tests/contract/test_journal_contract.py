@@ -353,3 +353,22 @@ async def test_a_probe_leaves_nothing_to_read(journal: Journal) -> None:
     await journal.probe()
     assert [line.run_id for line in await journal.list_runs()] == ["r"]
     assert len(await journal.read("r")) == 2
+
+
+async def test_a_list_can_be_that_of_one_user(journal: Journal) -> None:
+    """With a user, lists in all other ways the same show that user's runs alone; -1 is the unknown user."""
+    for number, uid in enumerate([1000, 5, 1000, -1, 1000]):
+        await journal.append(beginning(f"r{number}", uid=uid, session_id="s" if number < 3 else ""))
+    await journal.append([ending("r0", 3)])
+
+    async def listed(**conditions: object) -> list[str]:
+        return [line.run_id for line in await journal.list_runs(**conditions)]  # type: ignore[arg-type]  # named below
+
+    assert await listed(uid=1000) == ["r4", "r2", "r0"]
+    assert await listed(uid=1000, limit=1, before="r4") == ["r2"]
+    assert await listed(uid=1000, states=frozenset({RunState.SUCCEEDED})) == ["r0"]
+    assert await listed(uid=1000, session_id="s") == ["r2", "r0"]
+    assert await listed(uid=5) == ["r1"]
+    assert await listed(uid=-1) == ["r3"]
+    assert await listed(uid=7) == []
+    assert len(await listed()) == 5

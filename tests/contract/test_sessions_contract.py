@@ -51,7 +51,7 @@ async def test_what_changed_last_is_listed_first(store: SessionStore) -> None:
     """Lists begin with the session that changed last, go on page by page, and move with a new message."""
     for number, name in enumerate("abcde"):
         await store.create(session(name, 100.0 + number), "")
-    await store.begin_run("b", "r1", "hello", 900.0)
+    await store.begin_run("b", "r1", "hello", 900.0, ANNA)
     names: list[str] = []
     before = ""
     while page := await store.list_sessions(before, 2):
@@ -73,7 +73,7 @@ async def test_sessions_of_one_moment_are_all_listed(store: SessionStore) -> Non
 async def test_a_run_leaves_two_messages(store: SessionStore) -> None:
     """The request is there when its run has begun and the answer when it has ended, each with its run."""
     await store.create(session("a"), "")
-    await store.begin_run("a", "r1", "What is 2 + 2?", 200.0)
+    await store.begin_run("a", "r1", "What is 2 + 2?", 200.0, ANNA)
     assert await store.open_runs("a") == ["r1"]
     await store.end_run("r1", "4", 201.0)
     assert await store.open_runs() == []
@@ -91,10 +91,10 @@ async def test_repeats_change_nothing(store: SessionStore) -> None:
     """Beginning and ending a run again, as after a crash, leaves one request and one answer."""
     await store.create(session("a"), "")
     for _ in range(3):
-        await store.begin_run("a", "r1", "hello", 200.0)
+        await store.begin_run("a", "r1", "hello", 200.0, ANNA)
     for time in (201.0, 202.0):
         await store.end_run("r1", "hi", time)
-    await store.begin_run("a", "r1", "hello", 203.0)
+    await store.begin_run("a", "r1", "hello", 203.0, ANNA)
     assert [message.text for message in await store.messages("a")] == ["hello", "hi"]
     assert await store.open_runs("a") == []
 
@@ -102,7 +102,7 @@ async def test_repeats_change_nothing(store: SessionStore) -> None:
 async def test_a_run_may_end_without_an_answer(store: SessionStore) -> None:
     """A cancelled run is closed and leaves its request alone."""
     await store.create(session("a"), "")
-    await store.begin_run("a", "r1", "hello", 200.0)
+    await store.begin_run("a", "r1", "hello", 200.0, ANNA)
     await store.end_run("r1", None, 201.0)
     assert [message.role for message in await store.messages("a")] == [Role.USER]
     assert await store.open_runs("a") == []
@@ -111,7 +111,7 @@ async def test_a_run_may_end_without_an_answer(store: SessionStore) -> None:
 async def test_answered_questions_are_messages(store: SessionStore) -> None:
     """A question and its answer are said by agent and user, before the answer of the run, and once."""
     await store.create(session("a"), "")
-    await store.begin_run("a", "r1", "Book a table.", 200.0)
+    await store.begin_run("a", "r1", "Book a table.", 200.0, ANNA)
     asked = AnsweredQuestion("For how many?", 201.0, "four", 202.0)
     for _ in range(2):
         await store.end_run("r1", "Booked.", 203.0, (asked,))
@@ -130,7 +130,7 @@ async def test_answered_questions_are_messages(store: SessionStore) -> None:
 async def test_a_cancelled_run_keeps_its_answered_questions(store: SessionStore) -> None:
     """What the user answered is recorded even if the run has no answer."""
     await store.create(session("a"), "")
-    await store.begin_run("a", "r1", "Book a table.", 200.0)
+    await store.begin_run("a", "r1", "Book a table.", 200.0, ANNA)
     await store.end_run("r1", None, 203.0, (AnsweredQuestion("For how many?", 201.0, "four", 202.0),))
     assert [m.text for m in await store.messages("a")] == ["Book a table.", "For how many?", "four"]
 
@@ -138,16 +138,16 @@ async def test_a_cancelled_run_keeps_its_answered_questions(store: SessionStore)
 async def test_a_run_that_never_was_is_taken_back(store: SessionStore) -> None:
     """Forgetting an open run removes its request and its count; an ended one is left alone."""
     await store.create(session("a"), "")
-    await store.begin_run("a", "r1", "kept", 200.0)
+    await store.begin_run("a", "r1", "kept", 200.0, ANNA)
     await store.end_run("r1", "yes", 201.0)
-    await store.begin_run("a", "r2", "lost", 202.0)
+    await store.begin_run("a", "r2", "lost", 202.0, ANNA)
     for run_id in ("r1", "r2", "r2", "unknown"):
         await store.forget_run(run_id)
     assert [message.text for message in await store.messages("a")] == ["kept", "yes"]
     after = await store.get("a")
     assert after is not None
     assert (after.message_count, after.run_count) == (2, 1)
-    await store.begin_run("a", "r3", "next", 203.0)
+    await store.begin_run("a", "r3", "next", 203.0, ANNA)
     assert [message.text for message in await store.messages("a", after=2)] == ["next"]
 
 
@@ -156,7 +156,7 @@ async def test_several_runs_are_open_at_once(store: SessionStore) -> None:
     for name in "ab":
         await store.create(session(name), "")
     for run_id, name in (("r3", "a"), ("r1", "b"), ("r2", "a")):
-        await store.begin_run(name, run_id, run_id, 200.0)
+        await store.begin_run(name, run_id, run_id, 200.0, ANNA)
     assert await store.open_runs("a") == ["r3", "r2"]
     assert sorted(await store.open_runs()) == ["r1", "r2", "r3"]
 
@@ -164,7 +164,7 @@ async def test_several_runs_are_open_at_once(store: SessionStore) -> None:
 async def test_a_run_needs_its_session(store: SessionStore) -> None:
     """No run begins in a session that is not there, and none is left open by trying."""
     with pytest.raises(NotFoundError) as refused:
-        await store.begin_run("nowhere", "r1", "hello", 200.0)
+        await store.begin_run("nowhere", "r1", "hello", 200.0, ANNA)
     assert (refused.value.reason, refused.value.field) == ("SESSION_NOT_FOUND", "session_id")
     assert await store.open_runs() == []
 
@@ -173,7 +173,7 @@ async def test_a_deleted_session_is_gone(store: SessionStore) -> None:
     """Deleting removes a session with its messages, and only that one; a repeat finds nothing."""
     for name in "ab":
         await store.create(session(name), "")
-        await store.begin_run(name, f"r{name}", "hello", 200.0)
+        await store.begin_run(name, f"r{name}", "hello", 200.0, ANNA)
         await store.end_run(f"r{name}", "hi", 201.0)
     await store.delete("a")
     assert await store.get("a") is None
@@ -186,7 +186,7 @@ async def test_a_deleted_session_is_gone(store: SessionStore) -> None:
 async def test_a_session_at_work_is_not_deleted(store: SessionStore) -> None:
     """While a run is open its session stays; once it is closed the session may go."""
     await store.create(session("a"), "")
-    await store.begin_run("a", "r1", "hello", 200.0)
+    await store.begin_run("a", "r1", "hello", 200.0, ANNA)
     with pytest.raises(WrongStateError) as refused:
         await store.delete("a")
     assert refused.value.reason == "SESSION_BUSY"
@@ -201,7 +201,7 @@ async def test_the_first_request_is_the_title(store: SessionStore) -> None:
     await store.create(session("a"), "")
     await store.create(replace(session("b"), title="Mine"), "")
     for number, name in enumerate("aab"):
-        await store.begin_run(name, f"r{number}", f"Plan\n the trip {number} " + "x" * 500, 200.0)
+        await store.begin_run(name, f"r{number}", f"Plan\n the trip {number} " + "x" * 500, 200.0, ANNA)
     a, b = await store.get("a"), await store.get("b")
     assert a is not None
     assert b is not None
@@ -214,7 +214,7 @@ async def test_messages_come_in_pages(store: SessionStore) -> None:
     """Messages are read after a number, at most so many and no more once a page is full."""
     await store.create(session("a"), "")
     for number in range(5):
-        await store.begin_run("a", f"r{number}", "x" * 100_000, 200.0 + number)
+        await store.begin_run("a", f"r{number}", "x" * 100_000, 200.0 + number, ANNA)
         await store.end_run(f"r{number}", "y", 200.5 + number)
     assert [m.number for m in await store.messages("a", after=3, limit=2)] == [4, 5]
     assert [m.number for m in await store.messages("a")] == [1, 2, 3, 4, 5]
@@ -236,3 +236,19 @@ async def test_a_digest_only_reaches_further(store: SessionStore) -> None:
     await store.delete("a")
     await store.keep_digest("a", further)
     assert await store.digest("a") == SessionDigest()
+
+
+async def test_a_user_lists_and_continues_only_own_sessions(store: SessionStore) -> None:
+    """Lists of one user leave out others' sessions on every page, and no run begins in another user's session."""
+    for number, uid in enumerate([ANNA, BERT, ANNA]):
+        await store.create(session(f"s{number}", 100.0 + number, uid), "")
+    newest = await store.list_sessions("", 1, ANNA)
+    rest = await store.list_sessions(newest[0].place, 9, ANNA)
+    assert [found.session_id for found in (*newest, *rest)] == ["s2", "s0"]
+    assert [found.session_id for found in await store.list_sessions("", 9, BERT)] == ["s1"]
+    assert len(await store.list_sessions()) == 3
+    with pytest.raises(NotFoundError) as refused:
+        await store.begin_run("s1", "r1", "hello", 200.0, ANNA)
+    assert refused.value.reason == "SESSION_NOT_FOUND"
+    assert await store.open_runs() == []
+    assert await store.messages("s1") == []

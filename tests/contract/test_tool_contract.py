@@ -17,7 +17,7 @@ from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.tools import Effect, Recovery, ToolCall, ToolContext, ToolResult, ToolSpec
 from aeond.domain.values import canonical_json
-from aeond.ports import Memory, Tool
+from aeond.ports import Memories, Tool
 from tests.support.doubles import ManualClock
 from tests.support.memory import InMemoryMemory
 from tests.support.tools import CONTEXT, invoker_of, within
@@ -81,7 +81,7 @@ class Bench(NamedTuple):
             return await self.invoker.invoke(ToolCall(self.spec.name, arguments, "call1"), self.context)
 
 
-def all_tools(memory: Memory | None = None) -> list[Tool]:
+def all_tools(memory: Memories | None = None) -> list[Tool]:
     files = ContainedFiles(resolve_in_kernel)
     return list(
         builtin_tools(

@@ -86,7 +86,9 @@ def test_other_floods_cost_no_memory(daemon: DaemonProcess, kind: str) -> None:
     with client_of(daemon) as client, ExitStack() as stack:
         for _ in range(4):
             connection = stack.enter_context(attacker(daemon.socket))
-            connection.settimeout(1)  # a connection that the daemon closed or no longer reads has done its part
+            connection.settimeout(
+                1
+            )  # a connection that the daemon closed or no longer reads has done its part
             with suppress(OSError):
                 for data in flood_of(kind):
                     connection.sendall(data)

@@ -130,7 +130,7 @@ def test_runs_survive_every_death_and_no_word_comes_twice(daemon: DaemonProcess,
         assert answers(daemon, victim) == undisturbed
         if number % 4 == 0 or number == kills > 4:
             # After five deaths in a short time restarts would stop; an explicit load resets the count.
-            with Client(daemon.socket) as client:
+            with Client(daemon.admin_socket) as client:
                 client.unload_model()
                 client.load_model()
     with Client(daemon.socket) as client:

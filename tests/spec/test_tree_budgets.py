@@ -13,7 +13,7 @@ from aeond.domain.runs.events import ChildRunEnded, ChildRunStarted, PassStarted
 from aeond.domain.runs.run import RunSnapshot
 from aeond.service.run_use_cases import Bounds
 from aeond.state_machine.fold import fold
-from tests.support.service_world import World, asking
+from tests.support.service_world import CALLER, World, asking
 from tests.support.strategy import calls
 from tests.support.trees import PlanByTopic, next_daemon, tree_world
 
@@ -60,7 +60,7 @@ class CountingPlanner(PlanByTopic):
 
 
 async def every_run(world: World) -> list[RunSnapshot]:
-    return [await world.runs.get(line.run_id) for line in await world.journal.list_runs(limit=500)]
+    return [await world.runs.get(line.run_id, CALLER) for line in await world.journal.list_runs(limit=500)]
 
 
 async def happened(world: World, run_id: str) -> Counter[type]:
@@ -73,7 +73,7 @@ async def happened(world: World, run_id: str) -> Counter[type]:
             assert not Amounts().exceeding(run.ledger.left), (run_id, run.ledger)
             kinds[type(event.kind)] += 1
             if isinstance(event.kind, ChildRunEnded):
-                child = await world.runs.get(event.kind.child_run_id)
+                child = await world.runs.get(event.kind.child_run_id, CALLER)
                 assert event.kind.used == child.ledger.used
             if isinstance(event.kind, ChildRunStarted):
                 assert event.kind.child.budget.depth < run.ledger.limit.depth

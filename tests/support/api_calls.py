@@ -1,5 +1,6 @@
 """Scripted in-memory implementations of all calls that the server makes to the service layer."""
 
+from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -28,7 +29,7 @@ from aeond.domain.runs.events import (
 )
 from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.live_updates import LiveUpdate
-from aeond.domain.runs.run import Ancestry, Owner, Resolution, RunRequest, RunSnapshot, RunState
+from aeond.domain.runs.run import Ancestry, Caller, Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import Effect, ToolCall, ToolResult, ToolSpec
 from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue
@@ -69,13 +70,20 @@ class InMemoryRuns:
         self.journals[run_id] = []
         return self.happen(run_id, RunCreated(request, budget.within(LIMIT, LIMIT), plan))
 
-    async def get(self, run_id: str) -> RunSnapshot:
-        if run_id not in self.snapshots:
+    async def get(self, run_id: str, caller: Caller) -> RunSnapshot:
+        if run_id not in self.snapshots or not caller.sees(self.snapshots[run_id].request.owner.uid):
             raise NotFoundError(f"There is no run {run_id}.", reason="RUN_NOT_FOUND")
         return self.snapshots[run_id]
 
     async def list_runs(
-        self, *, states: frozenset[RunState], session_id: str, parent_run_id: str, before: str, limit: int
+        self,
+        caller: Caller,
+        *,
+        states: frozenset[RunState],
+        session_id: str,
+        parent_run_id: str,
+        before: str,
+        limit: int,
     ) -> Sequence[RunSummary]:
         found = [
             RunSummary(
@@ -88,39 +96,41 @@ class InMemoryRuns:
                 run.request.owner.uid,
             )
             for run in sorted(self.snapshots.values(), key=lambda run: run.run_id, reverse=True)
-            if (not states or run.state in states)
+            if caller.sees(run.request.owner.uid)
+            and (not states or run.state in states)
             and (not session_id or run.request.session_id == session_id)
             and (not parent_run_id or run.ancestry.parent_run_id == parent_run_id)
             and (not before or run.run_id < before)
         ]
         return found[:limit]
 
-    async def cancel(self, run_id: str, owner: Owner, reason: str) -> RunSnapshot:
-        run = await self.get(run_id)
-        return run if run.state.ended else self.happen(run_id, CancelRequested(owner, reason))
+    async def cancel(self, run_id: str, caller: Caller, reason: str) -> RunSnapshot:
+        run = await self.get(run_id, caller)
+        return run if run.state.ended else self.happen(run_id, CancelRequested(caller.owner, reason))
 
-    async def decide(self, run_id: str, step_id: str, resolution: Resolution, owner: Owner) -> RunSnapshot:
-        run = await self.get(run_id)
+    async def decide(self, run_id: str, step_id: str, resolution: Resolution, caller: Caller) -> RunSnapshot:
+        run = await self.get(run_id, caller)
         if run.state is not RunState.SUSPENDED:
             raise WrongStateError("Nothing waits for a decision.", reason="NOTHING_TO_DECIDE")
-        return self.happen(run_id, StepResolved(resolution, owner, step_id))
+        return self.happen(run_id, StepResolved(resolution, caller.owner, step_id))
 
-    async def answer(self, run_id: str, question_id: str, answer: JsonValue, owner: Owner) -> RunSnapshot:
-        run = await self.get(run_id)
+    async def answer(self, run_id: str, question_id: str, answer: JsonValue, caller: Caller) -> RunSnapshot:
+        run = await self.get(run_id, caller)
         asked = [q for q in run.questions if question_id in ("", q.question_id)]
         if not asked:
             raise WrongStateError("Nothing is asked.", reason="QUESTION_NOT_OPEN")
         if asked[0].request.options and answer not in asked[0].request.options:
             raise InvalidInputError("That is no option.", reason="ANSWER_INVALID", field="answer_json")
-        return self.happen(run_id, InputAnswered(asked[0].question_id, answer, owner))
+        return self.happen(run_id, InputAnswered(asked[0].question_id, answer, caller.owner))
 
     async def fork(self, asked: ForkRequest) -> RunSnapshot:
-        past = await self.get(asked.run_id)
+        past = await self.get(asked.run_id, asked.caller)
         if asked.after_seq > past.seq:
             raise InvalidInputError("The run is not that far.", reason="SEQ_AHEAD", field="after_seq")
         for run in self.snapshots.values():
             if asked.request_id and _key(run.request) == (asked.owner.uid, asked.request_id):
-                if replace(asked, owner=run.request.owner) != self.forks.get(run.run_id):
+                earlier = self.forks.get(run.run_id)
+                if earlier is None or replace(earlier, caller=asked.caller) != asked:
                     raise AlreadyExistsError("Another request has this id.", reason="REQUEST_ID_REUSED")
                 return run
         request = replace(past.request, owner=asked.owner, request_id=asked.request_id)
@@ -131,32 +141,35 @@ class InMemoryRuns:
         budget = asked.budget.within(past.bound, past.bound)
         return self.happen(run_id, RunCreated(request, budget, asked.plan, ancestry=ancestry))
 
-    async def replay(self, run_id: str, until_seq: int) -> AsyncIterator[Sequence[Event]]:
-        run = await self.get(run_id)
+    async def replay(self, run_id: str, until_seq: int, caller: Caller) -> AsyncIterator[Sequence[Event]]:
+        run = await self.get(run_id, caller)
         if until_seq > run.seq:
             raise InvalidInputError("The run is not that far.", reason="SEQ_AHEAD", field="until_seq")
         events = [item for item in self.journals[run_id] if isinstance(item, Event)]
         yield [event for event in events if event.seq <= (until_seq or run.seq)]
 
-    async def undo(self, run_id: str) -> UndoReport:
-        run = await self.get(run_id)
+    async def undo(self, run_id: str, caller: Caller) -> UndoReport:
+        run = await self.get(run_id, caller)
         if not run.state.ended:
             raise WrongStateError("The run has not ended.", reason="RUN_NOT_ENDED")
-        return await RecordedUndo().undo([run_id])
+        return await RecordedUndo().undo([run_id], run.request.owner.uid)
 
     async def watch_tree(
-        self, run_id: str, after_seq: int, child_seqs: Mapping[str, int]
+        self, run_id: str, after_seq: int, child_seqs: Mapping[str, int], caller: Caller
     ) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
+        await self.get(run_id, caller)
         for below in (run for run in self.snapshots.values() if run.ancestry.parent_run_id == run_id):
             seen = child_seqs.get(below.run_id, 0)
             items = [i for i in self.journals[below.run_id] if not isinstance(i, Event) or i.seq > seen]
             if items:
                 yield items
-        async for batch in self.watch(run_id, after_seq):
+        async for batch in self.watch(run_id, after_seq, caller):
             yield batch
 
-    async def watch(self, run_id: str, after_seq: int) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
-        run = await self.get(run_id)
+    async def watch(
+        self, run_id: str, after_seq: int, caller: Caller
+    ) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
+        run = await self.get(run_id, caller)
         if after_seq > run.seq:
             raise InvalidInputError("The run is not that far.", reason="SEQ_AHEAD", field="after_seq")
         journal, place = self.journals[run_id], 0
@@ -232,26 +245,30 @@ def spec(name: str) -> ToolSpec:
 
 @dataclass
 class InMemoryKeys:
-    """Memory in a dict."""
+    """Memory in a dict, by user."""
 
-    values: dict[str, JsonValue] = field(default_factory=dict)
+    by_user: dict[int, dict[str, JsonValue]] = field(default_factory=lambda: defaultdict(dict))
 
-    async def write(self, key: str, value: JsonValue) -> None:
-        self.values[key] = value
+    async def write(self, uid: int, key: str, value: JsonValue) -> None:
+        self.by_user[uid][key] = value
 
-    async def read(self, key: str) -> JsonValue:
-        if key not in self.values:
+    async def read(self, uid: int, key: str) -> JsonValue:
+        if key not in self.by_user[uid]:
             raise NotFoundError(f"Nothing is remembered under {key}.", reason="KEY_NOT_FOUND", field="key")
-        return self.values[key]
+        return self.by_user[uid][key]
 
-    async def search(self, prefix: str, *, after: str, limit: int) -> Sequence[tuple[str, JsonValue]]:
+    async def search(
+        self, uid: int, prefix: str, *, after: str, limit: int
+    ) -> Sequence[tuple[str, JsonValue]]:
         found = [
-            (key, self.values[key]) for key in sorted(self.values) if key.startswith(prefix) and key > after
+            (key, self.by_user[uid][key])
+            for key in sorted(self.by_user[uid])
+            if key.startswith(prefix) and key > after
         ]
         return found[:limit]
 
-    async def delete(self, key: str) -> bool:
-        return self.values.pop(key, self) is not self
+    async def delete(self, uid: int, key: str) -> bool:
+        return self.by_user[uid].pop(key, self) is not self
 
 
 @dataclass

@@ -36,13 +36,16 @@ class ApiWorld:
     """The environment of API tests."""
 
     socket_path: Path
+    admin_path: Path
     api: Api
+    entry: AccessRule
     behind: InMemoryCalls
 
-    def channel(self, **options: Any) -> grpc.aio.Channel:
+    def channel(self, *, admin: bool = False, **options: Any) -> grpc.aio.Channel:
         """A separate connection: by default, channels to the same address share one."""
+        path = self.admin_path if admin else self.socket_path
         settings = {"grpc.use_local_subchannel_pool": 1, **options}
-        return grpc.aio.insecure_channel(f"unix:{self.socket_path}", options=list(settings.items()))
+        return grpc.aio.insecure_channel(f"unix:{path}", options=list(settings.items()))
 
 
 @dataclass
@@ -65,21 +68,23 @@ async def api_world(
     folder: Path, *, entry: AccessRule | None = None, stall_seconds: float = 30.0
 ) -> AsyncIterator[ApiWorld]:
     """An API that answers, in this folder."""
-    behind = InMemoryCalls()
+    behind, entry = InMemoryCalls(), entry or AccessRule()
     path = folder / "aeond.sock"
-    with bound_socket(path) as listener:
+    admin_path = folder / "aeond-admin.sock"
+    with bound_socket(path) as listener, bound_socket(admin_path) as admin_listener:
         api = Api(
             behind.calls(),
             listener=listener,
+            admin_listener=admin_listener,
             inner_folder=folder / "inner",
-            entry=entry or AccessRule(),
+            entry=entry,
             clock=ManualClock(1_790_000_000.0),
             ids=NumberedIds(),
             stall_seconds=stall_seconds,
         )
         async with api.opened():
             await api.announce(serving=True)
-            yield ApiWorld(path, api, behind)
+            yield ApiWorld(path, admin_path, api, entry, behind)
 
 
 @pytest.fixture
@@ -91,6 +96,12 @@ async def world(tmp_path: Path) -> AsyncIterator[ApiWorld]:
 @pytest.fixture
 async def client(world: ApiWorld) -> AsyncIterator[Stubs]:
     async with world.channel() as channel:
+        yield Stubs(channel)
+
+
+@pytest.fixture
+async def admin(world: ApiWorld) -> AsyncIterator[Stubs]:
+    async with world.channel(admin=True) as channel:
         yield Stubs(channel)
 
 

@@ -33,6 +33,7 @@ class DaemonProcess:
         self.folder = folder
         self.state_dir = folder / "state"
         self.socket = folder / "aeond.sock"
+        self.admin_socket = folder / "aeond-admin.sock"
         self.config_file = folder / "config" / "aeond.toml"
         self.log_file = folder / "daemon.log"
         self.script = folder / "script.json"

@@ -78,6 +78,7 @@ class InMemoryJournal:
         states: frozenset[RunState] = frozenset(),
         session_id: str = "",
         parent_run_id: str = "",
+        uid: int | None = None,
         before: str = "",
         limit: int = 50,
     ) -> Sequence[RunSummary]:
@@ -89,6 +90,7 @@ class InMemoryJournal:
             if (not states or line.state in states)
             and (not session_id or line.session_id == session_id)
             and (not parent_run_id or line.run_id in started)
+            and (uid is None or line.uid == uid)
             and (not before or line.run_id < before)
         ]
         return found[: max(1, min(limit, MAX_PAGE_RUNS))]

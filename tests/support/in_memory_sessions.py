@@ -58,10 +58,12 @@ class InMemorySessions:
         kept = self._sessions.get(session_id)
         return None if kept is None else kept.session
 
-    async def list_sessions(self, before: str = "", limit: int = 50) -> Sequence[Session]:
+    async def list_sessions(
+        self, before: str = "", limit: int = 50, uid: int | None = None
+    ) -> Sequence[Session]:
         await checkpoint()
         found = sorted(
-            (kept.session for kept in self._sessions.values()),
+            (kept.session for kept in self._sessions.values() if uid in (None, kept.session.uid)),
             key=lambda session: session.place,
             reverse=True,
         )
@@ -76,11 +78,13 @@ class InMemorySessions:
             raise session_busy(session_id)
         del self._sessions[session_id]
 
-    async def begin_run(self, session_id: str, run_id: str, text: str, time: float) -> None:
+    async def begin_run(self, session_id: str, run_id: str, text: str, time: float, uid: int) -> None:
         await checkpoint_if_cancelled()
         if any(message.run_id == run_id for kept in self._sessions.values() for message in kept.messages):
             return
         kept = self._kept(session_id)
+        if kept.session.uid != uid:
+            raise session_not_found(session_id)
         kept.say(run_id, Role.USER, text, time)
         kept.session = replace(
             kept.session,

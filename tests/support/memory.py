@@ -20,10 +20,19 @@ from aeond.domain.values import JsonValue
 
 
 class InMemoryMemory:
-    """A Memory for tests; values are copied in and out. It recalls by words alone."""
+    """The Memories of tests, and the Memory of one of their users; values are copied in and out. It recalls by words
+    alone.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, uid: int = -1) -> None:
         self._values: dict[str, str] = {}
+        self._users = {uid: self}
+
+    def of(self, uid: int) -> "InMemoryMemory":
+        if uid not in self._users:
+            user = self._users[uid] = InMemoryMemory(uid)
+            user._users = self._users
+        return self._users[uid]
 
     async def write(self, key: str, value: JsonValue) -> None:
         await checkpoint()

@@ -63,12 +63,18 @@ class MortalJournal:
         states: frozenset[RunState] = frozenset(),
         session_id: str = "",
         parent_run_id: str = "",
+        uid: int | None = None,
         before: str = "",
         limit: int = 50,
     ) -> Sequence[RunSummary]:
         self._check()
         return await self._journal.list_runs(
-            states=states, session_id=session_id, parent_run_id=parent_run_id, before=before, limit=limit
+            states=states,
+            session_id=session_id,
+            parent_run_id=parent_run_id,
+            uid=uid,
+            before=before,
+            limit=limit,
         )
 
     async def probe(self) -> None:

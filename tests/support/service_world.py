@@ -15,7 +15,7 @@ from aeond.domain.plans.subtasks import SubtaskRequest, Template
 from aeond.domain.runs.budgets import Amounts, Budget
 from aeond.domain.runs.events import ChildRunStarted, Event, StepEnded
 from aeond.domain.runs.live_updates import LiveUpdate
-from aeond.domain.runs.run import Owner, RunRequest, RunSnapshot, RunState
+from aeond.domain.runs.run import Caller, Owner, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.kernel.executor import StepExecutor
@@ -30,7 +30,7 @@ from aeond.orchestration.planning.plan_parsing import in_order
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.ports import Journal, RunLoop, Tool
 from aeond.ports.sessions import SessionStore
-from aeond.service.folding import RunFolding
+from aeond.service.folding import RunFolding, RunOwners
 from aeond.service.history.forks import Forks
 from aeond.service.history.replays import Replays
 from aeond.service.history.undoing import RunUndo
@@ -39,8 +39,8 @@ from aeond.service.run_use_cases import Bounds, Runs
 from aeond.service.runs.admission import Admission
 from aeond.service.runs.answers import Answers
 from aeond.service.runs.children import RunChildren
+from aeond.service.runs.run_queue import RunLimits
 from aeond.service.runs.scheduler import RunScheduler
-from aeond.service.runs.work import RunLimits
 from aeond.service.runs.workspaces import Workspaces
 from aeond.service.sessions.session_records import SessionRecords
 from aeond.service.watching.feed import HotFeed
@@ -65,6 +65,8 @@ from tests.support.undo import RecordedUndo
 
 DEADLINE_SECONDS = 60.0
 USER = Owner(uid=1000, pid=1)
+CALLER = Caller(USER)
+ADMIN = Caller(Owner(uid=0, pid=1), is_admin=True)
 ONE_STEP = Plan("one step", (PlanStep("s1", "do it", ToolCall("work", {"n": 1})),))
 
 
@@ -183,6 +185,7 @@ class World:
         self.runs = Runs(
             journal=self.journal,
             folding=self.folding,
+            owners=RunOwners(self.journal),
             scheduler=self.scheduler,
             watching=self.watching,
             tree_watching=TreeWatching(self.journal, self.feed),
@@ -270,12 +273,12 @@ class World:
     async def ended(self, run_id: str) -> RunSnapshot:
         """The run, once it has ended."""
         await self.items(run_id)
-        return await self.runs.get(run_id)
+        return await self.runs.get(run_id, ADMIN)
 
     async def reached(self, run_id: str, *states: RunState) -> RunSnapshot:
         """The run, once an event has brought it into one of these states."""
         with self.feed.watch(run_id) as watcher, anyio.fail_after(DEADLINE_SECONDS):
-            while (run := await self.runs.get(run_id)).state not in states:
+            while (run := await self.runs.get(run_id, ADMIN)).state not in states:
                 if watcher.go_hot(run.seq):
                     await watcher.take()
         return run

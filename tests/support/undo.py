@@ -64,7 +64,7 @@ class RecordedUndo:
     def __init__(self) -> None:
         self.asked: list[tuple[str, ...]] = []
 
-    async def undo(self, owners: Sequence[str]) -> UndoReport:
+    async def undo(self, owners: Sequence[str], uid: int) -> UndoReport:
         await checkpoint()
         self.asked.append(tuple(owners))
         refused = UndoRefused("b.txt", "CHANGED_SINCE", "it was changed since")

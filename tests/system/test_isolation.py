@@ -139,7 +139,7 @@ def test_the_engine_is_a_unit(modelled: Service) -> None:
     engine, daemon = of("aeond-engine.service", "ControlGroup"), shown("ControlGroup")
     assert (engine, daemon) == ("/system.slice/aeond-engine.service", "/system.slice/aeond.service")
     first = of("aeond-engine.service", "MainPID")
-    assert aeonctl(MEMBER, "models", "unload").returncode == 0
+    assert aeonctl("root", "models", "unload").returncode == 0
     until(lambda: not Path("/proc", first).exists(), "the end of the engine")
     assert answer() != ""
     systemctl("stop", "aeond.socket", "aeond.service")

@@ -23,12 +23,14 @@ EXPOSURE = {"aeond.service": 0.5, "aeond-engine.service": 1.0, "aeond-tool@.serv
     [
         ("--system", "system/aeond.service"),
         ("--system", "system/aeond.socket"),
+        ("--system", "system/aeond-admin.socket"),
         ("--system", "system/aeond-engine.service"),
         ("--system", "system/aeond-engine.socket"),
         ("--system", "system/aeond-tool@.service"),
         ("--system", "system/aeond-tool.socket"),
         ("--user", "user/aeond.service"),
         ("--user", "user/aeond.socket"),
+        ("--user", "user/aeond-admin.socket"),
     ],
 )
 def test_systemd_has_nothing_to_say_of_the_units(whose: str, unit: str) -> None:

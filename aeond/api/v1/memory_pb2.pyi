@@ -52,21 +52,29 @@ class WriteMemoryRequest(_message.Message):
 
     KEY_FIELD_NUMBER: _builtins.int
     VALUE_JSON_FIELD_NUMBER: _builtins.int
+    UID_FIELD_NUMBER: _builtins.int
     key: _builtins.str
     """The key; must not be empty."""
     value_json: _builtins.str
     """The value as JSON text, at most 256 KiB; must not be empty."""
+    uid: _builtins.int
+    """The user whose memory it is. Absent: the caller. Another user than the caller: PERMISSION_DENIED (ADMIN_ONLY)
+    except on the administrative socket.
+    """
     def __init__(
         self,
         *,
         key: _builtins.str = ...,
         value_json: _builtins.str = ...,
+        uid: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_uid", b"_uid", "uid", b"uid"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value_json", b"value_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_uid", b"_uid", "key", b"key", "uid", b"uid", "value_json", b"value_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__uid: _TypeAlias = _typing.Literal["uid"]  # noqa: Y015
+    _WhichOneofArgType__uid: _TypeAlias = _typing.Literal["_uid", b"_uid"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__uid) -> _WhichOneofReturnType__uid | None: ...
 
 Global___WriteMemoryRequest: _TypeAlias = WriteMemoryRequest  # noqa: Y015
 
@@ -94,18 +102,26 @@ class ReadMemoryRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     KEY_FIELD_NUMBER: _builtins.int
+    UID_FIELD_NUMBER: _builtins.int
     key: _builtins.str
     """The key; must not be empty."""
+    uid: _builtins.int
+    """The user whose memory it is. Absent: the caller. Another user than the caller: PERMISSION_DENIED (ADMIN_ONLY)
+    except on the administrative socket.
+    """
     def __init__(
         self,
         *,
         key: _builtins.str = ...,
+        uid: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_uid", b"_uid", "uid", b"uid"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_uid", b"_uid", "key", b"key", "uid", b"uid"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__uid: _TypeAlias = _typing.Literal["uid"]  # noqa: Y015
+    _WhichOneofArgType__uid: _TypeAlias = _typing.Literal["_uid", b"_uid"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__uid) -> _WhichOneofReturnType__uid | None: ...
 
 Global___ReadMemoryRequest: _TypeAlias = ReadMemoryRequest  # noqa: Y015
 
@@ -142,24 +158,32 @@ class SearchMemoryRequest(_message.Message):
     PREFIX_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    UID_FIELD_NUMBER: _builtins.int
     prefix: _builtins.str
     """The start of the keys, case-sensitive. Empty: all keys."""
     page_size: _builtins.int
     """Maximum number of items; values above 500 mean 500, 0 means 50. A page of large values may hold fewer."""
     page_token: _builtins.str
     """From the preceding response, with the same prefix. Empty: the first page."""
+    uid: _builtins.int
+    """The user whose memory it is. Absent: the caller. Another user than the caller: PERMISSION_DENIED (ADMIN_ONLY)
+    except on the administrative socket.
+    """
     def __init__(
         self,
         *,
         prefix: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        uid: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_uid", b"_uid", "uid", b"uid"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "prefix", b"prefix"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_uid", b"_uid", "page_size", b"page_size", "page_token", b"page_token", "prefix", b"prefix", "uid", b"uid"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__uid: _TypeAlias = _typing.Literal["uid"]  # noqa: Y015
+    _WhichOneofArgType__uid: _TypeAlias = _typing.Literal["_uid", b"_uid"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__uid) -> _WhichOneofReturnType__uid | None: ...
 
 Global___SearchMemoryRequest: _TypeAlias = SearchMemoryRequest  # noqa: Y015
 
@@ -198,18 +222,26 @@ class DeleteMemoryRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     KEY_FIELD_NUMBER: _builtins.int
+    UID_FIELD_NUMBER: _builtins.int
     key: _builtins.str
     """The key; must not be empty."""
+    uid: _builtins.int
+    """The user whose memory it is. Absent: the caller. Another user than the caller: PERMISSION_DENIED (ADMIN_ONLY)
+    except on the administrative socket.
+    """
     def __init__(
         self,
         *,
         key: _builtins.str = ...,
+        uid: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_uid", b"_uid", "uid", b"uid"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_uid", b"_uid", "key", b"key", "uid", b"uid"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__uid: _TypeAlias = _typing.Literal["uid"]  # noqa: Y015
+    _WhichOneofArgType__uid: _TypeAlias = _typing.Literal["_uid", b"_uid"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__uid) -> _WhichOneofReturnType__uid | None: ...
 
 Global___DeleteMemoryRequest: _TypeAlias = DeleteMemoryRequest  # noqa: Y015
 

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class MemoryServiceStub:
-    """Memory: JSON values under keys. Each call is atomic; a key has 1 to 512 characters.
+    """Memory: JSON values under keys. Each call is atomic; a key has 1 to 512 characters. Each user has keys of its own.
     """
 
     def __init__(self, channel):
@@ -58,7 +58,7 @@ class MemoryServiceStub:
 
 
 class MemoryServiceServicer:
-    """Memory: JSON values under keys. Each call is atomic; a key has 1 to 512 characters.
+    """Memory: JSON values under keys. Each call is atomic; a key has 1 to 512 characters. Each user has keys of its own.
     """
 
     def WriteMemory(self, request, context):
@@ -124,7 +124,7 @@ def add_MemoryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MemoryService:
-    """Memory: JSON values under keys. Each call is atomic; a key has 1 to 512 characters.
+    """Memory: JSON values under keys. Each call is atomic; a key has 1 to 512 characters. Each user has keys of its own.
     """
 
     @staticmethod

@@ -27,7 +27,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class MemoryServiceStub:
-    """Memory: JSON values under keys. Each call is atomic; a key has 1 to 512 characters."""
+    """Memory: JSON values under keys. Each call is atomic; a key has 1 to 512 characters. Each user has keys of its own."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -50,7 +50,7 @@ class MemoryServiceStub:
 
 @_typing.type_check_only
 class MemoryServiceAsyncStub(MemoryServiceStub):
-    """Memory: JSON values under keys. Each call is atomic; a key has 1 to 512 characters."""
+    """Memory: JSON values under keys. Each call is atomic; a key has 1 to 512 characters. Each user has keys of its own."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     WriteMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.WriteMemoryRequest, _memory_pb2.WriteMemoryResponse]  # type: ignore[assignment]
@@ -69,7 +69,7 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     """
 
 class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Memory: JSON values under keys. Each call is atomic; a key has 1 to 512 characters."""
+    """Memory: JSON values under keys. Each call is atomic; a key has 1 to 512 characters. Each user has keys of its own."""
 
     @_abc_1.abstractmethod
     def WriteMemory(

@@ -129,11 +129,16 @@ def read_runs(
     states: frozenset[RunState],
     session_id: str,
     parent_run_id: str,
+    uid: int | None,
     before: str,
     limit: int,
 ) -> list[RunLine]:
-    """Runs, newest first, at most `limit`; empty filters match all."""
-    where, values = ["1"], []
+    """Runs, newest first, at most `limit`; empty filters and no uid match all."""
+    where: list[str] = ["1"]
+    values: list[str | int] = []
+    if uid is not None:
+        where.append("uid = ?")
+        values.append(uid)
     if before:
         where.append("run_id < ?")
         values.append(before)
@@ -143,12 +148,14 @@ def read_runs(
     if parent_run_id:
         where.append(_STARTED_BY)
         values.append(parent_run_id)
-    if not states:
+    if not states and uid is None:
         return _lines(cursor, " AND ".join(where), values, limit)
-    # In the index each state's runs are sorted: the list of all runs is never sorted.
+    # In the indexes each state's runs are sorted: neither all runs nor all runs of a user are ever sorted.
     where.append("state = ?")
     lines = [
-        line for state in states for line in _lines(cursor, " AND ".join(where), [*values, state], limit)
+        line
+        for state in states or RunState
+        for line in _lines(cursor, " AND ".join(where), [*values, state], limit)
     ]
     return sorted(lines, key=lambda line: line.run_id, reverse=True)[:limit]
 
@@ -166,7 +173,7 @@ def read_ended_runs(cursor: apsw.Cursor, before_time: float, limit: int) -> tupl
     )
 
 
-def _lines(cursor: apsw.Cursor, where: str, values: Sequence[str], limit: int) -> list[RunLine]:
+def _lines(cursor: apsw.Cursor, where: str, values: Sequence[str | int], limit: int) -> list[RunLine]:
     rows = cursor.execute(
         f"SELECT {_RUN_COLUMNS} FROM runs WHERE {where} ORDER BY run_id DESC LIMIT ?",  # noqa: S608 - our own words
         (*values, limit),

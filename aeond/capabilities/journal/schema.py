@@ -2,17 +2,25 @@
 
 `events` is append-only: triggers reject SQL that changes an event, and an event can be deleted only after its
 run has been deleted from `runs`, which only retention does. `runs` has one row per run, written in the
-transaction of the events that it summarises, so that lists need no folding. `probes` and `room` carry no
+transaction of the events that it summarises, so that lists need no folding. Version 2 finds the runs of one user
+without reading those of others. `probes` and `room` carry no
 information: one gives a probe something to commit, the other extends the log to its full size.
 """
 
+from typing import Final
+
+import apsw
+
 from aeond.capabilities.sqlite_file import FileFormat
 
-JOURNAL = FileFormat(
-    name="journal",
-    application_id=0x61656A6C,  # "aejl"
-    version=1,
-    schema="""
+_RUNS_BY_USER: Final = "CREATE INDEX runs_by_user ON runs (uid, state);"
+
+
+def _find_users(connection: apsw.Connection) -> None:
+    connection.execute(_RUNS_BY_USER)
+
+
+_TABLES: Final = """
     CREATE TABLE events (
         run_id TEXT NOT NULL,
         seq INTEGER NOT NULL CHECK (seq > 0),
@@ -56,5 +64,12 @@ JOURNAL = FileFormat(
     CREATE TRIGGER events_go_with_their_run BEFORE DELETE ON events
         WHEN EXISTS (SELECT 1 FROM runs WHERE run_id = OLD.run_id)
         BEGIN SELECT RAISE(ABORT, 'an event is deleted only with its run'); END;
-    """,
+"""
+
+JOURNAL = FileFormat(
+    name="journal",
+    application_id=0x61656A6C,  # "aejl"
+    version=2,
+    upgrades=(_find_users,),
+    schema=_TABLES + _RUNS_BY_USER,
 )

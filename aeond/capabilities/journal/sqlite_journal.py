@@ -101,13 +101,14 @@ class SqliteJournal:
         states: frozenset[RunState] = frozenset(),
         session_id: str = "",
         parent_run_id: str = "",
+        uid: int | None = None,
         before: str = "",
         limit: int = 50,
     ) -> Sequence[RunSummary]:
         """See ports.Journal; at most 500 at once. Sorted by run id, which sorts by creation."""
         limit = max(1, min(limit, MAX_PAGE_RUNS))
         lines: list[RunLine] = await self._query(
-            lambda cursor: read_runs(cursor, states, session_id, parent_run_id, before, limit)
+            lambda cursor: read_runs(cursor, states, session_id, parent_run_id, uid, before, limit)
         )
         return [line.summary for line in lines]
 

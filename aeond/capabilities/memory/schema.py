@@ -1,11 +1,13 @@
 """The format of the memory's file.
 
-Version 2 keeps, beside each entry, the form of its key, its words for full-text search and, once it was compared
+A namespace is the uid of the user whose entries it holds. Version 2 keeps, beside each entry, the form of its key, its words for full-text search and, once it was compared
 by meaning, its vector. The two full-text tables hold no text of their own: `entry_words` whole words,
-`entry_parts` three letters in a row, for texts without spaces and inflected words.
+`entry_parts` three letters in a row, for texts without spaces and inflected words. Version 3 has a namespace per user; earlier versions
+recorded no user, so their entries become those of the account that the daemon runs as.
 """
 
 import json
+import os
 from array import array
 from collections.abc import Iterable, Sequence
 
@@ -42,6 +44,11 @@ _TABLES = """
         vector BLOB NOT NULL
     ) STRICT;
     """
+
+
+def namespace_of(uid: int) -> str:
+    """The namespace of a user's entries."""
+    return str(uid)
 
 
 def form_of(key: str) -> str:
@@ -124,10 +131,16 @@ def _to_version_2(connection: apsw.Connection) -> None:
     cursor.execute("DROP TABLE old_entries")
 
 
+def _to_version_3(connection: apsw.Connection) -> None:
+    connection.execute(
+        "UPDATE entries SET namespace = ? WHERE namespace = 'user'", (namespace_of(os.geteuid()),)
+    )
+
+
 MEMORY = FileFormat(
     name="memory",
     application_id=0x61656D79,  # "aemy"
-    version=2,
+    version=3,
     schema=_TABLES,
-    upgrades=(_to_version_2,),
+    upgrades=(_to_version_2, _to_version_3),
 )

@@ -1,5 +1,6 @@
 """Memory on disk."""
 
+import copy
 import logging
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +21,15 @@ from aeond.capabilities.memory.entries import (
     end_of,
 )
 from aeond.capabilities.memory.relevance import parts_of, plain_text, ranked
-from aeond.capabilities.memory.schema import MEMORY, form_of, keep_vectors, put, remove, vectors_of
+from aeond.capabilities.memory.schema import (
+    MEMORY,
+    form_of,
+    keep_vectors,
+    namespace_of,
+    put,
+    remove,
+    vectors_of,
+)
 from aeond.capabilities.sqlite_access import SqliteAccess
 from aeond.domain.facts import Fact
 from aeond.domain.names import words_of
@@ -40,9 +49,10 @@ _EMBEDDED_CHARS: Final = 400  # of a fact
 
 
 class SqliteMemory:
-    """A Memory in one SQLite file at `path`, made when there is none; its folder must exist.
+    """The Memories in one SQLite file at `path`, made when there is none, and the Memory of the user `uid` among them;
+    the file's folder must exist.
 
-    Each namespace has keys of its own. A write or delete is on disk when it returns; one that is cancelled
+    A write or delete is on disk when it returns; one that is cancelled
     or fails happened whole or not at all. Enter it before use: that upgrades a file of an older version and
     refuses one that cannot be used (StoreError: MEMORY_NEWER, _FOREIGN, _CORRUPT, _READ_ONLY, _CANNOT_OPEN,
     _UNSAFE). Later: DISK_FULL, MEMORY_BUSY, MEMORY_STUCK after `deadline_seconds`, and MEMORY_FAILED, after
@@ -52,14 +62,14 @@ class SqliteMemory:
     def __init__(
         self,
         path: Path,
-        namespace: str = "user",
+        uid: int = -1,
         *,
         embedder: Embedder | None = None,
         deadline_seconds: float = 30.0,
         vfs: str | None = None,
     ) -> None:
         self._file = SqliteAccess(path, MEMORY, deadline_seconds=deadline_seconds, vfs=vfs)
-        self._namespace = namespace
+        self._namespace = namespace_of(uid)
         self._embedder = embedder
 
     async def __aenter__(self) -> Self:
@@ -70,6 +80,11 @@ class SqliteMemory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._file.close()
+
+    def of(self, uid: int) -> Self:
+        user = copy.copy(self)
+        user._namespace = namespace_of(uid)  # noqa: SLF001 - its own class
+        return user
 
     async def write(self, key: str, value: JsonValue) -> None:
         check_new_key(key)

@@ -48,12 +48,20 @@ def _add_questions(connection: apsw.Connection) -> None:
     connection.execute("DROP TABLE messages_1")
 
 
+_SESSIONS_BY_USER: Final = "CREATE INDEX sessions_by_user ON sessions (uid, place);"
+
+
+def _find_users(connection: apsw.Connection) -> None:
+    """Version 3: the sessions of one user are listed without reading those of others."""
+    connection.execute(_SESSIONS_BY_USER)
+
+
 # `place` is Session.place: an index on it sorts lists, so the list of all sessions is never sorted.
 SESSIONS = FileFormat(
     name="sessions",
     application_id=0x61657365,  # "aese"
-    version=2,
-    upgrades=(_add_questions,),
+    version=3,
+    upgrades=(_add_questions, _find_users),
     schema="""
     CREATE TABLE sessions (
         session_id TEXT NOT NULL PRIMARY KEY,
@@ -78,7 +86,8 @@ SESSIONS = FileFormat(
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX open_runs_by_session ON open_runs (session_id, number);
     """
-    + _MESSAGES,
+    + _MESSAGES
+    + _SESSIONS_BY_USER,
 )
 
 _COLUMNS = "session_id, title, created_time, changed_time, message_count, run_count, labels, uid"
@@ -131,15 +140,21 @@ class SqliteSessions:
     async def get(self, session_id: str) -> Session | None:
         return await self._file.read(lambda cursor: _find(cursor, "session_id = ?", (session_id,)))
 
-    async def list_sessions(self, before: str = "", limit: int = 50) -> Sequence[Session]:
+    async def list_sessions(
+        self, before: str = "", limit: int = 50, uid: int | None = None
+    ) -> Sequence[Session]:
         """See ports; at most 501 at once."""
         most = page_limit(limit, MAX_PAGE_SESSIONS)
 
         def find(cursor: apsw.Cursor) -> list[Session]:
-            where, values = ("place < ?", (before, most)) if before else ("1", (most,))
+            filters = [
+                *([("place < ?", before)] if before else []),
+                *([("uid = ?", uid)] if uid is not None else []),
+            ]
+            where = " AND ".join(["1", *(condition for condition, _ in filters)])
             rows = cursor.execute(
                 f"SELECT {_COLUMNS} FROM sessions WHERE {where} ORDER BY place DESC LIMIT ?",  # noqa: S608 - our own names
-                values,
+                (*(value for _, value in filters), most),
             )
             return [_session(row) for row in rows]
 
@@ -156,10 +171,12 @@ class SqliteSessions:
 
         await self._file.change(delete)
 
-    async def begin_run(self, session_id: str, run_id: str, text: str, time: float) -> None:
+    async def begin_run(self, session_id: str, run_id: str, text: str, time: float, uid: int) -> None:
         def begin(cursor: apsw.Cursor) -> None:
             if cursor.execute("SELECT 1 FROM messages WHERE run_id = ?", (run_id,)).get:
                 return
+            if cursor.execute("SELECT uid FROM sessions WHERE session_id = ?", (session_id,)).get != uid:
+                raise session_not_found(session_id)
             number = _say(cursor, session_id, run_id, Role.USER, text, time)
             cursor.execute("INSERT INTO open_runs VALUES (?, ?, ?)", (run_id, session_id, number))
             cursor.execute(

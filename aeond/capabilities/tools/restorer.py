@@ -13,7 +13,7 @@ from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.undo import Change, ChangeKind, Undone, UndoRefused, UndoReport
 from aeond.domain.values import canonical_json
 from aeond.errors import AeondError, StoreError
-from aeond.ports import Memory
+from aeond.ports import Memories, Memory
 from aeond.ports.undo import UndoLog
 
 MAX_CHANGES: Final = 10_000  # considered by one call
@@ -28,16 +28,19 @@ class Restorer:
     each other.
     """
 
-    def __init__(self, log: UndoLog, files: ContainedFiles, threads: WorkerThreads, memory: Memory) -> None:
+    def __init__(
+        self, log: UndoLog, files: ContainedFiles, threads: WorkerThreads, memories: Memories
+    ) -> None:
         self._log = log
         self._files = files
         self._threads = threads
-        self._memory = memory
+        self._memories = memories
         self._lock = anyio.Lock()
 
-    async def undo(self, owners: Sequence[str]) -> UndoReport:
+    async def undo(self, owners: Sequence[str], uid: int) -> UndoReport:
         undone: list[Undone] = []
         refused: list[UndoRefused] = []
+        memory = self._memories.of(uid)
         below = 0
         async with self._lock:
             for _ in range(MAX_CHANGES):
@@ -45,7 +48,7 @@ class Restorer:
                 if change is None:
                     break
                 below = change.change_id
-                outcome = await self._outcome(change)
+                outcome = await self._outcome(change, memory)
                 if isinstance(outcome, UndoRefused):
                     refused.append(outcome)
                     continue
@@ -54,11 +57,11 @@ class Restorer:
                 await self._log.settle(change.change_id)
         return UndoReport(tuple(undone), tuple(refused))
 
-    async def _outcome(self, change: Change) -> Undone | UndoRefused | None:
+    async def _outcome(self, change: Change, memory: Memory) -> Undone | UndoRefused | None:
         """None for a change that was never made, or was taken back already."""
         try:
             if change.kind is ChangeKind.FACT:
-                return await self._fact(change)
+                return await self._fact(change, memory)
             return await self._threads.run(lambda _stopped: self._file(change))
         except StoreError:
             raise
@@ -96,8 +99,8 @@ class Restorer:
                 )
         return Undone(_target(change), "restored")
 
-    async def _fact(self, change: Change) -> Undone | UndoRefused | None:
-        found = dict(await self._memory.search(change.path, limit=1))
+    async def _fact(self, change: Change, memory: Memory) -> Undone | UndoRefused | None:
+        found = dict(await memory.search(change.path, limit=1))
         there = identity_of(canonical_json(found[change.path]).encode()) if change.path in found else NO_FILE
         if there != change.after:
             known = change.kept and there == (
@@ -107,9 +110,9 @@ class Restorer:
         if not change.kept:
             return _not_kept(change)
         if change.before is None:
-            await self._memory.delete(change.path)
+            await memory.delete(change.path)
             return Undone(_target(change), "forgotten")
-        await self._memory.write(change.path, json.loads(change.before))
+        await memory.write(change.path, json.loads(change.before))
         return Undone(_target(change), "restored")
 
 

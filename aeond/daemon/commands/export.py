@@ -19,7 +19,13 @@ async def _last(readers: Readers) -> str:
     before = ""
     while runs := await readers.run(
         partial(
-            read_runs, states=frozenset(), session_id="", parent_run_id="", before=before, limit=MAX_PAGE_RUNS
+            read_runs,
+            states=frozenset(),
+            session_id="",
+            parent_run_id="",
+            uid=None,
+            before=before,
+            limit=MAX_PAGE_RUNS,
         )
     ):
         for run in runs:

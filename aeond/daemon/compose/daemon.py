@@ -38,6 +38,7 @@ from aeond.daemon.config.accounts import group_id, user_id
 from aeond.daemon.config.paths import Paths, real_names
 from aeond.daemon.config.reloading import LiveConfig
 from aeond.daemon.config.schema import Config
+from aeond.daemon.socket_activation import NONE_INHERITED, Inherited
 from aeond.domain.plans.plan import LLM_AGENT
 from aeond.domain.runs.budgets import Budget
 from aeond.frozen import frozen
@@ -50,7 +51,7 @@ from aeond.ports import Clock, Engine, Journal
 from aeond.server.api import Api, Calls
 from aeond.server.door.access_control import AccessRule
 from aeond.server.door.listening import bound_socket, inherited_socket
-from aeond.service.folding import RunFolding
+from aeond.service.folding import RunFolding, RunOwners
 from aeond.service.history.forks import Forks
 from aeond.service.history.replays import Replays
 from aeond.service.history.retention import Retention
@@ -63,9 +64,9 @@ from aeond.service.run_use_cases import Bounds, Runs
 from aeond.service.runs.admission import Admission
 from aeond.service.runs.answers import Answers
 from aeond.service.runs.children import RunChildren
+from aeond.service.runs.run_queue import RunLimits
 from aeond.service.runs.scheduler import RunScheduler
 from aeond.service.runs.situations import ObservedSituations
-from aeond.service.runs.work import RunLimits
 from aeond.service.runs.workspaces import Workspaces
 from aeond.service.sessions.session_records import SessionRecords
 from aeond.service.sessions.sessions import Sessions
@@ -101,13 +102,13 @@ class Daemon:
 
 @asynccontextmanager
 async def composed(
-    live: LiveConfig, paths: Paths, descriptor: int | None = None, parts: Parts = PRODUCT
+    live: LiveConfig, paths: Paths, inherited: Inherited = NONE_INHERITED, parts: Parts = PRODUCT
 ) -> AsyncIterator[Daemon]:
     """Opens everything while the context is open. The caller holds the single-instance lock. A reloaded
     configuration is applied as far as possible.
 
-    With the descriptor of a listening socket, the daemon serves that socket and leaves its path and
-    permissions to the program that created it. Otherwise it creates the configured socket.
+    The daemon serves an inherited listening socket and leaves its path and permissions to the program that created
+    it. Otherwise it creates the configured socket.
     """
     config = live.config
     async with AsyncExitStack() as stack:
@@ -185,6 +186,7 @@ async def composed(
         runs = Runs(
             journal=journal,
             folding=folding,
+            owners=RunOwners(journal),
             scheduler=scheduler,
             watching=RunWatching(journal, feed),
             tree_watching=TreeWatching(journal, feed),
@@ -238,20 +240,23 @@ async def composed(
             ),
         )
 
-        listener = stack.enter_context(_listener(config, paths, descriptor))
+        listener = stack.enter_context(_listener(config, paths, inherited.main))
+        admin_listener = stack.enter_context(_admin_listener(paths, inherited.admin))
         api = Api(
             calls,
             listener=listener,
+            admin_listener=admin_listener,
             inner_folder=paths.inner_dir,
             entry=_entry_rule(config),
             clock=clock,
             ids=ids,
             stall_seconds=config.socket.stall_seconds,
+            request_limit_bytes=config.socket.max_request_mib_per_user << 20,
         )
 
         def adopt(changed: Config) -> None:
             entry = _entry_rule(changed)  # first: if a name is wrong, nothing must change
-            api.adopt(entry)
+            api.adopt(entry, changed.socket.max_request_mib_per_user << 20)
             scheduler.adopt(_limits(changed))
             runs.adopt(_bounds(changed))
             models.adopt(changed.model)
@@ -287,7 +292,12 @@ async def composed(
 
 
 def _limits(config: Config) -> RunLimits:
-    return RunLimits(config.runs.max_running, config.runs.max_waiting)
+    return RunLimits(
+        running=config.runs.max_running,
+        waiting=config.runs.max_waiting,
+        running_per_user=config.runs.max_running_per_user,
+        waiting_per_user=config.runs.max_waiting_per_user,
+    )
 
 
 def _bounds(config: Config) -> Bounds:
@@ -303,6 +313,7 @@ def _entry_rule(config: Config) -> AccessRule:
         user_ids=frozenset(map(user_id, config.socket.allow_users)),
         group_ids=frozenset(map(group_id, config.socket.allow_groups)),
         max_connections=config.socket.max_connections,
+        max_connections_per_user=config.socket.max_connections_per_user,
     )
 
 
@@ -311,6 +322,10 @@ def _listener(config: Config, paths: Paths, descriptor: int | None) -> AbstractC
         return inherited_socket(descriptor)
     group = config.socket.group
     return bound_socket(paths.socket, int(config.socket.mode, 8), group_id(group) if group else None)
+
+
+def _admin_listener(paths: Paths, descriptor: int | None) -> AbstractContextManager[socket.socket]:
+    return bound_socket(paths.admin_socket) if descriptor is None else inherited_socket(descriptor)
 
 
 def check_journal(paths: Paths) -> str:

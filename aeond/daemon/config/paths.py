@@ -56,6 +56,11 @@ class Paths:
     engine_environment: Path = field(default_factory=usual_engine_environment)
     secrets: tuple[Path, ...] = ()
     tools: tuple[Path, ...] = ()
+    admin_path: Path | None = None
+
+    @property
+    def admin_socket(self) -> Path:
+        return self.admin_path or self.socket.with_name(f"{self.socket.stem}-admin{self.socket.suffix}")
 
     @property
     def journal(self) -> Path:
@@ -110,6 +115,7 @@ class Paths:
             (self.state_dir, partial(_make, 0o700)),
             (self.state_dir, close_to_others),
             (self.socket.parent, partial(_make, shared)),
+            (self.admin_socket.parent, partial(_make, shared)),
             (self.private_dir, partial(_make, shared)),
             (self.inner_dir, make_private),
         )
@@ -184,6 +190,7 @@ def paths_of(config: Config, config_file: Path) -> Paths:
         config_file=config_file.absolute(),
         state_dir=_chosen(config.daemon.state_dir, state),
         socket=socket,
+        admin_path=Path(config.socket.admin_path).expanduser() if config.socket.admin_path else None,
         models_dir=_chosen(config.model.models_dir, models),
         # Where `aeond demo` keeps models, also when root runs it.
         own_models_dirs=() if config.model.models_dir or os.geteuid() != 0 else (user_models_dir(),),

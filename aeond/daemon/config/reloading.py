@@ -24,6 +24,8 @@ LIVE: Final = frozenset(
         "socket.allow_groups",
         "socket.allow_users",
         "socket.max_connections",
+        "socket.max_connections_per_user",
+        "socket.max_request_mib_per_user",
     }
 )
 

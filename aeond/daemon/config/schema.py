@@ -57,7 +57,24 @@ class SocketSection(Section):
         " socket's permissions admit. Root and the daemon's own user may always connect.",
     )
     allow_groups: tuple[str, ...] = Field((), description="Names of groups whose members may connect.")
-    max_connections: int = Field(64, ge=1, le=4096, description="Maximum number of open connections.")
+    admin_path: PathText = Field(
+        "",
+        description="Path of the administrative socket, which only root and the daemon's own user may use: it shows and"
+        " manages what belongs to any user, and alone accepts reload and the commands that load, unload, suspend or wake"
+        " models. Empty: beside the socket, with -admin added to its name: aeond-admin.sock.",
+    )
+    max_connections: int = Field(
+        128, ge=1, le=4096, description="Maximum number of open connections of all users together."
+    )
+    max_connections_per_user: int = Field(
+        32, ge=1, le=4096, description="Maximum number of open connections of one user."
+    )
+    max_request_mib_per_user: int = Field(
+        64,
+        ge=4,
+        le=4096,
+        description="Maximum size of the requests of one user that are in progress, in MiB; further ones are rejected.",
+    )
     stall_seconds: float = Field(
         30.0,
         ge=1,
@@ -96,9 +113,27 @@ class BudgetLimitSection(Section):
 class RunsSection(Section):
     """How many runs are executed and kept."""
 
-    max_running: int = Field(4, ge=1, le=256, description="Maximum number of active runs.")
+    max_running: int = Field(
+        8, ge=1, le=256, description="Maximum number of active runs of all users together."
+    )
+    max_running_per_user: int = Field(
+        4,
+        ge=1,
+        le=256,
+        description="Maximum number of active runs of one user. Less than `max_running`, so that the runs of one"
+        " user do not keep others waiting.",
+    )
     max_waiting: int = Field(
-        64, ge=1, le=10_000, description="Maximum number of waiting runs; further ones are rejected."
+        256,
+        ge=1,
+        le=10_000,
+        description="Maximum number of waiting runs of all users together; further ones are rejected.",
+    )
+    max_waiting_per_user: int = Field(
+        64,
+        ge=1,
+        le=10_000,
+        description="Maximum number of waiting runs of one user; further ones are rejected.",
     )
     keep_days: float = Field(
         0.0,

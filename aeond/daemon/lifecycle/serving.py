@@ -21,6 +21,7 @@ from aeond.daemon.lifecycle.footprint import give_back, settle
 from aeond.daemon.lifecycle.liveness import Liveness
 from aeond.daemon.lifecycle.locking import single_instance
 from aeond.daemon.notify import Notifier
+from aeond.daemon.socket_activation import NONE_INHERITED, Inherited
 from aeond.domain.llm import EngineSnapshot, EngineState
 from aeond.errors import AeondError
 
@@ -56,10 +57,12 @@ class RunCounts(Protocol):
     def attention_count(self) -> int: ...
 
 
-async def serve(live: LiveConfig, paths: Paths, notifier: Notifier, descriptor: int | None = None) -> None:
+async def serve(
+    live: LiveConfig, paths: Paths, notifier: Notifier, inherited: Inherited = NONE_INHERITED
+) -> None:
     """Runs a daemon until a stop is requested. Raises errors that prevent it from starting or continuing.
 
-    `descriptor` is an inherited listening socket; without it the daemon creates its own.
+    The daemon creates the sockets that it did not inherit.
     """
     signals = Signals(live)
     paths.make()
@@ -69,7 +72,7 @@ async def serve(live: LiveConfig, paths: Paths, notifier: Notifier, descriptor: 
             starting = anyio.CancelScope()
             tasks.start_soon(ask_for_time, notifier, LONGEST_START_SECONDS, starting)
             notifier.say("starting")
-            async with composed(live, paths, descriptor) as daemon:
+            async with composed(live, paths, inherited) as daemon:
                 resumed = await daemon.scheduler.resume()
                 async with daemon.api.opened():
                     daemon.admission.open()

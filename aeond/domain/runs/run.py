@@ -84,6 +84,23 @@ class Owner:
 
 
 @frozen
+class Caller:
+    """The user of an API call. What the call creates belongs to `owner`; an administrator sees what belongs to others."""
+
+    owner: Owner
+    is_admin: bool = False
+
+    @property
+    def sees_only(self) -> int | None:
+        """The one user whose things the caller sees; None for an administrator, who sees those of all."""
+        return None if self.is_admin else self.owner.uid
+
+    def sees(self, uid: int) -> bool:
+        """Whether the caller sees what belongs to this user; only an administrator sees that of an unknown user (-1)."""
+        return self.is_admin or uid == self.owner.uid != -1
+
+
+@frozen
 class RunRequest:
     """A client's request.
 
@@ -198,7 +215,9 @@ class RunSnapshot:
 
     def tool_context(self, step_id: str, call_id: str) -> ToolContext:
         """The context given to a tool call of a step."""
-        return ToolContext(self.run_id, step_id, call_id, self.request.workspace, self.request.tools)
+        return ToolContext(
+            self.run_id, step_id, call_id, self.request.workspace, self.request.tools, self.request.owner.uid
+        )
 
     def steps_in(self, *states: StepState) -> tuple[StepSnapshot, ...]:
         """The steps in one of these states, in plan order."""

@@ -40,7 +40,7 @@ def peer_of(connection: socket.socket) -> Peer:
 
 @frozen
 class AccessRule:
-    """The users that may connect, and the maximum number of connections.
+    """The users that may connect, and the maximum number of connections in all and of one user.
 
     Without user and group ids, every user may connect whom the socket's file mode admits. The daemon's own
     user and root may always connect: they can read its memory anyway.
@@ -48,20 +48,28 @@ class AccessRule:
 
     user_ids: frozenset[int] = field(default_factory=frozenset)
     group_ids: frozenset[int] = field(default_factory=frozenset)
-    max_connections: int = 64
+    max_connections: int = 128
+    max_connections_per_user: int = 32
     handshake_seconds: float = 10.0
 
-    def objection(self, peer: Peer, connections: int) -> AeondError | None:
-        """The error for this peer with that many connections open; None if it is admitted."""
+    def objection(self, peer: Peer, connections: int, own_connections: int) -> AeondError | None:
+        """The error for this peer with that many connections open, in all and of its user; None if it is admitted."""
         if not self._allows(peer):
             return RefusedError(
                 f"User {peer.uid} may not use this daemon: add the user to socket.allow_users or one of"
                 " its groups to socket.allow_groups.",
                 reason="USER_REFUSED",
             )
+        if own_connections >= self.max_connections_per_user:
+            return OverloadedError(
+                f"User {peer.uid} has {own_connections} open connections, the limit for one user: close one, or have an"
+                " administrator raise socket.max_connections_per_user.",
+                reason="USER_CONNECTIONS",
+            )
         if connections >= self.max_connections:
             return OverloadedError(
-                f"All {self.max_connections} connections are in use: close one, or try again later.",
+                f"All {self.max_connections} connections of the daemon are in use by several users: try again later, or"
+                " have an administrator raise socket.max_connections.",
                 reason="TOO_MANY_CONNECTIONS",
             )
         return None

@@ -4,15 +4,16 @@ grpcio can neither use a listening socket inherited from systemd nor identify it
 accepts connections on the listening socket, reads the peer's identity from the Linux kernel, checks it
 against the access rule, and proxies the bytes to the gRPC server on a socket in a private folder. The
 upstream end of each proxied connection is bound to an abstract name, which gRPC reports as the peer of a
-call. The name is created for each connection, cannot be guessed in advance and cannot be bound twice;
-therefore the entry under this name in the door's table identifies the caller.
+call; see `callers`.
+
+A daemon has two doors to one gRPC server: callers at the administrative one are administrators.
 """
 
 import asyncio
 import errno
 import logging
-import secrets
 import socket
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,9 +22,10 @@ from urllib.parse import quote
 import anyio
 import anyio.abc
 
-from aeond.domain.runs.run import Owner
-from aeond.errors import AeondError, RefusedError
+from aeond.domain.runs.run import Caller
+from aeond.errors import AeondError
 from aeond.server.door.access_control import AccessRule, Peer, peer_of
+from aeond.server.door.callers import Callers
 from aeond.server.door.http2_filter import Http2Filter
 from aeond.server.door.proxying import Scratch, splice
 from aeond.server.door.refusal import PREFACE, receive_exactly, refuse
@@ -41,13 +43,22 @@ _OUT_OF_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 class Door:
     """Admits connections while `opened` is active."""
 
-    def __init__(self, listener: socket.socket, inner_path: Path, entry: AccessRule) -> None:
+    def __init__(
+        self,
+        listener: socket.socket,
+        inner_path: Path,
+        entry: AccessRule,
+        callers: Callers,
+        *,
+        is_admin: bool = False,
+    ) -> None:
         self._listener = listener
         self._inner_path = str(inner_path)
         self._entry = entry
         self._scratch = Scratch()
-        self._owners: dict[str, Owner] = {}
-        self._admitted = 0
+        self._callers = callers
+        self._is_admin = is_admin
+        self._admitted: Counter[int] = Counter()  # connections by uid
         self._refusals = 0
 
     def adopt(self, entry: AccessRule) -> None:
@@ -57,19 +68,7 @@ class Door:
     @property
     def connections(self) -> int:
         """The number of open connections, including those that have not sent anything yet."""
-        return self._admitted
-
-    def owner_of(self, peer: str) -> Owner:
-        """The owner of a call, from the peer name that gRPC reports.
-
-        RefusedError (reason NOT_THROUGH_DOOR) for a peer that did not connect through this door.
-        """
-        owner = self._owners.get(peer)
-        if owner is None:
-            raise RefusedError(
-                "Calls are accepted only through the daemon's socket.", reason="NOT_THROUGH_DOOR"
-            )
-        return owner
+        return self._admitted.total()
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
@@ -99,7 +98,7 @@ class Door:
         with connection:
             try:
                 peer = peer_of(connection)
-                objection = self._entry.objection(peer, self._admitted)
+                objection = self._entry.objection(peer, self.connections, self._admitted[peer.uid])
                 if objection is None:
                     await self._let_in(connection, peer)
                 else:
@@ -108,26 +107,24 @@ class Door:
                 log.debug("a connection was interrupted: %s", error)
 
     async def _let_in(self, connection: socket.socket, peer: Peer) -> None:
-        self._admitted += 1
+        self._admitted[peer.uid] += 1
         try:
             if not await self._says_hello(connection):
                 log.info("closed a connection of user %d that does not speak HTTP/2", peer.uid)
                 return
-            name = f"aeond/{secrets.token_hex(16)}/{peer.uid}/{peer.pid}"
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as upstream:
+            with (
+                self._callers.naming(Caller(peer.owner, self._is_admin)) as name,
+                socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as upstream,
+            ):
                 upstream.setblocking(False)
                 upstream.bind(f"\0{name}")
-                shown = f"unix-abstract:{quote(name)}"
-                self._owners[shown] = peer.owner
-                try:
-                    loop = asyncio.get_running_loop()
-                    await loop.sock_connect(upstream, self._inner_path)
-                    await loop.sock_sendall(upstream, PREFACE)
-                    await splice(connection, upstream, self._scratch, Http2Filter().admit)
-                finally:
-                    del self._owners[shown]
+                loop = asyncio.get_running_loop()
+                await loop.sock_connect(upstream, self._inner_path)
+                await loop.sock_sendall(upstream, PREFACE)
+                await splice(connection, upstream, self._scratch, Http2Filter().admit)
         finally:
-            self._admitted -= 1
+            self._admitted[peer.uid] -= 1
+            self._admitted += Counter()  # forgets users without connections
 
     async def _turn_away(self, connection: socket.socket, peer: Peer, objection: AeondError) -> None:
         log.warning(

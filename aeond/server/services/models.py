@@ -3,9 +3,10 @@
 from collections.abc import AsyncIterator
 
 from aeond.api.v1 import models_pb2 as pb
-from aeond.domain.runs.run import Owner
+from aeond.domain.runs.run import Caller
 from aeond.ports import Clock
 from aeond.server.calls import ModelCalls
+from aeond.server.services.administration import require_admin
 from aeond.server.streaming import Part, closing
 from aeond.server.wire import checks
 from aeond.server.wire.pages import page_of, page_size, page_start
@@ -22,13 +23,13 @@ class ModelShim:
         self._calls = calls
         self._clock = clock
 
-    async def generate(self, request: pb.GenerateRequest, _caller: Owner) -> AsyncIterator[Part]:
+    async def generate(self, request: pb.GenerateRequest, _caller: Caller) -> AsyncIterator[Part]:
         question = generate_from_wire(request, self._clock.time())
         async with closing(self._calls.generate(question, _model(request.model))) as chunks:
             async for chunk in chunks:
                 yield Part(to_wire(chunk, pb.GenerateResponse).SerializeToString())
 
-    async def list_models(self, request: pb.ListModelsRequest, _caller: Owner) -> pb.ListModelsResponse:
+    async def list_models(self, request: pb.ListModelsRequest, _caller: Caller) -> pb.ListModelsResponse:
         size = page_size(request.page_size)
         found = await self._calls.list_models(after=page_start(request.page_token, SCOPE), limit=size + 1)
         shown, token = page_of(found, size, SCOPE, lambda model: model.name)
@@ -36,16 +37,20 @@ class ModelShim:
             models=[to_wire(model, pb.Model) for model in shown], next_page_token=token
         )
 
-    async def load_model(self, request: pb.LoadModelRequest, _caller: Owner) -> pb.LoadModelResponse:
+    async def load_model(self, request: pb.LoadModelRequest, caller: Caller) -> pb.LoadModelResponse:
+        require_admin(caller, "load a model")
         return pb.LoadModelResponse(engine=to_wire(await self._calls.load(_model(request.model)), pb.Engine))
 
-    async def unload_model(self, _request: pb.UnloadModelRequest, _caller: Owner) -> pb.UnloadModelResponse:
+    async def unload_model(self, _request: pb.UnloadModelRequest, caller: Caller) -> pb.UnloadModelResponse:
+        require_admin(caller, "unload the model")
         return pb.UnloadModelResponse(engine=to_wire(await self._calls.unload(), pb.Engine))
 
-    async def sleep_model(self, _request: pb.SleepModelRequest, _caller: Owner) -> pb.SleepModelResponse:
+    async def sleep_model(self, _request: pb.SleepModelRequest, caller: Caller) -> pb.SleepModelResponse:
+        require_admin(caller, "put the model to sleep")
         return pb.SleepModelResponse(engine=to_wire(await self._calls.sleep(), pb.Engine))
 
-    async def wake_model(self, _request: pb.WakeModelRequest, _caller: Owner) -> pb.WakeModelResponse:
+    async def wake_model(self, _request: pb.WakeModelRequest, caller: Caller) -> pb.WakeModelResponse:
+        require_admin(caller, "wake the model")
         return pb.WakeModelResponse(engine=to_wire(await self._calls.wake(), pb.Engine))
 
 

@@ -7,7 +7,7 @@ from aeond.domain.plans.plan import Plan
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.live_updates import LiveUpdate
-from aeond.domain.runs.run import Owner, RunRequest, RunSnapshot
+from aeond.domain.runs.run import Caller, RunRequest, RunSnapshot
 from aeond.errors import NotImplementedYetError
 from aeond.server.calls import RunCalls
 from aeond.server.streaming import Part, closing
@@ -32,30 +32,30 @@ class RunShim:
         self._calls = calls
         self._encoded = EventBytes()
 
-    async def create_run(self, request: pb.CreateRunRequest, caller: Owner) -> pb.CreateRunResponse:
+    async def create_run(self, request: pb.CreateRunRequest, caller: Caller) -> pb.CreateRunResponse:
         return pb.CreateRunResponse(run=to_wire(await self._create(request, caller), pb.Run))
 
-    async def run_and_watch(self, request: pb.RunAndWatchRequest, caller: Owner) -> AsyncIterator[Part]:
+    async def run_and_watch(self, request: pb.RunAndWatchRequest, caller: Caller) -> AsyncIterator[Part]:
         run = await self._create(request, caller)
         yield Part(pb.RunAndWatchResponse(run=to_wire(run, pb.Run)).SerializeToString(), 0)
-        async with closing(self._calls.watch(run.run_id, 0)) as watched:
+        async with closing(self._calls.watch(run.run_id, 0, caller)) as watched:
             async for items in watched:
                 for part in batches(items, pb.RunAndWatchResponse.DESCRIPTOR, self._encoded):
                     yield part
 
-    async def watch_run(self, request: pb.WatchRunRequest, _caller: Owner) -> AsyncIterator[Part]:
+    async def watch_run(self, request: pb.WatchRunRequest, caller: Caller) -> AsyncIterator[Part]:
         run_id = checks.word(request.run_id, "run_id")
         after_seq = checks.whole(request.after_seq, "after_seq", 0, MAX_SEQ)
-        async with closing(self._watched(run_id, after_seq, request)) as watched:
+        async with closing(self._watched(run_id, after_seq, request, caller)) as watched:
             async for items in watched:
                 for part in batches(items, pb.WatchRunResponse.DESCRIPTOR, self._encoded, run_id):
                     yield part
 
-    async def get_run(self, request: pb.GetRunRequest, _caller: Owner) -> pb.GetRunResponse:
-        run = await self._calls.get(checks.word(request.run_id, "run_id"))
+    async def get_run(self, request: pb.GetRunRequest, caller: Caller) -> pb.GetRunResponse:
+        run = await self._calls.get(checks.word(request.run_id, "run_id"), caller)
         return pb.GetRunResponse(run=to_wire(run, pb.Run))
 
-    async def list_runs(self, request: pb.ListRunsRequest, _caller: Owner) -> pb.ListRunsResponse:
+    async def list_runs(self, request: pb.ListRunsRequest, caller: Caller) -> pb.ListRunsResponse:
         checks.at_most(request.states, "states", MAX_STATES)
         states = frozenset(
             RUN_STATES.domain(state, f"states[{index}]") for index, state in enumerate(request.states)
@@ -65,6 +65,7 @@ class RunShim:
         size = page_size(request.page_size)
         scope = f"runs {sorted(states)} {session_id} {parent_run_id}"
         found = await self._calls.list_runs(
+            caller,
             states=states,
             session_id=session_id,
             parent_run_id=parent_run_id,
@@ -74,12 +75,12 @@ class RunShim:
         shown, token = page_of(found, size, scope, lambda run: run.run_id)
         return pb.ListRunsResponse(runs=[to_wire(run, pb.RunSummary) for run in shown], next_page_token=token)
 
-    async def cancel_run(self, request: pb.CancelRunRequest, caller: Owner) -> pb.CancelRunResponse:
+    async def cancel_run(self, request: pb.CancelRunRequest, caller: Caller) -> pb.CancelRunResponse:
         run_id = checks.word(request.run_id, "run_id")
         reason = checks.bounded_text(request.reason, "reason", MAX_REASON_CHARS)
         return pb.CancelRunResponse(run=to_wire(await self._calls.cancel(run_id, caller, reason), pb.Run))
 
-    async def answer_run(self, request: pb.AnswerRunRequest, caller: Owner) -> pb.AnswerRunResponse:
+    async def answer_run(self, request: pb.AnswerRunRequest, caller: Caller) -> pb.AnswerRunResponse:
         run_id = checks.word(request.run_id, "run_id")
         question_id = checks.word(request.question_id, "question_id", optional=True)
         checks.bounded_text(request.answer_json, "answer_json", MAX_ANSWER_BYTES, least=1)
@@ -88,7 +89,7 @@ class RunShim:
             run=to_wire(await self._calls.answer(run_id, question_id, answer, caller), pb.Run)
         )
 
-    async def decide_run(self, request: pb.DecideRunRequest, caller: Owner) -> pb.DecideRunResponse:
+    async def decide_run(self, request: pb.DecideRunRequest, caller: Caller) -> pb.DecideRunResponse:
         run_id = checks.word(request.run_id, "run_id")
         step_id = checks.word(request.step_id, "step_id", optional=True)
         _refuse_if(request.HasField("approval"), "approval")
@@ -96,10 +97,10 @@ class RunShim:
         run = await self._calls.decide(run_id, step_id, resolution, caller)
         return pb.DecideRunResponse(run=to_wire(run, pb.Run))
 
-    async def fork_run(self, request: pb.ForkRunRequest, caller: Owner) -> pb.ForkRunResponse:
+    async def fork_run(self, request: pb.ForkRunRequest, caller: Caller) -> pb.ForkRunResponse:
         asked = ForkRequest(
             run_id=checks.word(request.run_id, "run_id"),
-            owner=caller,
+            caller=caller,
             after_seq=checks.whole(request.after_seq, "after_seq", 0, MAX_SEQ),
             plan=plan_from_wire(request.plan, "") if request.HasField("plan") else None,
             model=checks.word(request.model, "model", optional=True),
@@ -108,42 +109,42 @@ class RunShim:
         )
         return pb.ForkRunResponse(run=to_wire(await self._calls.fork(asked), pb.Run))
 
-    async def replay_run(self, request: pb.ReplayRunRequest, _caller: Owner) -> AsyncIterator[Part]:
+    async def replay_run(self, request: pb.ReplayRunRequest, caller: Caller) -> AsyncIterator[Part]:
         run_id = checks.word(request.run_id, "run_id")
         until_seq = checks.whole(request.until_seq, "until_seq", 0, MAX_SEQ)
-        async with closing(self._calls.replay(run_id, until_seq)) as replayed:
+        async with closing(self._calls.replay(run_id, until_seq, caller)) as replayed:
             async for events in replayed:
                 for part in batches(events, pb.ReplayRunResponse.DESCRIPTOR, self._encoded):
                     yield part
 
-    async def undo_run(self, request: pb.UndoRunRequest, _caller: Owner) -> pb.UndoRunResponse:
-        report = await self._calls.undo(checks.word(request.run_id, "run_id"))
+    async def undo_run(self, request: pb.UndoRunRequest, caller: Caller) -> pb.UndoRunResponse:
+        report = await self._calls.undo(checks.word(request.run_id, "run_id"), caller)
         return to_wire(report, pb.UndoRunResponse)
 
     def _watched(
-        self, run_id: str, after_seq: int, request: pb.WatchRunRequest
+        self, run_id: str, after_seq: int, request: pb.WatchRunRequest, caller: Caller
     ) -> AsyncIterator[Sequence[Event | LiveUpdate]]:
         if not request.include_children:
-            return self._calls.watch(run_id, after_seq)
+            return self._calls.watch(run_id, after_seq, caller)
         checks.at_most(request.child_seqs, "child_seqs", MAX_CHILDREN)
         child_seqs = {
             checks.word(child, "child_seqs"): checks.whole(seq, "child_seqs", 0, MAX_SEQ)
             for child, seq in request.child_seqs.items()
         }
-        return self._calls.watch_tree(run_id, after_seq, child_seqs)
+        return self._calls.watch_tree(run_id, after_seq, child_seqs, caller)
 
     async def _create(
-        self, request: pb.CreateRunRequest | pb.RunAndWatchRequest, caller: Owner
+        self, request: pb.CreateRunRequest | pb.RunAndWatchRequest, caller: Caller
     ) -> RunSnapshot:
         asked, plan = _checked(request, caller)
         return await self._calls.create(asked, plan, BUDGET.read(request.budget, "budget"))
 
 
 def _checked(
-    request: pb.CreateRunRequest | pb.RunAndWatchRequest, caller: Owner
+    request: pb.CreateRunRequest | pb.RunAndWatchRequest, caller: Caller
 ) -> tuple[RunRequest, Plan | None]:
     checks.required(request, "request")
-    asked = RUN_REQUEST.read(request.request, "request", owner=caller)
+    asked = RUN_REQUEST.read(request.request, "request", owner=caller.owner)
     return asked, plan_from_wire(request.plan, asked.text) if request.HasField("plan") else None
 
 

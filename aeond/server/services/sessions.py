@@ -1,7 +1,7 @@
 """Implementation of SessionService."""
 
 from aeond.api.v1 import sessions_pb2 as pb
-from aeond.domain.runs.run import Owner
+from aeond.domain.runs.run import Caller
 from aeond.domain.sessions import MAX_TITLE_CHARS
 from aeond.errors import InvalidInputError
 from aeond.server.calls import SessionCalls
@@ -19,40 +19,42 @@ class SessionShim:
         self._calls = calls
 
     async def create_session(
-        self, request: pb.CreateSessionRequest, caller: Owner
+        self, request: pb.CreateSessionRequest, caller: Caller
     ) -> pb.CreateSessionResponse:
         session = await self._calls.create(
             checks.one_line(request.title, "title", MAX_TITLE_CHARS).strip(),
             checks.labels(request.labels, "labels"),
             checks.word(request.request_id, "request_id", optional=True),
-            caller,
+            caller.owner,
         )
         return pb.CreateSessionResponse(session=to_wire(session, pb.Session))
 
-    async def get_session(self, request: pb.GetSessionRequest, _caller: Owner) -> pb.GetSessionResponse:
-        session = await self._calls.get(checks.word(request.session_id, "session_id"))
+    async def get_session(self, request: pb.GetSessionRequest, caller: Caller) -> pb.GetSessionResponse:
+        session = await self._calls.get(checks.word(request.session_id, "session_id"), caller)
         return pb.GetSessionResponse(session=to_wire(session, pb.Session))
 
-    async def list_sessions(self, request: pb.ListSessionsRequest, _caller: Owner) -> pb.ListSessionsResponse:
+    async def list_sessions(self, request: pb.ListSessionsRequest, caller: Caller) -> pb.ListSessionsResponse:
         size = page_size(request.page_size)
-        found = await self._calls.list_sessions(before=page_start(request.page_token, SCOPE), limit=size + 1)
+        found = await self._calls.list_sessions(
+            caller, before=page_start(request.page_token, SCOPE), limit=size + 1
+        )
         shown, token = page_of(found, size, SCOPE, lambda session: session.place)
         return pb.ListSessionsResponse(
             sessions=[to_wire(session, pb.Session) for session in shown], next_page_token=token
         )
 
     async def delete_session(
-        self, request: pb.DeleteSessionRequest, _caller: Owner
+        self, request: pb.DeleteSessionRequest, caller: Caller
     ) -> pb.DeleteSessionResponse:
-        await self._calls.delete(checks.word(request.session_id, "session_id"))
+        await self._calls.delete(checks.word(request.session_id, "session_id"), caller)
         return pb.DeleteSessionResponse()
 
-    async def list_messages(self, request: pb.ListMessagesRequest, _caller: Owner) -> pb.ListMessagesResponse:
+    async def list_messages(self, request: pb.ListMessagesRequest, caller: Caller) -> pb.ListMessagesResponse:
         session_id = checks.word(request.session_id, "session_id")
         size = page_size(request.page_size)
         scope = f"messages of {session_id}"
         after = _number(page_start(request.page_token, scope))
-        found = await self._calls.messages(session_id, after=after, limit=size + 1)
+        found = await self._calls.messages(session_id, caller, after=after, limit=size + 1)
         shown, token = page_of(
             found, size, scope, lambda said: str(said.number), weight=lambda said: len(said.text)
         )
@@ -61,9 +63,9 @@ class SessionShim:
         )
 
     async def preview_context(
-        self, request: pb.PreviewContextRequest, _caller: Owner
+        self, request: pb.PreviewContextRequest, caller: Caller
     ) -> pb.PreviewContextResponse:
-        context = await self._calls.preview(checks.word(request.session_id, "session_id"))
+        context = await self._calls.preview(checks.word(request.session_id, "session_id"), caller)
         return to_wire(context, pb.PreviewContextResponse)
 
 

@@ -3,7 +3,7 @@ decisions.
 """
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Final
 
 from aeond.domain.runs import events as e
@@ -60,7 +60,7 @@ class Replays:
         for event in events:
             replay.next(event)
 
-    async def replay(self, run_id: str, until_seq: int = 0) -> AsyncIterator[Sequence[e.Event]]:
+    async def replay(self, run_id: str, until_seq: int = 0) -> AsyncGenerator[Sequence[e.Event], None]:
         """The re-created events, a page at a time, up to `until_seq` (0: all).
 
         NotFoundError if the run does not exist, InvalidInputError (reason SEQ_AHEAD) for an event that it has

@@ -1,6 +1,6 @@
 """Runs that wait for disk space: they continue automatically once the journal can be written."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from aeond.errors import StoreError
@@ -15,22 +15,23 @@ class DiskSpaceWait:
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
-        self._run_ids: set[str] = set()
+        self._uids: dict[str, int] = {}  # by run id
 
     def __len__(self) -> int:
-        return len(self._run_ids)
+        return len(self._uids)
 
-    def add(self, run_id: str) -> None:
-        self._run_ids.add(run_id)
+    def add(self, run_id: str, uid: int) -> None:
+        """Adds a run of this user."""
+        self._uids[run_id] = uid
 
     def discard(self, run_id: str) -> None:
-        self._run_ids.discard(run_id)
+        self._uids.pop(run_id, None)
 
-    async def watch(self, free: Callable[[Sequence[str]], None]) -> None:
+    async def watch(self, free: Callable[[str, int], None]) -> None:
         """Releases the runs, oldest first, whenever there is space; StoreError if the journal has failed."""
         while True:
             await self._clock.sleep_until(self._clock.monotonic() + PROBE_SECONDS)
-            if not self._run_ids:
+            if not self._uids:
                 continue
             try:
                 await self._journal.probe()
@@ -38,6 +39,6 @@ class DiskSpaceWait:
                 if error.reason == "JOURNAL_FAILED":
                     raise
                 continue
-            run_ids = sorted(self._run_ids)
-            self._run_ids.clear()
-            free(run_ids)
+            uids, self._uids = self._uids, {}
+            for run_id in sorted(uids):
+                free(run_id, uids[run_id])

@@ -10,7 +10,6 @@ that it occupies itself; and it does not outlive its parent.
 """
 
 import logging
-from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
@@ -19,10 +18,10 @@ from typing import Final, Self
 import anyio
 from anyio.abc import TaskGroup
 
-from aeond.domain.runs.events import Event, EventKind, RunResumed
+from aeond.domain.runs.events import Event, EventKind, RunCreated, RunResumed
 from aeond.domain.runs.run import RunSnapshot, RunState, SuspendReason
 from aeond.errors import AeondError, OverloadedError, ReplayError, StoreError
-from aeond.ports import Clock, Journal, RunLoop, RunLoopFactory
+from aeond.ports import Clock, Journal, RunLoop, RunLoopFactory, RunSummary
 from aeond.service.folding import RunFolding
 from aeond.service.recovery.disk_space import DiskSpaceWait
 from aeond.service.recovery.run_boundary import RunBoundary
@@ -36,7 +35,8 @@ from aeond.service.recovery.waiting import (
 )
 from aeond.service.runs.admission import Admission, AdmissionState
 from aeond.service.runs.question_timeouts import QuestionTimeouts
-from aeond.service.runs.work import Creation, RunLimits, Work, is_recorded, started, too_many_runs
+from aeond.service.runs.run_queue import RunLimits, RunQueue
+from aeond.service.runs.work import Creation, Work, is_recorded, started
 from aeond.service.watching.feed import HotFeed
 
 WAITING: Final = frozenset({RunState.AWAITING_INPUT, RunState.SUSPENDED})
@@ -75,8 +75,7 @@ class RunScheduler:
         self._limits = limits
         self._opening = anyio.Lock()
         self._changed = anyio.Event()
-        self._creating = 0
-        self._waiting: deque[str] = deque()
+        self._waiting = RunQueue()
         # the snapshots of runs created here: they need not be read again
         self._fresh: dict[str, RunSnapshot] = {}
         self._working: dict[str, Work] = {}
@@ -113,12 +112,12 @@ class RunScheduler:
     def adopt(self, limits: RunLimits) -> None:
         """Applies these limits from now on; runs beyond a lowered limit continue to their end."""
         self._limits = limits
-        self._queue(())
+        self._changed.set()
 
     @property
     def idle(self) -> bool:
         """Whether no run is active and no waiting run could be started."""
-        return self._draining or not (self._taking_up or (self._waiting and self._has_place))
+        return self._draining or not (self._taking_up or self._waiting.next_user(self._has_place) is not None)
 
     @property
     def taken_up(self) -> int:
@@ -131,7 +130,7 @@ class RunScheduler:
 
     @property
     def waiting_count(self) -> int:
-        return len(self._waiting) + self._creating
+        return len(self._waiting)
 
     @property
     def attention_count(self) -> int:
@@ -155,30 +154,29 @@ class RunScheduler:
 
         Runs that may wait for a person come first, then the oldest, because questions have deadlines.
         """
-        run_ids: list[str] = []
-        waiting: set[str] = set()
+        runs: list[RunSummary] = []
         while page := await self._journal.list_runs(
-            states=LIVE, before=run_ids[-1] if run_ids else "", limit=PAGE_RUNS
+            states=LIVE, before=runs[-1].run_id if runs else "", limit=PAGE_RUNS
         ):
-            run_ids.extend(summary.run_id for summary in page)
-            waiting.update(summary.run_id for summary in page if summary.state in WAITING)
-        run_ids.reverse()
-        self._queue(sorted(run_ids, key=lambda run_id: run_id not in waiting))
-        return len(run_ids)
+            runs.extend(page)
+        for run in sorted(runs, key=lambda run: (run.state not in WAITING, run.run_id)):
+            self._queue(run.run_id, run.uid)
+        return len(runs)
 
     async def admit(self, *events: Event) -> RunSnapshot:
         """Journals the first events of a new run and queues it. Returns it once they are durable; the run
         continues in the background.
 
-        OverloadedError (reason TOO_MANY_RUNS) if too many are waiting; also the errors of the journal.
+        OverloadedError (reason USER_RUNS or TOO_MANY_RUNS) if too many are waiting; also the errors of the journal.
         """
         self._admission.check()
-        if self.waiting_count >= self._limits.waiting:
-            raise too_many_runs(self.waiting_count)
-        if len(events) == 1 and self._has_place and not self.waiting_count:
+        created = events[0].kind
+        assert isinstance(created, RunCreated), "no event precedes the creation of a run"
+        uid = created.request.owner.uid
+        if len(events) == 1 and self._has_place(uid) and not self._waiting.count(uid):
             events = (*events, started(events[0]))  # RunStarted costs no commit of its own
         creation = Creation(events, self._folding.folded(events))
-        self._creating += 1
+        self._waiting.reserve(uid, self._limits)
         self._group.start_soon(self._create, creation)
         await creation.done.wait()
         if creation.error is not None:
@@ -232,8 +230,8 @@ class RunScheduler:
 
     # ------------------------------------------------------------ tasks
 
-    def _queue(self, run_ids: Sequence[str]) -> None:
-        self._waiting.extend(run_ids)
+    def _queue(self, run_id: str, uid: int) -> None:
+        self._waiting.add(run_id, uid)
         self._changed.set()
 
     async def _create(self, creation: Creation) -> None:
@@ -247,19 +245,18 @@ class RunScheduler:
         else:
             self._feed.publish(creation.events)
             self._fresh[creation.snapshot.run_id] = creation.snapshot
-            self._waiting.append(creation.snapshot.run_id)
-            self._changed.set()
+            self._queue(creation.snapshot.run_id, creation.snapshot.request.owner.uid)
         finally:
-            self._creating -= 1
+            self._waiting.release(creation.snapshot.request.owner.uid)
             creation.done.set()
 
     async def _dispatch(self) -> None:
-        """Assigns free slots to the waiting runs, in order."""
+        """Assigns free slots to the waiting runs, in the order of the queue."""
         while True:
             self._changed = anyio.Event()
-            while self._waiting and self._has_place and not self._draining:
+            while not self._draining and (uid := self._waiting.next_user(self._has_place)) is not None:
                 self._taking_up = True
-                await self._take_up(self._waiting.popleft())
+                await self._take_up(self._waiting.take(uid))
                 self._taking_up = False
                 self._taken_up += 1
             self._feed.show_queue(self._waiting)
@@ -296,7 +293,7 @@ class RunScheduler:
                     loop.deliver(called_off(snapshot))
                 self._begin(loop)
             elif self._idle_runs.rouse(parent_run_id):  # it continues when its parent does
-                self._queue([parent_run_id])
+                self._queue(parent_run_id, snapshot.request.owner.uid)
 
     async def _hand_in(self, run_id: str, kind: EventKind) -> tuple[Work, int]:
         """The work that received the event, and the last event before it."""
@@ -322,7 +319,7 @@ class RunScheduler:
         work = self._working[run_id] = Work(loop)
         self._idle_runs.rouse(run_id)
         if self._idle_runs.rouse(parent_run_id):
-            self._queue([parent_run_id])
+            self._queue(parent_run_id, loop.snapshot.request.owner.uid)
         self._out_of_room.discard(run_id)
         self._group.start_soon(self._work_on, run_id, work)
         return work
@@ -333,7 +330,7 @@ class RunScheduler:
         except StoreError as error:
             if _is_fatal(error):
                 raise
-            self._out_of_room.add(run_id)
+            self._out_of_room.add(run_id, work.loop.snapshot.request.owner.uid)
         else:
             self._settle(work.loop.snapshot, broken=snapshot is None)
         finally:
@@ -350,9 +347,11 @@ class RunScheduler:
         elif needs_a_person(run):
             self._hold(run)
         elif run.state is RunState.SUSPENDED:
-            self._out_of_room.add(run.run_id)
+            self._out_of_room.add(run.run_id, run.request.owner.uid)
         elif run.parked and not self._draining:
-            self._queue([run.run_id])  # check again: the runs it waited for may have continued
+            self._queue(
+                run.run_id, run.request.owner.uid
+            )  # check again: the runs it waited for may have continued
 
     # ------------------------------------------------------------ trees of runs
 
@@ -383,11 +382,11 @@ class RunScheduler:
         summary = await self._journal.summary(run_id)
         return summary is None or summary.state.ended
 
-    @property
-    def _has_place(self) -> bool:
-        """Whether another run may be active; child runs use no slot of their own."""
-        below = sum(bool(work.loop.snapshot.ancestry.parent_run_id) for work in self._working.values())
-        return len(self._working) - below < self._limits.running
+    def _has_place(self, uid: int) -> bool:
+        """Whether another run of this user may be active; child runs use no slot of their own."""
+        runs = [work.loop.snapshot for work in self._working.values()]
+        users = [run.request.owner.uid for run in runs if not run.ancestry.parent_run_id]
+        return len(users) < self._limits.running and users.count(uid) < self._limits.running_per_user
 
     @property
     def _draining(self) -> bool:

@@ -11,7 +11,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation, WorkspaceView
 from aeond.domain.values import JsonValue
 from aeond.errors import AeondError
-from aeond.ports import Clock, Memory
+from aeond.ports import Clock, Memories
 
 MAX_FILES: Final = 60
 MAX_FACTS: Final = 30
@@ -33,7 +33,7 @@ Views = Callable[[str, int, str], Awaitable[WorkspaceView]]
 
 
 class ObservedSituations:
-    """The Situations over the clock, the memory and the workspace.
+    """The Situations over the clock, the memory of the run's user and the workspace.
 
     A run sees the situation in which it began for FRESH_SECONDS: its own results show what changes, and an engine
     need not read the rest again.
@@ -43,9 +43,9 @@ class ObservedSituations:
     what it was given.
     """
 
-    def __init__(self, clock: Clock, memory: Memory, views: Views) -> None:
+    def __init__(self, clock: Clock, memories: Memories, views: Views) -> None:
         self._clock = clock
-        self._memory = memory
+        self._memories = memories
         self._views = views
         self._seen: dict[str, tuple[float, Situation]] = {}  # by run, the oldest first
 
@@ -75,10 +75,11 @@ class ObservedSituations:
         return Situation(self._time(), view.files, view.more_files, tuple(facts), more_facts, view.lines)
 
     async def _facts(self, run: RunSnapshot) -> tuple[Sequence[tuple[str, JsonValue]], bool]:
-        found = await self._memory.search("", MAX_FACTS + 1)
+        memory = self._memories.of(run.request.owner.uid)
+        found = await memory.search("", MAX_FACTS + 1)
         if len(found) <= MAX_FACTS:
             return found, False
-        nearest = await self._memory.recall(run.text, MAX_FACTS)
+        nearest = await memory.recall(run.text, MAX_FACTS)
         return [(fact.key, fact.value) for fact in nearest], True
 
     def _time(self) -> str:

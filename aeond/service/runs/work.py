@@ -7,18 +7,9 @@ import anyio
 
 from aeond.domain.runs.events import Event, EventKind, RunStarted
 from aeond.domain.runs.run import RunSnapshot
-from aeond.errors import AeondError, OverloadedError
-from aeond.frozen import frozen
+from aeond.errors import AeondError
 from aeond.ports import Journal, RunLoop
 from aeond.service.watching.feed import Watcher
-
-
-@frozen
-class RunLimits:
-    """The maximum number of active runs, and of runs waiting for a slot."""
-
-    running: int = 4
-    waiting: int = 64
 
 
 @dataclass(eq=False, slots=True)
@@ -48,14 +39,6 @@ class Creation:
 def started(created: Event) -> Event:
     """The RunStarted event for a run that has a slot as soon as it is created."""
     return Event(created.run_id, created.seq + 1, created.time, created.elapsed_seconds, RunStarted())
-
-
-def too_many_runs(waiting: int) -> OverloadedError:
-    return OverloadedError(
-        f"{waiting} runs are waiting already: retry when some have ended",
-        reason="TOO_MANY_RUNS",
-        retry_after_seconds=5.0,
-    )
 
 
 async def is_recorded(

@@ -47,7 +47,7 @@ class SessionRecords:
     async def beginning(self, created: Event) -> AsyncIterator[None]:
         """Wraps the creation of a run; does nothing for a run without a session.
 
-        NotFoundError (reason SESSION_NOT_FOUND, field `session_id`) if its session does not exist.
+        NotFoundError (reason SESSION_NOT_FOUND, field `session_id`) if its session does not exist or belongs to another user.
         """
         kind, run_id = created.kind, created.run_id
         if not isinstance(kind, RunCreated) or not kind.request.session_id:
@@ -57,7 +57,9 @@ class SessionRecords:
         begun = False
         self._unsure.add(run_id)
         try:
-            await self._store.begin_run(kind.request.session_id, run_id, kind.request.text, created.time)
+            await self._store.begin_run(
+                kind.request.session_id, run_id, kind.request.text, created.time, kind.request.owner.uid
+            )
             begun = True
         finally:
             if not begun:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from aeond.domain.runs.run import Owner
+from aeond.domain.runs.run import Caller, Owner
 from aeond.domain.sessions import Session, SessionContext, SessionMessage
 from aeond.errors import NotFoundError
 from aeond.ports import Clock, Ids
@@ -42,36 +42,33 @@ class Sessions:
         session = Session(self._ids.new_id(), title, now, now, labels=dict(labels), uid=owner.uid)
         return await self._store.create(session, request_id)
 
-    async def get(self, session_id: str) -> Session:
-        """NotFoundError (reason SESSION_NOT_FOUND)."""
+    async def get(self, session_id: str, caller: Caller) -> Session:
+        """NotFoundError (reason SESSION_NOT_FOUND), in the same words for a session that the caller does not see."""
+        await self._check(session_id, caller)
         await self._records.settle(session_id)
-        session = await self._store.get(session_id)
-        if session is None:
-            raise NotFoundError(
-                f"session {session_id!r} does not exist: list the sessions to see the existing ones",
-                reason="SESSION_NOT_FOUND",
-                field="session_id",
-            )
-        return session
+        return await self._check(session_id, caller)
 
-    async def list_sessions(self, *, before: str, limit: int) -> Sequence[Session]:
-        """Most recently changed first; `before` is the place of the session that precedes the page."""
+    async def list_sessions(self, caller: Caller, *, before: str, limit: int) -> Sequence[Session]:
+        """Those that the caller sees, most recently changed first; `before` is the place of the session that precedes the page."""
         await self._records.settle()
-        return await self._store.list_sessions(before, limit)
+        return await self._store.list_sessions(before, limit, caller.sees_only)
 
-    async def delete(self, session_id: str) -> None:
+    async def delete(self, session_id: str, caller: Caller) -> None:
         """Deletes the session with its messages; its runs stay in the journal. NotFoundError as in `get`;
         WrongStateError (reason SESSION_BUSY) while one of its runs is unfinished.
         """
         self._admission.check()
+        await self._check(session_id, caller)
         await self._records.settle(session_id)
         await self._store.delete(session_id)
 
-    async def messages(self, session_id: str, *, after: int, limit: int) -> Sequence[SessionMessage]:
+    async def messages(
+        self, session_id: str, caller: Caller, *, after: int, limit: int
+    ) -> Sequence[SessionMessage]:
         """Messages after number `after`, oldest first; fewer than `limit` only at the end or above the size
         of a page. NotFoundError as in `get`.
         """
-        await self.get(session_id)
+        await self.get(session_id, caller)
         said: list[SessionMessage] = []
         chars = 0
         while len(said) < limit and chars < ENOUGH_CHARS:
@@ -84,10 +81,20 @@ class Sessions:
             chars += sum(len(message.text) for message in page)
         return said
 
-    async def preview(self, session_id: str) -> SessionContext:
+    async def preview(self, session_id: str, caller: Caller) -> SessionContext:
         """The context that a model would see now. NotFoundError as in `get`. Counting tokens may wait for the
         engine, and fails with its errors.
         """
         self._admission.check()
-        await self.get(session_id)
+        await self.get(session_id, caller)
         return await self._contexts.preview(session_id)
+
+    async def _check(self, session_id: str, caller: Caller) -> Session:
+        session = await self._store.get(session_id)
+        if session is None or not caller.sees(session.uid):
+            raise NotFoundError(
+                f"session {session_id!r} does not exist: list the sessions to see the existing ones",
+                reason="SESSION_NOT_FOUND",
+                field="session_id",
+            )
+        return session

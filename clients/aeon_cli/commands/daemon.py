@@ -54,7 +54,7 @@ def reload(context: click.Context, /, as_json: bool) -> int:
     from aeon_cli.exits import Exit
     from aeon_cli.text.printable import one_line
 
-    with connect(context) as client:
+    with connect(context, administers=True) as client:
         changes = client.reload_config()
     if as_json:
         print_json(changes)

@@ -10,8 +10,24 @@ from aeon_cli.grouping import InOrder
 
 
 @click.group(cls=InOrder)
-def memory() -> None:
+@click.option(
+    "--user",
+    metavar="NAME",
+    help="The user whose memory it is, by name or uid. Default: you. For administrators.",
+)
+@click.pass_context
+def memory(context: click.Context, /, user: str | None) -> None:
     """Read and write the long-term memory: keys with JSON values."""
+    context.obj = None if user is None else _uid_of(user)
+
+
+def _uid_of(user: str) -> int:
+    import pwd
+
+    try:
+        return int(user) if user.isdecimal() else pwd.getpwnam(user).pw_uid
+    except KeyError:
+        raise click.UsageError(f"This machine has no user {user!r}.") from None
 
 
 @memory.command("list")
@@ -31,8 +47,8 @@ def list_keys(context: click.Context, /, prefix: str, limit: int, as_json: bool)
     from aeon_cli.text.printable import shown_value
     from aeon_cli.text.tables import print_table
 
-    with connect(context) as client:
-        found = client.search_memory(prefix, limit)
+    with connect(context, administers=context.obj is not None) as client:
+        found = client.search_memory(prefix, limit, uid=context.obj)
     if as_json:
         for key, value in found:
             print_json({"key": key, "value": value})
@@ -49,8 +65,8 @@ def get(context: click.Context, /, key: str, as_json: bool) -> None:
     """Print the value of KEY: text as it is, any other value as JSON."""
     from aeon_cli.text.printable import json_line, printable
 
-    with connect(context) as client:
-        value = client.read_memory(key)
+    with connect(context, administers=context.obj is not None) as client:
+        value = client.read_memory(key, uid=context.obj)
     print(printable(value) if isinstance(value, str) and not as_json else json_line(value))
 
 
@@ -68,8 +84,8 @@ def set_value(context: click.Context, /, key: str, value: str, text: bool) -> No
 
     if value == "-":
         value = read_text("The value")
-    with connect(context) as client:
-        client.write_memory(key, value if text else json_value(value))
+    with connect(context, administers=context.obj is not None) as client:
+        client.write_memory(key, value if text else json_value(value), uid=context.obj)
 
 
 @memory.command("delete")
@@ -80,8 +96,8 @@ def delete(context: click.Context, /, key: str) -> int:
     from aeon_cli.exits import Exit
     from aeon_cli.text.printable import one_line
 
-    with connect(context) as client:
-        existed = client.delete_memory(key)
+    with connect(context, administers=context.obj is not None) as client:
+        existed = client.delete_memory(key, uid=context.obj)
     if not existed:
         print(f"Key {one_line(key)} does not exist.", file=sys.stderr)
     return Exit.ANSWERED if existed else Exit.FAILED

@@ -63,7 +63,7 @@ def load(context: click.Context, /, name: str, wait: bool, as_json: bool) -> int
 
     The daemon downloads the model first if it is not present.
     """
-    with connect(context) as client:
+    with connect(context, administers=True) as client:
         return _begun(client, client.load_model(name), wait=wait, as_json=as_json)
 
 
@@ -75,7 +75,7 @@ def unload(context: click.Context, /, as_json: bool) -> None:
 
     Running requests have 20 seconds to finish. The next request loads the model again.
     """
-    with connect(context) as client:
+    with connect(context, administers=True) as client:
         _print_engine(client.unload_model(), as_json=as_json)
 
 
@@ -87,7 +87,7 @@ def sleep(context: click.Context, /, as_json: bool) -> None:
 
     An engine that cannot free memory by sleeping is unloaded instead. The next request wakes the model.
     """
-    with connect(context) as client:
+    with connect(context, administers=True) as client:
         _print_engine(client.sleep_model(), as_json=as_json)
 
 
@@ -97,7 +97,7 @@ def sleep(context: click.Context, /, as_json: bool) -> None:
 @click.pass_context
 def wake(context: click.Context, /, wait: bool, as_json: bool) -> int:
     """Wake or load the model before a request needs it."""
-    with connect(context) as client:
+    with connect(context, administers=True) as client:
         return _begun(client, client.wake_model(), wait=wait, as_json=as_json)
 
 

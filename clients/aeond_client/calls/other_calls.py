@@ -59,21 +59,21 @@ def call_tool(name: str, arguments: dict[str, Any], workspace: str, seconds: flo
 # ---------------------------------------------------------------- memory
 
 
-def write_memory(key: str, value: Any) -> Call[None]:
+def write_memory(key: str, value: Any, uid: int | None = None) -> Call[None]:
     check_unicode("key", key)
-    request = memory_pb2.WriteMemoryRequest(key=key, value_json=json_text(value))
+    request = memory_pb2.WriteMemoryRequest(key=key, value_json=json_text(value), uid=uid)
     return Call(_MEMORY["WriteMemory"], request, nothing, seconds=CHANGE_SECONDS)
 
 
-def read_memory(key: str) -> Call[Any]:
+def read_memory(key: str, uid: int | None = None) -> Call[Any]:
     check_unicode("key", key)
-    request = memory_pb2.ReadMemoryRequest(key=key)
+    request = memory_pb2.ReadMemoryRequest(key=key, uid=uid)
     return Call(_MEMORY["ReadMemory"], request, lambda reply: values.value(reply.entry.value_json))
 
 
-def search_memory(prefix: str) -> PageCall[tuple[str, Any]]:
+def search_memory(prefix: str, uid: int | None = None) -> PageCall[tuple[str, Any]]:
     check_unicode("prefix", prefix)
-    request = partial(memory_pb2.SearchMemoryRequest, prefix=prefix)
+    request = partial(memory_pb2.SearchMemoryRequest, prefix=prefix, uid=uid)
     return pages(_MEMORY["SearchMemory"], request, "entries", _entry)
 
 
@@ -81,9 +81,9 @@ def _entry(wire: memory_pb2.MemoryEntry) -> tuple[str, Any]:
     return wire.key, values.value(wire.value_json)
 
 
-def delete_memory(key: str) -> Call[bool]:
+def delete_memory(key: str, uid: int | None = None) -> Call[bool]:
     check_unicode("key", key)
-    request = memory_pb2.DeleteMemoryRequest(key=key)
+    request = memory_pb2.DeleteMemoryRequest(key=key, uid=uid)
     # A repeat would report a missing key although this very call had deleted it.
     return Call(_MEMORY["DeleteMemory"], request, lambda reply: bool(reply.existed), False, CHANGE_SECONDS)
 

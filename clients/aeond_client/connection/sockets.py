@@ -38,6 +38,12 @@ def candidates(
     )
 
 
+def admin_socket(path: str) -> str:
+    """The default path of the administrative socket of the daemon whose socket this is."""
+    socket_path = Path(path)
+    return str(socket_path.with_name(f"{socket_path.stem}-admin{socket_path.suffix}"))
+
+
 def _own_socket(environment: Mapping[str, str]) -> Path:
     """The default socket of the user's own daemon, which makes the same choice."""
     session = Path(environment.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")

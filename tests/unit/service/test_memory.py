@@ -7,6 +7,8 @@ from aeond.service.memory import MemoryKeys
 from aeond.service.runs.admission import Admission
 from tests.support.memory import InMemoryMemory
 
+UID = 1000
+
 
 @pytest.fixture
 def keys(admission: Admission) -> MemoryKeys:
@@ -16,47 +18,62 @@ def keys(admission: Admission) -> MemoryKeys:
 @pytest.mark.parametrize("value", [None, 0, "", "text", [1, None], {"a": {"b": 1.5}}])
 async def test_what_was_written_is_read(keys: MemoryKeys, value: str | list[int] | None) -> None:
     """Any JSON value comes back as it was, null included."""
-    await keys.write("key", value)
-    assert await keys.read("key") == value
+    await keys.write(UID, "key", value)
+    assert await keys.read(UID, "key") == value
 
 
 async def test_a_missing_key_is_not_found(keys: MemoryKeys) -> None:
     """A key that only starts another one is not there."""
-    await keys.write("bonus points", 1)
+    await keys.write(UID, "bonus points", 1)
     with pytest.raises(NotFoundError) as raised:
-        await keys.read("bonus")
+        await keys.read(UID, "bonus")
     assert raised.value.reason == "KEY_NOT_FOUND"
 
 
 async def test_keys_are_found_page_by_page(keys: MemoryKeys) -> None:
     """A search goes on after the last key of the page before."""
     for key in ("b/2", "a/1", "b/1", "b/3"):
-        await keys.write(key, key)
-    first = await keys.search("b/", after="", limit=2)
-    second = await keys.search("b/", after=first[-1][0], limit=2)
+        await keys.write(UID, key, key)
+    first = await keys.search(UID, "b/", after="", limit=2)
+    second = await keys.search(UID, "b/", after=first[-1][0], limit=2)
     assert [key for key, _ in (*first, *second)] == ["b/1", "b/2", "b/3"]
 
 
 async def test_deleting_tells_whether_there_was_something(keys: MemoryKeys) -> None:
     """A key is deleted once."""
-    await keys.write("key", 1)
-    assert await keys.delete("key")
-    assert not await keys.delete("key")
+    await keys.write(UID, "key", 1)
+    assert await keys.delete(UID, "key")
+    assert not await keys.delete(UID, "key")
 
 
 async def test_a_key_that_can_be_none_is_refused(keys: MemoryKeys) -> None:
     """An empty key is an error, not an absence."""
     with pytest.raises(InvalidInputError) as raised:
-        await keys.read("")
+        await keys.read(UID, "")
     assert raised.value.reason == "EMPTY_KEY"
 
 
 async def test_a_daemon_that_stops_changes_nothing(keys: MemoryKeys, admission: Admission) -> None:
     """While the daemon drains, memory can be read and not written."""
-    await keys.write("key", 1)
+    await keys.write(UID, "key", 1)
     admission.drain()
-    assert await keys.read("key") == 1
-    for change in (keys.write("key", 2), keys.delete("key")):
+    assert await keys.read(UID, "key") == 1
+    for change in (keys.write(UID, "key", 2), keys.delete(UID, "key")):
         with pytest.raises(UnavailableError):
             await change
-    assert await keys.read("key") == 1
+    assert await keys.read(UID, "key") == 1
+
+
+async def test_a_key_belongs_to_its_user(keys: MemoryKeys) -> None:
+    """Another user neither reads, finds, overwrites nor deletes a key, and is answered as if it did not exist."""
+    await keys.write(UID, "colour", "green")
+    for other in (UID + 1, 0):
+        with pytest.raises(NotFoundError) as raised:
+            await keys.read(other, "colour")
+        with pytest.raises(NotFoundError) as missing:
+            await keys.read(UID, "colour".swapcase())
+        assert raised.value.message == missing.value.message.replace("COLOUR", "colour")
+        assert await keys.search(other, "", after="", limit=9) == []
+        assert not await keys.delete(other, "colour")
+        await keys.write(other, "colour", "red")
+    assert await keys.read(UID, "colour") == "green"

@@ -13,7 +13,7 @@ from aeond.domain.runs.run import Owner, RunRequest, RunState
 from aeond.domain.tools import ToolCall
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from aeond.service.run_use_cases import Bounds
-from tests.support.service_world import ONE_STEP, USER, ScriptedValidator, World, asking
+from tests.support.service_world import CALLER, ONE_STEP, USER, ScriptedValidator, World, asking
 
 NO_BOUNDS = BudgetRequest()
 
@@ -158,8 +158,8 @@ async def test_cancelling_twice_is_cancelling_once(tmp_path: Path) -> None:
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
         with anyio.fail_after(60):
             ended = await world.ended(created.run_id)
-            assert await world.runs.cancel(created.run_id, USER, "") == ended
-            assert await world.runs.cancel(created.run_id, USER, "") == ended
+            assert await world.runs.cancel(created.run_id, CALLER, "") == ended
+            assert await world.runs.cancel(created.run_id, CALLER, "") == ended
 
 
 async def test_cancellations_that_race_all_succeed(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ async def test_cancellations_that_race_all_succeed(tmp_path: Path) -> None:
             await world.planner.started.wait()
             async with anyio.create_task_group() as group:
                 for _ in range(8):
-                    group.start_soon(world.runs.cancel, created.run_id, USER, "")
+                    group.start_soon(world.runs.cancel, created.run_id, CALLER, "")
             assert (await world.ended(created.run_id)).state is RunState.CANCELLED
 
 
@@ -180,9 +180,9 @@ async def test_runs_are_listed_newest_first_page_by_page(tmp_path: Path) -> None
     """A list goes on after the last run of the page before."""
     async with World(tmp_path).working() as world:
         run_ids = [(await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)).run_id for _ in range(5)]
-        first = await world.runs.list_runs(states=frozenset(), session_id="", before="", limit=3)
+        first = await world.runs.list_runs(CALLER, states=frozenset(), session_id="", before="", limit=3)
         second = await world.runs.list_runs(
-            states=frozenset(), session_id="", before=first[-1].run_id, limit=3
+            CALLER, states=frozenset(), session_id="", before=first[-1].run_id, limit=3
         )
     assert [summary.run_id for summary in (*first, *second)] == run_ids[::-1]
 
@@ -191,7 +191,7 @@ async def test_a_run_that_does_not_exist_is_not_found(tmp_path: Path) -> None:
     """Looking at an unknown run says so."""
     async with World(tmp_path).working() as world:
         with pytest.raises(NotFoundError) as raised:
-            await world.runs.get("nobody")
+            await world.runs.get("nobody", CALLER)
     assert raised.value.reason == "RUN_NOT_FOUND"
 
 

@@ -9,7 +9,7 @@ from aeond.capabilities.llm.external.scripted_engine import ScriptedEngine
 from aeond.domain.daemons import ConfigChanges, DaemonState
 from aeond.domain.llm import EngineSnapshot, EngineState
 from aeond.domain.runs.budgets import BudgetRequest
-from aeond.service.runs.work import RunLimits
+from aeond.service.runs.run_queue import RunLimits
 from aeond.service.status import Process, Status
 from tests.support.doubles import ScriptedTool
 from tests.support.service_world import ONE_STEP, ScriptedRegistry, World, asking

@@ -61,7 +61,7 @@ async def test_a_call_without_a_workspace_has_one_of_the_daemon_s(
 ) -> None:
     """A call that names no folder gets none of the caller's."""
     await tools.invoke(ToolCall("a"), "", USER)
-    assert registry.tools["a"].calls[0].workspace == str(tmp_path / "own" / "calls")
+    assert registry.tools["a"].calls[0].workspace == str(tmp_path / "own" / f"calls-{USER.uid}")
 
 
 async def test_a_tool_that_asks_is_for_runs(tools: Tools, registry: ScriptedRegistry) -> None:

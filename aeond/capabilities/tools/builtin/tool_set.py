@@ -15,14 +15,14 @@ from aeond.capabilities.tools.files.searching import search_files_tool
 from aeond.capabilities.tools.files.writing import writing_tools
 from aeond.capabilities.tools.tables.query_table import query_table_tool
 from aeond.capabilities.tools.worker_threads import WorkerThreads
-from aeond.ports import Clock, Memory, Tool
+from aeond.ports import Clock, Memories, Tool
 from aeond.ports.embedding import Embedder
 from aeond.ports.undo import UndoLog
 
 
 def builtin_tools(
     clock: Clock,
-    memory: Memory,
+    memories: Memories,
     files: ContainedFiles,
     threads: WorkerThreads,
     embedder: Embedder,
@@ -40,6 +40,6 @@ def builtin_tools(
         query_table_tool(files, threads),
         *writing_tools(changes),
         *moving_tools(changes),
-        *memory_tools(memory, clock, embedder, undo_log),
+        *memory_tools(memories, clock, embedder, undo_log),
         RequestUserInput(),
     )

@@ -1,4 +1,4 @@
-"""The tools remember, recall and forget, over the Memory port."""
+"""The tools remember, recall and forget, over the Memories port."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
 from aeond.domain.undo import Change, ChangeKind
 from aeond.domain.values import JsonValue, canonical_json, display_json
 from aeond.errors import InvalidInputError, ToolError
-from aeond.ports import Clock, Memory
+from aeond.ports import Clock, Memories
 from aeond.ports.embedding import Embedder
 from aeond.ports.undo import UndoLog
 
@@ -77,18 +77,18 @@ class ForgetArguments(BaseModel):
 
 
 def memory_tools(
-    memory: Memory, clock: Clock, embedder: Embedder, undo: UndoLog | None = None
+    memories: Memories, clock: Clock, embedder: Embedder, undo: UndoLog | None = None
 ) -> Sequence[FunctionTool]:
     """The three tools. With an undo log each change is recorded there before it is made: `before` holds the value as
     JSON, `after` is `content_id` of the new one."""
-    facts = _Facts(memory, clock, embedder, undo)
+    facts = _Facts(memories, clock, embedder, undo)
 
-    async def keys(_context: ToolContext, limit: int, near: str) -> Sequence[str]:
-        return [fact.key for fact in await memory.recall(near, limit)]
+    async def keys(context: ToolContext, limit: int, near: str) -> Sequence[str]:
+        return [fact.key for fact in await memories.of(context.uid).recall(near, limit)]
 
     async def remembered(arguments: RememberArguments, context: ToolContext) -> ToolOutput[Done] | None:
         if undo is None:
-            fact = await memory.find(arguments.key)
+            fact = await memories.of(context.uid).find(arguments.key)
             is_there = fact is not None and _same(fact.value, arguments.value)
             return (
                 ToolOutput(Done(result=_line(_plain(arguments.key), arguments.value))) if is_there else None
@@ -110,18 +110,19 @@ def memory_tools(
     )
     async def remember(arguments: RememberArguments, context: ToolContext) -> ToolOutput[Done]:
         """Remember a fact under a short key, or change it."""
-        found, near = await facts.meant(arguments.key)
+        found, near = await facts.meant(arguments.key, context)
         if found is not None and _same(found.value, arguments.value):
             return ToolOutput(Done(result=f"{_line(found.key, found.value)} already"))
         key = _plain(arguments.key) if found is None else found.key
         before = None if found is None else found.value
         await facts.record(context, key, found, content_id(arguments.value))
-        await memory.write(key, arguments.value)
+        await memories.of(context.uid).write(key, arguments.value)
         return _remembered(key, arguments.value, before, near)
 
     @tool(effect=Effect.READ, example={"text": "birthday of Anna"})
-    async def recall(arguments: RecallArguments, _context: ToolContext) -> RecallResult:
+    async def recall(arguments: RecallArguments, context: ToolContext) -> RecallResult:
         """Look up remembered facts by words or meaning."""
+        memory = memories.of(context.uid)
         if not arguments.text.strip():
             return _listed([Fact(key, value) for key, value in await memory.search("", MAX_LISTED + 1)])
         found = await memory.recall(arguments.text, _COMPARED)
@@ -142,13 +143,13 @@ def memory_tools(
     )
     async def forget(arguments: ForgetArguments, context: ToolContext) -> ToolOutput[Done]:
         """Forget a remembered fact."""
-        fact, _ = await facts.meant(arguments.key)
+        fact, _ = await facts.meant(arguments.key, context)
         if fact is None:
             raise ToolError(
                 f"nothing is remembered as {arguments.key!r}", reason="FACT_NOT_FOUND", field="key"
             )
         await facts.record(context, fact.key, fact, "")
-        await memory.delete(fact.key)
+        await memories.of(context.uid).delete(fact.key)
         return _forgotten(fact)
 
     return remember, recall, forget
@@ -162,18 +163,19 @@ def content_id(value: JsonValue) -> str:
 class _Facts:
     """Finds the fact that a key means, and records changes."""
 
-    def __init__(self, memory: Memory, clock: Clock, embedder: Embedder, undo: UndoLog | None) -> None:
-        self._memory = memory
+    def __init__(self, memories: Memories, clock: Clock, embedder: Embedder, undo: UndoLog | None) -> None:
+        self._memories = memories
         self._clock = clock
         self._embedder = embedder
         self._undo = undo
 
-    async def meant(self, key: str) -> tuple[Fact | None, tuple[str, ...]]:
+    async def meant(self, key: str, context: ToolContext) -> tuple[Fact | None, tuple[str, ...]]:
         """The fact if exactly one can be meant, and keys near the given one."""
-        found = await self._memory.find(key)
+        memory = self._memories.of(context.uid)
+        found = await memory.find(key)
         if found is not None:
             return found, ()
-        others = {fact.key: fact for fact in await self._memory.recall(key, _COMPARED)}
+        others = {fact.key: fact for fact in await memory.recall(key, _COMPARED)}
         same = await same_facts(self._embedder, key, list(others))
         if len(same) == 1:
             return others[same[0]], ()
@@ -208,7 +210,7 @@ class _Facts:
             return None
         owner = context.run_id or context.call_id
         for change in await self._undo.find(owner, context.step_id, context.call_id):
-            there = dict(await self._memory.search(change.path, limit=1))
+            there = dict(await self._memories.of(context.uid).search(change.path, limit=1))
             now = content_id(there[change.path]) if change.path in there else ""
             if change.kind is ChangeKind.FACT and now == change.after:
                 return change

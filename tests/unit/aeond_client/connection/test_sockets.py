@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from aeond_client.connection.sockets import SYSTEM_SOCKET, SocketState, candidates, find_socket, probe
+from aeond_client.connection.sockets import (
+    SYSTEM_SOCKET,
+    SocketState,
+    admin_socket,
+    candidates,
+    find_socket,
+    probe,
+)
 from aeond_client.errors import InvalidInputError, NoDaemonError, RefusedError
 from aeond_client.socket_address import SocketSource
 
@@ -151,3 +158,12 @@ def test_a_socket_of_others_is_a_refusal(tmp_path: Path) -> None:
         with not_root(), pytest.raises(RefusedError) as caught:
             find_socket(path)
     assert caught.value.reason == "SOCKET_DENIED"
+
+
+@pytest.mark.parametrize(
+    ("path", "admin"),
+    [("/run/aeond/aeond.sock", "/run/aeond/aeond-admin.sock"), ("/tmp/x", "/tmp/x-admin")],
+)
+def test_the_administrative_socket_is_beside_the_socket(path: str, admin: str) -> None:
+    """The name of the socket gets -admin before its suffix, as with the daemon's default."""
+    assert admin_socket(path) == admin

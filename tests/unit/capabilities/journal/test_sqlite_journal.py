@@ -327,3 +327,24 @@ async def test_a_second_journal_waits_for_none_of_this_one_s_readers(tmp_path: P
                     group.start_soon(read_on)
                 for seq in range(3, 203, 2):
                     await journal.append(step_turn("r", seq))
+
+
+async def test_a_journal_of_version_1_keeps_its_runs_and_their_users(tmp_path: Path) -> None:
+    """A file from before users were kept apart is upgraded once, and each run belongs to the user that it recorded."""
+    async with journal_in(tmp_path) as journal:
+        for run_id, uid in (("a", 1000), ("b", 5), ("c", -1)):
+            await journal.append(beginning(run_id, uid=uid))
+    old = apsw.Connection(str(tmp_path / "journal.db"))
+    old.execute("DROP INDEX runs_by_user; PRAGMA user_version = 1;")
+    old.close()
+    for _ in range(2):
+        async with journal_in(tmp_path) as journal:
+            for run_id, uid in (("a", 1000), ("b", 5), ("c", -1)):
+                assert [line.run_id for line in await journal.list_runs(uid=uid)] == [run_id]
+                assert len(await journal.read(run_id)) == 2
+    upgraded = apsw.Connection(str(tmp_path / "journal.db"))
+    plan = "EXPLAIN QUERY PLAN SELECT * FROM runs WHERE uid = 1 AND state = 'running' ORDER BY run_id DESC"
+    steps = str(upgraded.execute(plan).fetchall())
+    upgraded.close()
+    assert "runs_by_user" in steps
+    assert "TEMP B-TREE" not in steps

@@ -1,3 +1,4 @@
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,16 +24,15 @@ async def test_memory_outlives_the_process(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["memory.db"]
 
 
-async def test_namespaces_are_apart(tmp_path: Path) -> None:
-    """The same key in two namespaces is two keys, in reading, searching and deleting."""
-    for namespace in ("one", "two"):
-        async with SqliteMemory(tmp_path / "memory.db", namespace) as memory:
-            assert list(await memory.search("")) == []
-            await memory.write("key", namespace)
-    async with SqliteMemory(tmp_path / "memory.db", "one") as memory:
-        assert await memory.delete("key")
-    async with SqliteMemory(tmp_path / "memory.db", "two") as memory:
-        assert list(await memory.search("")) == [("key", "two")]
+async def test_a_user_keeps_its_keys_over_restarts(tmp_path: Path) -> None:
+    """What one user wrote, deleted and left is still apart from what another did after a restart."""
+    for uid in (1, 2):
+        async with SqliteMemory(tmp_path / "memory.db") as memories:
+            assert list(await memories.of(uid).search("")) == []
+            await memories.of(uid).write("key", uid)
+    async with SqliteMemory(tmp_path / "memory.db") as memories:
+        assert await memories.of(1).delete("key")
+        assert list(await memories.of(2).search("")) == [("key", 2)]
 
 
 async def test_a_write_costs_one_sync(tmp_path: Path) -> None:
@@ -117,28 +117,27 @@ VERSION_1 = """
         value TEXT NOT NULL,
         PRIMARY KEY (namespace, key)
     ) STRICT, WITHOUT ROWID;
-    INSERT INTO entries VALUES ('user', 'gate_code', '7714'), ('user', 'Café', '"Krümel"'), ('other', 'x', '[1]');
+    INSERT INTO entries VALUES ('user', 'gate_code', '7714'), ('user', 'Café', '"Krümel"');
     PRAGMA application_id = 1634037113;
     PRAGMA user_version = 1;
 """
 
 
 async def test_a_file_of_version_1_is_upgraded(tmp_path: Path) -> None:
-    """The facts of a file of the first version are read, found by their words and changed as any other."""
+    """The facts of a file of the first version, which recorded no user, become those of the daemon's own user, and are
+    found by their words.
+    """
     connection = apsw.Connection(str(tmp_path / "memory.db"))
     connection.execute(VERSION_1)
     connection.close()
     for _ in range(2):
-        async with SqliteMemory(tmp_path / "memory.db") as memory:
+        async with SqliteMemory(tmp_path / "memory.db", os.geteuid()) as memory:
             assert list(await memory.search("")) == [("Café", "Krümel"), ("gate_code", 7714)]
             assert [fact.key for fact in await memory.recall("krumel", limit=1)] == ["Café"]
             found = await memory.find("Gate Code")
             assert found is not None
             assert found.value == 7714
-    async with SqliteMemory(tmp_path / "memory.db", "other") as memory:
-        assert await memory.read("x") == [1]
-        await memory.write("x", 2)
-        assert await memory.read("x") == 2
+            assert list(await memory.of(os.geteuid() + 1).search("")) == []
 
 
 async def test_an_upgrade_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
@@ -153,7 +152,7 @@ async def test_an_upgrade_that_fails_leaves_the_old_file(tmp_path: Path) -> None
         assert refused.value.reason == "MEMORY_FAILED"
     connection = apsw.Connection(str(tmp_path / "memory.db"))
     assert connection.pragma("user_version") == 1
-    assert connection.execute("SELECT count(*) FROM entries").get == 3
+    assert connection.execute("SELECT count(*) FROM entries").get == 2
     connection.close()
 
 

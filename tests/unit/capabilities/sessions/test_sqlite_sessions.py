@@ -16,7 +16,7 @@ async def test_sessions_outlive_the_process(tmp_path: Path) -> None:
     digest = SessionDigest(1, 1, "hello", ("never",), (), "- hello")
     async with SqliteSessions(tmp_path / "sessions.db") as sessions:
         await sessions.create(Session("a", "Trip", 1.0, 1.0, labels={"x": "y"}, uid=7), "once")
-        await sessions.begin_run("a", "r1", "hello", 2.0)
+        await sessions.begin_run("a", "r1", "hello", 2.0, 7)
         await sessions.keep_digest("a", digest)
     async with SqliteSessions(tmp_path / "sessions.db") as sessions:
         assert await sessions.get("a") == Session("a", "Trip", 1.0, 2.0, 1, 1, {"x": "y"}, 7)
@@ -30,10 +30,10 @@ async def test_a_change_costs_one_sync(tmp_path: Path) -> None:
     """Beginning a run and ending it is synced once each, and reading syncs nothing."""
     with counting_vfs() as (vfs, counts):
         async with SqliteSessions(tmp_path / "sessions.db", vfs=vfs) as sessions:
-            await sessions.create(Session("a"), "")
-            await sessions.begin_run("a", "r0", "hello", 1.0)
+            await sessions.create(Session("a", uid=7), "")
+            await sessions.begin_run("a", "r0", "hello", 1.0, 7)
             counts.clear()
-            await sessions.begin_run("a", "r1", "hello", 2.0)
+            await sessions.begin_run("a", "r1", "hello", 2.0, 7)
             assert counts.syncs == 1
             await sessions.end_run("r1", "hi", 3.0)
             assert counts.syncs == 2
@@ -47,8 +47,8 @@ async def test_after_a_disk_failure_nothing_is_acknowledged(tmp_path: Path) -> N
     """An end that the disk failed is refused until the restart, and then happened whole or not at all."""
     with failing_vfs() as (vfs, failing):
         async with SqliteSessions(tmp_path / "sessions.db", vfs=vfs) as sessions:
-            await sessions.create(Session("a"), "")
-            await sessions.begin_run("a", "r1", "kept", 1.0)
+            await sessions.create(Session("a", uid=7), "")
+            await sessions.begin_run("a", "r1", "kept", 1.0, 7)
             failing.counted, failing.done, failing.fail_at = ("sync",), 0, 1
             for _ in range(2):
                 with pytest.raises(StoreError) as refused:

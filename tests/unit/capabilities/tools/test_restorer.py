@@ -32,7 +32,7 @@ class Place:
 
     async def undo(self, *owners: str) -> UndoReport:
         with anyio.fail_after(60):
-            return await self.restorer.undo(owners or ("run1",))
+            return await self.restorer.undo(owners or ("run1",), -1)
 
     def tree(self) -> dict[str, tuple[bytes, int] | None]:
         """Everything in the folder: content and permissions of files, None for a folder."""
@@ -208,4 +208,4 @@ async def test_a_broken_log_ends_the_work(place: Place) -> None:
             raise StoreError("the disk is broken")
 
     with pytest.raises(StoreError):
-        await Restorer(BrokenLog(), place.tools.files, WorkerThreads(), place.memory).undo(("run1",))
+        await Restorer(BrokenLog(), place.tools.files, WorkerThreads(), place.memory).undo(("run1",), -1)

@@ -107,8 +107,8 @@ def test_a_named_file_has_to_be_there(tmp_path: Path) -> None:
         (
             "\n[runs]\nmax_runing = 3\n",
             (
-                "aeond.toml:3: unknown key runs.max_runing; valid keys are max_running, max_waiting,"
-                " keep_days, budget, budget_limit"
+                "aeond.toml:3: unknown key runs.max_runing; valid keys are max_running, max_running_per_user,"
+                " max_waiting, max_waiting_per_user, keep_days, budget, budget_limit"
             ),
         ),
         (

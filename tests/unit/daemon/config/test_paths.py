@@ -151,3 +151,17 @@ def test_what_the_daemon_keeps_to_itself(tmp_path: Path, monkeypatch: pytest.Mon
         *("tools.py", "vllm"),
     }
     assert {Path("/proc"), Path("/sys")} < set(paths.own_files)
+
+
+@pytest.mark.parametrize(
+    ("path", "admin_path", "admin"),
+    [
+        ("/run/aeond/aeond.sock", "", "/run/aeond/aeond-admin.sock"),
+        ("/srv/x", "", "/srv/x-admin"),
+        ("/srv/x", "/srv/y", "/srv/y"),
+    ],
+)
+def test_the_administrative_socket_is_beside_the_socket(path: str, admin_path: str, admin: str) -> None:
+    """Its name is that of the socket with -admin before the suffix, unless it is configured."""
+    config = Config.model_validate({"socket": {"path": path, "admin_path": admin_path}})
+    assert paths_of(config, FILE).admin_socket == Path(admin)

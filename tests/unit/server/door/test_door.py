@@ -11,8 +11,10 @@ import grpc
 import pytest
 
 from aeond.api.v1 import daemon_pb2, memory_pb2, parts_pb2, runs_pb2
+from aeond.domain.runs.run import Caller, Owner
 from aeond.errors import AeondError, RefusedError
 from aeond.server.door.access_control import AccessRule, Peer
+from aeond.server.door.callers import Callers
 from aeond.server.door.door import Door
 from aeond.server.door.listening import bound_socket
 from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, refused
@@ -25,7 +27,7 @@ STATUS = daemon_pb2.GetStatusRequest()
 class NobodyEnters(AccessRule):
     """Rejects every peer, as if its user were not allowed."""
 
-    def objection(self, peer: Peer, connections: int) -> AeondError | None:
+    def objection(self, peer: Peer, connections: int, own_connections: int) -> AeondError | None:
         return RefusedError(f"User {peer.uid} may not.", reason="USER_REFUSED")
 
 
@@ -73,7 +75,8 @@ async def test_the_upstream_name_tells_user_and_process_and_cannot_be_taken(tmp_
         stack.enter_context(anyio.fail_after(DEADLINE_SECONDS))
         listener = stack.enter_context(bound_socket(tmp_path / "a.sock"))
         await stack.enter_async_context(echo.serving())
-        door = Door(listener, echo.path, AccessRule())
+        callers = Callers()
+        door = Door(listener, echo.path, AccessRule(), callers)
         await stack.enter_async_context(door.opened())
         with socket.socket(socket.AF_UNIX) as client, socket.socket(socket.AF_UNIX) as thief:
             client.setblocking(False)
@@ -83,12 +86,12 @@ async def test_the_upstream_name_tells_user_and_process_and_cannot_be_taken(tmp_
             (name,) = echo.names
             assert name.startswith("aeond/")
             assert name.endswith(f"/{os.getuid()}/{os.getpid()}")
-            assert door.owner_of(f"unix-abstract:{name}").pid == os.getpid()
+            assert callers.of(f"unix-abstract:{name}") == Caller(Owner(os.getuid(), os.getpid()))
             with pytest.raises(OSError, match="in use"):
                 thief.bind(f"\0{name}")
         await wait_until(lambda: door.connections == 0)
         with pytest.raises(RefusedError):
-            door.owner_of(f"unix-abstract:{name}")
+            callers.of(f"unix-abstract:{name}")
 
 
 async def test_a_call_past_the_door_is_refused(tmp_path: Path) -> None:
@@ -207,4 +210,4 @@ async def test_large_and_small_messages_pass_side_by_side(tmp_path: Path) -> Non
             async with anyio.create_task_group() as tasks:
                 for number in range(16):
                     tasks.start_soon(work, number)
-            assert len(world.behind.memory.values) == 96
+            assert len(world.behind.memory.by_user[os.getuid()]) == 96

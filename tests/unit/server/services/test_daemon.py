@@ -52,21 +52,32 @@ async def test_the_status_tells_everything(world: ApiWorld, client: Stubs) -> No
     watching.cancel()
 
 
-async def test_a_reload_tells_the_keys(world: ApiWorld, client: Stubs) -> None:
+async def test_a_reload_tells_the_keys(world: ApiWorld, admin: Stubs) -> None:
     """Keys that changed and keys that need a restart arrive apart."""
     world.behind.daemon.changes = ConfigChanges(("log.level",), ("model.name", "tools.files"))
-    reloaded = await client.daemon.Reload(daemon_pb2.ReloadRequest())
+    reloaded = await admin.daemon.Reload(daemon_pb2.ReloadRequest())
     assert (list(reloaded.changed_keys), list(reloaded.restart_keys)) == (
         ["log.level"],
         ["model.name", "tools.files"],
     )
 
 
-async def test_a_wrong_file_is_told_in_words(world: ApiWorld, client: Stubs) -> None:
+async def test_a_wrong_file_is_told_in_words(world: ApiWorld, admin: Stubs) -> None:
     """A configuration that is wrong is an invalid argument with the mistake in it."""
     world.behind.daemon.config_mistake = "aeond.toml:3: unknown key log.levle"
     with pytest.raises(grpc.RpcError) as raised:
-        await client.daemon.Reload(daemon_pb2.ReloadRequest())
+        await admin.daemon.Reload(daemon_pb2.ReloadRequest())
     code, metadata = status_of(raised.value)
     assert (code, metadata["reason"]) == (grpc.StatusCode.INVALID_ARGUMENT, "CONFIG_INVALID")
     assert "unknown key log.levle" in str(raised.value)
+
+
+async def test_only_the_administrative_socket_reloads(world: ApiWorld, client: Stubs) -> None:
+    """On the main socket even root and the daemon's own user are refused, with the reason and the remedy: every user who
+    could connect used to be able to reload the configuration.
+    """
+    with pytest.raises(grpc.RpcError) as raised:
+        await client.daemon.Reload(daemon_pb2.ReloadRequest())
+    code, metadata = status_of(raised.value)
+    assert (code, metadata["reason"]) == (grpc.StatusCode.PERMISSION_DENIED, "ADMIN_ONLY")
+    assert "aeond-admin.sock" in str(raised.value)

@@ -1,4 +1,6 @@
 import json
+import os
+from typing import Any
 
 import grpc
 import pytest
@@ -21,7 +23,7 @@ async def test_what_is_written_is_read(client: Stubs) -> None:
 
 async def test_searching_goes_through_pages(world: ApiWorld, client: Stubs) -> None:
     """All keys of a prefix come in order, upper and lower case apart, also when values are large."""
-    world.behind.memory.values = {f"a{n}": "x" * 400_000 for n in range(5)} | {"A1": 1, "b": 2}
+    world.behind.memory.by_user[os.getuid()] = {f"a{n}": "x" * 400_000 for n in range(5)} | {"A1": 1, "b": 2}
     seen: list[str] = []
     token = ""
     pages = 0
@@ -56,4 +58,29 @@ async def test_what_cannot_be_remembered_is_refused(
     """Keys and values out of form are refused and nothing is written."""
     async with refused(grpc.StatusCode.INVALID_ARGUMENT, reason, field):
         await client.memory.WriteMemory(request_)
-    assert world.behind.memory.values == {}
+    assert not world.behind.memory.by_user
+
+
+async def test_an_administrator_uses_the_memory_of_any_user(
+    world: ApiWorld, client: Stubs, admin: Stubs
+) -> None:
+    """A user is named by its uid on the administrative socket; on the main one only the caller's own is accepted."""
+    await admin.memory.WriteMemory(memory_pb2.WriteMemoryRequest(key="k", value_json="1", uid=5))
+    assert (
+        await admin.memory.ReadMemory(memory_pb2.ReadMemoryRequest(key="k", uid=5))
+    ).entry.value_json == "1"
+    assert world.behind.memory.by_user[5] == {"k": 1}
+    own = memory_pb2.SearchMemoryRequest(uid=os.getuid())
+    assert not (await client.memory.SearchMemory(own)).entries
+    assert not (await admin.memory.SearchMemory(memory_pb2.SearchMemoryRequest())).entries
+    calls: list[tuple[Any, Any]] = [
+        (client.memory.WriteMemory, memory_pb2.WriteMemoryRequest(key="k", value_json="2", uid=5)),
+        (client.memory.ReadMemory, memory_pb2.ReadMemoryRequest(key="k", uid=5)),
+        (client.memory.ReadMemory, memory_pb2.ReadMemoryRequest(key="missing", uid=5)),
+        (client.memory.SearchMemory, memory_pb2.SearchMemoryRequest(uid=5)),
+        (client.memory.DeleteMemory, memory_pb2.DeleteMemoryRequest(key="k", uid=5)),
+    ]
+    for call, request in calls:
+        async with refused(grpc.StatusCode.PERMISSION_DENIED, "ADMIN_ONLY"):
+            await call(request)
+    assert (await admin.memory.DeleteMemory(memory_pb2.DeleteMemoryRequest(key="k", uid=5))).existed

@@ -1,4 +1,5 @@
 from datetime import UTC, datetime
+from typing import Any
 
 import grpc
 import pytest
@@ -117,7 +118,7 @@ async def test_leaving_an_answer_frees_the_model(world: ApiWorld, client: Stubs)
     await world.behind.models.closed.wait()
 
 
-async def test_models_are_listed_loaded_and_unloaded(client: Stubs) -> None:
+async def test_models_are_listed_loaded_and_unloaded(client: Stubs, admin: Stubs) -> None:
     """The catalogue is paged; loading answers at once with the engine's state, and so does unloading."""
     first = await client.models.ListModels(models_pb2.ListModelsRequest(page_size=1))
     last = await client.models.ListModels(
@@ -125,23 +126,38 @@ async def test_models_are_listed_loaded_and_unloaded(client: Stubs) -> None:
     )
     assert [model.name for model in (*first.models, *last.models)] == ["large", "small"]
     assert last.models[0].metadata_json == '{"quantised":true}'
-    loading = (await client.models.LoadModel(models_pb2.LoadModelRequest(model="large"))).engine
+    loading = (await admin.models.LoadModel(models_pb2.LoadModelRequest(model="large"))).engine
     assert (loading.state, loading.model) == (models_pb2.ENGINE_STATE_STARTING, "large")
     assert (loading.activity, loading.progress) == ("loading", 0.5)
-    gone = (await client.models.UnloadModel(models_pb2.UnloadModelRequest())).engine
+    gone = (await admin.models.UnloadModel(models_pb2.UnloadModelRequest())).engine
     assert gone.state == models_pb2.ENGINE_STATE_COLD
     async with refused(grpc.StatusCode.NOT_FOUND, "MODEL_NOT_FOUND"):
-        await client.models.LoadModel(models_pb2.LoadModelRequest(model="none"))
+        await admin.models.LoadModel(models_pb2.LoadModelRequest(model="none"))
     async with refused(grpc.StatusCode.NOT_FOUND, "MODEL_NOT_FOUND"):
         async for _ in client.models.Generate(models_pb2.GenerateRequest(messages=[USER], model="small!")):
             pass
 
 
-async def test_the_engine_sleeps_and_wakes(client: Stubs) -> None:
+async def test_the_engine_sleeps_and_wakes(admin: Stubs) -> None:
     """Sleeping says what became of the engine, waking begins at once, and an engine at work is a wrong state."""
-    asleep = (await client.models.SleepModel(models_pb2.SleepModelRequest())).engine
+    asleep = (await admin.models.SleepModel(models_pb2.SleepModelRequest())).engine
     assert asleep.state == models_pb2.ENGINE_STATE_ASLEEP
-    waking = (await client.models.WakeModel(models_pb2.WakeModelRequest())).engine
+    waking = (await admin.models.WakeModel(models_pb2.WakeModelRequest())).engine
     assert (waking.state, waking.activity) == (models_pb2.ENGINE_STATE_STARTING, "waking")
     async with refused(grpc.StatusCode.FAILED_PRECONDITION, "ENGINE_BUSY"):
-        await client.models.SleepModel(models_pb2.SleepModelRequest())
+        await admin.models.SleepModel(models_pb2.SleepModelRequest())
+
+
+async def test_only_the_administrative_socket_loads_and_unloads(world: ApiWorld, client: Stubs) -> None:
+    """On the main socket the model stays as it is: every user who could connect used to be able to unload it."""
+    before = world.behind.models.engine
+    changes: list[tuple[Any, Any]] = [
+        (client.models.LoadModel, models_pb2.LoadModelRequest(model="large")),
+        (client.models.UnloadModel, models_pb2.UnloadModelRequest()),
+        (client.models.SleepModel, models_pb2.SleepModelRequest()),
+        (client.models.WakeModel, models_pb2.WakeModelRequest()),
+    ]
+    for change, request in changes:
+        async with refused(grpc.StatusCode.PERMISSION_DENIED, "ADMIN_ONLY"):
+            await change(request)
+    assert world.behind.models.engine == before

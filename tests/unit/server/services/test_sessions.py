@@ -1,4 +1,5 @@
 import json
+import os
 
 import grpc
 import pytest
@@ -6,6 +7,8 @@ import pytest
 from aeond.api.v1 import sessions_pb2 as pb
 from aeond.domain.sessions import Session, SessionContext
 from tests.support.api_world import ApiWorld, Stubs, refused
+
+UID = os.getuid()
 
 
 async def test_a_session_is_made_and_looked_at(client: Stubs) -> None:
@@ -28,7 +31,7 @@ async def test_a_session_is_made_and_looked_at(client: Stubs) -> None:
 async def test_sessions_are_listed_page_by_page(world: ApiWorld, client: Stubs) -> None:
     """All sessions come once each, the one changed last first, in pages."""
     for number in range(5):
-        await world.behind.sessions.create(Session(f"s{number}", changed_time=float(number)), "")
+        await world.behind.sessions.create(Session(f"s{number}", changed_time=float(number), uid=UID), "")
     seen: list[str] = []
     token = ""
     while True:
@@ -43,9 +46,9 @@ async def test_sessions_are_listed_page_by_page(world: ApiWorld, client: Stubs) 
 async def test_messages_are_listed_page_by_page(world: ApiWorld, client: Stubs) -> None:
     """Messages are listed in order with author and run, also if they are large."""
     store = world.behind.sessions
-    await store.create(Session("talk"), "")
+    await store.create(Session("talk", uid=UID), "")
     for number in range(6):
-        await store.begin_run("talk", f"r{number}", "x" * 100_000 + f"?{number}", 100.25)
+        await store.begin_run("talk", f"r{number}", "x" * 100_000 + f"?{number}", 100.25, UID)
         await store.end_run(f"r{number}", "y" * 100_000, 200.0)
     seen: list[pb.Message] = []
     pages, token = 0, ""
@@ -66,7 +69,7 @@ async def test_messages_are_listed_page_by_page(world: ApiWorld, client: Stubs) 
 async def test_a_deleted_session_is_gone(world: ApiWorld, client: Stubs) -> None:
     """A deleted session is not found any more by any call; one with a run that goes on is not deleted."""
     store = world.behind.sessions
-    await store.create(Session("talk"), "")
+    await store.create(Session("talk", uid=UID), "")
     await client.sessions.DeleteSession(pb.DeleteSessionRequest(session_id="talk"))
     for call, request in (
         (client.sessions.GetSession, pb.GetSessionRequest(session_id="talk")),
@@ -80,7 +83,7 @@ async def test_a_deleted_session_is_gone(world: ApiWorld, client: Stubs) -> None
 
 async def test_the_context_is_shown_as_a_model_reads_it(world: ApiWorld, client: Stubs) -> None:
     """The preview has the context's text, its size and its quoted lines."""
-    await world.behind.sessions.create(Session("talk"), "")
+    await world.behind.sessions.create(Session("talk", uid=UID), "")
     world.behind.contexts.context = SessionContext("User: größer", 12, 100, ("never",), 3, 1)
     shown = await client.sessions.PreviewContext(pb.PreviewContextRequest(session_id="talk"))
     assert shown == pb.PreviewContextResponse(
@@ -109,8 +112,8 @@ async def test_a_token_of_another_session_is_refused(world: ApiWorld, client: St
     """A page token goes with one session's messages and with nothing else."""
     store = world.behind.sessions
     for name in ("a", "b"):
-        await store.create(Session(name), "")
-        await store.begin_run(name, f"r{name}", "hello", 1.0)
+        await store.create(Session(name, uid=UID), "")
+        await store.begin_run(name, f"r{name}", "hello", 1.0, UID)
         await store.end_run(f"r{name}", "hi", 2.0)
     page = await client.sessions.ListMessages(pb.ListMessagesRequest(session_id="a", page_size=1))
     async with refused(grpc.StatusCode.INVALID_ARGUMENT, "BAD_PAGE_TOKEN", "page_token"):

@@ -17,7 +17,7 @@ from aeond.errors import InvalidInputError, RefusedError, WrongStateError
 from aeond.ports import ProgressSink
 from aeond.service.run_use_cases import Bounds
 from tests.support.journals import all_events
-from tests.support.service_world import ONE_STEP, USER, World, asking
+from tests.support.service_world import CALLER, ONE_STEP, World, asking
 from tests.support.trees import PlanByTopic, plan, tree_world
 
 TWO_STEPS = Plan(
@@ -48,9 +48,9 @@ async def test_what_the_past_did_is_not_done_again(tmp_path: Path) -> None:
         calls = world.tools["work"].calls
         before = len(calls)
         run_id = events[0].run_id
-        forked = await world.runs.fork(ForkRequest(run_id, USER, seq_of(events, StepEnded)))
+        forked = await world.runs.fork(ForkRequest(run_id, CALLER, seq_of(events, StepEnded)))
         ended = await world.ended(forked.run_id)
-        first = await world.runs.get(run_id)
+        first = await world.runs.get(run_id, CALLER)
     assert [call.step_id for call in calls[before:]] == ["s2"]
     assert ended.state is RunState.SUCCEEDED
     assert [step.output for step in ended.steps.values()] == [step.output for step in first.steps.values()]
@@ -62,8 +62,8 @@ async def test_a_fork_costs_no_more_than_the_first_run_might(tmp_path: Path) -> 
     async with World(tmp_path).working() as world:
         events = await past(world)
         budget = BudgetRequest(ttl=1_000_000, passes=2)
-        forked = await world.runs.fork(ForkRequest(events[0].run_id, USER, budget=budget))
-        first = await world.runs.get(events[0].run_id)
+        forked = await world.runs.fork(ForkRequest(events[0].run_id, CALLER, budget=budget))
+        first = await world.runs.get(events[0].run_id, CALLER)
     assert (forked.bound.ttl, forked.bound.passes) == (first.bound.ttl, 2)
 
 
@@ -73,11 +73,11 @@ async def test_a_fork_costs_no_more_than_new_runs_may(tmp_path: Path) -> None:
         events = await past(world)
         run_id = events[0].run_id
         world.runs.adopt(Bounds(Budget(), Budget(ttl=5, wall_seconds=60.0)))
-        forked = await world.runs.fork(ForkRequest(run_id, USER))
+        forked = await world.runs.fork(ForkRequest(run_id, CALLER))
         assert (forked.bound.ttl, forked.bound.wall_seconds) == (5, 60.0)
         world.runs.adopt(Bounds(Budget(), Budget(ttl=1)))
         with pytest.raises(InvalidInputError, match="ttl") as refused:
-            await world.runs.fork(ForkRequest(run_id, USER, seq_of(events, AnswerStarted)))
+            await world.runs.fork(ForkRequest(run_id, CALLER, seq_of(events, AnswerStarted)))
         assert refused.value.reason == "FORK_DOES_NOT_FIT"
 
 
@@ -88,18 +88,18 @@ async def test_a_fork_works_where_new_runs_may(tmp_path: Path) -> None:
     async with world.working():
         run = await world.runs.create(asking(workspace=str(there)), TWO_STEPS, BudgetRequest())
         await world.ended(run.run_id)
-        forked = await world.runs.fork(ForkRequest(run.run_id, USER))
+        forked = await world.runs.fork(ForkRequest(run.run_id, CALLER))
         assert forked.request.workspace == str(there)
         await world.ended(forked.run_id)
     next_world = replace(world, roots=(tmp_path / "else",))
     async with next_world.working():
         with pytest.raises(RefusedError) as forbidden:
-            await next_world.runs.fork(ForkRequest(run.run_id, USER))
+            await next_world.runs.fork(ForkRequest(run.run_id, CALLER))
     next_world = world.reborn()
     async with next_world.working():
         there.rmdir()
         with pytest.raises(InvalidInputError) as gone:
-            await next_world.runs.fork(ForkRequest(run.run_id, USER))
+            await next_world.runs.fork(ForkRequest(run.run_id, CALLER))
         assert len(await world.journal.list_runs()) == 2
     assert (forbidden.value.reason, gone.value.reason) == ("WORKSPACE_NOT_ALLOWED", "WORKSPACE_UNUSABLE")
 
@@ -108,7 +108,7 @@ async def test_a_fork_leaves_the_folder_of_a_run_to_that_run(tmp_path: Path) -> 
     """Where a run worked in a folder of the daemon's own, its fork gets one too, and a repeat the same fork."""
     async with World(tmp_path).working() as world:
         events = await past(world)
-        asked = ForkRequest(events[0].run_id, USER, request_id="once")
+        asked = ForkRequest(events[0].run_id, CALLER, request_id="once")
         forked = await world.runs.fork(asked)
         again = await world.runs.fork(asked)
     assert forked.request.workspace == str(tmp_path / forked.run_id)
@@ -123,7 +123,7 @@ async def test_a_fork_asks_its_question_anew(tmp_path: Path) -> None:
         run = await world.runs.create(asking(), plan("ask"), BudgetRequest())
         asks = await world.reached(run.run_id, RunState.AWAITING_INPUT)
         world.clock.advance(100.0)
-        asked = ForkRequest(run.run_id, USER, asks.seq, request_id="once")
+        asked = ForkRequest(run.run_id, CALLER, asks.seq, request_id="once")
         forked = await world.runs.fork(asked)
         world.clock.advance(1.0)
         again = await world.runs.fork(asked)
@@ -139,9 +139,9 @@ async def test_what_was_executed_is_not_planned_otherwise(tmp_path: Path) -> Non
         events = await past(world)
         run_id, after = events[0].run_id, seq_of(events, StepEnded)
         with pytest.raises(InvalidInputError) as refused:
-            await world.runs.fork(ForkRequest(run_id, USER, after, plan=Plan("p", (other, second))))
+            await world.runs.fork(ForkRequest(run_id, CALLER, after, plan=Plan("p", (other, second))))
         changed = replace(second, tool_call=ToolCall("work", {"n": 8}))
-        forked = await world.runs.fork(ForkRequest(run_id, USER, after, plan=Plan("p", (first, changed))))
+        forked = await world.runs.fork(ForkRequest(run_id, CALLER, after, plan=Plan("p", (first, changed))))
         ended = await world.ended(forked.run_id)
     assert (refused.value.reason, refused.value.field) == ("FORK_DOES_NOT_FIT", "plan")
     assert refused.value.message.startswith("step s1 had been executed")
@@ -153,7 +153,7 @@ async def test_another_plan_takes_the_place_of_the_rest(tmp_path: Path) -> None:
     changed = Plan("other", (TWO_STEPS.steps[0], PlanStep("s9", "else", ToolCall("work", {"n": 9}))))
     async with World(tmp_path).working() as world:
         events = await past(world)
-        asked = ForkRequest(events[0].run_id, USER, seq_of(events, StepEnded), plan=changed)
+        asked = ForkRequest(events[0].run_id, CALLER, seq_of(events, StepEnded), plan=changed)
         ended = await world.ended((await world.runs.fork(asked)).run_id)
         kinds = [event.kind for event in await all_events(world.journal, ended.run_id)]
     assert [kind.plan.goal for kind in kinds if isinstance(kind, PlanAdopted)][-1] == "other"
@@ -167,7 +167,7 @@ async def test_a_plan_that_cannot_be_executed_is_refused(tmp_path: Path) -> None
         events = await past(world)
         world.validator.problems = (Problem("UNKNOWN_TOOL", "there is no tool", "/steps/0/tool"),)
         with pytest.raises(InvalidInputError) as refused:
-            await world.runs.fork(ForkRequest(events[0].run_id, USER, plan=ONE_STEP))
+            await world.runs.fork(ForkRequest(events[0].run_id, CALLER, plan=ONE_STEP))
         assert (refused.value.reason, refused.value.field) == ("UNKNOWN_TOOL", "plan.steps[0].tool")
         assert len(await world.journal.list_runs()) == 1
 
@@ -178,9 +178,9 @@ async def test_an_answered_run_is_forked_before_its_answer(tmp_path: Path) -> No
         events = await past(world)
         run_id = events[0].run_id
         with pytest.raises(InvalidInputError) as late:
-            await world.runs.fork(ForkRequest(run_id, USER, events[-1].seq))
+            await world.runs.fork(ForkRequest(run_id, CALLER, events[-1].seq))
         assert (late.value.reason, late.value.field) == ("FORK_TOO_LATE", "after_seq")
-        forked = await world.runs.fork(ForkRequest(run_id, USER, seq_of(events, AnswerStarted)))
+        forked = await world.runs.fork(ForkRequest(run_id, CALLER, seq_of(events, AnswerStarted)))
         assert (await world.ended(forked.run_id)).state is RunState.SUCCEEDED
 
 
@@ -197,7 +197,7 @@ async def test_a_run_that_ended_without_an_answer_is_forked_before_its_end(tmp_p
         run = await world.runs.create(asking(), None, BudgetRequest())
         ended = await world.ended(run.run_id)
         with pytest.raises(WrongStateError) as refused:
-            await world.runs.fork(ForkRequest(run.run_id, USER, ended.seq))
+            await world.runs.fork(ForkRequest(run.run_id, CALLER, ended.seq))
     assert refused.value.reason == "RUN_ENDED"
 
 
@@ -207,13 +207,13 @@ async def test_a_plan_that_does_not_fit_the_past_is_refused(tmp_path: Path) -> N
         run = await world.runs.create(asking(), plan("ask"), BudgetRequest())
         asks = await world.reached(run.run_id, RunState.AWAITING_INPUT)
         with pytest.raises(InvalidInputError) as refused:
-            await world.runs.fork(ForkRequest(run.run_id, USER, asks.seq, plan=ONE_STEP))
+            await world.runs.fork(ForkRequest(run.run_id, CALLER, asks.seq, plan=ONE_STEP))
         assert refused.value.reason == "FORK_DOES_NOT_FIT"
         events = await past(world)
         without = Plan("without s1", (PlanStep("s9", "do it", ToolCall("work", {"n": 9})),))
         with pytest.raises(InvalidInputError, match="s1") as refused:
             await world.runs.fork(
-                ForkRequest(events[0].run_id, USER, seq_of(events, StepEnded), plan=without)
+                ForkRequest(events[0].run_id, CALLER, seq_of(events, StepEnded), plan=without)
             )
         assert refused.value.reason == "FORK_DOES_NOT_FIT"
 
@@ -226,7 +226,7 @@ async def test_a_plan_for_a_run_that_could_not_be_planned(tmp_path: Path) -> Non
         failed = await world.ended((await world.runs.create(asking(), None, BudgetRequest())).run_id)
         assert failed.problem is not None
         events = await all_events(world.journal, failed.run_id)
-        asked = ForkRequest(failed.run_id, USER, seq_of(events, PlanningFailed), plan=plan("work"))
+        asked = ForkRequest(failed.run_id, CALLER, seq_of(events, PlanningFailed), plan=plan("work"))
         ended = await world.ended((await world.runs.fork(asked)).run_id)
     assert (ended.state, ended.problem) == (RunState.SUCCEEDED, None)
     assert ended.steps["s1"].state is StepState.SUCCEEDED
@@ -236,7 +236,7 @@ async def test_forks_that_race_give_one_run(tmp_path: Path) -> None:
     """Concurrent forks with one request id return the same run."""
     async with World(tmp_path).working() as world:
         events = await past(world)
-        asked = ForkRequest(events[0].run_id, USER, seq_of(events, RunStarted), request_id="once")
+        asked = ForkRequest(events[0].run_id, CALLER, seq_of(events, RunStarted), request_id="once")
         run_ids: list[str] = []
 
         async def fork() -> None:

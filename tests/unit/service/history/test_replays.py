@@ -18,7 +18,7 @@ from aeond.service.history.replays import Replay
 from aeond.state_machine.decide import decide
 from aeond.state_machine.fold import fold
 from tests.support.journals import all_events
-from tests.support.service_world import USER, World, asking
+from tests.support.service_world import CALLER, World, asking
 from tests.support.strategy import calls
 from tests.support.trees import tree_world
 
@@ -45,7 +45,7 @@ async def answered(world: World, run_id: str) -> list[e.Event]:
     """The events of a run, with its question answered where it asks one."""
     run = await world.reached(run_id, RunState.AWAITING_INPUT, RunState.SUCCEEDED)
     if run.state is RunState.AWAITING_INPUT:
-        await world.runs.answer(run_id, "", "red", USER)
+        await world.runs.answer(run_id, "", "red", CALLER)
     assert (await world.ended(run_id)).state is RunState.SUCCEEDED
     return await all_events(world.journal, run_id)
 
@@ -165,7 +165,7 @@ async def test_a_fork_from_any_event_replays(tmp_path: Path) -> None:
     async with tree_world(tmp_path, {asking().text: SIDE_BY_SIDE}).working() as world:
         events = await recorded(world)
         for seq in range(1, place(events, e.AnswerComposed) + 1):
-            forked = await world.runs.fork(ForkRequest(events[0].run_id, USER, seq))
+            forked = await world.runs.fork(ForkRequest(events[0].run_id, CALLER, seq))
             its_own = await answered(world, forked.run_id)
             assert replayed(its_own) == its_own
 
@@ -178,7 +178,7 @@ async def test_a_fork_with_less_replays_or_is_refused(tmp_path: Path) -> None:
     async with tree_world(tmp_path, {asking().text: SIDE_BY_SIDE}).working() as world:
         events = await recorded(world)
         for seq, llm_calls in product((3, 7, 9, 12), range(1, 12)):
-            asked = ForkRequest(events[0].run_id, USER, seq, budget=BudgetRequest(llm_calls=llm_calls))
+            asked = ForkRequest(events[0].run_id, CALLER, seq, budget=BudgetRequest(llm_calls=llm_calls))
             try:
                 forked = await world.runs.fork(asked)
             except InvalidInputError as error:
@@ -189,7 +189,7 @@ async def test_a_fork_with_less_replays_or_is_refused(tmp_path: Path) -> None:
                 forked.run_id, RunState.AWAITING_INPUT, *(s for s in RunState if s.ended)
             )
             if run.state is RunState.AWAITING_INPUT:
-                await world.runs.answer(run.run_id, "", "red", USER)
+                await world.runs.answer(run.run_id, "", "red", CALLER)
             await world.ended(run.run_id)
             its_own = await all_events(world.journal, run.run_id)
             assert replayed(its_own) == its_own

@@ -8,7 +8,7 @@ from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.run import RunState
 from aeond.errors import NotFoundError, WrongStateError
 from aeond.service.history.undoing import RunUndo
-from tests.support.service_world import USER, asking
+from tests.support.service_world import CALLER, asking
 from tests.support.trees import plan, starting, tree_world
 
 
@@ -34,12 +34,12 @@ async def test_only_ended_runs_are_undone(tmp_path: Path) -> None:
         run = await world.runs.create(asking(), plan("ask"), BudgetRequest())
         await world.reached(run.run_id, RunState.AWAITING_INPUT)
         with pytest.raises(WrongStateError) as refused:
-            await world.runs.undo(run.run_id)
+            await world.runs.undo(run.run_id, CALLER)
         assert refused.value.reason == "RUN_NOT_ENDED"
         with pytest.raises(NotFoundError):
-            await world.runs.undo("none")
+            await world.runs.undo("none", CALLER)
         assert world.undo.asked == []
-        await world.runs.answer(run.run_id, "", "red", USER)
+        await world.runs.answer(run.run_id, "", "red", CALLER)
         await world.ended(run.run_id)
-        await world.runs.undo(run.run_id)
+        await world.runs.undo(run.run_id, CALLER)
     assert world.undo.asked == [(run.run_id,)]

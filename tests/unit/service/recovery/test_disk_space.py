@@ -1,7 +1,5 @@
 """Runs that wait for room on the disk."""
 
-from collections.abc import Sequence
-
 import anyio
 import pytest
 
@@ -32,19 +30,19 @@ async def test_runs_go_on_once_there_is_room() -> None:
     """As long as the disk is full nothing is freed; then all are, the oldest first, and once."""
     journal, clock = FullJournal(), ManualClock()
     waiting = DiskSpaceWait(journal, clock)
-    freed: list[Sequence[str]] = []
+    freed: list[tuple[str, int]] = []
     for run_id in ("b", "a", "c"):
-        waiting.add(run_id)
+        waiting.add(run_id, 1000)
     waiting.discard("c")
     async with anyio.create_task_group() as group:
-        group.start_soon(waiting.watch, freed.append)
+        group.start_soon(waiting.watch, lambda *run: freed.append(run))
         await pass_by(clock, PROBE_SECONDS)
         assert (len(waiting), freed) == (2, [])
         journal.reason = ""
         await pass_by(clock, PROBE_SECONDS)
         await pass_by(clock, PROBE_SECONDS)
         group.cancel_scope.cancel()
-    assert (len(waiting), freed) == (0, [["a", "b"]])
+    assert (len(waiting), freed) == (0, [("a", 1000), ("b", 1000)])
 
 
 async def test_a_journal_that_is_lost_ends_the_watch() -> None:
@@ -52,9 +50,9 @@ async def test_a_journal_that_is_lost_ends_the_watch() -> None:
     journal, clock = FullJournal(), ManualClock()
     journal.reason = "JOURNAL_FAILED"
     waiting = DiskSpaceWait(journal, clock)
-    waiting.add("a")
+    waiting.add("a", 1000)
     with pytest.raises(ExceptionGroup) as raised:
         async with anyio.create_task_group() as group:
-            group.start_soon(waiting.watch, lambda _: None)
+            group.start_soon(waiting.watch, lambda *_: None)
             await pass_by(clock, PROBE_SECONDS)
     assert raised.group_contains(StoreError, match="no room")

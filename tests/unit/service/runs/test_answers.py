@@ -20,7 +20,7 @@ from aeond.state_machine.fold import fold
 from tests.support.doubles import ScriptedTool
 from tests.support.full_journal import FullDisk
 from tests.support.in_memory_journal import InMemoryJournal
-from tests.support.service_world import USER, World, asking
+from tests.support.service_world import CALLER, USER, World, asking
 from tests.support.strategy import calls
 from tests.support.trees import next_daemon, plan, tree_world
 
@@ -41,7 +41,7 @@ async def test_the_answer_is_the_result_of_the_step(tmp_path: Path) -> None:
     """The run continues at once and ends; its journal contains the author of the answer."""
     async with tree_world(tmp_path).working() as world:
         run = await waiting(world)
-        await world.runs.answer(run.run_id, "s1.1", "red", USER)
+        await world.runs.answer(run.run_id, "s1.1", "red", CALLER)
         with anyio.fail_after(PATIENCE):
             ended = await world.ended(run.run_id)
         kinds = [event.kind for event in await world.journal.read(run.run_id)]
@@ -59,9 +59,9 @@ async def test_an_answer_that_does_not_fit_leaves_the_question_open(
     async with tree_world(tmp_path).working() as world:
         run = await waiting(world, BOTH)
         with pytest.raises(InvalidInputError) as refused:
-            await world.runs.answer(run.run_id, question_id, answer, USER)
+            await world.runs.answer(run.run_id, question_id, answer, CALLER)
         assert (refused.value.reason, refused.value.field) == ("ANSWER_INVALID", "answer_json")
-        assert len((await world.runs.get(run.run_id)).questions) == 2
+        assert len((await world.runs.get(run.run_id, CALLER)).questions) == 2
 
 
 async def test_one_question_needs_no_name_and_two_do(tmp_path: Path) -> None:
@@ -69,10 +69,10 @@ async def test_one_question_needs_no_name_and_two_do(tmp_path: Path) -> None:
     async with tree_world(tmp_path).working() as world:
         run = await waiting(world, BOTH)
         with pytest.raises(InvalidInputError, match=r"s1.1, s2.1") as ambiguous:
-            await world.runs.answer(run.run_id, "", "red", USER)
+            await world.runs.answer(run.run_id, "", "red", CALLER)
         assert (ambiguous.value.reason, ambiguous.value.field) == ("QUESTION_AMBIGUOUS", "question_id")
-        await world.runs.answer(run.run_id, "s2.1", 3, USER)
-        still = await world.runs.answer(run.run_id, "", "blue", USER)
+        await world.runs.answer(run.run_id, "s2.1", 3, CALLER)
+        still = await world.runs.answer(run.run_id, "", "blue", CALLER)
         with anyio.fail_after(PATIENCE):
             ended = await world.ended(still.run_id)
     assert [ended.steps[name].output for name in ("s1", "s2")] == ["blue", 3]
@@ -86,7 +86,7 @@ async def test_the_first_answer_wins_also_among_equals(tmp_path: Path) -> None:
 
         async def answer(word: str) -> None:
             try:
-                await world.runs.answer(run.run_id, "", word, USER)
+                await world.runs.answer(run.run_id, "", word, CALLER)
             except WrongStateError as error:
                 assert error.reason == "QUESTION_NOT_OPEN"
             else:
@@ -123,11 +123,11 @@ async def test_runs_are_answered_apart(tmp_path: Path) -> None:
         journal.held = slow.run_id
         with anyio.fail_after(PATIENCE):
             async with anyio.create_task_group() as group:
-                group.start_soon(world.runs.answer, slow.run_id, "", "red", USER)
+                group.start_soon(world.runs.answer, slow.run_id, "", "red", CALLER)
                 await anyio.wait_all_tasks_blocked()
                 with anyio.move_on_after(PATIENCE / 5):
-                    await world.runs.answer(quick.run_id, "", "blue", USER)
-                answered = await world.runs.get(quick.run_id)
+                    await world.runs.answer(quick.run_id, "", "blue", CALLER)
+                answered = await world.runs.get(quick.run_id, CALLER)
                 journal.let_go.set()
             assert (await world.ended(slow.run_id)).steps["s1"].output == "red"
     assert answered.steps["s1"].output == "blue"
@@ -137,12 +137,12 @@ async def test_nobody_asked(tmp_path: Path) -> None:
     """A run that is not there, a run that asks nothing, and a question that never was."""
     async with tree_world(tmp_path).working() as world:
         with pytest.raises(NotFoundError):
-            await world.runs.answer("none", "", "red", USER)
+            await world.runs.answer("none", "", "red", CALLER)
         silent = await world.runs.create(asking(), plan("work"), BudgetRequest())
         asks = await waiting(world)
         for run_id, question_id in ((silent.run_id, ""), (silent.run_id, "s1.1"), (asks.run_id, "s9.1")):
             with pytest.raises(WrongStateError) as never:
-                await world.runs.answer(run_id, question_id, "red", USER)
+                await world.runs.answer(run_id, question_id, "red", CALLER)
             assert never.value.reason == "QUESTION_NOT_OPEN"
 
 
@@ -155,7 +155,7 @@ async def test_a_run_that_waits_holds_no_place_and_burns_no_time(tmp_path: Path)
                 await anyio.lowlevel.checkpoint()
         assert world.scheduler.attention_count == 1
         world.clock.advance(3_600)
-        await world.runs.answer(run.run_id, "", "red", USER)
+        await world.runs.answer(run.run_id, "", "red", CALLER)
         with anyio.fail_after(PATIENCE):
             ended = await world.ended(run.run_id)
     assert ended.state is RunState.SUCCEEDED
@@ -178,11 +178,11 @@ async def test_a_question_outlives_its_daemon_with_work_beside_it(tmp_path: Path
     gate.set()
     async with next_daemon(world).working() as after:
         with anyio.fail_after(PATIENCE):
-            while (await after.runs.get(run.run_id)).steps["s2"].state is not StepState.SUCCEEDED:
+            while (await after.runs.get(run.run_id, CALLER)).steps["s2"].state is not StepState.SUCCEEDED:
                 await anyio.lowlevel.checkpoint()
-            await after.runs.answer(run.run_id, "s1.1", "red", USER)
+            await after.runs.answer(run.run_id, "s1.1", "red", CALLER)
             await after.reached(run.run_id, RunState.AWAITING_INPUT)
-            await after.runs.answer(run.run_id, "s3.1", 2, USER)
+            await after.runs.answer(run.run_id, "s3.1", 2, CALLER)
             ended = await after.ended(run.run_id)
     assert ended.state is RunState.SUCCEEDED
 
@@ -206,14 +206,14 @@ async def test_a_suspended_run_takes_answers(tmp_path: Path) -> None:
     async with next_daemon(world).working() as after:
         with anyio.fail_after(PATIENCE):
             await after.reached(run.run_id, RunState.SUSPENDED)
-            answered = await after.runs.answer(run.run_id, "", "red", USER)
+            answered = await after.runs.answer(run.run_id, "", "red", CALLER)
             assert (answered.state, answered.questions) == (RunState.SUSPENDED, ())
             summary = await after.journal.summary(run.run_id)
             assert summary is not None
             assert summary.state is RunState.SUSPENDED
             with pytest.raises(WrongStateError):
-                await after.runs.answer(run.run_id, "s1.1", "blue", USER)
-            await after.runs.decide(run.run_id, "s2", Resolution.DONE, USER)
+                await after.runs.answer(run.run_id, "s1.1", "blue", CALLER)
+            await after.runs.decide(run.run_id, "s2", Resolution.DONE, CALLER)
             ended = await after.ended(run.run_id)
         events = await after.journal.read(run.run_id)
     assert (ended.state, ended.steps["s1"].output) == (RunState.SUCCEEDED, "red")
@@ -228,9 +228,9 @@ async def test_an_answer_to_a_run_without_room_on_the_disk_is_taken_once_there_i
         run = await waiting(world)
         journal.room = 0
         with pytest.raises(OverloadedError):
-            await world.runs.answer(run.run_id, "", "blue", USER)
+            await world.runs.answer(run.run_id, "", "blue", CALLER)
         journal.room = 100
-        answered = await world.runs.answer(run.run_id, "", "red", USER)
+        answered = await world.runs.answer(run.run_id, "", "red", CALLER)
         assert (answered.state, answered.questions) == (RunState.SUSPENDED, ())
         with anyio.fail_after(PATIENCE):
             while world.scheduler.running_count:

@@ -19,9 +19,9 @@ from aeond.domain.runs.events import (
 from aeond.domain.runs.run import RunSnapshot, RunState
 from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
 from aeond.domain.values import JsonObject, JsonValue
-from aeond.service.runs.work import RunLimits
+from aeond.service.runs.run_queue import RunLimits
 from tests.support.doubles import ScriptedTool
-from tests.support.service_world import USER, World, asking
+from tests.support.service_world import CALLER, USER, World, asking
 from tests.support.strategy import calls
 from tests.support.trees import next_daemon, plan, starting, tree_world
 
@@ -39,14 +39,14 @@ async def begun(world: World, planned: Plan, **bounds: int) -> str:
 async def child_of(world: World, run_id: str, place: int = 0) -> RunSnapshot:
     """A child run of this one, the oldest first."""
     listed = await world.journal.list_runs(parent_run_id=run_id)
-    return await world.runs.get(listed[::-1][place].run_id)
+    return await world.runs.get(listed[::-1][place].run_id, CALLER)
 
 
 async def started(world: World, run_id: str, topics: int = 1) -> list[RunSnapshot]:
     """The child runs of a run, once there are so many."""
     while len(listed := await world.journal.list_runs(parent_run_id=run_id)) < topics:
         await anyio.lowlevel.checkpoint()
-    return [await world.runs.get(run.run_id) for run in reversed(listed)]
+    return [await world.runs.get(run.run_id, CALLER) for run in reversed(listed)]
 
 
 async def test_a_childs_answer_is_the_result_of_the_step(tmp_path: Path) -> None:
@@ -100,7 +100,9 @@ async def test_one_place_is_enough_for_a_tree(tmp_path: Path) -> None:
     async with tree_world(tmp_path, plans, limits=RunLimits(running=1)).working() as world:
         with anyio.fail_after(PATIENCE):
             run = await world.ended(await begun(world, starting("oaks", "elms")))
-        depths = [(await world.runs.get(s.run_id)).ancestry.depth for s in await world.journal.list_runs()]
+        depths = [
+            (await world.runs.get(s.run_id, CALLER)).ancestry.depth for s in await world.journal.list_runs()
+        ]
     assert run.state is RunState.SUCCEEDED
     assert sorted(depths) == [0, 1, 1, 2]
 
@@ -111,7 +113,7 @@ async def test_children_nest_as_deep_as_the_budget_says(tmp_path: Path) -> None:
     async with tree_world(tmp_path, plans).working() as world:
         with anyio.fail_after(PATIENCE):
             run = await world.ended(await begun(world, starting("1"), depth=2))
-        runs = [await world.runs.get(s.run_id) for s in await world.journal.list_runs()]
+        runs = [await world.runs.get(s.run_id, CALLER) for s in await world.journal.list_runs()]
     deepest = max(runs, key=lambda one: one.ancestry.depth)
     assert deepest.ancestry.depth == 2
     assert deepest.steps["s1"].reason == "SUBTASK_TOO_DEEP"
@@ -124,7 +126,7 @@ async def test_a_subtask_within_itself_is_refused(tmp_path: Path) -> None:
     async with tree_world(tmp_path, plans).working() as world:
         with anyio.fail_after(PATIENCE):
             await world.ended(await begun(world, starting("hen"), depth=5))
-        runs = [await world.runs.get(s.run_id) for s in await world.journal.list_runs()]
+        runs = [await world.runs.get(s.run_id, CALLER) for s in await world.journal.list_runs()]
     assert len(runs) == 3
     egg = max(runs, key=lambda one: one.ancestry.depth)
     assert egg.steps["s1"].reason == "SUBTASK_CYCLE"
@@ -152,7 +154,7 @@ async def test_a_cancelled_child_fails_its_step(tmp_path: Path) -> None:
             children = await started(world, run_id, 2)
             slow = next(c for c in children if c.request.text.endswith("slow"))
             await world.reached(slow.run_id, RunState.AWAITING_INPUT)
-            await world.runs.cancel(slow.run_id, USER, "enough")
+            await world.runs.cancel(slow.run_id, CALLER, "enough")
             run = await world.ended(run_id)
     assert (run.steps["s1"].state, run.steps["s1"].reason) == (StepState.FAILED, "SUBTASK_CANCELLED")
     assert run.steps["s2"].state is StepState.SUCCEEDED
@@ -169,7 +171,7 @@ async def test_cancelling_a_run_cancels_all_below_it(tmp_path: Path, effect: Eff
             (two,) = await started(world, one.run_id)
             for asking_run in (two, three):
                 await world.reached(asking_run.run_id, RunState.AWAITING_INPUT)
-            await world.runs.cancel(run_id, USER, "enough")
+            await world.runs.cancel(run_id, CALLER, "enough")
             for summary in await world.journal.list_runs():
                 run = await world.ended(summary.run_id)
                 assert run.state is RunState.CANCELLED, run
@@ -225,13 +227,13 @@ async def test_the_next_daemon_goes_on_with_a_tree(tmp_path: Path, effect: Effec
         with anyio.fail_after(PATIENCE):
             while len(world.tools["wait"].calls) < 2:
                 await anyio.lowlevel.checkpoint()
-            assert (await second.runs.get(run_id)).steps["s1"].attempt == 2
+            assert (await second.runs.get(run_id, CALLER)).steps["s1"].attempt == 2
     gate.set()
     async with next_daemon(world).working() as after:
         with anyio.fail_after(PATIENCE):
             run = await after.ended(run_id)
         assert [s.run_id for s in await after.journal.list_runs(parent_run_id=run_id)] == [child.run_id]
-        assert (await after.runs.get(child.run_id)).state is RunState.SUCCEEDED
+        assert (await after.runs.get(child.run_id, CALLER)).state is RunState.SUCCEEDED
     assert run.state is RunState.SUCCEEDED
     assert run.steps["s1"].output == {"answer": "done"}
 
@@ -244,7 +246,7 @@ async def test_a_child_whose_parent_ended_unseen_is_called_off(tmp_path: Path) -
         with anyio.fail_after(PATIENCE):
             (child,) = await started(world, run_id)
             await world.reached(child.run_id, RunState.AWAITING_INPUT)
-    parent = await world.runs.get(run_id)
+    parent = await world.runs.get(run_id, CALLER)
     kinds: tuple[EventKind, ...] = (RunResumed(), CancelRequested(USER), RunEnded(RunState.CANCELLED))
     await world.journal.append(
         [Event(run_id, parent.seq + n, 1.0, 0.0, kind) for n, kind in enumerate(kinds, start=1)]
@@ -336,7 +338,7 @@ async def test_a_run_rests_while_its_children_wait_for_people(
             world.clock.advance(3_600)
             assert (await world.ended(await begun(world, plan("work")))).state is RunState.SUCCEEDED
             for child in children:
-                await world.runs.answer(child.run_id, "", "red", USER)
+                await world.runs.answer(child.run_id, "", "red", CALLER)
             run = await world.ended(run_id)
     assert run.state is RunState.SUCCEEDED
     assert run.elapsed_seconds < 60

@@ -1,6 +1,7 @@
 """Which runs are worked on."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -18,16 +19,16 @@ from aeond.domain.runs.events import (
     StepStarted,
 )
 from aeond.domain.runs.live_updates import Queued
-from aeond.domain.runs.run import Resolution, RunState, SuspendReason
+from aeond.domain.runs.run import Owner, Resolution, RunState, SuspendReason
 from aeond.domain.tools import Effect, ToolCall
 from aeond.errors import NotFoundError, OverloadedError, StoreError, UnavailableError, WrongStateError
 from aeond.service.recovery.disk_space import PROBE_SECONDS
-from aeond.service.runs.work import RunLimits
+from aeond.service.runs.run_queue import RunLimits
 from tests.support.doubles import ScriptedTool
 from tests.support.full_journal import FullDisk
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.run_host import Gate
-from tests.support.service_world import ONE_STEP, USER, World, asking
+from tests.support.service_world import CALLER, ONE_STEP, USER, World, asking
 
 NO_BOUNDS = BudgetRequest()
 
@@ -57,7 +58,7 @@ async def test_only_so_many_runs_are_worked_on_at_once(tmp_path: Path) -> None:
         with anyio.fail_after(60):
             await gate.entered.wait()
             assert (world.scheduler.running_count, world.scheduler.waiting_count) == (1, 2)
-            assert (await world.runs.get(runs[1].run_id)).state is RunState.PENDING
+            assert (await world.runs.get(runs[1].run_id, CALLER)).state is RunState.PENDING
             places = [world.feed.live_state(run.run_id) for run in runs]
             assert places == [[], [Queued(runs[1].run_id, 0)], [Queued(runs[2].run_id, 1)]]
             gate.open.set()
@@ -126,7 +127,7 @@ async def test_a_running_run_is_cancelled(tmp_path: Path) -> None:
         created = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
         with anyio.fail_after(60):
             await gate.entered.wait()
-            assert (await world.runs.cancel(created.run_id, USER, "enough")).cancel_requested
+            assert (await world.runs.cancel(created.run_id, CALLER, "enough")).cancel_requested
             assert (await world.ended(created.run_id)).state is RunState.CANCELLED
 
 
@@ -139,7 +140,7 @@ async def test_a_waiting_run_is_cancelled_at_once(tmp_path: Path) -> None:
         with anyio.fail_after(60):
             await gate.entered.wait()
             waiting = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-            await world.runs.cancel(waiting.run_id, USER, "")
+            await world.runs.cancel(waiting.run_id, CALLER, "")
             assert (await world.ended(waiting.run_id)).state is RunState.CANCELLED
 
 
@@ -237,10 +238,10 @@ async def test_a_person_decides_about_an_unknown_step(
     async with world.reborn().working() as reborn:
         with anyio.fail_after(60):
             await reborn.reached(created.run_id, RunState.SUSPENDED)
-            await reborn.runs.decide(created.run_id, "s1", resolution, USER)
+            await reborn.runs.decide(created.run_id, "s1", resolution, CALLER)
             run = await reborn.ended(created.run_id)
             with pytest.raises(WrongStateError) as raised:
-                await reborn.runs.decide(created.run_id, "s1", resolution, USER)
+                await reborn.runs.decide(created.run_id, "s1", resolution, CALLER)
     assert run.state is state
     assert len(world.tools["work"].calls) == calls
     assert raised.value.reason == "NOTHING_TO_DECIDE"
@@ -261,7 +262,7 @@ async def test_a_run_that_waits_for_a_person_is_left_alone_at_start(tmp_path: Pa
     async with world.reborn().working() as third:
         await anyio.wait_all_tasks_blocked()
         assert third.scheduler.attention_count == 1
-        assert (await third.runs.get(created.run_id)).seq == before.seq
+        assert (await third.runs.get(created.run_id, CALLER)).seq == before.seq
 
 
 async def test_a_full_disk_suspends_and_room_resumes(tmp_path: Path) -> None:
@@ -368,3 +369,19 @@ async def test_a_crash_is_resumed_from_the_journal(tmp_path: Path) -> None:
     assert len(world.tools["work"].calls) == 2
     assert sum(isinstance(event.kind, RunResumed) for event in events) == 1
     assert [e.kind.attempt for e in events if isinstance(e.kind, StepStarted)] == [1, 1, 2]
+
+
+async def test_one_user_leaves_places_for_others(tmp_path: Path) -> None:
+    """A user with as many active runs as one user may have waits, while another user's run, created last, begins."""
+    world = World(tmp_path, limits=RunLimits(running=3, running_per_user=2))
+    gate = gated(world)
+    async with world.working():
+        mine = [await world.runs.create(asking(), ONE_STEP, NO_BOUNDS) for _ in range(4)]
+        theirs = await world.runs.create(replace(asking(), owner=Owner(5, 1)), ONE_STEP, NO_BOUNDS)
+        with anyio.fail_after(60):
+            await world.reached(theirs.run_id, RunState.RUNNING)
+            assert (world.scheduler.running_count, world.scheduler.waiting_count) == (3, 2)
+            assert (await world.runs.get(mine[2].run_id, CALLER)).state is RunState.PENDING
+            gate.open.set()
+            for run in (*mine, theirs):
+                assert (await world.ended(run.run_id)).state is RunState.SUCCEEDED

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from aeond.domain.runs.run import RunRequest, RunSnapshot
+from aeond.domain.runs.run import Owner, RunRequest, RunSnapshot
 from aeond.domain.runs.situations import WorkspaceView
 from aeond.domain.values import JsonValue
 from aeond.errors import StoreError
@@ -84,3 +84,13 @@ async def test_a_source_that_fails_is_left_out() -> None:
             raise StoreError("the disk is gone")
 
     assert (await situations(Broken(), "a.txt").observe(RUN)).facts == ()
+
+
+async def test_only_the_facts_of_the_runs_user_are_in_view() -> None:
+    """A prompt never shows what another user had remembered."""
+    memory = InMemoryMemory()
+    await memory.of(1000).write("gate", 7)
+    run = replace(RUN, request=replace(RUN.request, owner=Owner(1000, 1)))
+    assert (await situations(memory).observe(run)).facts == (("gate", 7),)
+    other = replace(RUN, run_id="r2", request=replace(RUN.request, owner=Owner(5, 1)))
+    assert (await situations(memory).observe(other)).facts == ()

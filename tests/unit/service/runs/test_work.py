@@ -5,7 +5,7 @@ from pathlib import Path
 from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import PassStarted, RunCreated, RunStarted
 from aeond.domain.runs.run import RunState
-from aeond.service.runs.work import RunLimits
+from aeond.service.runs.run_queue import RunLimits
 from tests.support.doubles import ScriptedTool
 from tests.support.run_host import Gate
 from tests.support.service_world import ONE_STEP, World, asking

@@ -18,7 +18,7 @@ from aeond.domain.runs.run import Ancestry, Owner, RunSnapshot, RunState
 from aeond.domain.sessions import AnsweredQuestion, Session, SessionDigest
 from aeond.service.sessions.answered_questions import answered_questions
 from tests.support.in_memory_journal import InMemoryJournal
-from tests.support.service_world import USER, World, asking
+from tests.support.service_world import CALLER, USER, World, asking
 from tests.support.trees import plan, tree_world
 
 PATIENCE = 10.0
@@ -37,7 +37,7 @@ async def test_an_answer_is_recorded_with_its_question(tmp_path: Path) -> None:
     said them."""
     async with tree_world(tmp_path).working() as world:
         run = await waiting(world, plan("ask"))
-        await world.runs.answer(run.run_id, "s1.1", "red", USER)
+        await world.runs.answer(run.run_id, "s1.1", "red", CALLER)
         with anyio.fail_after(PATIENCE):
             await world.ended(run.run_id)
         past = await world.records.read("talk", "")
@@ -53,7 +53,7 @@ async def test_the_answer_to_a_question_is_no_request(tmp_path: Path) -> None:
     """After a digest that covers the request, neither the question nor its answer is read again."""
     async with tree_world(tmp_path).working() as world:
         run = await waiting(world, plan("ask"))
-        await world.runs.answer(run.run_id, "s1.1", "red", USER)
+        await world.runs.answer(run.run_id, "s1.1", "red", CALLER)
         with anyio.fail_after(PATIENCE):
             await world.ended(run.run_id)
         await world.records.keep_digest("talk", SessionDigest(through=1, exchange_count=1, goal="do it"))

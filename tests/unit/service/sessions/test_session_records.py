@@ -10,9 +10,9 @@ from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.run import RunState
 from aeond.domain.sessions import Session, SessionDigest
 from aeond.errors import AlreadyExistsError, NotFoundError, StoreError
-from aeond.service.runs.work import RunLimits
+from aeond.service.runs.run_queue import RunLimits
 from tests.support.in_memory_journal import InMemoryJournal
-from tests.support.service_world import ONE_STEP, USER, World, asking
+from tests.support.service_world import CALLER, ONE_STEP, USER, World, asking
 
 
 async def session(world: World, name: str = "talk") -> str:
@@ -61,7 +61,7 @@ async def test_a_request_that_is_not_admitted_leaves_no_message(tmp_path: Path) 
     """A run that the daemon refuses, for want of room or because its request id is taken, was never said."""
     async with World(tmp_path, limits=RunLimits(running=1, waiting=0)).working() as world:
         await session(world)
-        with pytest.raises(Exception, match="runs are waiting already"):
+        with pytest.raises(Exception, match="runs of all users are waiting"):
             await world.runs.create(asking(session_id="talk"), ONE_STEP, BudgetRequest())
         assert await said(world) == []
         assert await world.sessions.open_runs() == []
@@ -116,7 +116,7 @@ async def test_a_crash_between_message_and_journal_leaves_nothing(tmp_path: Path
     """A request that was recorded and never journaled is taken back by the next daemon."""
     world = World(tmp_path)
     await session(world)
-    await world.sessions.begin_run("talk", "id-9999", "lost", 5.0)
+    await world.sessions.begin_run("talk", "id-9999", "lost", 5.0, USER.uid)
     async with world.reborn().working() as reborn:
         await reborn.records.settle()
         assert await said(reborn) == []
@@ -171,7 +171,7 @@ async def test_a_cancelled_run_has_no_answer(tmp_path: Path) -> None:
         await session(world)
         world.planner.gate = anyio.Event()
         run = await world.runs.create(asking("do it", session_id="talk"), None, BudgetRequest())
-        await world.runs.cancel(run.run_id, USER, "")
+        await world.runs.cancel(run.run_id, CALLER, "")
         assert (await world.ended(run.run_id)).state is RunState.CANCELLED
         await world.records.settle()
         assert await said(world) == [(Role.USER, "do it")]
@@ -183,7 +183,7 @@ async def test_a_run_reads_what_came_before_it(tmp_path: Path) -> None:
     world = World(tmp_path)
     await session(world)
     for run_id in ("r1", "r2", "r3"):
-        await world.sessions.begin_run("talk", run_id, f"request {run_id}", 1.0)
+        await world.sessions.begin_run("talk", run_id, f"request {run_id}", 1.0, USER.uid)
     await world.sessions.end_run("r1", "answer r1", 2.0)
     world.records._unsure |= {"r2", "r3"}
     past = await world.records.read("talk", "r2")
@@ -205,8 +205,8 @@ async def test_a_fork_reads_what_its_original_did(tmp_path: Path) -> None:
             runs.append(await world.ended(run.run_id))
         await world.records.settle()
         before = await said(world)
-        fork = await world.ended((await world.runs.fork(ForkRequest(runs[1].run_id, USER))).run_id)
-        again = await world.ended((await world.runs.fork(ForkRequest(fork.run_id, USER))).run_id)
+        fork = await world.ended((await world.runs.fork(ForkRequest(runs[1].run_id, CALLER))).run_id)
+        again = await world.ended((await world.runs.fork(ForkRequest(fork.run_id, CALLER))).run_id)
         assert runs[0].answer is not None
         for run in (runs[1], fork, again):
             past = await world.records.read("talk", run.run_id)
@@ -228,11 +228,11 @@ async def test_a_fork_of_what_a_digest_covers_reads_the_messages(tmp_path: Path)
         second, third = [m for m in await world.sessions.messages("talk") if m.role is Role.USER][1:]
         digest = SessionDigest(through=second.number, exchange_count=2, goal="first", kept=("second",))
         await world.records.keep_digest("talk", digest)
-        fork = await world.runs.fork(ForkRequest(second.run_id, USER))
+        fork = await world.runs.fork(ForkRequest(second.run_id, CALLER))
         past = await world.records.read("talk", fork.run_id)
         assert past.digest == SessionDigest()
         assert [message.text for message in past.messages if message.role is Role.USER] == ["first"]
-        later = await world.runs.fork(ForkRequest(third.run_id, USER))
+        later = await world.runs.fork(ForkRequest(third.run_id, CALLER))
         past = await world.records.read("talk", later.run_id)
         assert (past.digest, past.messages) == (digest, ())
 
@@ -241,8 +241,8 @@ async def test_a_digest_stands_for_what_it_covers(tmp_path: Path) -> None:
     """After a digest was kept only what came later is read, without answers to what it covers."""
     world = World(tmp_path)
     await session(world)
-    await world.sessions.begin_run("talk", "r1", "first", 1.0)
-    await world.sessions.begin_run("talk", "r2", "second", 1.0)
+    await world.sessions.begin_run("talk", "r1", "first", 1.0, USER.uid)
+    await world.sessions.begin_run("talk", "r2", "second", 1.0, USER.uid)
     await world.sessions.end_run("r1", "one", 2.0)
     await world.sessions.end_run("r2", "two", 2.0)
     await world.records.keep_digest("talk", SessionDigest(through=1, exchange_count=1, goal="first"))
@@ -255,7 +255,7 @@ async def test_long_answers_are_bounded_and_requests_are_not(tmp_path: Path) -> 
     """Answers are read up to a limit; requests are read in full."""
     world = World(tmp_path)
     await session(world)
-    await world.sessions.begin_run("talk", "r1", "q" * 100_000, 1.0)
+    await world.sessions.begin_run("talk", "r1", "q" * 100_000, 1.0, USER.uid)
     await world.sessions.end_run("r1", "a" * 100_000, 2.0)
     request, answer = (await world.records.read("talk", "")).messages
     assert len(request.text) == 100_000

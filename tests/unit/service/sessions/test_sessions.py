@@ -3,14 +3,14 @@ from pathlib import Path
 import pytest
 
 from aeond.domain.runs.budgets import BudgetRequest
-from aeond.domain.runs.run import Owner
+from aeond.domain.runs.run import Caller, Owner
 from aeond.domain.sessions import Session, SessionContext
 from aeond.errors import NotFoundError, UnavailableError, WrongStateError
 from aeond.service.runs.admission import Admission
 from aeond.service.sessions.sessions import ENOUGH_CHARS, Sessions
 from tests.support.doubles import ManualClock
 from tests.support.in_memory_sessions import InMemorySessions
-from tests.support.service_world import ONE_STEP, USER, NumberedIds, World, asking
+from tests.support.service_world import CALLER, ONE_STEP, USER, NumberedIds, World, asking
 from tests.support.sessions import ScriptedContexts, sessions_in_memory
 
 
@@ -35,7 +35,7 @@ async def test_a_session_belongs_to_who_made_it(tmp_path: Path) -> None:
         )
         assert await sessions.create("Other", {}, "once", Owner(7, 2)) == made
         assert (await sessions.create("Other", {}, "once", Owner(8, 2))).session_id != made.session_id
-        assert await sessions.get(made.session_id) == made
+        assert await sessions.get(made.session_id, Caller(Owner(7, 3))) == made
 
 
 async def test_what_is_shown_is_in_step_with_the_journal(tmp_path: Path) -> None:
@@ -45,9 +45,9 @@ async def test_what_is_shown_is_in_step_with_the_journal(tmp_path: Path) -> None
         made = await sessions.create("", {}, "", USER)
         run = await world.runs.create(asking("do it", session_id=made.session_id), ONE_STEP, BudgetRequest())
         await world.ended(run.run_id)
-        (listed,) = await sessions.list_sessions(before="", limit=10)
+        (listed,) = await sessions.list_sessions(CALLER, before="", limit=10)
         assert (listed.message_count, listed.run_count, listed.title) == (2, 1, "do it")
-        assert len(await sessions.messages(made.session_id, after=0, limit=10)) == 2
+        assert len(await sessions.messages(made.session_id, CALLER, after=0, limit=10)) == 2
 
 
 async def test_a_session_is_deleted_and_its_runs_stay(tmp_path: Path) -> None:
@@ -57,12 +57,18 @@ async def test_a_session_is_deleted_and_its_runs_stay(tmp_path: Path) -> None:
         session_id = (await sessions.create("", {}, "", USER)).session_id
         run = await world.runs.create(asking(session_id=session_id), ONE_STEP, BudgetRequest())
         await world.ended(run.run_id)
-        await sessions.delete(session_id)
-        for look in (sessions.get(session_id), sessions.delete(session_id), sessions.preview(session_id)):
+        await sessions.delete(session_id, CALLER)
+        for look in (
+            sessions.get(session_id, CALLER),
+            sessions.delete(session_id, CALLER),
+            sessions.preview(session_id, CALLER),
+        ):
             with pytest.raises(NotFoundError) as gone:
                 await look
             assert gone.value.reason == "SESSION_NOT_FOUND"
-        runs = await world.runs.list_runs(states=frozenset(), session_id=session_id, before="", limit=5)
+        runs = await world.runs.list_runs(
+            CALLER, states=frozenset(), session_id=session_id, before="", limit=5
+        )
         assert [summary.run_id for summary in runs] == [run.run_id]
 
 
@@ -71,23 +77,27 @@ async def test_a_session_at_work_is_kept(tmp_path: Path) -> None:
     async with World(tmp_path).working() as world:
         sessions = service(world)
         session_id = (await sessions.create("", {}, "", USER)).session_id
-        await world.sessions.begin_run(session_id, "elsewhere", "x", 1.0)
+        await world.sessions.begin_run(session_id, "elsewhere", "x", 1.0, USER.uid)
         world.records._unsure.add("elsewhere")
         with pytest.raises(WrongStateError) as busy:
-            await sessions.delete(session_id)
+            await sessions.delete(session_id, CALLER)
         assert busy.value.reason == "SESSION_BUSY"
 
 
 async def test_nothing_is_begun_while_the_daemon_starts() -> None:
     """Before work is admitted sessions are read, and not made, deleted or counted."""
     store = InMemorySessions()
-    await store.create(Session("talk"), "")
+    await store.create(Session("talk", uid=USER.uid), "")
     sessions = sessions_in_memory(ManualClock(), NumberedIds(), store, ScriptedContexts(), Admission())
-    for begun in (sessions.create("", {}, "", USER), sessions.delete("talk"), sessions.preview("talk")):
+    for begun in (
+        sessions.create("", {}, "", USER),
+        sessions.delete("talk", CALLER),
+        sessions.preview("talk", CALLER),
+    ):
         with pytest.raises(UnavailableError):
             await begun
-    assert (await sessions.get("talk")).session_id == "talk"
-    assert len(await sessions.list_sessions(before="", limit=5)) == 1
+    assert (await sessions.get("talk", CALLER)).session_id == "talk"
+    assert len(await sessions.list_sessions(CALLER, before="", limit=5)) == 1
 
 
 async def test_messages_fill_a_page(tmp_path: Path) -> None:
@@ -98,11 +108,11 @@ async def test_messages_fill_a_page(tmp_path: Path) -> None:
     world.admission.open()
     session_id = (await sessions.create("", {}, "", USER)).session_id
     for number in range(60):
-        await world.sessions.begin_run(session_id, f"r{number}", "x" * 90_000, 1.0)
+        await world.sessions.begin_run(session_id, f"r{number}", "x" * 90_000, 1.0, USER.uid)
         await world.sessions.end_run(f"r{number}", None, 2.0)
-    assert len(await sessions.messages(session_id, after=0, limit=10)) == 10
-    assert [m.number for m in await sessions.messages(session_id, after=58, limit=10)] == [59, 60]
-    most = await sessions.messages(session_id, after=0, limit=60)
+    assert len(await sessions.messages(session_id, CALLER, after=0, limit=10)) == 10
+    assert [m.number for m in await sessions.messages(session_id, CALLER, after=58, limit=10)] == [59, 60]
+    most = await sessions.messages(session_id, CALLER, after=0, limit=60)
     assert ENOUGH_CHARS <= sum(len(message.text) for message in most) < 60 * 90_000
 
 
@@ -111,4 +121,4 @@ async def test_a_preview_is_what_the_orchestration_tells(tmp_path: Path) -> None
     async with World(tmp_path).working() as world:
         sessions = service(world)
         session_id = (await sessions.create("", {}, "", USER)).session_id
-        assert await sessions.preview(session_id) == SessionContext("User: hello", 5, 100, (), 0, 1)
+        assert await sessions.preview(session_id, CALLER) == SessionContext("User: hello", 5, 100, (), 0, 1)

@@ -15,7 +15,7 @@ from aeond.domain.runs.live_updates import TextDelta
 from aeond.domain.runs.run import RunState
 from aeond.errors import InvalidInputError, NotFoundError, UnavailableError
 from aeond.service.watching.tree_stream import TreeWatching
-from tests.support.service_world import USER, World, asking
+from tests.support.service_world import CALLER, World, asking
 from tests.support.trees import plan, starting, tree_world
 
 PATIENCE = 10.0
@@ -117,7 +117,7 @@ async def test_the_stream_stays_until_all_have_ended(tmp_path: Path) -> None:
             while not (below := await world.journal.list_runs(parent_run_id=run_id)):
                 await anyio.lowlevel.checkpoint()
             await world.reached(below[0].run_id, RunState.AWAITING_INPUT)
-            await world.runs.cancel(run_id, USER, "enough")
+            await world.runs.cancel(run_id, CALLER, "enough")
             events = await seen(world, run_id)
     ends = {event.run_id: event.kind.state for event in events if isinstance(event.kind, RunEnded)}
     assert ends == {run_id: RunState.CANCELLED, below[0].run_id: RunState.CANCELLED}

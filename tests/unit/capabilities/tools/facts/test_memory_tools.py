@@ -1,6 +1,7 @@
 """The tools remember, recall and forget."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -263,3 +264,18 @@ async def test_long_values_are_shown_in_short(bench: Bench) -> None:
     said = await bench.said("remember", key="poem", value="roses\nare red " * 50)
     assert said.startswith("poem = roses are red roses")
     assert len(said) < 140
+
+
+async def test_each_user_has_facts_of_its_own(bench: Bench) -> None:
+    """Remembering, recalling and forgetting touch only the facts of the user of the call's run."""
+    theirs = replace(CONTEXT, uid=5)
+    await bench.use("remember", key="colour", value="green")
+    assert (await bench.invoker.invoke(ToolCall("recall", {}, "call2"), theirs)).data == {
+        "facts": [],
+        "truncated": False,
+        "note": "nothing is remembered",
+    }
+    assert not (await bench.invoker.invoke(ToolCall("forget", {"key": "colour"}, "call3"), theirs)).success
+    await bench.invoker.invoke(ToolCall("remember", {"key": "colour", "value": "red"}, "call4"), theirs)
+    assert await bench.found() == {"colour": "green"}
+    assert await bench.memory.of(5).read("colour") == "red"

@@ -100,7 +100,7 @@ def fail(daemon: DaemonProcess, folder: Path, path: Path) -> Iterator[str]:
 def refused_reload(daemon: DaemonProcess, text: str) -> str:
     """What a client hears of a configuration that has a secret in it."""
     daemon.config_file.write_text(f"{text}\n", encoding="utf-8")
-    with Client(daemon.socket) as client:
+    with Client(daemon.admin_socket) as client:
         try:
             return repr(client.reload_config())
         except InvalidInputError as error:

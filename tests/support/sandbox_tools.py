@@ -91,6 +91,13 @@ def remove(arguments: Arguments, context: ToolContext) -> Result:
     return Result()
 
 
+@tool(effect=Effect.WRITE_CONTAINED)
+def rename(arguments: Arguments, context: ToolContext) -> Result:
+    """Renames a file or folder of the workspace."""
+    (Path(context.workspace) / arguments.text).rename(Path(context.workspace, "renamed"))
+    return Result()
+
+
 @tool(effect=Effect.READ)
 def peek(arguments: Arguments, context: ToolContext) -> Result:
     """Tells what it can see: a file, its environment, the networks, its user, its capabilities."""
@@ -167,6 +174,7 @@ TOOLS = [
     spin,
     write,
     remove,
+    rename,
     peek,
     linger,
     hold,

@@ -27,6 +27,7 @@ def tool_socket(path: Path) -> Iterator[Path]:
                     stdin=connection.fileno(),
                     stdout=connection.fileno(),
                     stderr=subprocess.DEVNULL,
+                    env={"LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"},
                     start_new_session=True,
                 )
             process.wait()

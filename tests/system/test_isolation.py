@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from aeond_client.client import Client
+from tests.support.hostile_tools import ATTEMPTS, is_refused
 from tests.support.installed_service import (
     ETC,
     MEMBER,
@@ -36,7 +37,8 @@ SMOLLM2 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53.gguf
 def guarded(service: Service) -> Iterator[Service]:
     """The service with a folder of tools that are not trusted."""
     TOOLS.mkdir()
-    shutil.copy(ROOT / "tests" / "support" / "sandbox_tools.py", TOOLS)
+    for name in ("sandbox_tools.py", "hostile_tools.py"):
+        shutil.copy(ROOT / "tests" / "support" / name, TOOLS)
     service.configure(extra=f'folders = ["{TOOLS}"]\n')
     yield service
     shutil.rmtree(TOOLS)
@@ -93,6 +95,23 @@ def test_a_tool_call_is_a_unit() -> None:
     assert other["file"] == "FileNotFoundError"
     assert not {seen["uid"], other["uid"]} & {0, int(run("id", "--user", "aeond").stdout)}
     assert not [name for name in seen["environment"] if name.startswith("AEOND")]
+
+
+@pytest.mark.usefixtures("guarded")
+def test_a_hostile_tool_is_refused_everything() -> None:
+    """Every attempt of a hostile tool is refused in a unit as it is in bubblewrap."""
+    systemctl("start", "aeond")
+    outcomes = called("attack", secret=str(ETC / "aeond.toml"), pid=os.getpid())
+    assert {name: end for name, end in outcomes.items() if not is_refused(name, end)} == {}
+    assert outcomes.keys() == ATTEMPTS.keys()
+
+
+@pytest.mark.usefixtures("guarded")
+def test_a_hostile_tool_is_bounded() -> None:
+    """A tool that multiplies, or fills file systems in memory, reaches the bounds of its unit."""
+    systemctl("start", "aeond")
+    assert called("multiply") <= 64
+    assert sum(called("fill_memory_disk").values()) <= 448
 
 
 @pytest.mark.usefixtures("guarded")

@@ -7,17 +7,20 @@ import os
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import anyio
 from anyio.abc import Process
 
-import aeond
+from aeond.bound_folders import open_folder
+from aeond.capabilities.sandbox.cgroups import Group, GroupHome
+from aeond.capabilities.sandbox.confinement import MAX_TEMPORARY_BYTES, SYSTEM, python_places
 from aeond.capabilities.sandbox.conversing import END_SECONDS, answer_of, converse, ended
 from aeond.capabilities.sandbox.messages import Request
 from aeond.errors import ToolError
@@ -25,68 +28,128 @@ from aeond.ports import ToolAnswer
 
 RUNNER: Final = ("-I", "-B", "-m", "aeond.capabilities.sandbox.runner")
 MAX_WORDS: Final = 500  # maximum characters of error output kept of a runner that died
-_SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime")
+MAX_SHARED_BYTES: Final = 64 << 20
+_PLACE: Final = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Bubblewrap:
     """Implements Sandbox with `bwrap`: one process tree per errand, in a pid namespace that ends with it.
 
     The workspace is mounted under its own path and is writable; files and folders in `hidden` are not
-    visible, even if they are inside it.
+    visible, even if they are inside it. With `groups`, a control group bounds all processes of an errand together.
     """
 
-    def __init__(self, program: str = "bwrap", hidden: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, program: str = "bwrap", hidden: Sequence[Path] = (), groups: GroupHome | None = None
+    ) -> None:
         self._program = program
         self._hidden = tuple(hidden)
+        self._groups = groups
 
     async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
         program = shutil.which(self._program)
         if program is None:
             raise unavailable("bubblewrap is not installed: apt-get install bubblewrap")
-        options = [*self.options(request.context.workspace), sys.executable, *RUNNER]
-        async with _running(program, options) as running:
-            reader, writer = await asyncio.open_unix_connection(sock=running.ours)
-            try:
-                reply = await converse(reader, writer, request, max_value_bytes)
-            except ToolError as error:
-                if error.reason == "SANDBOX_ENDED":
-                    raise ended(await running.last_words()) from error
-                raise
-            finally:
-                writer.transport.abort()
+        with contextlib.ExitStack() as stack:
+            view = _View(stack)
+            await anyio.to_thread.run_sync(view.show, request.context.workspace, self._hidden)
+            group = None
+            if self._groups is not None:
+                group = stack.enter_context(_made_group(self._groups, request.limits.memory_bytes))
+            command = [*_NAMESPACES, *view.options, "--", sys.executable, *RUNNER]
+            async with _running(program, command, view.descriptors, group) as running:
+                reader, writer = await asyncio.open_unix_connection(sock=running.ours)
+                try:
+                    reply = await converse(reader, writer, request, max_value_bytes)
+                except ToolError as error:
+                    if error.reason == "SANDBOX_ENDED":
+                        raise ended(await running.last_words()) from error
+                    raise
+                finally:
+                    writer.transport.abort()
         return answer_of(reply)
 
-    def options(self, workspace: str) -> Sequence[str]:
-        """The options of bubblewrap: remove everything, then add the few things that are needed."""
-        options = ["--unshare-user", "--unshare-all", "--disable-userns", "--cap-drop", "ALL"]
-        options += ["--die-with-parent", "--new-session", "--clearenv"]
-        for name, value in (("LANG", "C.UTF-8"), ("PATH", "/usr/bin:/bin"), ("PYTHONUTF8", "1")):
-            options += ["--setenv", name, value]
+
+_NAMESPACES: Final = (
+    *("--unshare-user", "--unshare-all", "--disable-userns", "--cap-drop", "ALL"),
+    *("--die-with-parent", "--new-session", "--clearenv", "--chdir", "/"),
+    *("--setenv", "LANG", "C.UTF-8", "--setenv", "PATH", "/usr/bin:/bin", "--setenv", "PYTHONUTF8", "1"),
+)
+
+
+class _View:
+    """The files that one errand sees, as options of bubblewrap, and the descriptors that these name."""
+
+    def __init__(self, stack: contextlib.ExitStack) -> None:
+        self._stack = stack
+        self.descriptors: list[int] = []
+        self.options = ["--proc", "/proc", "--dev", "/dev"]
+        self.options += ["--size", str(MAX_SHARED_BYTES), "--tmpfs", "/dev/shm"]  # noqa: S108 - the sandbox's own
         # First, because Python itself may be installed below it.
-        options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108 - the sandbox's own
-        for shown in [*_SYSTEM, *python_places()]:
-            options += ["--ro-bind-try", shown, shown]
+        self.options += ["--size", str(MAX_TEMPORARY_BYTES), "--tmpfs", "/tmp"]  # noqa: S108 - the same
+        for shown in [*SYSTEM, *python_places()]:
+            self.options += ["--ro-bind-try", shown, shown]
+
+    def show(self, workspace: str, hidden: Sequence[Path]) -> None:
+        """Blocking. Adds the workspace without the hidden places. ToolError (reason WORKSPACE_MISSING)."""
         if workspace:
-            options += ["--bind", workspace, workspace]
-            for place in self._hidden_in(Path(workspace)):
-                options += (
-                    ["--tmpfs", str(place)] if place.is_dir() else ["--ro-bind", "/dev/null", str(place)]
-                )
-        # Made read-only last: the mounts above need mount points.
-        return [*options, "--remount-ro", "/", "--chdir", "/", "--"]
+            try:
+                folder = self._kept(open_folder(workspace))
+                self._bind(folder, workspace)
+                for place in hidden:
+                    with contextlib.suppress(FileNotFoundError):  # nothing is there to hide
+                        self._hide(place, folder, workspace)
+            except OSError as error:
+                raise ToolError(
+                    f"the workspace {workspace} cannot be shown to the sandbox ({error.strerror}):"
+                    " choose another workspace",
+                    reason="WORKSPACE_MISSING",
+                ) from error
+        # Read-only last: the mounts above need mount points.
+        self.options += ["--remount-ro", "/dev", "--remount-ro", "/"]
 
-    def _hidden_in(self, workspace: Path) -> Sequence[Path]:
-        real = workspace.resolve()
-        return [place for place in self._hidden if place.is_relative_to(real) and os.access(place, os.F_OK)]
+    def _hide(self, place: Path, folder: int, workspace: str) -> None:
+        """Hides a place if it is below the folder, which other mounts and links may reach by another path.
+
+        Every folder on the way becomes a mount point: these cannot be renamed, so that a later call does not find
+        the place under another name.
+        """
+        facts = os.fstat(folder)
+        above = [one for one in place.parents if _is(one, facts)]
+        if not above:
+            return
+        *way, last = place.relative_to(above[0]).parts
+        path, here = workspace, folder
+        for part in way:
+            path = f"{path}/{part}"
+            here = self._kept(os.open(part, _PLACE | os.O_DIRECTORY, dir_fd=here))
+            self._bind(here, path)
+        found = os.lstat(last, dir_fd=here).st_mode
+        path = f"{path}/{last}"
+        self.options += ["--tmpfs", path] if stat.S_ISDIR(found) else ["--ro-bind", "/dev/null", path]
+
+    def _bind(self, folder: int, path: str) -> None:
+        self.options += ["--bind-fd", str(folder), path]
+
+    def _kept(self, descriptor: int) -> int:
+        self._stack.callback(os.close, descriptor)
+        self.descriptors.append(descriptor)
+        return descriptor
 
 
-def python_places() -> Sequence[str]:
-    """The folders of this Python, its libraries and aeond."""
-    package = Path(aeond.__file__).parent
-    found = dict.fromkeys([sys.prefix, sys.base_prefix])
-    if not any(package.is_relative_to(place) for place in found):
-        found[str(package)] = None
-    return [place for place in found if not Path(place).is_relative_to("/usr")]
+def _is(path: Path, facts: os.stat_result) -> bool:
+    with contextlib.suppress(OSError):
+        return os.path.samestat(path.stat(), facts)
+    return False
+
+
+@contextlib.contextmanager
+def _made_group(groups: GroupHome, memory_bytes: int) -> Iterator[Group]:
+    try:
+        with groups.group(memory_bytes) as group:
+            yield group
+    except OSError as error:
+        raise unavailable(f"a control group cannot be made ({error})") from error
 
 
 def unavailable(why: str) -> ToolError:
@@ -103,8 +166,8 @@ class _Running:
         self._silent = anyio.Event()
         self.ours = ours
 
-    async def meet(self, news: int) -> None:
-        """Reads the pid of the namespace's first process from bubblewrap."""
+    async def meet(self, news: int, group: Group | None) -> None:
+        """Reads the pid of the namespace's first process from bubblewrap, and adds it to the group."""
         told = b""
         while True:
             await anyio.wait_readable(news)
@@ -113,8 +176,11 @@ class _Running:
             if not piece:
                 break
         if told:  # otherwise it could not even start
+            pid = json.loads(told)["child-pid"]
             with contextlib.suppress(ProcessLookupError):
-                self._first = os.pidfd_open(json.loads(told)["child-pid"])
+                self._first = os.pidfd_open(pid)
+                if group is not None:
+                    _join(group, pid)
 
     async def keep_words(self) -> None:
         """Reads standard error until all its writers have exited, even if the caller is cancelled."""
@@ -151,39 +217,55 @@ class _Running:
         self.ours.close()
 
 
+def _join(group: Group, pid: int) -> None:
+    try:
+        group.add(pid)
+    except ProcessLookupError:
+        raise
+    except OSError as error:
+        raise unavailable(f"a process cannot be added to its control group ({error})") from error
+
+
 @contextlib.asynccontextmanager
-async def _running(program: str, options: Sequence[str]) -> AsyncIterator[_Running]:
-    """Starts bubblewrap; on exit, all its processes are gone."""
+async def _running(
+    program: str, command: Sequence[str], descriptors: Sequence[int], group: Group | None
+) -> AsyncIterator[_Running]:
+    """Starts bubblewrap; on exit, all its processes are gone. The command begins once it is in its group."""
     with contextlib.ExitStack() as stack:
         ours, theirs = socket.socketpair()
         stack.callback(theirs.close)
         news, teller = os.pipe()
         stack.callback(os.close, news)
-        with os.fdopen(teller, "wb") as telling:
-            try:
-                process = await anyio.open_process(
-                    [program, "--info-fd", str(teller), *options],
-                    stdin=theirs.fileno(),
-                    stdout=theirs.fileno(),
-                    stderr=subprocess.PIPE,
-                    pass_fds=[telling.fileno()],
-                    start_new_session=True,
-                )
-            except OSError as error:
-                ours.close()
-                raise unavailable(f"{program} cannot be started ({error})") from error
-        theirs.close()
-        running = _Running(process, ours)
-        failure: ToolError | None = None
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(running.keep_words)
-            try:
-                await running.meet(news)
-                yield running
-            except ToolError as error:  # bypasses the exception group, which would wrap it
-                failure = error
-            finally:
-                with anyio.CancelScope(shield=True):
-                    await running.end()
-        if failure is not None:
-            raise failure
+        waiting, releaser = os.pipe()
+        stack.callback(os.close, waiting)
+        with os.fdopen(releaser, "wb", buffering=0) as release:
+            with os.fdopen(teller, "wb"):
+                try:
+                    process = await anyio.open_process(
+                        [program, "--info-fd", str(teller), "--block-fd", str(waiting), *command],
+                        stdin=theirs.fileno(),
+                        stdout=theirs.fileno(),
+                        stderr=subprocess.PIPE,
+                        pass_fds=[teller, waiting, *descriptors],
+                        env={},  # what bubblewrap has, its first process shows to the sandbox
+                        start_new_session=True,
+                    )
+                except OSError as error:
+                    ours.close()
+                    raise unavailable(f"{program} cannot be started ({error})") from error
+            theirs.close()
+            running = _Running(process, ours)
+            failure: ToolError | None = None
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(running.keep_words)
+                try:
+                    await running.meet(news, group)
+                    release.write(b"\n")
+                    yield running
+                except ToolError as error:  # bypasses the exception group, which would wrap it
+                    failure = error
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await running.end()
+            if failure is not None:
+                raise failure

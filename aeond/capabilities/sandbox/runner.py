@@ -1,14 +1,13 @@
 """The process of one sandboxed tool call: reads a request, runs the tool file, sends the reply, and exits.
 
-The sandbox starts it under its limits, with the connection to the daemon as standard input and output
-(`python -I -m aeond.capabilities.sandbox.runner`). Output of tools goes to standard error. It exits after its
+The sandbox starts it with the connection to the daemon as standard input and output
+(`python -I -m aeond.capabilities.sandbox.runner`). It confines itself before it reads the tool's
+code. Output of tools goes to standard error. It exits after its
 reply, at its deadline, or when the daemon closes the connection, whichever is first; the surrounding sandbox
 then ends all processes that it started.
 """
 
 import os
-import resource
-import signal
 import socket
 import threading
 import traceback
@@ -17,14 +16,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
+from aeond.capabilities.sandbox.confinement import confine
 from aeond.capabilities.sandbox.messages import Errand, Outcome, Reply, Request
 from aeond.capabilities.sandbox.workspace_archive import ParcelError, fingerprints, pack, unpack
 from aeond.errors import AeondError
 from aeond.frozen import frozen
 
 MAX_ERROR_CHARS: Final = 2_000
-# The daemon's own deadline comes first and has a better error message.
-GRACE_SECONDS: Final = 2.0
 
 
 def main() -> None:
@@ -34,24 +32,14 @@ def main() -> None:
     os.dup2(2, 1)
     with wire.makefile("rb") as reader:
         request = Request.read(reader)
-    bound(request)
-    end_with(wire)
     os.umask(0o077)
     reporter = ErrorReporter()
     with reporter:
+        confine(request.limits, request.context.workspace if request.parcel is None else "")
+        end_with(wire)
         reporter.said = performed(request).encoded()
     wire.sendall(reporter.said)
     os._exit(0)
-
-
-def bound(request: Request) -> None:
-    """Sets time and memory limits, which the kernel enforces whatever the tool does."""
-    memory = request.limits.memory_bytes
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # The signal's default action ends the process, including a loop in native code.
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, request.limits.seconds + GRACE_SECONDS)
 
 
 def end_with(wire: socket.socket) -> None:

@@ -60,6 +60,7 @@ def look(config_file: Path | None) -> Iterator[Finding]:
     yield memory()
     yield cores(config)
     yield listening(paths)
+    yield from sandbox(config, paths)
     if config.model.engine is EngineKind.VLLM:
         from aeond.daemon.commands.vllm_findings import look_at_vllm
 
@@ -197,6 +198,16 @@ def listening(paths: Paths) -> Finding:
                 "move the existing file away, or choose another path with socket.path",
             )
     return Finding("socket", Verdict.GOOD, f"a daemon is listening on {paths.socket}")
+
+
+def sandbox(config: Config, paths: Paths) -> Iterator[Finding]:
+    """The layers of the sandbox for tools of other authors, and what each missing one means."""
+    from aeond.daemon.compose.sandbox_layers import layers
+
+    for layer in layers(paths.tool_unit):
+        needed = layer.essential and bool(config.tools.folders or config.tools.sandboxed)
+        verdict = Verdict.GOOD if layer.there else Verdict.BAD if needed else Verdict.DOUBTFUL
+        yield Finding(f"sandbox: {layer.name}", verdict, layer.found, layer.advice)
 
 
 def stored(config: Config, paths: Paths) -> Iterator[Finding]:

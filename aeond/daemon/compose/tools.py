@@ -1,8 +1,10 @@
 """Composes the tools that are not built in: user-supplied ones, sandboxed or not, and subtasks; and the agents."""
 
+import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aeond.capabilities.agents.loading import AnyAgent, load_agents
 from aeond.capabilities.templates.loading import check_names, check_tools, load_templates
@@ -13,6 +15,9 @@ from aeond.daemon.config.paths import Paths, real_names
 from aeond.daemon.config.schema import AgentsSection, SandboxKind, ToolsSection
 from aeond.orchestration.matching.template_choice import TemplateLibrary
 from aeond.ports import Tool
+
+if TYPE_CHECKING:
+    from aeond.capabilities.sandbox.conversing import Sandbox
 
 
 def open_templates(tools: ToolsSection, registry: Registry) -> TemplateLibrary:
@@ -52,7 +57,6 @@ async def own_tools(tools: ToolsSection, paths: Paths) -> Sequence[Tool]:
     """The tools of user-supplied files, each in the daemon or in a sandbox, as configured."""
     if not tools.files and not tools.folders:
         return ()
-    from aeond.capabilities.sandbox.choosing import Choice, sandbox_for
     from aeond.capabilities.sandbox.sandboxed_tool import python_files, replaced, sandboxed_tools
 
     files = [Path(name).expanduser() for name in tools.files]
@@ -60,8 +64,21 @@ async def own_tools(tools: ToolsSection, paths: Paths) -> Sequence[Tool]:
     if tools.sandbox is SandboxKind.NONE:
         return load_tool_files([*files, *foreign])
     hidden = [Path(name) for name in real_names(paths.own_files)]
-    sandbox = sandbox_for(Choice(tools.sandbox), paths.tool_unit, hidden)
+    sandbox = sandbox_for(tools.sandbox, paths.tool_unit, hidden)
     bound = partial(sandboxed_tools, sandbox=sandbox, memory_bytes=tools.sandbox_memory_mib << 20)
     own = load_tool_files(files)
     apart = await bound(files) if tools.sandboxed else ()
     return [*replaced(own, apart, tools.sandboxed), *await bound(foreign)]
+
+
+def sandbox_for(kind: SandboxKind, unit_socket: Path, hidden: Sequence[Path]) -> "Sandbox":
+    """The sandbox of this kind on this machine: with `auto` the unit if its socket is accessible, else bubblewrap,
+    and never a weaker one. `hidden` are files and folders that no tool may see.
+    """
+    from aeond.capabilities.sandbox.bubblewrap import Bubblewrap
+    from aeond.capabilities.sandbox.cgroups import find_group_home
+    from aeond.capabilities.sandbox.tool_unit import ToolUnit
+
+    if kind is SandboxKind.UNIT or (kind is SandboxKind.AUTO and os.access(unit_socket, os.W_OK)):
+        return ToolUnit(unit_socket, hidden)
+    return Bubblewrap(hidden=hidden, groups=find_group_home())

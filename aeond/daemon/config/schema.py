@@ -231,7 +231,11 @@ class ToolsSection(Section):
         " go first. 0: changes are not undone.",
     )
     sandbox_memory_mib: int = Field(
-        1024, ge=64, le=1_048_576, description="Maximum memory of each process of a sandboxed call, in MiB."
+        1024,
+        ge=64,
+        le=1_048_576,
+        description="Maximum memory of each process of a sandboxed call, in MiB; with bubblewrap also of all its"
+        " processes together, if the daemon may make control groups.",
     )
 
 

@@ -1,9 +1,11 @@
 """A sandbox of bubblewrap."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import psutil
 import pytest
 
@@ -69,6 +71,57 @@ async def test_what_is_hidden_is_not_in_the_workspace(tmp_path: Path) -> None:
     tool = await tool_named("peek", Bubblewrap(hidden=[state, config]))
     assert (await called(tool, tmp_path, text=str(state / "journal.db")))["file"] == "FileNotFoundError"
     assert (await called(tool, tmp_path, text=str(config)))["file"] in {"", "PermissionError"}
+
+
+async def test_a_hidden_place_cannot_be_moved(tmp_path: Path) -> None:
+    """A tool whose workspace has the daemon's state in it cannot rename the folders above the state, which a later
+    call would then find unhidden: an attack that worked while only the place's old path was covered.
+    """
+    state = tmp_path / "local" / "state"
+    state.mkdir(parents=True)
+    (state / "journal.db").write_text("7321", encoding="utf-8")
+    sandbox = Bubblewrap(hidden=[state])
+    with pytest.raises(ToolError, match="Device or resource busy"):
+        await called(await tool_named("rename", sandbox), tmp_path, text="local")
+    seen = await called(
+        await tool_named("peek", sandbox), tmp_path, text=str(tmp_path / "renamed/state/journal.db")
+    )
+    assert seen["file"] == "FileNotFoundError"
+    assert (state / "journal.db").exists()
+
+
+async def test_a_hidden_place_is_found_by_what_it_is(tmp_path: Path) -> None:
+    """A workspace whose path was replaced by a link is refused, so that the daemon's files are not shown under the
+    link's name while their real path is hidden.
+    """
+    state, link = tmp_path / "real" / "state", tmp_path / "link"
+    state.mkdir(parents=True)
+    (state / "journal.db").write_text("7321", encoding="utf-8")
+    link.symlink_to("real")
+    with pytest.raises(ToolError) as caught:
+        await called(
+            await tool_named("peek", Bubblewrap(hidden=[state])),
+            link,
+            text=str(link / "state" / "journal.db"),
+        )
+    assert caught.value.reason == "WORKSPACE_MISSING"
+
+
+async def test_the_first_process_has_no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bubblewrap, whose environment /proc/1/environ shows to the sandbox, is started with none: keys in the daemon's
+    environment were read there.
+    """
+    monkeypatch.setenv("AEOND_TEST_SECRET", "7321")
+    before = set(psutil.Process().children(recursive=True))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(called, await tool_named("hold", Bubblewrap()), text="86394.5"))
+        with anyio.fail_after(30):
+            while not sleepers("86394.5"):
+                await anyio.lowlevel.checkpoint()
+        started = set(psutil.Process().children(recursive=True)) - before
+        assert [name for one in started for name in one.environ() if name.startswith("AEOND")] == []
+        assert any(one.name() == "bwrap" for one in started)
+        tasks.cancel_scope.cancel()
 
 
 async def test_only_the_workspace_can_be_written_to(tmp_path: Path) -> None:

@@ -8,8 +8,6 @@ from pathlib import Path
 import anyio
 import pytest
 
-from aeond.capabilities.sandbox.bubblewrap import Bubblewrap
-from aeond.capabilities.sandbox.choosing import Choice, sandbox_for
 from aeond.capabilities.sandbox.messages import MAX_PARCEL_BYTES, Errand, Request
 from aeond.capabilities.sandbox.sandboxed_tool import python_files, replaced, sandboxed_file, sandboxed_tools
 from aeond.capabilities.sandbox.tool_unit import ToolUnit
@@ -143,22 +141,6 @@ async def test_named_tools_are_replaced(file: Path) -> None:
     assert replaced(own, (), ()) == own
     with pytest.raises(InvalidInputError, match=r"named calculator: remove it from tools\.sandboxed"):
         replaced(own, apart, ["count", "calculator"])
-
-
-async def test_the_strongest_that_is_there_is_chosen(tmp_path: Path, unit: ToolUnit) -> None:
-    """By default the unit is used if its socket exists, and bubblewrap otherwise; an explicit choice is
-    honoured.
-    """
-    here, nowhere = tmp_path / "tool.sock", tmp_path / "none.sock"
-    chosen = [sandbox_for(choice, place, ()) for choice in Choice for place in (here, nowhere)]
-    assert [type(sandbox) for sandbox in chosen] == [
-        ToolUnit,
-        Bubblewrap,
-        Bubblewrap,
-        Bubblewrap,
-        ToolUnit,
-        ToolUnit,
-    ]
 
 
 async def test_a_socket_without_systemd_is_told(tmp_path: Path, file: Path) -> None:

@@ -1,0 +1,96 @@
+"""Which layers of the sandbox this machine has, and what a missing one means."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from aeond.frozen import frozen
+
+PROBE_SECONDS: Final = 10.0
+
+
+@frozen
+class Layer:
+    """A layer of the sandbox: whether it is there, and for a missing one the consequence and the remedy.
+
+    Without an `essential` one, no sandboxed tool runs.
+    """
+
+    name: str
+    there: bool
+    found: str
+    advice: str = ""
+
+    @property
+    def essential(self) -> bool:
+        return self.name in ("bubblewrap", "system calls")
+
+
+def layers(unit_socket: Path) -> Iterator[Layer]:
+    """The layers of sandboxed calls on this machine, each found by a probe."""
+    from aeond.capabilities.sandbox.cgroups import find_group_home
+    from aeond.capabilities.sandbox.landlock import version
+    from aeond.capabilities.sandbox.system_calls import why_no_filter
+
+    if os.access(unit_socket, os.W_OK):
+        yield Layer("unit", True, f"calls run in units of systemd ({unit_socket})")
+    else:
+        yield bubblewrap()
+        home = find_group_home()
+        yield Layer(
+            "control groups",
+            home is not None,
+            f"can be made in {home.folders[0]}" if home else "this process may not make any",
+            ""
+            if home
+            else "without them, a sandboxed call has a bound on the memory of each process, and none on all together:"
+            " a daemon that systemd starts has them",
+        )
+    problem = why_no_filter()
+    yield Layer(
+        "system calls",
+        not problem,
+        problem or "can be filtered (seccomp)",
+        "no sandboxed tool runs without it: use a kernel with CONFIG_SECCOMP_FILTER" if problem else "",
+    )
+    landlock = version()
+    yield Layer(
+        "landlock",
+        landlock > 0,
+        f"version {landlock}" if landlock else "this kernel does not offer it",
+        ""
+        if landlock
+        else "only the mounts of the sandbox confine files: enable lsm=landlock, Linux 5.13 or newer",
+    )
+
+
+def bubblewrap() -> Layer:
+    program = shutil.which("bwrap")
+    if program is None:
+        return Layer(
+            "bubblewrap", False, "is not installed", "no sandboxed tool runs: apt-get install bubblewrap"
+        )
+    attempt = [program, "--unshare-user", "--unshare-all", "--disable-userns", "--ro-bind", "/", "/"]
+    place = os.open("/", os.O_PATH)
+    try:
+        done = subprocess.run(
+            [*attempt, "--bind-fd", str(place), "/mnt", "--proc", "/proc", "true"],
+            check=False,
+            capture_output=True,
+            pass_fds=[place],
+            env={},
+            timeout=PROBE_SECONDS,
+        )
+    finally:
+        os.close(place)
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        advice = (
+            "no sandboxed tool runs: install bubblewrap 0.10 or newer, or 0.8.0-2+deb12u1, and allow unprivileged user"
+            " namespaces"
+        )
+        return Layer("bubblewrap", False, f"does not work here ({said:.200})", advice)
+    return Layer("bubblewrap", True, f"{program} works")

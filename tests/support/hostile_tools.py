@@ -1,0 +1,563 @@
+"""Tools that try to get out of their sandbox: each attempt reports whether the kernel refused it, and how.
+
+Attempts are harmless where nothing refuses them: their other arguments are invalid, or name files of their own.
+"""
+
+# ruff: noqa: TID251 - forks and sleeps are what these tools do; they run in processes of their own
+
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import signal
+import socket
+import stat
+import struct
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from aeond.capabilities.tools.function_tool import tool
+from aeond.domain.tools import Effect, ToolContext
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+ARM = os.uname().machine == "aarch64"
+DONE, NOTHING = "done", "nothing found"
+ATTEMPTS: dict[str, Callable[["Target"], object]] = {}
+REFUSALS = {"EPERM", "EACCES", "EAFNOSUPPORT", "ENOSYS", "EROFS", "EFBIG", "EMFILE", "ENOMEM", NOTHING}
+ABSENT = {"ENOENT", "ESRCH"}  # a refusal of an attempt at something that exists outside of the sandbox
+AT_THE_HOST = ("read_", "write_", "signal_", "disk", "environment_")
+MIB = 1 << 20
+
+
+class Target(BaseModel):
+    """What is attacked: a file and a process of the host, and names of attempts (all)."""
+
+    secret: str = ""
+    pid: int = 0
+    names: list[str] = []
+
+
+class Result(BaseModel):
+    value: Any = None
+
+
+def attempt(function: Callable[[Target], object]) -> Callable[[Target], object]:
+    ATTEMPTS[function.__name__] = function
+    return function
+
+
+def called(x86_64: int, aarch64: int, *arguments: Any) -> int:
+    """A raw system call; OSError if it fails."""
+    result: int = LIBC.syscall(ctypes.c_long(aarch64 if ARM else x86_64), *arguments)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), "refused")
+    return result
+
+
+def long(value: int) -> ctypes.c_long:
+    return ctypes.c_long(value)
+
+
+# --- sockets
+
+
+def _socket_attempt(name: str, family: int, kind: int, protocol: int = 0) -> None:
+    def opened(_target: Target) -> None:
+        socket.socket(family, kind, protocol).close()
+
+    ATTEMPTS[f"socket_{name}"] = opened
+
+
+_socket_attempt("inet", socket.AF_INET, socket.SOCK_STREAM)
+_socket_attempt("inet_datagram", socket.AF_INET, socket.SOCK_DGRAM)
+_socket_attempt("inet6", socket.AF_INET6, socket.SOCK_STREAM)
+_socket_attempt("raw", socket.AF_INET, socket.SOCK_RAW, 1)
+_socket_attempt("packet", socket.AF_PACKET, socket.SOCK_RAW)
+_socket_attempt("netlink", socket.AF_NETLINK, socket.SOCK_RAW)
+_socket_attempt("vsock", socket.AF_VSOCK, socket.SOCK_STREAM)
+_socket_attempt("alg", socket.AF_ALG, socket.SOCK_SEQPACKET)
+_socket_attempt("bluetooth", 31, socket.SOCK_RAW, 1)
+_socket_attempt("xdp", 44, socket.SOCK_RAW)
+_socket_attempt("unix", socket.AF_UNIX, socket.SOCK_STREAM)
+_socket_attempt("unix_datagram", socket.AF_UNIX, socket.SOCK_DGRAM)
+
+
+@attempt
+def connect_in_workspace(_target: Target) -> None:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect("daemon.sock")
+
+
+@attempt
+def connect_abstract(_target: Target) -> None:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect("\0aeond-hostile")
+
+
+@attempt
+def send_from_a_pair(_target: Target) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with ours, theirs:
+        ours.sendto(b"x", "daemon.sock")
+
+
+@attempt
+def bind_a_pair(_target: Target) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.bind("fresh.sock")
+
+
+@attempt
+def io_uring(_target: Target) -> None:
+    called(425, 425, long(4), ctypes.create_string_buffer(256))
+
+
+# --- set-user-ID and set-group-ID bits
+
+
+def _bits(name: str, attack: Callable[[str], object]) -> None:
+    def set_bits(_target: Target) -> None:
+        path = f"bits-{name}"
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+        attack(path)
+        assert os.lstat(path).st_mode & 0o6000
+        os.chmod(path, 0o700)
+
+    ATTEMPTS[f"bits_{name}"] = set_bits
+
+
+def _made(path: str) -> str:
+    Path(path).touch()
+    return path
+
+
+_bits("chmod_user", lambda path: os.chmod(_made(path), 0o4755))
+_bits("chmod_group", lambda path: os.chmod(_made(path), 0o2755))
+_bits("fchmod", lambda path: os.fchmod(os.open(path, os.O_CREAT | os.O_WRONLY), 0o4755))
+_bits("fchmodat", lambda path: called(268, 53, long(-100), os.fsencode(_made(path)), long(0o4755)))
+_bits("fchmodat2", lambda path: called(452, 452, long(-100), os.fsencode(_made(path)), long(0o6755), long(0)))
+_bits("openat", lambda path: os.open(path, os.O_CREAT | os.O_WRONLY, 0o4755))
+_bits("mkdirat", lambda path: called(258, 34, long(-100), os.fsencode(path), long(0o2755)))
+_bits("mknodat", lambda path: os.mknod(path, stat.S_IFREG | 0o4755))
+if not ARM:
+    _bits("open", lambda path: called(2, 0, os.fsencode(path), long(os.O_CREAT | os.O_WRONLY), long(0o4755)))
+    _bits("creat", lambda path: called(85, 0, os.fsencode(path), long(0o4755)))
+    _bits("mkdir", lambda path: called(83, 0, os.fsencode(path), long(0o6755)))
+
+
+@attempt
+def bits_unnamed(_target: Target) -> None:
+    os.close(os.open(".", os.O_TMPFILE | os.O_WRONLY, 0o4755))
+
+
+@attempt
+def bits_openat2(_target: Target) -> None:
+    how = struct.pack("QQQ", os.O_CREAT | os.O_WRONLY, 0o4755, 0)
+    called(437, 437, long(-100), b"bits-openat2", how, long(len(how)))
+
+
+@attempt
+def file_capability(_target: Target) -> None:
+    data = struct.pack("<IIIII", 0x02000001, 1 << 21, 0, 0, 0)
+    os.setxattr(_made("capable"), "security.capability", data)
+
+
+# --- namespaces and mounts
+
+NAMESPACES = {"user": 0x10000000, "mount": 0x20000, "net": 0x40000000, "pid": 0x20000000}
+for _name, _flag in NAMESPACES.items():
+
+    def _unshared(_target: Target, flag: int = _flag) -> None:
+        called(272, 97, long(flag))
+
+    ATTEMPTS[f"unshare_{_name}"] = _unshared
+
+
+@attempt
+def clone_user(_target: Target) -> None:
+    if called(56, 220, long(0x10000000 | signal.SIGCHLD), None, None, None, None) == 0:
+        os._exit(0)
+    os.wait()
+
+
+@attempt
+def clone3_user(_target: Target) -> None:
+    arguments = struct.pack("11Q", 0x10000000, 0, 0, 0, signal.SIGCHLD, 0, 0, 0, 0, 0, 0)
+    if called(435, 435, arguments, long(len(arguments))) == 0:
+        os._exit(0)
+    os.wait()
+
+
+@attempt
+def setns(_target: Target) -> None:
+    called(308, 268, long(os.open("/proc/self/ns/mnt", os.O_RDONLY)), long(0))
+
+
+@attempt
+def mount(_target: Target) -> None:
+    called(165, 40, b"x", b".", b"no-such-type", long(0), None)
+
+
+@attempt
+def remount(_target: Target) -> None:
+    called(165, 40, None, b"no-such-place", None, long(0x20 | 0x1000), None)
+
+
+@attempt
+def unmount(_target: Target) -> None:
+    called(166, 39, b"no-such-place", long(0))
+
+
+@attempt
+def pivot_root(_target: Target) -> None:
+    called(155, 41, b"no-such-place", b"no-such-place")
+
+
+@attempt
+def chroot(_target: Target) -> None:
+    os.chroot("/")
+
+
+@attempt
+def open_tree(_target: Target) -> None:
+    os.close(called(428, 428, long(-100), b"/", long(1)))
+
+
+@attempt
+def new_file_system(_target: Target) -> None:
+    os.close(called(430, 430, b"tmpfs", long(0)))
+
+
+@attempt
+def move_mount(_target: Target) -> None:
+    called(429, 429, long(-100), b"no-such-place", long(-100), b"no-such-place", long(0))
+
+
+# --- other processes
+
+
+@attempt
+def trace(_target: Target) -> None:
+    called(101, 117, long(16), long(1), None, None)
+
+
+@attempt
+def trace_a_child(_target: Target) -> None:
+    called(101, 117, long(0), long(0), None, None)
+
+
+@attempt
+def read_memory(_target: Target) -> None:
+    called(310, 270, long(os.getpid()), None, long(0), None, long(0), long(0))
+
+
+@attempt
+def write_memory(_target: Target) -> None:
+    called(311, 271, long(os.getpid()), None, long(0), None, long(0), long(0))
+
+
+@attempt
+def read_memory_file(_target: Target) -> None:
+    os.close(os.open("/proc/1/mem", os.O_RDONLY))
+
+
+@attempt
+def take_a_descriptor(_target: Target) -> None:
+    os.close(called(438, 438, long(os.pidfd_open(os.getpid())), long(0), long(0)))
+
+
+@attempt
+def signal_the_host(target: Target) -> None:
+    os.kill(target.pid, 0)
+
+
+@attempt
+def environment_of_the_first(_target: Target) -> str:
+    said = Path("/proc/1/environ").read_bytes()
+    return repr(said[:200]) if said.strip(b"\0") else NOTHING
+
+
+@attempt
+def environment(_target: Target) -> str:
+    usual = {
+        "INVOCATION_ID",
+        "LANG",
+        "LC_CTYPE",
+        "PATH",
+        "PWD",
+        "PYTHONUTF8",
+        "REMOTE_ADDR",
+        "SYSTEMD_EXEC_PID",
+    }
+    usual |= {"HOME", "LOGNAME", "USER", "SHELL", "REMOTE_PORT"}  # of the unit's own user
+    return repr(sorted(set(os.environ) - usual)) if set(os.environ) - usual else NOTHING
+
+
+@attempt
+def descriptors(_target: Target) -> str:
+    links = {name: _link(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")}
+    odd = {
+        name: to
+        for name, to in links.items()
+        if to.startswith("/") and not to.startswith(("/dev/", "/proc/"))
+    }
+    return repr(odd) if odd else NOTHING
+
+
+def _link(path: str) -> str:
+    with suppress(OSError):
+        return os.readlink(path)
+    return ""
+
+
+# --- the kernel and the machine
+
+
+def _plain(name: str, x86_64: int, aarch64: int, *arguments: Any) -> None:
+    ATTEMPTS[name] = lambda _target: called(x86_64, aarch64, *arguments)
+
+
+_plain("keyctl", 250, 219, long(0), long(-1), long(0))
+_plain("add_key", 248, 217, b"user", b"x", b"y", long(1), long(-2))
+_plain("request_key", 249, 218, b"user", b"no-such-key", None, long(0))
+_plain("bpf", 321, 280, long(0), None, long(0))
+_plain("perf_events", 298, 241, None, long(0), long(-1), long(-1), long(0))
+_plain("userfaultfd", 323, 282, long(1))
+_plain("secret_memory", 447, 447, long(0))
+_plain("personality", 135, 92, long(0xFFFFFFFF))
+_plain("watch_everything", 300, 262, long(0), long(0))
+_plain("handle_of_a_file", 303, 264, long(-100), b".", None, None, long(0))
+_plain("file_of_a_handle", 304, 265, long(-100), None, long(0))
+_plain("kernel_log", 103, 116, long(10), None, long(0))
+_plain("host_name", 170, 161, b"x", long(-1))
+_plain("kernel_module", 175, 105, None, long(0), b"")
+_plain("reboot", 169, 142, long(0), long(0), long(0), None)
+_plain("unknown_call", 4000, 4000)
+
+
+@attempt
+def type_into_a_terminal(_target: Target) -> None:
+    fcntl.ioctl(0, 0x5412, b"x")
+
+
+# --- files
+
+
+def _readable(name: str, path: str) -> None:
+    def read(_target: Target) -> None:
+        os.close(os.open(path, os.O_RDONLY))
+
+    ATTEMPTS[f"read_{name}"] = read
+
+
+_readable("accounts", "/etc/passwd")
+_readable("hashes", "/etc/shadow")
+_readable("home_of_root", "/root/.")
+_readable("root_of_the_first", "/proc/1/root/etc/passwd")
+_readable("kernel_memory", "/proc/kcore")
+
+
+@attempt
+def read_secret(target: Target) -> None:
+    os.close(os.open(target.secret, os.O_RDONLY))
+
+
+@attempt
+def read_secret_by_link(target: Target) -> None:
+    with suppress(FileExistsError):
+        os.symlink(target.secret, "link")
+    os.close(os.open("link", os.O_RDONLY))
+
+
+@attempt
+def write_beside_the_secret(target: Target) -> None:
+    Path(target.secret).with_name("planted").write_text("x", encoding="utf-8")
+
+
+@attempt
+def write_system(_target: Target) -> None:
+    Path("/usr/planted").write_text("x", encoding="utf-8")
+
+
+@attempt
+def write_kernel_setting(_target: Target) -> None:
+    Path("/proc/sys/kernel/core_pattern").open("r+").close()
+
+
+@attempt
+def device(_target: Target) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink("memory")
+    os.mknod("memory", stat.S_IFCHR | 0o600, os.makedev(1, 1))
+    os.close(os.open("memory", os.O_RDONLY))
+
+
+@attempt
+def disk(_target: Target) -> None:
+    os.close(os.open("/dev/vda", os.O_RDONLY))
+
+
+# --- limits of each process
+
+
+@attempt
+def raise_a_limit(_target: Target) -> None:
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard + 1))
+    except ValueError as error:
+        raise PermissionError(errno.EPERM, "refused") from error
+
+
+@attempt
+def large_file(_target: Target) -> None:
+    with open("large", "wb") as file:
+        file.truncate((1 << 30) + 1)
+
+
+@attempt
+def many_files(_target: Target) -> None:
+    opened = [os.open("/dev/null", os.O_RDONLY) for _ in range(300)]
+    assert opened
+
+
+@attempt
+def much_memory(_target: Target) -> None:
+    try:
+        assert bytearray(2 << 30)
+    except MemoryError as error:
+        raise OSError(errno.ENOMEM, "refused") from error
+
+
+@attempt
+def locked_memory(_target: Target) -> None:
+    held = ctypes.create_string_buffer(MIB)
+    if LIBC.mlock(held, ctypes.c_size_t(MIB)) != 0:
+        raise OSError(ctypes.get_errno(), "refused")
+
+
+def is_refused(name: str, outcome: str) -> bool:
+    """Whether the sandbox, and nothing else, ended an attempt."""
+    return outcome in REFUSALS or (outcome in ABSENT and name.startswith(AT_THE_HOST))
+
+
+@tool(effect=Effect.EXEC_CONTAINED, timeout_seconds=60.0)
+def attack(arguments: Target, context: ToolContext) -> Result:
+    """Makes the attempts, each in a process of its own, and returns how each ended: done, or the errno."""
+    os.chdir(context.workspace or "/tmp")
+    return Result(value={name: _outcome(name, arguments) for name in arguments.names or ATTEMPTS})
+
+
+def _outcome(name: str, target: Target) -> str:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os.write(writing, _attempted(name, target).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as said:
+        outcome = said.read().decode()
+    _, status = os.waitpid(child, 0)
+    return outcome or f"ended with status {status}"
+
+
+def _attempted(name: str, target: Target) -> str:
+    try:
+        found = ATTEMPTS[name](target)
+    except OSError as error:
+        return errno.errorcode.get(error.errno or 0, "unknown")
+    return found if isinstance(found, str) else DONE
+
+
+# --- limits of all processes together: each is a call of its own
+
+
+@tool(effect=Effect.EXEC_CONTAINED, timeout_seconds=30.0)
+def multiply(arguments: Target, context: ToolContext) -> Result:
+    """Starts processes until that is refused, at most 400, and returns how many there were."""
+    children: list[int] = []
+    with suppress(OSError):
+        for _ in range(400):
+            child = os.fork()
+            if child == 0:
+                time.sleep(30)
+                os._exit(0)
+            children.append(child)
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    return Result(value=len(children))
+
+
+@tool(effect=Effect.EXEC_CONTAINED, timeout_seconds=30.0)
+def swell(arguments: Target, context: ToolContext) -> Result:
+    """Has eight processes use 200 MiB each, and returns how many of them live when each has it or was ended."""
+    living: set[int] = set()
+    ready, gate = os.pipe()
+    for _ in range(8):
+        child = os.fork()
+        if child == 0:
+            held = bytearray(200 * MIB)
+            held[:: 1 << 12] = b"x" * len(held[:: 1 << 12])
+            os.write(gate, b"x")
+            time.sleep(30)
+            os._exit(0)
+        living.add(child)
+    os.set_blocking(ready, False)
+    end, holders = time.monotonic() + 20, 0
+    while holders < len(living) and time.monotonic() < end:
+        time.sleep(0.01)
+        with suppress(BlockingIOError):
+            holders += len(os.read(ready, 100))
+        living -= {child for child in living if os.waitpid(child, os.WNOHANG)[0]}
+    for child in living:
+        os.kill(child, signal.SIGKILL)
+    return Result(value=len(living))
+
+
+@tool(effect=Effect.EXEC_CONTAINED, timeout_seconds=30.0)
+def fill_memory_disk(arguments: Target, context: ToolContext) -> Result:
+    """Writes to a file system in memory until that is refused, at most 1 GiB, and returns the MiB written."""
+    written = {}
+    for folder in ("/tmp", "/dev/shm"):
+        count = 0
+        with suppress(OSError), open(f"{folder}/fill", "wb", buffering=0) as file:
+            while count < 1024:
+                count += file.write(bytes(MIB)) // MIB
+        with suppress(OSError):
+            os.unlink(f"{folder}/fill")
+        written[folder] = count
+    return Result(value=written)
+
+
+@tool(effect=Effect.EXEC_CONTAINED, timeout_seconds=1.0)
+def outlast(arguments: Target, context: ToolContext) -> Result:
+    """Ignores every signal and its clock, and computes for ever."""
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
+        with suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_IGN)
+    for _ in range(3):
+        threading.Thread(target=_spin, daemon=True).start()
+    _spin()
+    return Result(value=json.dumps("never"))
+
+
+def _spin() -> None:
+    while True:
+        pass
+
+
+TOOLS = [attack, multiply, swell, fill_memory_disk, outlast]

@@ -1,0 +1,41 @@
+"""The layers of the sandbox that a machine has."""
+
+from pathlib import Path
+
+import pytest
+
+from aeond.daemon.compose.sandbox_layers import layers
+from tests.support.bubblewrap import needs_bubblewrap
+
+
+@needs_bubblewrap
+def test_every_layer_is_named(tmp_path: Path) -> None:
+    """Bubblewrap, control groups, the filter of system calls and Landlock are probed; a missing one has advice."""
+    found = list(layers(tmp_path / "none.sock"))
+    assert [layer.name for layer in found] == ["bubblewrap", "control groups", "system calls", "landlock"]
+    assert all(layer.there or layer.advice for layer in found)
+    assert [layer.there for layer in found if layer.essential] == [True, True]
+
+
+def test_a_machine_without_bubblewrap_has_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing bubblewrap is reported with the command that installs it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    first = next(iter(layers(tmp_path / "none.sock")))
+    assert (first.there, first.essential) == (False, True)
+    assert "apt-get install bubblewrap" in first.advice
+
+
+def test_a_bubblewrap_that_fails_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bubblewrap that cannot make a sandbox here is reported with its last line."""
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\necho 'no namespaces' >&2\nexit 1\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    first = next(iter(layers(tmp_path / "none.sock")))
+    assert (first.there, "no namespaces" in first.found) == (False, True)
+
+
+def test_a_unit_takes_the_place_of_bubblewrap(tmp_path: Path) -> None:
+    """Where systemd starts a unit for each call, bubblewrap and control groups are not needed."""
+    (tmp_path / "tool.sock").touch()
+    assert next(iter(layers(tmp_path / "tool.sock"))).name == "unit"

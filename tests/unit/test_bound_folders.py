@@ -1,0 +1,58 @@
+"""Folders bound by identity."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from aeond.bound_folders import FolderChangedError, identity_of, open_bound, open_folder
+
+
+def identity(folder: Path) -> str:
+    opened = open_folder(str(folder))
+    try:
+        return identity_of(opened)
+    finally:
+        os.close(opened)
+
+
+def test_a_bound_folder_is_opened(tmp_path: Path) -> None:
+    """A path that leads to the bound folder still opens that folder."""
+    opened = open_bound(str(tmp_path), identity(tmp_path))
+    assert os.path.samestat(os.fstat(opened), tmp_path.stat())
+    os.close(opened)
+
+
+def test_no_link_is_followed(tmp_path: Path) -> None:
+    """A link is refused wherever it is in the path."""
+    (tmp_path / "real" / "below").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("real")
+    for path in (tmp_path / "link", tmp_path / "link" / "below"):
+        with pytest.raises(NotADirectoryError):
+            open_folder(str(path))
+
+
+@pytest.mark.parametrize("path", ["relative", "/usr/../etc"])
+def test_a_path_must_be_plain(path: str) -> None:
+    """A relative path, and one with a step up, are refused."""
+    with pytest.raises(OSError, match="Invalid argument"):
+        open_folder(path)
+
+
+def test_another_folder_is_noticed(tmp_path: Path) -> None:
+    """A folder, a link or nothing in place of the bound folder is an error of its own."""
+    bound = tmp_path / "bound"
+    bound.mkdir()
+    known = identity(bound)
+    bound.rename(tmp_path / "moved")
+    with pytest.raises(FolderChangedError):
+        open_bound(str(bound), known)
+    bound.symlink_to("moved")
+    with pytest.raises(FolderChangedError):
+        open_bound(str(bound), known)
+    bound.unlink()
+    bound.mkdir()
+    with pytest.raises(FolderChangedError):
+        open_bound(str(bound), known)
+    os.close(open_bound(str(tmp_path / "moved"), known))
+    os.close(open_bound(str(bound), ""))

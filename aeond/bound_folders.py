@@ -5,7 +5,10 @@ import fcntl
 import os
 import struct
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
+
+from aeond.errors import ToolError
 
 _FOLDER: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FS_IOC_GETVERSION: Final = 0x80087601
@@ -46,24 +49,32 @@ def identity_of(folder: int) -> str:
     return f"{os.major(facts.st_dev)}:{os.minor(facts.st_dev)}:{facts.st_ino}:{generation}"
 
 
-class FolderChangedError(OSError):
-    """The path leads to another folder than the bound one."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(errno.ESTALE, os.strerror(errno.ESTALE), path)
+def is_folder(path: Path, facts: os.stat_result) -> bool:
+    """Whether the path leads to the folder with these facts."""
+    with suppress(OSError):
+        return os.path.samestat(path.stat(), facts)
+    return False
 
 
 def open_bound(path: str, identity: str) -> int:
-    """As `open_folder`, for the folder with this identity only ("" for any): FolderChangedError for another folder, a
-    link, or none.
+    """As `open_folder`, for the folder with this identity only ("" for any).
+
+    ToolError (reason WORKSPACE_CHANGED) if the path leads to another folder, to a link, or nowhere.
     """
     try:
         opened = open_folder(path)
     except OSError as error:
         if identity and error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-            raise FolderChangedError(path) from error
+            raise _changed(path) from error
         raise
     if identity and identity_of(opened) != identity:
         os.close(opened)
-        raise FolderChangedError(path)
+        raise _changed(path)
     return opened
+
+
+def _changed(path: str) -> ToolError:
+    return ToolError(
+        f"{path!r:.200} is not the folder any more that this run is bound to: put that folder back, or start a new run",
+        reason="WORKSPACE_CHANGED",
+    )

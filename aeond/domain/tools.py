@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import field
 from enum import StrEnum
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Self, TypeVar
 
 from aeond.domain.plans.subtasks import SubtaskRequest
 from aeond.domain.runs.questions import InputRequest
@@ -138,6 +138,27 @@ class ToolResult:
         """The candidates in `metadata`; empty if there are none."""
         found = self.metadata.get("candidates", ())
         return tuple(map(str, found)) if isinstance(found, Sequence) else ()
+
+
+class Workspace(str):
+    """The path of a workspace, with the identity of the folder that it led to when the run was bound to it ("" for
+    none). Files are opened only while it leads to that folder.
+
+    A text, so that tools use it as a path.
+    """
+
+    __slots__ = ("identity",)
+    identity: str
+
+    def __new__(cls, path: str, identity: str = "") -> Self:
+        made = super().__new__(cls, path)
+        made.identity = identity
+        return made
+
+    @staticmethod
+    def identity_of(path: str) -> str:
+        """The identity of a workspace; "" for any other path."""
+        return path.identity if isinstance(path, Workspace) else ""
 
 
 @frozen

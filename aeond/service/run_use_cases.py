@@ -101,9 +101,8 @@ class Runs:
         if plan is not None:
             check_plan(self._validator, plan)
         run_id = self._ids.new_id()
-        workspace = await self._workspaces.resolve(request.workspace, run_id)
         kind = RunCreated(
-            replace(request, workspace=workspace),
+            await self._workspaces.bound(request, run_id),
             budget.within(self._bounds.limit, self._bounds.default),
             plan,
         )
@@ -214,8 +213,7 @@ class Runs:
         if run_id is None:
             return None
         created = (await self._journal.read(run_id, 0, 1))[0].kind
-        workspace = await self._workspaces.resolve(request.workspace, run_id)
-        asked = replace(request, workspace=workspace)
+        asked = await self._workspaces.bound(request, run_id)
         if not isinstance(created, RunCreated) or _asked(created.request, created.plan) != _asked(
             asked, plan
         ):
@@ -231,5 +229,5 @@ class Runs:
 
 def _asked(request: RunRequest, plan: Plan | None) -> str:
     """A client's request without the client's identity, as one text for comparison."""
-    asked = asdict(replace(request, owner=Owner()))
+    asked = asdict(replace(request, owner=Owner(), workspace_identity=""))
     return canonical_json({"request": asked, "plan": None if plan is None else asdict(plan)})

@@ -47,7 +47,7 @@ class Tools:
         """A failing tool is a result. Nothing is journaled: a call outside a run has no history."""
         self._admission.check()
         await self.get(call.tool)
-        folder = await self._workspaces.resolve(workspace, OWN_WORKSPACE.format(uid=owner.uid))
+        folder = await self._workspaces.resolve(workspace, OWN_WORKSPACE.format(uid=owner.uid), owner)
         call_id = call.call_id or self._ids.new_id()
         context = ToolContext(run_id="", step_id="", call_id=call_id, workspace=folder, uid=owner.uid)
         result = await self._invoker.invoke(ToolCall(call.tool, call.arguments, call_id), context)

@@ -9,7 +9,7 @@ from typing import Final
 
 from aeond.domain.plans.plan import StepState
 from aeond.domain.runs import events as e
-from aeond.domain.runs.run import Resolution, RunSnapshot, RunState, SuspendReason
+from aeond.domain.runs.run import CONTINUED_BY_PERSON, Resolution, RunSnapshot, RunState, SuspendReason
 
 _RUNNING: Final = (RunState.RUNNING,)
 _AWAITING: Final = (RunState.AWAITING_INPUT,)
@@ -114,7 +114,7 @@ def admits(run: RunSnapshot, kind: e.EventKind) -> bool:
         case e.InputAnswered():
             return any(question.question_id == kind.question_id for question in run.questions)
         case e.StepResolved(resolution=resolution, step_id=""):
-            return run.suspend_reason is SuspendReason.REPEATED_CRASHES and resolution is not Resolution.DONE
+            return run.suspend_reason in CONTINUED_BY_PERSON and resolution is not Resolution.DONE
         case e.ChildRunStarted() | e.StepEnded() | e.StepResolved():
             return _step_admits(run, kind.step_id, kind)
         case e.RunResumed():

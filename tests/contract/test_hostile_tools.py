@@ -20,7 +20,7 @@ from aeond.capabilities.sandbox.bubblewrap import Bubblewrap
 from aeond.capabilities.sandbox.cgroups import find_group_home
 from aeond.capabilities.sandbox.conversing import Sandbox
 from aeond.capabilities.sandbox.landlock import version
-from aeond.capabilities.sandbox.sandboxed_tool import SandboxedTool, sandboxed_file
+from aeond.capabilities.sandbox.sandboxed_tool import SandboxedTool, sandboxed_tools
 from aeond.capabilities.sandbox.tool_unit import ToolUnit
 from aeond.errors import ToolError
 from tests.support.bubblewrap import needs_bubblewrap
@@ -29,7 +29,7 @@ from tests.support.repository import ROOT
 from tests.support.tool_sockets import tool_socket
 from tests.support.tools import CONTEXT, called, within
 
-TOOL_FILE = ROOT / "tests" / "support" / "hostile_tools.py"
+TOOL_FILES = [ROOT / "tests" / "support" / name for name in ("hostile_tools.py", "hostile_limits.py")]
 MEMORY_BYTES = 1 << 30
 OF_THE_UNIT = {"file_capability", "locked_memory"}
 """Refused by a unit's missing capabilities, which the runner alone has if root starts it."""
@@ -61,7 +61,9 @@ def attacked(request: pytest.FixtureRequest) -> Iterator[Attacked]:
             listener.listen()
 
         async def outcomes() -> Attacked:
-            tools = {tool.spec.name: tool for tool in await sandboxed_file(TOOL_FILE, sandbox, MEMORY_BYTES)}
+            tools = {
+                tool.spec.name: tool for tool in await sandboxed_tools(TOOL_FILES, sandbox, MEMORY_BYTES)
+            }
             aims: dict[str, Any] = {"secret": str(secret), "pid": os.getpid()}
             answer: Any = await tools["attack"].execute(aims, within(CONTEXT, workspace))
             return Attacked(request.param, tools, answer["value"])

@@ -9,6 +9,7 @@ from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import Resolver, keep_out, resolve_by_steps, resolve_in_kernel
 from aeond.daemon.config.paths import Paths, paths_of, real_names
 from aeond.daemon.config.schema import Config
+from aeond.domain.runs.run import Owner
 from aeond.errors import RefusedError, ToolError
 from aeond.service.runs.workspaces import Workspaces
 
@@ -98,9 +99,11 @@ def test_a_workspace_that_turns_into_a_link_shows_no_secret(guarded: Paths, tmp_
 )
 async def test_no_run_works_among_secrets(guarded: Paths, tmp_path: Path, folder: str) -> None:
     """Neither the folder of the credentials nor what Linux shows of processes is a workspace, by no link."""
-    workspaces = Workspaces(own=guarded.workspaces, roots=[Path("/")], protected=guarded.own_files)
+    workspaces = Workspaces(
+        own=guarded.workspaces, roots=[Path("/")], protected=guarded.own_files, user_id=1000
+    )
     with pytest.raises(RefusedError) as raised:
-        await workspaces.resolve(str(tmp_path / folder), "run")
+        await workspaces.resolve(str(tmp_path / folder), "run", Owner(1000))
     assert raised.value.reason == "WORKSPACE_PROTECTED"
 
 

@@ -8,14 +8,11 @@ Attempts are harmless where nothing refuses them: their other arguments are inva
 import ctypes
 import errno
 import fcntl
-import json
 import os
 import signal
 import socket
 import stat
 import struct
-import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -63,6 +60,10 @@ def called(x86_64: int, aarch64: int, *arguments: Any) -> int:
 
 def long(value: int) -> ctypes.c_long:
     return ctypes.c_long(value)
+
+
+def _plain(name: str, x86_64: int, aarch64: int, *arguments: Any) -> None:
+    ATTEMPTS[name] = lambda _target: called(x86_64, aarch64, *arguments)
 
 
 # --- sockets
@@ -115,9 +116,7 @@ def bind_a_pair(_target: Target) -> None:
         ours.bind("fresh.sock")
 
 
-@attempt
-def io_uring(_target: Target) -> None:
-    called(425, 425, long(4), ctypes.create_string_buffer(256))
+_plain("io_uring", 425, 425, long(4), ctypes.create_string_buffer(256))
 
 
 # --- set-user-ID and set-group-ID bits
@@ -197,82 +196,29 @@ def clone3_user(_target: Target) -> None:
     os.wait()
 
 
-@attempt
-def setns(_target: Target) -> None:
-    called(308, 268, long(os.open("/proc/self/ns/mnt", os.O_RDONLY)), long(0))
-
-
-@attempt
-def mount(_target: Target) -> None:
-    called(165, 40, b"x", b".", b"no-such-type", long(0), None)
-
-
-@attempt
-def remount(_target: Target) -> None:
-    called(165, 40, None, b"no-such-place", None, long(0x20 | 0x1000), None)
-
-
-@attempt
-def unmount(_target: Target) -> None:
-    called(166, 39, b"no-such-place", long(0))
-
-
-@attempt
-def pivot_root(_target: Target) -> None:
-    called(155, 41, b"no-such-place", b"no-such-place")
-
-
-@attempt
-def chroot(_target: Target) -> None:
-    os.chroot("/")
-
-
-@attempt
-def open_tree(_target: Target) -> None:
-    os.close(called(428, 428, long(-100), b"/", long(1)))
-
-
-@attempt
-def new_file_system(_target: Target) -> None:
-    os.close(called(430, 430, b"tmpfs", long(0)))
-
-
-@attempt
-def move_mount(_target: Target) -> None:
-    called(429, 429, long(-100), b"no-such-place", long(-100), b"no-such-place", long(0))
+_plain("setns", 308, 268, long(0), long(0))
+_plain("mount", 165, 40, b"x", b".", b"no-such-type", long(0), None)
+_plain("remount", 165, 40, None, b"no-such-place", None, long(0x20 | 0x1000), None)
+_plain("unmount", 166, 39, b"no-such-place", long(0))
+_plain("pivot_root", 155, 41, b"no-such-place", b"no-such-place")
+_plain("chroot", 161, 51, b"/")
+_plain("open_tree", 428, 428, long(-100), b"/", long(1))
+_plain("new_file_system", 430, 430, b"tmpfs", long(0))
+_plain("move_mount", 429, 429, long(-100), b"no-such-place", long(-100), b"no-such-place", long(0))
 
 
 # --- other processes
 
-
-@attempt
-def trace(_target: Target) -> None:
-    called(101, 117, long(16), long(1), None, None)
-
-
-@attempt
-def trace_a_child(_target: Target) -> None:
-    called(101, 117, long(0), long(0), None, None)
-
-
-@attempt
-def read_memory(_target: Target) -> None:
-    called(310, 270, long(os.getpid()), None, long(0), None, long(0), long(0))
-
-
-@attempt
-def write_memory(_target: Target) -> None:
-    called(311, 271, long(os.getpid()), None, long(0), None, long(0), long(0))
+_plain("trace", 101, 117, long(16), long(1), None, None)
+_plain("trace_a_child", 101, 117, long(0), long(0), None, None)
+_plain("read_memory", 310, 270, long(0), None, long(0), None, long(0), long(0))
+_plain("write_memory", 311, 271, long(0), None, long(0), None, long(0), long(0))
+_plain("take_a_descriptor", 438, 438, long(0), long(0), long(0))
 
 
 @attempt
 def read_memory_file(_target: Target) -> None:
     os.close(os.open("/proc/1/mem", os.O_RDONLY))
-
-
-@attempt
-def take_a_descriptor(_target: Target) -> None:
-    os.close(called(438, 438, long(os.pidfd_open(os.getpid())), long(0), long(0)))
 
 
 @attempt
@@ -320,10 +266,6 @@ def _link(path: str) -> str:
 
 
 # --- the kernel and the machine
-
-
-def _plain(name: str, x86_64: int, aarch64: int, *arguments: Any) -> None:
-    ATTEMPTS[name] = lambda _target: called(x86_64, aarch64, *arguments)
 
 
 _plain("keyctl", 250, 219, long(0), long(-1), long(0))
@@ -481,83 +423,4 @@ def _attempted(name: str, target: Target) -> str:
     return found if isinstance(found, str) else DONE
 
 
-# --- limits of all processes together: each is a call of its own
-
-
-@tool(effect=Effect.EXEC_CONTAINED, timeout_seconds=30.0)
-def multiply(arguments: Target, context: ToolContext) -> Result:
-    """Starts processes until that is refused, at most 400, and returns how many there were."""
-    children: list[int] = []
-    with suppress(OSError):
-        for _ in range(400):
-            child = os.fork()
-            if child == 0:
-                time.sleep(30)
-                os._exit(0)
-            children.append(child)
-    for child in children:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-    return Result(value=len(children))
-
-
-@tool(effect=Effect.EXEC_CONTAINED, timeout_seconds=30.0)
-def swell(arguments: Target, context: ToolContext) -> Result:
-    """Has eight processes use 200 MiB each, and returns how many of them live when each has it or was ended."""
-    living: set[int] = set()
-    ready, gate = os.pipe()
-    for _ in range(8):
-        child = os.fork()
-        if child == 0:
-            held = bytearray(200 * MIB)
-            held[:: 1 << 12] = b"x" * len(held[:: 1 << 12])
-            os.write(gate, b"x")
-            time.sleep(30)
-            os._exit(0)
-        living.add(child)
-    os.set_blocking(ready, False)
-    end, holders = time.monotonic() + 20, 0
-    while holders < len(living) and time.monotonic() < end:
-        time.sleep(0.01)
-        with suppress(BlockingIOError):
-            holders += len(os.read(ready, 100))
-        living -= {child for child in living if os.waitpid(child, os.WNOHANG)[0]}
-    for child in living:
-        os.kill(child, signal.SIGKILL)
-    return Result(value=len(living))
-
-
-@tool(effect=Effect.EXEC_CONTAINED, timeout_seconds=30.0)
-def fill_memory_disk(arguments: Target, context: ToolContext) -> Result:
-    """Writes to a file system in memory until that is refused, at most 1 GiB, and returns the MiB written."""
-    written = {}
-    for folder in ("/tmp", "/dev/shm"):
-        count = 0
-        with suppress(OSError), open(f"{folder}/fill", "wb", buffering=0) as file:
-            while count < 1024:
-                count += file.write(bytes(MIB)) // MIB
-        with suppress(OSError):
-            os.unlink(f"{folder}/fill")
-        written[folder] = count
-    return Result(value=written)
-
-
-@tool(effect=Effect.EXEC_CONTAINED, timeout_seconds=1.0)
-def outlast(arguments: Target, context: ToolContext) -> Result:
-    """Ignores every signal and its clock, and computes for ever."""
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
-        with suppress(OSError, ValueError):
-            signal.signal(number, signal.SIG_IGN)
-    for _ in range(3):
-        threading.Thread(target=_spin, daemon=True).start()
-    _spin()
-    return Result(value=json.dumps("never"))
-
-
-def _spin() -> None:
-    while True:
-        pass
-
-
-TOOLS = [attack, multiply, swell, fill_memory_disk, outlast]
+TOOLS = [attack]

@@ -168,6 +168,9 @@ class World:
         self.boundary = RunBoundary(journal=self.journal, feed=self.feed, clock=self.clock, ids=self.ids)
         self.planner = FixedPlanner(ONE_STEP)
         self.answerer = PlainAnswerer()
+        self.workspaces = Workspaces(
+            own=self.own_folder, roots=self.roots, protected=self.protected, user_id=USER.uid
+        )
         self.scheduler = RunScheduler(
             journal=self.journal,
             feed=self.feed,
@@ -177,11 +180,11 @@ class World:
             make_loop=self.make_loop,
             clock=self.clock,
             limits=self.limits,
+            workspaces=self.workspaces,
         )
         self.records = SessionRecords(store=self.sessions, journal=self.journal, folding=self.folding)
         self.replays = Replays(self.journal, decide, fold)
         self.undo = RecordedUndo()
-        self.workspaces = Workspaces(own=self.own_folder, roots=self.roots, protected=self.protected)
         self.runs = Runs(
             journal=self.journal,
             folding=self.folding,

@@ -37,7 +37,7 @@ SMOLLM2 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53.gguf
 def guarded(service: Service) -> Iterator[Service]:
     """The service with a folder of tools that are not trusted."""
     TOOLS.mkdir()
-    for name in ("sandbox_tools.py", "hostile_tools.py"):
+    for name in ("sandbox_tools.py", "hostile_tools.py", "hostile_limits.py"):
         shutil.copy(ROOT / "tests" / "support" / name, TOOLS)
     service.configure(extra=f'folders = ["{TOOLS}"]\n')
     yield service

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aeond.bound_folders import FolderChangedError, identity_of, open_bound, open_folder
+from aeond.bound_folders import identity_of, open_bound, open_folder
+from aeond.errors import ToolError
 
 
 def identity(folder: Path) -> str:
@@ -45,14 +46,14 @@ def test_another_folder_is_noticed(tmp_path: Path) -> None:
     bound.mkdir()
     known = identity(bound)
     bound.rename(tmp_path / "moved")
-    with pytest.raises(FolderChangedError):
+    with pytest.raises(ToolError, match="put that folder back"):
         open_bound(str(bound), known)
     bound.symlink_to("moved")
-    with pytest.raises(FolderChangedError):
+    with pytest.raises(ToolError, match="put that folder back"):
         open_bound(str(bound), known)
     bound.unlink()
     bound.mkdir()
-    with pytest.raises(FolderChangedError):
+    with pytest.raises(ToolError, match="put that folder back"):
         open_bound(str(bound), known)
     os.close(open_bound(str(tmp_path / "moved"), known))
     os.close(open_bound(str(bound), ""))

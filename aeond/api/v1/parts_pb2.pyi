@@ -255,6 +255,8 @@ class _SuspendReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Suspend
     """No disk space for its journal."""
     SUSPEND_REASON_APPROVAL: _SuspendReason.ValueType  # 4
     """A tool call or plan needs approval."""
+    SUSPEND_REASON_WORKSPACE_CHANGED: _SuspendReason.ValueType  # 5
+    """The path of its workspace leads to another folder than the one that the run is bound to."""
 
 class SuspendReason(_SuspendReason, metaclass=_SuspendReasonEnumTypeWrapper):
     """Why a run is suspended."""
@@ -269,6 +271,8 @@ SUSPEND_REASON_DISK_FULL: SuspendReason.ValueType  # 3
 """No disk space for its journal."""
 SUSPEND_REASON_APPROVAL: SuspendReason.ValueType  # 4
 """A tool call or plan needs approval."""
+SUSPEND_REASON_WORKSPACE_CHANGED: SuspendReason.ValueType  # 5
+"""The path of its workspace leads to another folder than the one that the run is bound to."""
 Global___SuspendReason: _TypeAlias = SuspendReason  # noqa: Y015
 
 class _Resolution:

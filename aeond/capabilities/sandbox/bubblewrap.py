@@ -18,11 +18,12 @@ from typing import Final
 import anyio
 from anyio.abc import Process
 
-from aeond.bound_folders import open_folder
+from aeond.bound_folders import is_folder, open_bound
 from aeond.capabilities.sandbox.cgroups import Group, GroupHome
 from aeond.capabilities.sandbox.confinement import MAX_TEMPORARY_BYTES, SYSTEM, python_places
 from aeond.capabilities.sandbox.conversing import END_SECONDS, answer_of, converse, ended
 from aeond.capabilities.sandbox.messages import Request
+from aeond.domain.tools import Workspace
 from aeond.errors import ToolError
 from aeond.ports import ToolAnswer
 
@@ -91,10 +92,12 @@ class _View:
             self.options += ["--ro-bind-try", shown, shown]
 
     def show(self, workspace: str, hidden: Sequence[Path]) -> None:
-        """Blocking. Adds the workspace without the hidden places. ToolError (reason WORKSPACE_MISSING)."""
+        """Blocking. Adds the workspace without the hidden places. ToolError (reason WORKSPACE_MISSING,
+        WORKSPACE_CHANGED).
+        """
         if workspace:
             try:
-                folder = self._kept(open_folder(workspace))
+                folder = self._kept(open_bound(workspace, Workspace.identity_of(workspace)))
                 self._bind(folder, workspace)
                 for place in hidden:
                     with contextlib.suppress(FileNotFoundError):  # nothing is there to hide
@@ -115,7 +118,7 @@ class _View:
         the place under another name.
         """
         facts = os.fstat(folder)
-        above = [one for one in place.parents if _is(one, facts)]
+        above = [one for one in place.parents if is_folder(one, facts)]
         if not above:
             return
         *way, last = place.relative_to(above[0]).parts
@@ -135,12 +138,6 @@ class _View:
         self._stack.callback(os.close, descriptor)
         self.descriptors.append(descriptor)
         return descriptor
-
-
-def _is(path: Path, facts: os.stat_result) -> bool:
-    with contextlib.suppress(OSError):
-        return os.path.samestat(path.stat(), facts)
-    return False
 
 
 @contextlib.contextmanager

@@ -5,16 +5,20 @@ and the changes are transferred back. systemd ends all processes of the errand w
 """
 
 import asyncio
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import anyio
 
+from aeond.bound_folders import is_folder, open_bound
 from aeond.capabilities.sandbox.conversing import answer_of, converse
 from aeond.capabilities.sandbox.messages import Request
 from aeond.capabilities.sandbox.workspace_archive import ParcelError, pack, remove, unpack
+from aeond.domain.tools import Workspace
 from aeond.errors import ToolError
 from aeond.ports import ToolAnswer
 
@@ -29,8 +33,8 @@ class ToolUnit:
         self._hidden = tuple(hidden)
 
     async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
-        workspace = Path(request.context.workspace) if request.context.workspace else None
-        if workspace is not None:
+        workspace = request.context.workspace
+        if workspace:
             parcel = await anyio.to_thread.run_sync(self._packed, workspace)
             request = replace(request, parcel=parcel)
         try:
@@ -47,19 +51,20 @@ class ToolUnit:
         finally:
             writer.transport.abort()
         answer = answer_of(reply)
-        if workspace is not None:
+        if workspace:
             await anyio.to_thread.run_sync(_brought_back, workspace, reply.parcel, reply.removed)
         return answer
 
-    def _packed(self, workspace: Path) -> bytes:
-        real = workspace.resolve()
-        if any(place.is_relative_to(real) for place in self._hidden):
-            raise ToolError(
-                f"{workspace} contains the daemon's own files: choose another workspace",
-                reason="WORKSPACE_REFUSED",
-            )
+    def _packed(self, workspace: str) -> bytes:
         try:
-            return pack(workspace)
+            with _opened(workspace) as folder:
+                facts = folder.stat()
+                if any(is_folder(above, facts) for place in self._hidden for above in place.parents):
+                    raise ToolError(
+                        f"{workspace} contains the daemon's own files: choose another workspace",
+                        reason="WORKSPACE_REFUSED",
+                    )
+                return pack(folder)
         except (ParcelError, OSError) as error:
             raise ToolError(
                 f"{workspace} cannot be transferred to the sandbox: {error}: choose a smaller workspace",
@@ -67,11 +72,22 @@ class ToolUnit:
             ) from error
 
 
-def _brought_back(workspace: Path, parcel: bytes, removed: Sequence[str]) -> None:
+@contextmanager
+def _opened(workspace: str) -> Iterator[Path]:
+    """A path of the folder that the workspace is bound to, which leads there whatever is renamed."""
+    folder = open_bound(workspace, Workspace.identity_of(workspace))
+    try:
+        yield Path(f"/proc/self/fd/{folder}")
+    finally:
+        os.close(folder)
+
+
+def _brought_back(workspace: str, parcel: bytes, removed: Sequence[str]) -> None:
     """Applies the tool's changes to the workspace, or raises a ToolError that says what failed."""
     try:
-        remove(removed, workspace)
-        unpack(parcel, workspace)
+        with _opened(workspace) as folder:
+            remove(removed, folder)
+            unpack(parcel, folder)
     except (ParcelError, OSError) as error:
         raise ToolError(
             f"changes made by the tool could not be transferred to {workspace}: {error}",

@@ -150,7 +150,7 @@ def _parts(name: str) -> list[str]:
 
 def _opened(folder: Path, parts: Sequence[str], *, make: bool) -> int:
     """A descriptor of the folder with this path, opened without following symbolic links."""
-    here = os.open(folder, _FOLDER)
+    here = os.open(folder, _FOLDER & ~os.O_NOFOLLOW)  # which may be that of a descriptor in /proc
     for part in parts:
         try:
             if make and not _there(part, here):

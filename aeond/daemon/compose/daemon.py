@@ -163,6 +163,12 @@ async def composed(
             clock=clock,
             ids=ids,
         )
+        workspaces = Workspaces(
+            own=paths.workspaces.resolve(),
+            roots=[Path(name) for name in real_names(config.workspaces.roots)],
+            protected=paths.own_files,
+            user_id=os.geteuid(),
+        )
         scheduler = await stack.enter_async_context(
             RunScheduler(
                 journal=journal,
@@ -173,15 +179,11 @@ async def composed(
                 make_loop=lambda run: Orchestrator(run, thinking.over(models.llm_of(run.request.model))),
                 clock=clock,
                 limits=_limits(config),
+                workspaces=workspaces,
             )
         )
         children = RunChildren(journal=journal, feed=feed, folding=folding, scheduler=scheduler, clock=clock)
 
-        workspaces = Workspaces(
-            own=paths.workspaces,
-            roots=[Path(name) for name in real_names(config.workspaces.roots)],
-            protected=paths.own_files,
-        )
         replays = Replays(journal, decide, fold)
         runs = Runs(
             journal=journal,

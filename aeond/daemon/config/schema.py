@@ -169,7 +169,7 @@ class WorkspacesSection(Section):
 
     roots: tuple[PathText, ...] = Field(
         ("/",),
-        description="A client may choose any folder below one of these as a run's workspace. The"
+        description="The daemon's own user and root may choose any folder below one of these as a run's workspace. The"
         " daemon's own state, configuration, secrets, `tools.files` and `agents.files` are never"
         " allowed,"
         " nor are /proc and /sys.",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from aeond.domain.outcome import Problem
 from aeond.domain.plans.evaluations import Evaluation
@@ -11,7 +12,7 @@ from aeond.domain.plans.profiles import Route, TaskProfile
 from aeond.domain.plans.steps import Steps, StepSnapshot
 from aeond.domain.runs.budgets import Amounts, Budget, BudgetLedger
 from aeond.domain.runs.questions import Question
-from aeond.domain.tools import RecordedEffect, ToolContext
+from aeond.domain.tools import RecordedEffect, ToolContext, Workspace
 from aeond.frozen import frozen
 
 MAX_REQUEST_CHARS = 100_000
@@ -65,10 +66,14 @@ class SuspendReason(StrEnum):
     UNKNOWN_STEP = "unknown_step"  # a crash interrupted a step with side effects
     REPEATED_CRASHES = "repeated_crashes"  # active during three crashes: not resumed automatically
     DISK_FULL = "disk_full"
+    WORKSPACE_CHANGED = "workspace_changed"  # its path leads to another folder than the bound one
+
+
+CONTINUED_BY_PERSON: Final = (SuspendReason.REPEATED_CRASHES, SuspendReason.WORKSPACE_CHANGED)
 
 
 class Resolution(StrEnum):
-    """A person's decision about an UNKNOWN step, or about a run suspended after crashes."""
+    """A person's decision about an UNKNOWN step, or about a run suspended after crashes or because its workspace changed."""
 
     RETRY = "retry"
     DONE = "done"
@@ -105,7 +110,8 @@ class RunRequest:
     """A client's request.
 
     `request_id` makes creation idempotent ("" for none). `workspace` is the absolute path of the folder that
-    confines the run's file tools ("" for a private folder of the daemon's). `instructions` and `tools` are
+    confines the run's file tools ("" for a private folder of the daemon's), `workspace_identity` says which folder that
+    is ("" in runs of older versions). `instructions` and `tools` are
     set for child runs by their Template: a system prompt, and the only tools allowed (None for all).
     """
 
@@ -119,6 +125,7 @@ class RunRequest:
     instructions: str = ""
     tools: tuple[str, ...] | None = None
     model: str = ""  # name in the catalogue; "" for the model chosen when a step runs
+    workspace_identity: str = ""
 
 
 @frozen
@@ -216,8 +223,13 @@ class RunSnapshot:
     def tool_context(self, step_id: str, call_id: str) -> ToolContext:
         """The context given to a tool call of a step."""
         return ToolContext(
-            self.run_id, step_id, call_id, self.request.workspace, self.request.tools, self.request.owner.uid
+            self.run_id, step_id, call_id, self.workspace, self.request.tools, self.request.owner.uid
         )
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace that the run is bound to."""
+        return Workspace(self.request.workspace, self.request.workspace_identity)
 
     def steps_in(self, *states: StepState) -> tuple[StepSnapshot, ...]:
         """The steps in one of these states, in plan order."""

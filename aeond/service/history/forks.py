@@ -170,9 +170,10 @@ class Forks:
         assert isinstance(created, RunCreated), "no event precedes the creation of a run"
         folder = created.request.workspace
         own = self._workspaces.is_own(folder)
-        workspace = await self._workspaces.resolve("" if own else folder, events[0].run_id)
-        placed = replace(created, request=replace(created.request, workspace=workspace))
-        return [replace(events[0], kind=placed), *events[1:]]
+        placed = await self._workspaces.bound(
+            replace(created.request, workspace="" if own else folder), events[0].run_id
+        )
+        return [replace(events[0], kind=replace(created, request=placed)), *events[1:]]
 
     async def _past(self, run_id: str, until_seq: int) -> Sequence[Event]:
         past = await self._first(run_id, until_seq)
@@ -228,4 +229,7 @@ def _said(event: Event) -> EventKind:
     if not isinstance(event.kind, RunCreated):
         return _asked_at(0.0, event.kind)
     request = event.kind.request
-    return replace(event.kind, request=replace(request, owner=Owner(request.owner.uid), workspace=""))
+    return replace(
+        event.kind,
+        request=replace(request, owner=Owner(request.owner.uid), workspace="", workspace_identity=""),
+    )

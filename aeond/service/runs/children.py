@@ -107,6 +107,7 @@ def _creation(child: ChildRun, parent: RunSnapshot, step_id: str) -> RunCreated:
     request = RunRequest(
         text=_asked(child.request),
         workspace=parent.request.workspace,
+        workspace_identity=parent.request.workspace_identity,
         parallel_steps=parent.request.parallel_steps,
         owner=parent.request.owner,
         instructions=child.instructions,

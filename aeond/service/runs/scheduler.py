@@ -18,7 +18,7 @@ from typing import Final, Self
 import anyio
 from anyio.abc import TaskGroup
 
-from aeond.domain.runs.events import Event, EventKind, RunCreated, RunResumed
+from aeond.domain.runs.events import CancelRequested, Event, EventKind, RunCreated, RunResumed
 from aeond.domain.runs.run import RunSnapshot, RunState, SuspendReason
 from aeond.errors import AeondError, OverloadedError, ReplayError, StoreError
 from aeond.ports import Clock, Journal, RunLoop, RunLoopFactory, RunSummary
@@ -36,7 +36,8 @@ from aeond.service.recovery.waiting import (
 from aeond.service.runs.admission import Admission, AdmissionState
 from aeond.service.runs.question_timeouts import QuestionTimeouts
 from aeond.service.runs.run_queue import RunLimits, RunQueue
-from aeond.service.runs.work import Creation, Work, is_recorded, started
+from aeond.service.runs.work import Creation, Work, is_fatal, is_recorded, started
+from aeond.service.runs.workspaces import Workspaces
 from aeond.service.watching.feed import HotFeed
 
 WAITING: Final = frozenset({RunState.AWAITING_INPUT, RunState.SUSPENDED})
@@ -64,6 +65,7 @@ class RunScheduler:
         make_loop: RunLoopFactory,
         clock: Clock,
         limits: RunLimits,
+        workspaces: Workspaces,
     ) -> None:
         self._journal = journal
         self._feed = feed
@@ -73,6 +75,7 @@ class RunScheduler:
         self._make_loop = make_loop
         self._clock = clock
         self._limits = limits
+        self._workspaces = workspaces
         self._opening = anyio.Lock()
         self._changed = anyio.Event()
         self._waiting = RunQueue()
@@ -240,7 +243,7 @@ class RunScheduler:
                 await self._journal.append(creation.events)
         except AeondError as error:
             creation.error = error
-            if _is_fatal(error):
+            if is_fatal(error):
                 raise
         else:
             self._feed.publish(creation.events)
@@ -289,6 +292,8 @@ class RunScheduler:
                 begun = snapshot.parked or not (fresh or snapshot.state is RunState.PENDING)
                 if begun and snapshot.suspend_reason in (None, SuspendReason.DISK_FULL):
                     loop.deliver(RunResumed())
+                if not fresh:
+                    await self._workspaces.suspend_if_changed(loop)
                 if orphan and not snapshot.cancel_requested:
                     loop.deliver(called_off(snapshot))
                 self._begin(loop)
@@ -299,15 +304,13 @@ class RunScheduler:
         """The work that received the event, and the last event before it."""
         async with self._opening:
             work = self._working.get(run_id)
-            if work is not None:
-                loop = work.loop
-            else:
-                snapshot = await self._snapshot(run_id)
-                loop = self._make_loop(snapshot)
-                if was_cut(snapshot) and snapshot.state is not RunState.SUSPENDED:
-                    loop.deliver(RunResumed())
+            loop = self._make_loop(await self._snapshot(run_id)) if work is None else work.loop
+            if work is None and was_cut(loop.snapshot) and loop.snapshot.state is not RunState.SUSPENDED:
+                loop.deliver(RunResumed())
             seq = loop.snapshot.seq
             loop.deliver(kind)
+            if work is None and not isinstance(kind, CancelRequested):
+                await self._workspaces.suspend_if_changed(loop)
             return work or self._begin(loop), seq
 
     async def _snapshot(self, run_id: str) -> RunSnapshot:
@@ -328,7 +331,7 @@ class RunScheduler:
         try:
             snapshot = await self._boundary.execute(work.loop)
         except StoreError as error:
-            if _is_fatal(error):
+            if is_fatal(error):
                 raise
             self._out_of_room.add(run_id, work.loop.snapshot.request.owner.uid)
         else:
@@ -391,8 +394,3 @@ class RunScheduler:
     @property
     def _draining(self) -> bool:
         return self._admission.state is AdmissionState.DRAINING
-
-
-def _is_fatal(error: AeondError) -> bool:
-    """Whether the journal has failed permanently: no event can be accepted any more."""
-    return isinstance(error, StoreError) and error.reason == "JOURNAL_FAILED"

@@ -66,7 +66,7 @@ class ObservedSituations:
         if run.request.tools is None:
             with anyio.move_on_after(OBSERVE_SECONDS):
                 try:
-                    view = await self._views(run.request.workspace, MAX_FILES, run.text)
+                    view = await self._views(run.workspace, MAX_FILES, run.text)
                     facts, more_facts = await self._facts(run)
                 except AeondError as error:
                     log.warning(

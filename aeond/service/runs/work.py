@@ -7,7 +7,7 @@ import anyio
 
 from aeond.domain.runs.events import Event, EventKind, RunStarted
 from aeond.domain.runs.run import RunSnapshot
-from aeond.errors import AeondError
+from aeond.errors import AeondError, StoreError
 from aeond.ports import Journal, RunLoop
 from aeond.service.watching.feed import Watcher
 
@@ -39,6 +39,11 @@ class Creation:
 def started(created: Event) -> Event:
     """The RunStarted event for a run that has a slot as soon as it is created."""
     return Event(created.run_id, created.seq + 1, created.time, created.elapsed_seconds, RunStarted())
+
+
+def is_fatal(error: AeondError) -> bool:
+    """Whether the journal has failed permanently: no event can be accepted any more."""
+    return isinstance(error, StoreError) and error.reason == "JOURNAL_FAILED"
 
 
 async def is_recorded(

@@ -1,12 +1,18 @@
-"""The folders in which tools may work."""
+"""The folders in which tools may work, and to which runs are bound."""
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 
-from aeond.errors import InvalidInputError, RefusedError
+from aeond.bound_folders import identity_of, open_bound, open_folder
+from aeond.domain.runs.events import RunSuspended
+from aeond.domain.runs.run import Owner, RunRequest, RunState, SuspendReason
+from aeond.domain.tools import Workspace
+from aeond.errors import AeondError, InvalidInputError, RefusedError
+from aeond.ports import RunLoop
 
 
 class Workspaces:
@@ -16,22 +22,32 @@ class Workspaces:
     configuration, secrets): write access there would change the daemon's state, and read access would
     disclose its secrets. It may contain protected folders: a user's home is a valid workspace, and the file
     tools exclude the protected parts.
+
+    File tools act with the rights of the daemon's user, `user_id`, so a folder is used only for this user and for root: others
+    could otherwise read and write what they may not.
     """
 
-    def __init__(self, *, own: Path, roots: Sequence[Path], protected: Sequence[Path]) -> None:
+    def __init__(self, *, own: Path, roots: Sequence[Path], protected: Sequence[Path], user_id: int) -> None:
         self._own = own
         self._roots = tuple(roots)
         self._protected = tuple(protected)
+        self._user_id = user_id
 
-    async def resolve(self, folder: str, own_name: str) -> str:
-        """The real path of the requested folder, or with "" a new private folder of the daemon's.
+    async def bound(self, request: RunRequest, own_name: str) -> RunRequest:
+        """The request with its workspace resolved for its owner, and the identity of that folder."""
+        workspace = await self.resolve(request.workspace, own_name, request.owner)
+        return replace(request, workspace=str(workspace), workspace_identity=workspace.identity)
+
+    async def resolve(self, folder: str, own_name: str, owner: Owner) -> Workspace:
+        """The requested folder by its real path, or with "" a new private folder of the daemon's.
 
         InvalidInputError (field `workspace`) if it is not a folder, RefusedError if it is not allowed.
         """
         if not folder:
             own = anyio.Path(self._own / own_name)
             await own.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return str(own)
+            return await anyio.to_thread.run_sync(_bound, Path(own))
+        self._check_rights(owner)
         path = Path(folder)
         if not path.is_absolute() or "\0" in folder:
             raise InvalidInputError(
@@ -41,18 +57,50 @@ class Workspaces:
             )
         real = await anyio.to_thread.run_sync(_real_folder, path)
         if real is None:
-            raise InvalidInputError(
-                f"{folder} is not a folder that the daemon can read and enter: create it, or choose"
-                " another workspace",
-                reason="WORKSPACE_UNUSABLE",
-                field="workspace",
-            )
+            raise _unusable(folder)
         self._check_allowed(real)
-        return str(real)
+        try:
+            return await anyio.to_thread.run_sync(_bound, real)
+        except OSError as error:  # it was replaced since
+            raise _unusable(folder) from error
+
+    async def suspend_if_changed(self, loop: RunLoop) -> None:
+        """Suspends a run that continues after a pause, if its workspace is another folder by now or not allowed any
+        more.
+
+        A run that is suspended already continues by a person's decision; its tools then refuse the folder.
+        """
+        workspace = loop.snapshot.workspace
+        if workspace.identity and loop.snapshot.state is not RunState.SUSPENDED:
+            obstacle = await anyio.to_thread.run_sync(self._obstacle, workspace)
+            if obstacle:
+                loop.deliver(RunSuspended(SuspendReason.WORKSPACE_CHANGED, obstacle))
+
+    def _obstacle(self, workspace: Workspace) -> str:
+        """Blocking. Why a bound workspace cannot be used; "" if it can."""
+        try:
+            os.close(open_bound(workspace, workspace.identity))
+            if not self.is_own(workspace):
+                self._check_allowed(Path(workspace))
+        except AeondError as error:
+            return error.message
+        except OSError as error:
+            return f"{workspace} cannot be opened: {error.strerror}"
+        return ""
 
     def is_own(self, folder: str) -> bool:
         """Whether it is a private folder of the daemon's."""
         return not folder or Path(folder).is_relative_to(self._own)
+
+    def _check_rights(self, owner: Owner) -> None:
+        if owner.uid not in (self._user_id, 0):
+            raise RefusedError(
+                f"the daemon runs as user {self._user_id} and cannot use a folder with the rights of user {owner.uid}:"
+                " start a daemon of your own with systemctl --user start aeond, or leave the workspace empty for a"
+                " private one",
+                reason="WORKSPACE_NOT_YOURS",
+                field="workspace",
+            )
 
     def _check_allowed(self, folder: Path) -> None:
         if any(folder == place or folder.is_relative_to(place) for place in self._protected):
@@ -68,6 +116,23 @@ class Workspaces:
                 reason="WORKSPACE_NOT_ALLOWED",
                 field="workspace",
             )
+
+
+def _unusable(folder: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"{folder} is not a folder that the daemon can read and enter: create it, or choose another workspace",
+        reason="WORKSPACE_UNUSABLE",
+        field="workspace",
+    )
+
+
+def _bound(folder: Path) -> Workspace:
+    """Blocking. The folder with its identity; its path must have no links."""
+    opened = open_folder(str(folder))
+    try:
+        return Workspace(str(folder), identity_of(opened))
+    finally:
+        os.close(opened)
 
 
 def _real_folder(path: Path) -> Path | None:

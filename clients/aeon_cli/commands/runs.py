@@ -154,7 +154,7 @@ def decide(context: click.Context, /, run_id: str, resolution: str, step_id: str
     """Decide how to continue after a crash interrupted a step or run.
 
     `retry` runs the step again, `done` marks it as succeeded, `abort` marks it as failed. For a run that was
-    suspended after crashes, `retry` resumes it and `abort` ends it.
+    suspended after crashes or because its workspace changed, `retry` resumes it and `abort` ends it.
     """
     from aeond_client.runs import Resolution, RunState, StepState
 

@@ -25,7 +25,7 @@ def tools(registry: ScriptedRegistry, admission: Admission, tmp_path: Path) -> T
     return Tools(
         registry=registry,
         invoker=PlainInvoker(registry.tools),
-        workspaces=Workspaces(own=tmp_path / "own", roots=[tmp_path], protected=[]),
+        workspaces=Workspaces(own=tmp_path / "own", roots=[tmp_path], protected=[], user_id=USER.uid),
         admission=admission,
         ids=NumberedIds(),
     )

@@ -16,9 +16,11 @@ from pathlib import PurePosixPath
 from typing import Final
 from weakref import WeakValueDictionary
 
+from aeond.bound_folders import open_bound
 from aeond.capabilities.tools.files.file_state import FileState, require_identity, state_of
 from aeond.capabilities.tools.files.safe_open import Resolver, rename_to_free_name
 from aeond.capabilities.tools.worker_threads import Stopped
+from aeond.domain.tools import Workspace
 from aeond.errors import ToolError
 
 MAX_PATH_BYTES: Final = 4_096
@@ -49,7 +51,7 @@ class ContainedFiles:
 
     Relative paths start at the workspace; absolute ones must lie in a root. Raises ToolError with reason
     PATH_INVALID, PATH_OUTSIDE, FILE_NOT_FOUND, NOT_A_FILE, NOT_A_FOLDER, FILE_FORBIDDEN, FILE_BUSY,
-    DISK_FULL, WORKSPACE_MISSING, STOPPED or FILE_FAILED.
+    DISK_FULL, WORKSPACE_MISSING, WORKSPACE_CHANGED, STOPPED or FILE_FAILED.
     """
 
     def __init__(
@@ -250,7 +252,7 @@ class ContainedFiles:
         """A descriptor of the root that a path lies in, and the path from there."""
         holder, below = _locate(path, workspace, roots)
         try:
-            root = os.open(holder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+            root = open_bound(holder, Workspace.identity_of(holder))
         except (FileNotFoundError, NotADirectoryError):
             raise ToolError(
                 f"the folder {_shown(holder)} that this run should use does not exist",

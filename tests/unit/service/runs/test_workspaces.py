@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from aeond.domain.runs.run import Owner, RunRequest
 from aeond.errors import InvalidInputError, RefusedError
 from aeond.service.runs.workspaces import Workspaces
+
+OWNER = Owner(1000)
 
 
 @pytest.fixture
@@ -13,14 +16,17 @@ def workspaces(tmp_path: Path) -> Workspaces:
     for name in ("own", "allowed/project", "outside", "allowed/state/deep"):
         (tmp_path / name).mkdir(parents=True)
     return Workspaces(
-        own=tmp_path / "own", roots=[tmp_path / "allowed"], protected=[tmp_path / "allowed" / "state"]
+        own=tmp_path / "own",
+        roots=[tmp_path / "allowed"],
+        protected=[tmp_path / "allowed" / "state"],
+        user_id=OWNER.uid,
     )
 
 
 async def test_a_folder_below_an_allowed_one_is_a_workspace(workspaces: Workspaces, tmp_path: Path) -> None:
     """A client may work in any folder below an allowed one."""
     project = str(tmp_path / "allowed" / "project")
-    assert await workspaces.resolve(project, "run") == project
+    assert await workspaces.resolve(project, "run", OWNER) == project
 
 
 async def test_a_link_is_followed_before_it_is_judged(workspaces: Workspaces, tmp_path: Path) -> None:
@@ -28,7 +34,7 @@ async def test_a_link_is_followed_before_it_is_judged(workspaces: Workspaces, tm
     link = tmp_path / "allowed" / "link"
     link.symlink_to(tmp_path / "outside")
     with pytest.raises(RefusedError) as raised:
-        await workspaces.resolve(str(link), "run")
+        await workspaces.resolve(str(link), "run", OWNER)
     assert raised.value.reason == "WORKSPACE_NOT_ALLOWED"
 
 
@@ -36,7 +42,7 @@ async def test_a_link_is_followed_before_it_is_judged(workspaces: Workspaces, tm
 async def test_the_daemon_keeps_its_own_files(workspaces: Workspaces, tmp_path: Path, name: str) -> None:
     """The folder of the journal and its subfolders are rejected as workspaces."""
     with pytest.raises(RefusedError) as raised:
-        await workspaces.resolve(str(tmp_path / "allowed" / name), "run")
+        await workspaces.resolve(str(tmp_path / "allowed" / name), "run", OWNER)
     assert raised.value.reason == "WORKSPACE_PROTECTED"
 
 
@@ -45,14 +51,14 @@ async def test_a_folder_outside_is_refused_with_what_is_allowed(
 ) -> None:
     """A refusal says which folders would do."""
     with pytest.raises(RefusedError, match=str(tmp_path / "allowed")):
-        await workspaces.resolve(str(tmp_path / "outside"), "run")
+        await workspaces.resolve(str(tmp_path / "outside"), "run", OWNER)
 
 
 @pytest.mark.parametrize("folder", ["project", "./project", "~/project", "/a\0b"])
 async def test_a_path_that_is_not_absolute_is_refused(workspaces: Workspaces, folder: str) -> None:
     """A relative path is rejected, because its meaning would depend on the daemon's working folder."""
     with pytest.raises(InvalidInputError) as raised:
-        await workspaces.resolve(folder, "run")
+        await workspaces.resolve(folder, "run", OWNER)
     assert (raised.value.reason, raised.value.field) == ("WORKSPACE_NOT_ABSOLUTE", "workspace")
 
 
@@ -62,12 +68,42 @@ async def test_what_is_no_folder_is_refused(workspaces: Workspaces, tmp_path: Pa
     file.write_text("")
     for path in (file, tmp_path / "allowed" / "nowhere"):
         with pytest.raises(InvalidInputError) as raised:
-            await workspaces.resolve(str(path), "run")
+            await workspaces.resolve(str(path), "run", OWNER)
         assert raised.value.reason == "WORKSPACE_UNUSABLE"
 
 
 async def test_an_own_folder_is_for_the_daemon_alone(workspaces: Workspaces, tmp_path: Path) -> None:
     """The default workspace is a new folder that no other user can access."""
-    folder = Path(await workspaces.resolve("", "run-1"))
+    folder = Path(await workspaces.resolve("", "run-1", OWNER))
     assert folder == tmp_path / "own" / "run-1"
     assert folder.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("uid", [-1, 4321])
+async def test_a_folder_is_used_for_its_daemon_s_user_only(
+    workspaces: Workspaces, tmp_path: Path, uid: int
+) -> None:
+    """Another user's request for a folder is refused, since the daemon's file tools would read and write there what this
+    user may not, such as the keys and hooks of the daemon's account; a private folder is made for every user.
+    """
+    with pytest.raises(RefusedError) as raised:
+        await workspaces.resolve(str(tmp_path / "allowed" / "project"), "run", Owner(uid))
+    assert (raised.value.reason, raised.value.field) == ("WORKSPACE_NOT_YOURS", "workspace")
+    assert await workspaces.resolve("", "run", Owner(uid)) == str(tmp_path / "own" / "run")
+
+
+async def test_root_may_use_every_folder(workspaces: Workspaces, tmp_path: Path) -> None:
+    """Root loses nothing by a daemon that acts for it."""
+    project = str(tmp_path / "allowed" / "project")
+    assert await workspaces.resolve(project, "run", Owner(0)) == project
+
+
+async def test_a_workspace_has_an_identity(workspaces: Workspaces, tmp_path: Path) -> None:
+    """A request is bound to the folder that is there, which differs from one that takes its place."""
+    project = tmp_path / "allowed" / "project"
+    asked = RunRequest("x", workspace=str(project), owner=OWNER)
+    first = await workspaces.bound(asked, "run")
+    assert (await workspaces.bound(asked, "run")).workspace_identity == first.workspace_identity
+    project.rename(tmp_path / "allowed" / "old")
+    project.mkdir()
+    assert (await workspaces.bound(asked, "run")).workspace_identity != first.workspace_identity

@@ -2,8 +2,9 @@
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ WRITE = ("write_file", {"path": "note.txt", "content": "planted"})
 SANDBOXED = ("write", {"text": "note.txt", "number": 7})
 
 
-def asking(tool: str, arguments: Mapping[str, object]) -> Plan:
+def asking(tool: str, arguments: dict[str, Any]) -> Plan:
     """A person is asked, then a tool works in the workspace."""
     return Plan(
         "ask and work",

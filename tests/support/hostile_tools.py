@@ -29,7 +29,7 @@ DONE, NOTHING = "done", "nothing found"
 ATTEMPTS: dict[str, Callable[["Target"], object]] = {}
 REFUSALS = {"EPERM", "EACCES", "EAFNOSUPPORT", "ENOSYS", "EROFS", "EFBIG", "EMFILE", "ENOMEM", NOTHING}
 ABSENT = {"ENOENT", "ESRCH"}  # a refusal of an attempt at something that exists outside of the sandbox
-AT_THE_HOST = ("read_", "write_", "signal_", "disk", "environment_")
+AT_THE_HOST = ("read_", "write_", "signal_", "environment_")
 MIB = 1 << 20
 
 
@@ -87,19 +87,18 @@ _socket_attempt("alg", socket.AF_ALG, socket.SOCK_SEQPACKET)
 _socket_attempt("bluetooth", 31, socket.SOCK_RAW, 1)
 _socket_attempt("xdp", 44, socket.SOCK_RAW)
 _socket_attempt("unix", socket.AF_UNIX, socket.SOCK_STREAM)
-_socket_attempt("unix_datagram", socket.AF_UNIX, socket.SOCK_DGRAM)
 
 
-@attempt
-def connect_in_workspace(_target: Target) -> None:
-    with socket.socket(socket.AF_UNIX) as client:
-        client.connect("daemon.sock")
+def _connect_attempt(name: str, address: str) -> None:
+    def connected(_target: Target) -> None:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(address)
+
+    ATTEMPTS[f"connect_{name}"] = connected
 
 
-@attempt
-def connect_abstract(_target: Target) -> None:
-    with socket.socket(socket.AF_UNIX) as client:
-        client.connect("\0aeond-hostile")
+_connect_attempt("in_workspace", "daemon.sock")
+_connect_attempt("abstract", "\0aeond-hostile")
 
 
 @attempt
@@ -172,13 +171,8 @@ def file_capability(_target: Target) -> None:
 
 # --- namespaces and mounts
 
-NAMESPACES = {"user": 0x10000000, "mount": 0x20000, "net": 0x40000000, "pid": 0x20000000}
-for _name, _flag in NAMESPACES.items():
-
-    def _unshared(_target: Target, flag: int = _flag) -> None:
-        called(272, 97, long(flag))
-
-    ATTEMPTS[f"unshare_{_name}"] = _unshared
+for _name, _flag in (("user", 0x10000000), ("mount", 0x20000), ("net", 0x40000000), ("pid", 0x20000000)):
+    _plain(f"unshare_{_name}", 272, 97, long(_flag))
 
 
 @attempt
@@ -221,9 +215,7 @@ def read_memory_file(_target: Target) -> None:
     os.close(os.open("/proc/1/mem", os.O_RDONLY))
 
 
-@attempt
-def signal_the_host(target: Target) -> None:
-    os.kill(target.pid, 0)
+ATTEMPTS["signal_the_host"] = lambda target: os.kill(target.pid, 0)
 
 
 @attempt
@@ -244,7 +236,7 @@ def environment(_target: Target) -> str:
         "REMOTE_ADDR",
         "SYSTEMD_EXEC_PID",
     }
-    usual |= {"HOME", "LOGNAME", "USER", "SHELL", "REMOTE_PORT"}  # of the unit's own user
+    usual |= {"HOME", "JOURNAL_STREAM", "LOGNAME", "REMOTE_PORT", "SHELL", "TMPDIR", "USER"}  # set by systemd
     return repr(sorted(set(os.environ) - usual)) if set(os.environ) - usual else NOTHING
 
 
@@ -306,11 +298,8 @@ _readable("hashes", "/etc/shadow")
 _readable("home_of_root", "/root/.")
 _readable("root_of_the_first", "/proc/1/root/etc/passwd")
 _readable("kernel_memory", "/proc/kcore")
-
-
-@attempt
-def read_secret(target: Target) -> None:
-    os.close(os.open(target.secret, os.O_RDONLY))
+_readable("disk", "/dev/vda")
+ATTEMPTS["read_secret"] = lambda target: os.open(target.secret, os.O_RDONLY)
 
 
 @attempt
@@ -325,14 +314,8 @@ def write_beside_the_secret(target: Target) -> None:
     Path(target.secret).with_name("planted").write_text("x", encoding="utf-8")
 
 
-@attempt
-def write_system(_target: Target) -> None:
-    Path("/usr/planted").write_text("x", encoding="utf-8")
-
-
-@attempt
-def write_kernel_setting(_target: Target) -> None:
-    Path("/proc/sys/kernel/core_pattern").open("r+").close()
+ATTEMPTS["write_system"] = lambda _target: os.open("/usr/planted", os.O_CREAT | os.O_WRONLY)
+ATTEMPTS["write_kernel_setting"] = lambda _target: os.open("/proc/sys/kernel/core_pattern", os.O_RDWR)
 
 
 @attempt
@@ -341,11 +324,6 @@ def device(_target: Target) -> None:
         os.unlink("memory")
     os.mknod("memory", stat.S_IFCHR | 0o600, os.makedev(1, 1))
     os.close(os.open("memory", os.O_RDONLY))
-
-
-@attempt
-def disk(_target: Target) -> None:
-    os.close(os.open("/dev/vda", os.O_RDONLY))
 
 
 # --- limits of each process
@@ -382,11 +360,7 @@ def much_memory(_target: Target) -> None:
         raise OSError(errno.ENOMEM, "refused") from error
 
 
-@attempt
-def locked_memory(_target: Target) -> None:
-    held = ctypes.create_string_buffer(MIB)
-    if LIBC.mlock(held, ctypes.c_size_t(MIB)) != 0:
-        raise OSError(ctypes.get_errno(), "refused")
+_plain("locked_memory", 149, 228, ctypes.create_string_buffer(MIB), long(MIB))
 
 
 def is_refused(name: str, outcome: str) -> bool:

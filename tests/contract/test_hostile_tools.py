@@ -18,8 +18,8 @@ import pytest
 
 from aeond.capabilities.sandbox.bubblewrap import Bubblewrap
 from aeond.capabilities.sandbox.cgroups import find_group_home
+from aeond.capabilities.sandbox.confinement.landlock import version
 from aeond.capabilities.sandbox.conversing import Sandbox
-from aeond.capabilities.sandbox.landlock import version
 from aeond.capabilities.sandbox.sandboxed_tool import SandboxedTool, sandboxed_tools
 from aeond.capabilities.sandbox.tool_unit import ToolUnit
 from aeond.errors import ToolError
@@ -77,9 +77,7 @@ def test_an_attempt_is_refused(attacked: Attacked, name: str) -> None:
     if attacked.kind == "runner":
         if name in OF_THE_UNIT and os.geteuid() == 0:
             pytest.skip("root's capabilities allow it; no unit has them")
-        if not version() and name.startswith(
-            ("read_", "write_", "signal_", "device", "environment_")
-        ):
+        if not version() and name.startswith(("read_", "write_", "signal_", "device", "environment_")):
             pytest.skip("this kernel has no Landlock; namespaces refuse it in a unit")
     assert is_refused(name, attacked.outcomes[name]), attacked.outcomes[name]
 

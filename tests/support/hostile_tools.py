@@ -108,11 +108,7 @@ def send_from_a_pair(_target: Target) -> None:
         ours.sendto(b"x", "daemon.sock")
 
 
-@attempt
-def bind_a_pair(_target: Target) -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.bind("fresh.sock")
+ATTEMPTS["bind_a_pair"] = lambda _target: socket.socketpair()[0].bind("fresh.sock")
 
 
 _plain("io_uring", 425, 425, long(4), ctypes.create_string_buffer(256))
@@ -394,6 +390,8 @@ def _attempted(name: str, target: Target) -> str:
         found = ATTEMPTS[name](target)
     except OSError as error:
         return errno.errorcode.get(error.errno or 0, "unknown")
+    except AssertionError:
+        return "without effect"
     return found if isinstance(found, str) else DONE
 
 

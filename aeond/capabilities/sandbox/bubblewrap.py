@@ -20,7 +20,7 @@ from anyio.abc import Process
 
 from aeond.bound_folders import is_folder, open_bound
 from aeond.capabilities.sandbox.cgroups import Group, GroupHome
-from aeond.capabilities.sandbox.confinement import MAX_TEMPORARY_BYTES, SYSTEM, python_places
+from aeond.capabilities.sandbox.confinement.process import MAX_TEMPORARY_BYTES, SYSTEM, python_places
 from aeond.capabilities.sandbox.conversing import END_SECONDS, answer_of, converse, ended
 from aeond.capabilities.sandbox.messages import Request
 from aeond.domain.tools import Workspace
@@ -109,7 +109,7 @@ class _View:
                     reason="WORKSPACE_MISSING",
                 ) from error
         # Read-only last: the mounts above need mount points.
-        self.options += ["--remount-ro", "/dev", "--remount-ro", "/"]
+        self.options += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
 
     def _hide(self, place: Path, folder: int, workspace: str) -> None:
         """Hides a place if it is below the folder, which other mounts and links may reach by another path.

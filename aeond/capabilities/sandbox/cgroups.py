@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from aeond.capabilities.sandbox.confinement import MAX_PROCESSES
+from aeond.capabilities.sandbox.confinement.process import MAX_PROCESSES
 from aeond.frozen import frozen
 
 _CONTROLLERS: Final = ("memory", "pids")
@@ -58,12 +58,12 @@ class Group:
                 ("memory.memsw.limit_in_bytes", memory_bytes),
             ):
                 if (folder / file).exists():
-                    (folder / file).write_text(str(value), encoding="ascii")
+                    (folder / file).write_text(str(value), encoding="utf-8")
 
     def add(self, pid: int) -> None:
         """Moves a process into the group; its later children begin there."""
         for folder in self.folders:
-            (folder / "cgroup.procs").write_text(str(pid), encoding="ascii")
+            (folder / "cgroup.procs").write_text(str(pid), encoding="utf-8")
 
     def remove(self) -> None:
         for folder in self.folders:
@@ -116,22 +116,22 @@ def _folder(hierarchy: tuple[str, Path] | None, group: str | None) -> Path | Non
 
 def _is_delegated(own: Path) -> bool:
     """Whether systemd leaves the group to this service, and it has both controllers."""
-    available = (own / "cgroup.controllers").read_text(encoding="ascii").split()
+    available = (own / "cgroup.controllers").read_text(encoding="utf-8").split()
     return set(_CONTROLLERS) <= set(available) and os.getxattr(own, "user.delegate") == b"1"
 
 
 def _divide(own: Path) -> None:
     """Moves the processes of the group into a leaf, once: a group with limited children has no processes of its own."""
-    if _CONTROLLERS[0] in (own / "cgroup.subtree_control").read_text(encoding="ascii").split():
+    if _CONTROLLERS[0] in (own / "cgroup.subtree_control").read_text(encoding="utf-8").split():
         return
     (own / _OWN_LEAF).mkdir(exist_ok=True)
     for pid in _pids(own):
         with suppress(ProcessLookupError):
-            (own / _OWN_LEAF / "cgroup.procs").write_text(pid, encoding="ascii")
+            (own / _OWN_LEAF / "cgroup.procs").write_text(pid, encoding="utf-8")
     (own / "cgroup.subtree_control").write_text(
-        " ".join(f"+{name}" for name in _CONTROLLERS), encoding="ascii"
+        " ".join(f"+{name}" for name in _CONTROLLERS), encoding="utf-8"
     )
 
 
 def _pids(group: Path) -> Sequence[str]:
-    return (group / "cgroup.procs").read_text(encoding="ascii").split()
+    return (group / "cgroup.procs").read_text(encoding="utf-8").split()

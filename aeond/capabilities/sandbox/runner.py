@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from aeond.capabilities.sandbox.confinement import confine
+from aeond.capabilities.sandbox.confinement.process import confine
 from aeond.capabilities.sandbox.messages import Errand, Outcome, Reply, Request
 from aeond.capabilities.sandbox.workspace_archive import ParcelError, fingerprints, pack, unpack
 from aeond.errors import AeondError

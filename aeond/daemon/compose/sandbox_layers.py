@@ -32,8 +32,8 @@ class Layer:
 def layers(unit_socket: Path) -> Iterator[Layer]:
     """The layers of sandboxed calls on this machine, each found by a probe."""
     from aeond.capabilities.sandbox.cgroups import find_group_home
-    from aeond.capabilities.sandbox.landlock import version
-    from aeond.capabilities.sandbox.system_calls import why_no_filter
+    from aeond.capabilities.sandbox.confinement.landlock import version
+    from aeond.capabilities.sandbox.confinement.system_calls import why_no_filter
 
     if os.access(unit_socket, os.W_OK):
         yield Layer("unit", True, f"calls run in units of systemd ({unit_socket})")

@@ -57,7 +57,12 @@ async def own_tools(tools: ToolsSection, paths: Paths) -> Sequence[Tool]:
     """The tools of user-supplied files, each in the daemon or in a sandbox, as configured."""
     if not tools.files and not tools.folders:
         return ()
-    from aeond.capabilities.sandbox.sandboxed_tool import python_files, replaced, sandboxed_tools
+    from aeond.capabilities.sandbox.sandboxed_tool import (
+        python_files,
+        replaced,
+        sandboxed_tools,
+        shown_to_person_first,
+    )
 
     files = [Path(name).expanduser() for name in tools.files]
     foreign = python_files([Path(name).expanduser() for name in tools.folders])
@@ -68,7 +73,8 @@ async def own_tools(tools: ToolsSection, paths: Paths) -> Sequence[Tool]:
     bound = partial(sandboxed_tools, sandbox=sandbox, memory_bytes=tools.sandbox_memory_mib << 20)
     own = load_tool_files(files)
     apart = await bound(files) if tools.sandboxed else ()
-    return [*replaced(own, apart, tools.sandboxed), *await bound(foreign)]
+    shown = [shown_to_person_first(tool, tools.accepted) for tool in await bound(foreign)]
+    return [*replaced(own, apart, tools.sandboxed), *shown]
 
 
 def sandbox_for(kind: SandboxKind, unit_socket: Path, hidden: Sequence[Path]) -> "Sandbox":

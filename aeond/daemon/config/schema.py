@@ -203,6 +203,11 @@ class ToolsSection(Section):
         (),
         description="Folders of such files from other authors: their code runs only in a sandbox.",
     )
+    accepted: tuple[str, ...] = Field(
+        (),
+        description="Tools of `folders` that models may use, each as name:digest. The digest covers the description"
+        " that models read; the daemon's log has it for each tool that is not accepted. Clients may use all tools.",
+    )
     sandboxed: tuple[str, ...] = Field(
         (), description="Names of tools of `files` whose calls run in a sandbox as well."
     )

@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from aeond.capabilities.sandbox.system_calls import DENIED, compiled, numbers_of
+from aeond.capabilities.sandbox.confinement.system_calls import DENIED, compiled, numbers_of
 
 ALLOWED = 0x7FFF0000
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 import aeond
-from aeond.capabilities.sandbox.landlock import restrict
+from aeond.capabilities.sandbox.confinement.landlock import restrict
+from aeond.capabilities.sandbox.confinement.system_calls import install_filter
 from aeond.capabilities.sandbox.messages import Limits
-from aeond.capabilities.sandbox.system_calls import install_filter
 from aeond.errors import ToolError
 
 MAX_PROCESSES: Final = 64
@@ -79,6 +79,6 @@ def has_own_process_count() -> bool:
     """
     with suppress(OSError, ValueError):
         major, minor = (int(part) for part in os.uname().release.split(".")[:2])
-        first_line = Path("/proc/self/uid_map").read_text(encoding="ascii").split()
+        first_line = Path("/proc/self/uid_map").read_text(encoding="utf-8").split()
         return (major, minor) >= (5, 14) and first_line != ["0", "0", str(0xFFFFFFFF)]
     return False

@@ -46,8 +46,8 @@ def layers(unit_socket: Path) -> Iterator[Layer]:
             f"can be made in {home.folders[0]}" if home else "this process may not make any",
             ""
             if home
-            else "without them, a sandboxed call has a bound on the memory of each process, and none on all together:"
-            " a daemon that systemd starts has them",
+            else "without them, a sandboxed call has a bound on the memory of each process, and none on all together; with a"
+            " daemon of root's, none on the number of processes: a daemon that systemd starts has them",
         )
     problem = why_no_filter()
     yield Layer(

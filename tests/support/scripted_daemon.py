@@ -12,6 +12,7 @@ from typing import Any, Self
 import anyio
 import grpc
 import grpc.aio
+from grpc_reflection.v1alpha import reflection
 
 from aeond.api.v1 import (
     daemon_pb2,
@@ -239,6 +240,8 @@ class ScriptedDaemon:
         daemon_pb2_grpc.add_DaemonServiceServicer_to_server(self.status, server)
         for catalogue in (self.tools, self.memory, self.models):
             catalogue.add_to(server)
+        services = (runs_pb2.DESCRIPTOR.services_by_name["RunService"].full_name, reflection.SERVICE_NAME)
+        reflection.enable_server_reflection(services, server)
         server.add_insecure_port(f"unix:{self.path}")
         await server.start()
         self._server = server

@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from google.protobuf.timestamp_pb2 import Timestamp
+
 from aeond.api.v1 import events_pb2, parts_pb2, tools_pb2
 
 START_TIME = 1_790_000_000
@@ -101,3 +103,40 @@ def answered_run(answer: str = "It is 420.", *, deltas: int = 3) -> list[Any]:
         composed(answer, effects=[tools_pb2.RecordedEffect(kind="fact.remembered", target="bonus")]),
         ended(),
     ]
+
+
+def one_of_each_kind() -> list[Any]:
+    """An event of each kind of the contract with every field set, `run_ended` last."""
+    fields = events_pb2.Event.DESCRIPTOR.oneofs_by_name["kind"].fields
+    kinds = [getattr(events_pb2.Event(), field.name) for field in fields if field.name != "run_ended"]
+    return [filled(kind) for kind in [*kinds, events_pb2.RunEnded()]]
+
+
+def filled(message: Any) -> Any:
+    """The message with a value in each field, also in those of the messages inside; JSON where it must be JSON."""
+    if isinstance(message, Timestamp):
+        message.seconds = START_TIME
+        return message
+    for field in message.DESCRIPTOR.fields:
+        repeated = field.is_repeated
+        if field.message_type and field.message_type.GetOptions().map_entry:
+            getattr(message, field.name)["größe"] = "世界"
+        elif field.message_type:
+            held = getattr(message, field.name)
+            filled(held.add() if repeated else held)
+            if not repeated:
+                held.SetInParent()
+        elif repeated:
+            getattr(message, field.name).append(_value(field))
+        else:
+            setattr(message, field.name, _value(field))
+    return message
+
+
+def _value(field: Any) -> Any:
+    if field.enum_type:
+        return field.enum_type.values[-1].number
+    if field.name.endswith("_json"):
+        return '{"größe": [1, 2.5, null]}'
+    by_type = {field.TYPE_STRING: "Zoë ☃", field.TYPE_BOOL: True, field.TYPE_DOUBLE: 0.1, field.TYPE_INT32: 7}
+    return by_type.get(field.type, 1 << 40)

@@ -1,0 +1,43 @@
+// The program that the conformance suite runs; docs/clients.md has its results.
+//
+//     driver ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON
+//
+// Prints each event, or the error, as a line of JSON.
+#include <aeond/client.hpp>
+#include <google/protobuf/util/json_util.h>
+#include <iostream>
+#include <vector>
+
+namespace json = google::protobuf::util;
+
+void print_all(aeond::Watch watch) {
+  while (auto event = watch.next()) {
+    std::string line;
+    if (!json::MessageToJsonString(*event, &line).ok()) throw std::runtime_error("an event is not valid UTF-8");
+    std::cout << line << std::endl;
+  }
+}
+
+int main(int count, char** given) {
+  const std::vector<std::string> words(given + 1, given + count);
+  try {
+    aeond::Options options;
+    options.patience = std::chrono::seconds(30);
+    aeond::Client client(options);
+    if (words.at(0) == "ask") {
+      aeond::CreateRunRequest request;
+      if (!json::JsonStringToMessage(words.at(1), &request).ok()) throw std::runtime_error("not a request");
+      print_all(client.ask(request));
+    } else if (words.at(0) == "watch") {
+      print_all(client.watch(words.at(1), std::stoll(words.at(2))));
+    } else if (words.at(0) == "answer") {
+      client.answer(words.at(1), words.at(2));
+    } else if (words.at(0) == "cancel") {
+      client.cancel(words.at(1), words.at(2));
+    }
+  } catch (const aeond::Error& error) {
+    // Reasons and fields are words without characters that JSON escapes.
+    std::cout << R"({"error":{"reason":")" << error.reason << R"(","field":")" << error.field << "\"}}" << std::endl;
+    return 1;
+  }
+}

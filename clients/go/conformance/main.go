@@ -1,0 +1,75 @@
+// Command conformance is the program that the conformance suite runs; docs/clients.md has its results.
+//
+//	conformance ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON
+//
+// It prints each event, or the error, as a line of JSON.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"aeond.internal/client"
+)
+
+func main() {
+	err := run(context.Background(), os.Args[1], os.Args[2:])
+	var failed *aeond.Error
+	if errors.As(err, &failed) {
+		line, _ := json.Marshal(map[string]string{"reason": failed.Reason, "field": failed.Field})
+		fmt.Printf("{\"error\":%s}\n", line)
+		os.Exit(1)
+	} else if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, command string, words []string) error {
+	client, err := aeond.Open(aeond.Options{Patience: 30 * time.Second})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	switch command {
+	case "ask":
+		var request aeond.CreateRunRequest
+		if err := protojson.Unmarshal([]byte(words[0]), &request); err != nil {
+			return err
+		}
+		run, err := client.Create(ctx, &request)
+		if err != nil {
+			return err
+		}
+		return printAll(client.Watch(ctx, run.RunId, 0))
+	case "watch":
+		afterSeq, err := strconv.ParseInt(words[1], 10, 64)
+		if err != nil {
+			return err
+		}
+		return printAll(client.Watch(ctx, words[0], afterSeq))
+	case "answer":
+		_, err = client.Answer(ctx, words[0], json.RawMessage(words[1]), "")
+	case "cancel":
+		_, err = client.Cancel(ctx, words[0], words[1])
+	}
+	return err
+}
+
+func printAll(watch *aeond.Watch) error {
+	for watch.Next() {
+		line, err := protojson.Marshal(watch.Event())
+		if err != nil {
+			return err
+		}
+		fmt.Println(string(line))
+	}
+	return watch.Err()
+}

@@ -1,0 +1,148 @@
+package aeond
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	pb "aeond.internal/client/aeondpb"
+)
+
+// Watch has the events of a run in order, without gaps or duplicates, across lost connections and restarts of the
+// daemon. It must not be used from several goroutines at once.
+type Watch struct {
+	client            *Client
+	ctx               context.Context
+	runID             string
+	firstSeq, lastSeq int64
+
+	stream   pb.RunService_WatchRunClient
+	cancel   context.CancelFunc
+	page     []*Event
+	event    *Event
+	ended    bool
+	err      error
+	openedAt time.Time
+	lostAt   time.Time
+	tries    int
+}
+
+// Next waits for the next event and reports whether there is one; after false, Err has the error, if any.
+func (w *Watch) Next() bool {
+	for w.err == nil {
+		for len(w.page) > 0 {
+			event := w.page[0]
+			w.page = w.page[1:]
+			if event.Seq > w.lastSeq+1 {
+				w.lost(broken("EVENTS_MISSING", "events are missing in the stream"))
+			} else if w.accept(event) {
+				w.event = event
+				return true
+			}
+		}
+		if w.ended {
+			w.Close()
+			return false
+		}
+		w.receive()
+	}
+	w.Close()
+	return false
+}
+
+// Event returns the event of the last call of Next. Events with seq 0 are live updates, which are not repeated. An
+// event of a kind that this client does not have has no kind set: ignore it.
+func (w *Watch) Event() *Event { return w.event }
+
+// Err returns the *Error that ended the watch; nil: it ended with the run.
+func (w *Watch) Err() error { return w.err }
+
+// RunID returns the id of the run.
+func (w *Watch) RunID() string { return w.runID }
+
+// LastSeq returns the position from which another watch can resume, also in another process.
+func (w *Watch) LastSeq() int64 { return w.lastSeq }
+
+// Close ends the stream; the run continues.
+func (w *Watch) Close() {
+	if w.cancel != nil {
+		w.cancel()
+	}
+	w.stream, w.cancel, w.page, w.ended = nil, nil, nil, true
+}
+
+// receive opens a stream if there is none, and receives a page.
+func (w *Watch) receive() {
+	if w.stream == nil {
+		limited, cancel := context.WithTimeout(w.ctx, w.client.options.StreamTimeout)
+		request := &pb.WatchRunRequest{RunId: w.runID, AfterSeq: w.lastSeq}
+		stream, err := w.client.streams.WatchRun(limited, request)
+		w.cancel = cancel
+		if err != nil {
+			w.lost(errorOf(err, nil))
+			return
+		}
+		// The daemon sends the header when it accepts the watch, before any event. Its error is also Recv's.
+		_, _ = stream.Header()
+		w.stream, w.openedAt = stream, time.Now()
+	}
+	response, err := w.stream.Recv()
+	switch {
+	case err == nil:
+		w.page = response.Events
+	case errors.Is(err, io.EOF) && w.firstSeq > 0 && w.firstSeq == w.lastSeq:
+		w.ended = true // the run had ended before this watch began
+	case errors.Is(err, io.EOF):
+		w.lost(broken("STREAM_ENDED", "the stream ended before the run did"))
+	default:
+		w.lost(errorOf(err, w.stream.Trailer()))
+	}
+}
+
+// accept reports whether to return the event: each numbered event once, live updates always.
+func (w *Watch) accept(event *Event) bool {
+	if event.Seq == 0 {
+		return true
+	}
+	if event.Seq <= w.lastSeq {
+		return false
+	}
+	w.lastSeq, w.ended = event.Seq, event.GetRunEnded() != nil
+	w.lostAt, w.tries = time.Time{}, 0
+	return true
+}
+
+// lost waits before the next attempt, or ends the watch if that cannot help.
+func (w *Watch) lost(failed *Error) {
+	w.Close()
+	w.ended = false
+	if w.ctx.Err() != nil || !failed.mayFollowOn() {
+		w.err = failed
+		return
+	}
+	// A stream that lived this long worked; its failure is a new outage, or the renewal of an idle stream.
+	lasted := !w.openedAt.IsZero() && time.Since(w.openedAt) >= 5*time.Second
+	w.openedAt = time.Time{}
+	if w.lostAt.IsZero() || lasted {
+		w.lostAt, w.tries = time.Now(), 0
+	}
+	if lasted && failed.Reason == "TIMED_OUT" {
+		return
+	}
+	w.tries++
+	left := w.client.options.Patience - time.Since(w.lostAt)
+	pause := delay(w.tries, 20*time.Millisecond, 500*time.Millisecond, failed.RetryAfter)
+	if pause > left {
+		pause = left
+	}
+	if left <= 0 || !sleep(w.ctx, pause) {
+		w.err = failed
+	}
+}
+
+func broken(reason, message string) *Error {
+	return &Error{Code: codes.Unavailable, Reason: reason, Message: message}
+}

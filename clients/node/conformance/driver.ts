@@ -1,0 +1,39 @@
+// The program that the conformance suite runs; docs/clients.md has its results.
+//
+//     driver.js ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON
+//
+// Prints each event, or the error, as a line of JSON.
+import { writeSync } from "node:fs";
+import { AeondError, Client, type Event } from "aeond-client";
+
+const [command, ...words] = process.argv.slice(2) as [string, ...string[]];
+
+/** Undoes the differences between proto-loader's objects and protobuf's JSON: times, and names of optional fields. */
+function standard(key: string, value: unknown): unknown {
+  if (key.startsWith("_")) return undefined;
+  if (value === null || typeof value !== "object" || !("nanos" in value && "seconds" in value)) return value;
+  return new Date(Number(value.seconds) * 1_000 + Number(value.nanos) / 1e6).toISOString();
+}
+
+/** Waits while the reader of the output does. */
+function print(line: unknown): void {
+  const data = Buffer.from(`${JSON.stringify(line, standard)}\n`);
+  for (let written = 0; written < data.length; ) written += writeSync(1, data, written);
+}
+
+async function printAll(events: AsyncIterable<Event>): Promise<void> {
+  for await (const event of events) print({ ...event, kind: undefined });
+}
+
+try {
+  const client = await Client.open({ patienceMs: 30_000 });
+  if (command === "ask") await printAll(client.ask(JSON.parse(words[0]!)));
+  else if (command === "watch") await printAll(client.watch(words[0]!, Number(words[1])));
+  else if (command === "answer") await client.answer(words[0]!, JSON.parse(words[1]!));
+  else if (command === "cancel") await client.cancel(words[0]!, words[1]!);
+  client.close();
+} catch (error) {
+  if (!(error instanceof AeondError)) throw error;
+  print({ error: { reason: error.reason, field: error.field } });
+  process.exitCode = 1;
+}

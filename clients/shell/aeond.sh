@@ -1,0 +1,144 @@
+# shellcheck shell=bash
+# Functions for bash scripts that call aeond without Python: `. aeond.sh`, then
+#
+#     aeond_ask "What is 17.5% of 2400?" | jq -r '.answerComposed.answer.text // empty'
+#
+# They need `buf`, which reads the contract from the daemon through server reflection, and `jq`. Events and runs are
+# lines of JSON as protobuf defines it. A failed call prints `REASON FIELD: message` to standard error, and its exit
+# status is the code of gRPC (5: NOT_FOUND). Every wait has a deadline and every retry a limit:
+AEOND_CALL_SECONDS=${AEOND_CALL_SECONDS:-30}          # deadline of each attempt of a call
+AEOND_ATTEMPTS=${AEOND_ATTEMPTS:-6}                   # attempts of a call that is safe to repeat
+AEOND_PATIENCE_SECONDS=${AEOND_PATIENCE_SECONDS:-60}  # how long a watch waits for a daemon that has gone away
+AEOND_STREAM_SECONDS=${AEOND_STREAM_SECONDS:-600}     # a stream is renewed after this time
+
+# aeond_ask TEXT: creates a run and prints its events.
+aeond_ask() {
+  local run
+  run=$(aeond_create "$(jq -cn --arg text "$1" '{request: {$text}}')") || return
+  aeond_watch "$(jq -r .runId <<<"$run")"
+}
+
+# aeond_create REQUEST: prints the run of a CreateRunRequest in JSON. Without a requestId it gets a random one, so that
+# a repeat is safe.
+aeond_create() {
+  local request
+  request=$(jq -c --arg id "$(</proc/sys/kernel/random/uuid)" '.request.requestId //= $id' <<<"$1") || return
+  _aeond_repeat CreateRun "$request"
+}
+
+# aeond_get RUN_ID: prints the run.
+aeond_get() { _aeond_repeat GetRun "$(jq -cn --arg runId "$1" '{$runId}')"; }
+
+# aeond_answer RUN_ID JSON [QUESTION_ID]: answers a question, by default the only open one. It is never repeated.
+aeond_answer() {
+  local request
+  request=$(jq -cn --arg runId "$1" --arg answerJson "$2" --arg questionId "${3:-}" '$ARGS.named') || return
+  AEOND_ATTEMPTS=1 _aeond_repeat AnswerRun "$request"
+}
+
+# aeond_cancel RUN_ID [REASON]: requests the cancellation of a run; a run that has ended stays unchanged.
+aeond_cancel() { _aeond_repeat CancelRun "$(jq -cn --arg runId "$1" --arg reason "${2:-}" '$ARGS.named')"; }
+
+# aeond_watch RUN_ID [AFTER_SEQ]: prints the events after that one, without gaps or duplicates, across lost connections
+# and restarts of the daemon. To resume later, keep the last seq. Events without seq are live updates.
+aeond_watch() {
+  local run_id=$1 first=${2:-0} last=${2:-0} try=0 lost=0 code opened problem seq ended event
+  problem=$(mktemp) || return
+  while :; do
+    opened=$SECONDS
+    # Each line is `SEQ ENDED EVENT`; the last one is the code with which the stream ended.
+    while read -r seq ended event; do
+      [[ $seq == code ]] && code=$ended && break
+      ((seq > last + 1)) && code=14 && break
+      ((seq > 0 && seq <= last)) && continue
+      printf '%s\n' "$event" || { code=1 && break 2; }
+      ((seq > 0)) && last=$seq try=0 lost=0
+      [[ $ended == true ]] && code=0 && break 2
+    done < <(
+      _aeond_call WatchRun "$(jq -cn --arg runId "$run_id" --arg afterSeq "$last" '$ARGS.named')" \
+        "$AEOND_STREAM_SECONDS" 2>"$problem" |
+        jq --unbuffered -r '.events[] | "\(.seq // 0) \(has("runEnded")) \(tojson)"'
+      echo "code ${PIPESTATUS[0]}"
+    )
+    ((code == 0 && first > 0 && first == last)) && break # the run had ended before this watch began
+    ((code == 0)) && code=14 # the stream ended before the run did
+    _aeond_is_lost "$code" "$problem" || break
+    ((lost == 0 || SECONDS - opened >= 5)) && lost=$SECONDS try=0
+    ((code == 4 && SECONDS - opened >= 5)) && continue # an idle stream is renewed
+    ((SECONDS - lost >= AEOND_PATIENCE_SECONDS)) && break
+    sleep "$(_aeond_delay $((++try)) 20 500)"
+  done
+  ((code == 0)) || cat "$problem" >&2
+  rm -f "$problem"
+  return "$code"
+}
+
+# _aeond_is_lost CODE PROBLEM_FILE: whether a watch should reconnect, because the run is not at fault: for CANCELLED,
+# DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED and UNAVAILABLE, and for UNKNOWN and INTERNAL if the daemon gave no reason.
+_aeond_is_lost() {
+  case $1 in
+    1 | 4 | 8 | 14) true ;;
+    2 | 13) ! grep -qv ^CONNECTION_LOST "$2" ;;
+    *) false ;;
+  esac
+}
+
+# _aeond_repeat METHOD REQUEST: makes a call, up to AEOND_ATTEMPTS times while the daemon is away; prints the run.
+_aeond_repeat() {
+  local try code problem
+  problem=$(mktemp) || return
+  for ((try = 1; ; try++)); do
+    _aeond_call "$1" "$2" "$AEOND_CALL_SECONDS" 2>"$problem" | jq -c .run
+    code=${PIPESTATUS[0]}
+    ((code == 14 && try < AEOND_ATTEMPTS)) && ! grep -q ^NO_DAEMON "$problem" || break
+    sleep "$(_aeond_delay "$try" 50 2000)"
+  done
+  ((code == 0)) || cat "$problem" >&2
+  rm -f "$problem"
+  return "$code"
+}
+
+# _aeond_call METHOD REQUEST SECONDS: one call, its responses as JSON, its problem as one line on standard error.
+_aeond_call() {
+  local socket
+  socket=$(_aeond_socket) || return
+  {
+    buf curl --verbose --protocol grpc --reflect-protocol grpc-v1alpha --unix-socket "$socket" --timeout "$3s" \
+      --data "$2" "http://localhost/aeond.api.v1.RunService/$1" 2>&1 >&3 3>&- | _aeond_problem >&2
+    _aeond_status "${PIPESTATUS[0]}"
+  } 3>&1
+}
+
+# buf's exit status is eight times the code of gRPC, or less than eight if it could not call at all.
+_aeond_status() { return $(($1 >= 8 ? $1 / 8 : $1 > 0 ? 14 : 0)); }
+
+# The last call's reason, field and message in the log of `buf curl --verbose`.
+_aeond_problem() {
+  awk '
+    / > .*POST / { reason = field = "" }
+    / < .* Reason: / { reason = $NF }
+    / < .* Field: / { field = " " $NF }
+    /^Failure: / || /^ *"message": / { message = $0; gsub(/^ *"message": "|",?$/, "", message) }
+    END { if (message) print (reason ? reason : "CONNECTION_LOST") field ": " message }'
+}
+
+# _aeond_delay TRY FIRST LONGEST: seconds to wait after that try, growing, with jitter; the others are milliseconds.
+_aeond_delay() {
+  local wait=$(($2 << ($1 < 12 ? $1 - 1 : 11)))
+  ((wait > $3)) && wait=$3
+  wait=$((wait / 2 + RANDOM % (wait / 2)))
+  printf '%d.%03d' $((wait / 1000)) $((wait % 1000))
+}
+
+# The socket in use: $AEOND_SOCKET, else that of the user's daemon, else that of the system's.
+_aeond_socket() {
+  local session=${XDG_RUNTIME_DIR:-/run/user/$UID} path
+  local user=$session/aeond/aeond.sock
+  [[ ${XDG_STATE_HOME:-} == /* ]] || local XDG_STATE_HOME=$HOME/.local/state
+  [[ -d $session ]] || user=$XDG_STATE_HOME/aeond/run/aeond.sock
+  for path in "${AEOND_SOCKET:-$user}" "${AEOND_SOCKET:-/run/aeond/aeond.sock}"; do
+    [[ -S $path ]] && printf '%s' "$path" && return
+  done
+  echo "NO_DAEMON: no socket at ${AEOND_SOCKET:-$user}; start a daemon, or set AEOND_SOCKET" >&2
+  return 14
+}

@@ -1,0 +1,49 @@
+"""The Python client as a program of the conformance suite: the same commands and output as in the other languages."""
+
+import json
+import sys
+from collections.abc import Iterable
+
+from google.protobuf import json_format
+
+from aeon_cli.text.encoding import plain
+from aeond.api.v1 import runs_pb2
+from aeond_client import AeondError, Client, RunOptions
+from aeond_client.calls import reading
+from aeond_client.events import Event
+
+
+def main(command: str, *words: str) -> int:
+    try:
+        with Client() as client:
+            match command, words:
+                case "ask", (request,):
+                    wire = json_format.Parse(request, runs_pb2.CreateRunRequest())
+                    print_all(client.ask(wire.request.text, RunOptions(plan=reading.plan(wire.plan))))
+                case "watch", (run_id, after_seq):
+                    with client.watch(run_id, int(after_seq)) as events:
+                        print_all(events)
+                case "answer", (run_id, answer):
+                    client.answer_run(run_id, json.loads(answer))
+                case "cancel", (run_id, reason):
+                    client.cancel_run(run_id, reason)
+                case _:
+                    return 2
+    except AeondError as error:
+        print_line({"error": {"reason": error.reason, "field": error.field}})
+        return 1
+    return 0
+
+
+def print_all(events: Iterable[Event]) -> None:
+    for event in events:
+        print_line(plain(event))
+
+
+def print_line(record: object) -> None:
+    sys.stdout.write(json.dumps(record) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,150 @@
+"""The clients of the conformance suite, in every language: what they need, how they are built, and their commands."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+import pytest
+
+from tests.support.aeonctl import command
+from tests.support.repository import ROOT
+
+BUILD_SECONDS = 500.0
+CLIENTS = ROOT / "clients"
+BUILT = ROOT / ".cache" / "clients"
+
+Words = tuple[str, ...]
+
+
+def _words(verb: str, *operands: str) -> Words:
+    """The command line that the driver of every client has."""
+    return (verb, *operands)
+
+
+def _words_of_aeonctl(verb: str, *operands: str) -> Words:
+    """The same for aeonctl, which reads a plan from a file and prints an answer's run."""
+    match verb, operands:
+        case "ask", (request,):
+            wanted = json.loads(request)
+            plan = {"steps": [_step_of_aeonctl(step) for step in wanted["plan"]["steps"]]}
+            with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as file:
+                json.dump(plan, file)
+            return (
+                "ask",
+                "--json",
+                "--stay",
+                "--workspace",
+                "",
+                "--plan",
+                file.name,
+                wanted["request"]["text"],
+            )
+        case "watch", (run_id, after_seq):
+            return ("watch", "--json", "--stay", "--after", after_seq, run_id)
+        case "cancel", (run_id, reason):
+            return ("cancel", "--reason", reason, run_id)
+        case _:
+            return (verb, *(json.loads(word) if word.startswith('"') else word for word in operands))
+
+
+def _step_of_aeonctl(step: dict[str, Any]) -> dict[str, Any]:
+    call = step["toolCall"]
+    return {
+        "step_id": step["stepId"],
+        "tool": call["tool"],
+        "arguments": json.loads(call["argumentsJson"]),
+        "depends_on": step["dependsOn"],
+    }
+
+
+@dataclass(frozen=True)
+class Stub:
+    """A client. `build` is run once and must be quick if nothing changed; `programs` must be installed.
+
+    With `has_reasons` it prints the reason of an error; otherwise its exit status tells errors apart.
+    """
+
+    name: str
+    program: Words
+    build: Path | None = None
+    programs: Words = ()
+    example: Words = ()
+    words: Callable[..., Words] = field(default=_words)
+    has_reasons: bool = True
+
+    def __str__(self) -> str:
+        return self.name
+
+    def command(self, verb: str, *operands: str) -> list[str]:
+        """The command line of `ask REQUEST`, `watch RUN_ID AFTER_SEQ`, `answer RUN_ID JSON` or `cancel RUN_ID REASON`.
+
+        Builds the client first; skips the test if a program that it needs is not installed.
+        """
+        _prepare(self)
+        return [*self.program, *self.words(verb, *operands)]
+
+    def example_command(self, request: str) -> list[str]:
+        """The command line of the client's example."""
+        _prepare(self)
+        return [*self.example, request]
+
+
+PYTHON = Stub("Python", (sys.executable, "-m", "tests.support.conformance_driver"))
+STUBS = (
+    PYTHON,
+    Stub("aeonctl", tuple(command()), words=_words_of_aeonctl, has_reasons=False),
+    Stub(
+        "Node",
+        ("node", str(CLIENTS / "node/dist/conformance/driver.js")),
+        build=CLIENTS / "node/build",
+        programs=("node", "npm"),
+        example=("node", str(CLIENTS / "node/dist/examples/ask.js")),
+    ),
+    Stub(
+        "Go",
+        (str(BUILT / "go/driver"),),
+        build=CLIENTS / "go/build",
+        programs=("go", "protoc", "protoc-gen-go", "protoc-gen-go-grpc"),
+        example=(str(BUILT / "go/ask"),),
+    ),
+    Stub(
+        "C++",
+        (str(BUILT / "cpp/driver"),),
+        build=CLIENTS / "cpp/build",
+        programs=("cmake", "c++", "protoc", "grpc_cpp_plugin"),
+        example=(str(BUILT / "cpp/ask"),),
+    ),
+    Stub(
+        "shell",
+        ("bash", str(CLIENTS / "shell/conformance/driver")),
+        programs=("bash", "jq"),
+        example=("bash", str(CLIENTS / "shell/ask")),
+    ),
+)
+
+
+@cache
+def _prepare(stub: Stub) -> None:
+    lacking = [program for program in stub.programs if which(program) is None]
+    if lacking:
+        pytest.skip(f"the {stub.name} client needs {', '.join(lacking)}: .ci/run lists the packages")
+    if stub.build:
+        built = subprocess.run(
+            [stub.build], check=False, capture_output=True, text=True, timeout=BUILD_SECONDS
+        )
+        assert built.returncode == 0, built.stdout + built.stderr
+
+
+def environment(**settings: str) -> dict[str, str]:
+    """The environment of a client: `buf` and other programs of this Python's environment are in its path."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    kept = {name: os.environ[name] for name in ("HOME",) if name in os.environ}
+    return {**kept, "PATH": path, "LC_ALL": "C.UTF-8", "PYTHONPATH": str(ROOT), **settings}

@@ -36,7 +36,7 @@ DESTDIR :=
 PREFIX := /usr/local
 SYSTEM_PYTHON := /usr/bin/python3
 
-.PHONY: help setup engine-setup demo run check check-plain check-llama check-vllm check-systems test lint type arch proto bench eval accept system-test nightly install deb package-test transcript uninstall fmt pins clean
+.PHONY: help setup engine-setup demo run check check-plain check-llama check-vllm check-systems test lint type arch proto clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pins clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,6 +87,9 @@ arch: $(READY) ## run the architecture tests: imports, sizes, vocabulary, genera
 
 proto: $(READY) ## generate aeond/api, and the records and the sync client of aeond_client
 	@$(BIN)/python protos/generate.py
+
+clients: ## build the clients for Node, Go and C++; .ci/run lists the packages that this needs
+	@for build in clients/*/build; do $$build; done
 
 bench: $(READY) $(BENCH_READY) ## run the benchmarks and write docs/performance.md
 	@$(BIN)/python -m benchmarks

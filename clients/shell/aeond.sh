@@ -90,7 +90,8 @@ _aeond_repeat() {
   for ((try = 1; ; try++)); do
     _aeond_call "$1" "$2" "$AEOND_CALL_SECONDS" 2>"$problem" | jq -c .run
     code=${PIPESTATUS[0]}
-    ((code == 14 && try < AEOND_ATTEMPTS)) && ! grep -q ^NO_DAEMON "$problem" || break
+    ((code == 14 && try < AEOND_ATTEMPTS)) || break
+    grep -q ^NO_DAEMON "$problem" && break
     sleep "$(_aeond_delay "$try" 50 2000)"
   done
   ((code == 0)) || cat "$problem" >&2

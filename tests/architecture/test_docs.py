@@ -3,7 +3,7 @@
 import ast
 import re
 
-from tests.support import support_index
+from tests.support import conformance_table, support_index
 from tests.support.diagrams import PAGE, with_diagrams
 from tests.support.repository import ROOT, occurrences, python_files, tree_of
 
@@ -21,6 +21,13 @@ def test_the_index_of_the_support_modules_is_current() -> None:
     assert support_index.PAGE.read_text(encoding="utf-8") == support_index.index(), (
         "run: python -m tests.support.support_index"
     )
+
+
+def test_the_table_of_clients_and_cases_is_current() -> None:
+    """docs/clients.md has a row for each case of the conformance suite and a column for each client."""
+    page = conformance_table.PAGE.read_text(encoding="utf-8")
+    assert page.count("\n| **") > 10
+    assert page == conformance_table.with_table(page), "run: python -m tests.support.conformance_table"
 
 
 def test_every_support_module_says_what_it_offers() -> None:

@@ -67,7 +67,8 @@ def _step_of_aeonctl(step: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Stub:
-    """A client. `build` is run once and must be quick if nothing changed; `programs` must be installed.
+    """A client. `build` is run once and must be quick if nothing changed; `programs` must be installed. `example` is the
+    command of its example, and `source` the text of that.
 
     With `has_reasons` it prints the reason of an error; otherwise its exit status tells errors apart.
     """
@@ -77,6 +78,7 @@ class Stub:
     build: Path | None = None
     programs: Words = ()
     example: Words = ()
+    source: Path | None = None
     words: Callable[..., Words] = field(default=_words)
     has_reasons: bool = True
 
@@ -107,6 +109,7 @@ STUBS = (
         build=CLIENTS / "node/build",
         programs=("node", "npm"),
         example=("node", str(CLIENTS / "node/dist/examples/ask.js")),
+        source=CLIENTS / "node/examples/ask.ts",
     ),
     Stub(
         "Go",
@@ -114,6 +117,7 @@ STUBS = (
         build=CLIENTS / "go/build",
         programs=("go", "protoc", "protoc-gen-go", "protoc-gen-go-grpc"),
         example=(str(BUILT / "go/ask"),),
+        source=CLIENTS / "go/examples/ask/main.go",
     ),
     Stub(
         "C++",
@@ -121,12 +125,14 @@ STUBS = (
         build=CLIENTS / "cpp/build",
         programs=("cmake", "c++", "protoc", "grpc_cpp_plugin"),
         example=(str(BUILT / "cpp/ask"),),
+        source=CLIENTS / "cpp/examples/ask.cpp",
     ),
     Stub(
         "shell",
         ("bash", str(CLIENTS / "shell/conformance/driver")),
         programs=("bash", "jq"),
         example=("bash", str(CLIENTS / "shell/ask")),
+        source=CLIENTS / "shell/ask",
     ),
 )
 

@@ -21,9 +21,7 @@ void print_all(aeond::Watch watch) {
 int main(int count, char** given) {
   const std::vector<std::string> words(given + 1, given + count);
   try {
-    aeond::Options options;
-    options.patience = std::chrono::seconds(30);
-    aeond::Client client(options);
+    aeond::Client client;
     if (words.at(0) == "ask") {
       aeond::CreateRunRequest request;
       if (!json::JsonStringToMessage(words.at(1), &request).ok()) throw std::runtime_error("not a request");

@@ -13,7 +13,6 @@ import (
 	"log"
 	"os"
 	"strconv"
-	"time"
 
 	"google.golang.org/protobuf/encoding/protojson"
 
@@ -33,7 +32,7 @@ func main() {
 }
 
 func run(ctx context.Context, command string, words []string) error {
-	client, err := aeond.Open(aeond.Options{Patience: 30 * time.Second})
+	client, err := aeond.Open(aeond.Options{})
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ async function printAll(events: AsyncIterable<Event>): Promise<void> {
 }
 
 try {
-  const client = await Client.open({ patienceMs: 30_000 });
+  const client = await Client.open();
   if (command === "ask") await printAll(client.ask(JSON.parse(words[0]!)));
   else if (command === "watch") await printAll(client.watch(words[0]!, Number(words[1])));
   else if (command === "answer") await client.answer(words[0]!, JSON.parse(words[1]!));

@@ -1,4 +1,4 @@
-// Command ask sends a request to aeond, prints the steps as they end, and the answer.
+// Command ask sends a request to aeond and prints the answer.
 package main
 
 import (
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"strings"
 
 	"aeond.internal/client"
 )
@@ -17,14 +16,11 @@ func main() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	watch, err := client.Ask(context.Background(), strings.Join(os.Args[1:], " "))
+	watch, err := client.Ask(context.Background(), os.Args[1])
 	if err != nil {
 		log.Fatal(err)
 	}
 	for watch.Next() {
-		if step := watch.Event().GetStepEnded(); step != nil {
-			fmt.Fprintln(os.Stderr, step.StepId, "has ended")
-		}
 		if answer := watch.Event().GetAnswerComposed(); answer != nil {
 			fmt.Println(answer.Answer.Text)
 		}

@@ -131,6 +131,7 @@ pins: ## resolve the pinned versions again, for development and benchmarks
 	@.ci/pins
 
 clean: ## remove the environments and every cache
+	@rm -rf clients/node/node_modules clients/node/dist clients/node/src/contract clients/go/aeondpb
 	@rm -rf .venv .venv-bench .venv-engine .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

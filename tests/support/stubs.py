@@ -4,10 +4,10 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -35,18 +35,12 @@ def _words_of_aeonctl(verb: str, *operands: str) -> Words:
         case "ask", (request,):
             wanted = json.loads(request)
             plan = {"steps": [_step_of_aeonctl(step) for step in wanted["plan"]["steps"]]}
-            with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as file:
-                json.dump(plan, file)
-            return (
-                "ask",
-                "--json",
-                "--stay",
-                "--workspace",
-                "",
-                "--plan",
-                file.name,
-                wanted["request"]["text"],
-            )
+            text = json.dumps(plan)
+            file = BUILT / "plans" / f"{sha256(text.encode()).hexdigest()}.json"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            words = ("ask", "--json", "--stay", "--workspace", "", "--plan", str(file))
+            return (*words, wanted["request"]["text"])
         case "watch", (run_id, after_seq):
             return ("watch", "--json", "--stay", "--after", after_seq, run_id)
         case "cancel", (run_id, reason):

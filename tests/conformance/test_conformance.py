@@ -14,7 +14,17 @@ import pytest
 from aeond.api.v1 import events_pb2
 from aeond_client import Client, RunOptions
 from tests.support import wire_events
-from tests.support.conformance import ANSWER, CASES, REASON, Case, Conversation, call, converse, received
+from tests.support.conformance import (
+    ANSWER,
+    CASES,
+    DEADLINE_SECONDS,
+    REASON,
+    Case,
+    Conversation,
+    call,
+    converse,
+    received,
+)
 from tests.support.cutting_proxy import CuttingProxy
 from tests.support.daemon_process import DaemonProcess, daemon_folder
 from tests.support.repository import ROOT
@@ -155,6 +165,15 @@ def test_the_recipes_for_scripts_work(daemon: DaemonProcess) -> None:
 def printed(words: list[str], daemon: DaemonProcess) -> str:
     """The standard output of a program that must succeed."""
     settings = environment(AEOND_SOCKET=str(daemon.socket))
-    done = subprocess.run(words, env=settings, check=False, capture_output=True, text=True, timeout=60)
+    with daemon_folder() as empty:
+        done = subprocess.run(
+            words,
+            cwd=empty,
+            env=settings,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_SECONDS,
+        )
     assert done.returncode == 0, done.stderr
     return done.stdout

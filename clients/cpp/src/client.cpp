@@ -13,7 +13,7 @@ using api::v1::RunService;
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
-std::shared_ptr<RunService::Stub> connect(const std::string& socket) {
+Connection connect(const std::string& socket) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, "localhost");
@@ -23,8 +23,15 @@ std::shared_ptr<RunService::Stub> connect(const std::string& socket) {
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
   // A run with all its outputs; an event is far smaller.
   arguments.SetMaxReceiveMessageSize(64 << 20);
-  return RunService::NewStub(
-      grpc::CreateCustomChannel("unix:" + socket, grpc::InsecureChannelCredentials(), arguments));
+  auto channel = grpc::CreateCustomChannel("unix:" + socket, grpc::InsecureChannelCredentials(), arguments);
+  return {channel, RunService::NewStub(channel)};
+}
+
+// Lets the channel reconnect meanwhile: gRPC makes progress in threads that wait for it, and every five seconds.
+void pause(grpc::Channel& channel, milliseconds length) {
+  const auto end = system_clock::now() + length;
+  channel.WaitForConnected(end);
+  std::this_thread::sleep_until(end);
 }
 
 std::string random_id() {
@@ -38,17 +45,17 @@ Error broken(const char* reason, const char* message) {
 }
 
 template <typename Request, typename Response>
-Run call(RunService::Stub& stub, const Options& options, const Request& request, bool repeatable,
+Run call(const Connection& connection, const Options& options, const Request& request, bool repeatable,
          grpc::Status (RunService::Stub::*method)(grpc::ClientContext*, const Request&, Response*)) {
   for (int attempt = 1;; ++attempt) {
     grpc::ClientContext context;
     context.set_deadline(system_clock::now() + options.call_deadline);
     Response response;
-    const auto status = (stub.*method)(&context, request, &response);
+    const auto status = (connection.stub.get()->*method)(&context, request, &response);
     if (status.ok()) return response.run();
     const auto error = error_of(status, context);
     if (attempt >= options.attempts || !may_repeat(error, repeatable)) throw error;
-    std::this_thread::sleep_for(delay(attempt, milliseconds(50), milliseconds(2'000), error.retry_after));
+    pause(*connection.channel, delay(attempt, milliseconds(50), milliseconds(2'000), error.retry_after));
   }
 }
 
@@ -74,13 +81,13 @@ Watch Client::watch(const std::string& run_id, std::int64_t after_seq) {
 
 Run Client::create(CreateRunRequest request) {
   if (request.request().request_id().empty()) request.mutable_request()->set_request_id(random_id());
-  return call(*calls_, options_, request, true, &RunService::Stub::CreateRun);
+  return call(calls_, options_, request, true, &RunService::Stub::CreateRun);
 }
 
 Run Client::get(const std::string& run_id) {
   api::v1::GetRunRequest request;
   request.set_run_id(run_id);
-  return call(*calls_, options_, request, true, &RunService::Stub::GetRun);
+  return call(calls_, options_, request, true, &RunService::Stub::GetRun);
 }
 
 Run Client::answer(const std::string& run_id, const std::string& answer_json, const std::string& question_id) {
@@ -88,18 +95,18 @@ Run Client::answer(const std::string& run_id, const std::string& answer_json, co
   request.set_run_id(run_id);
   request.set_question_id(question_id);
   request.set_answer_json(answer_json);
-  return call(*calls_, options_, request, false, &RunService::Stub::AnswerRun);
+  return call(calls_, options_, request, false, &RunService::Stub::AnswerRun);
 }
 
 Run Client::cancel(const std::string& run_id, const std::string& reason) {
   api::v1::CancelRunRequest request;
   request.set_run_id(run_id);
   request.set_reason(reason);
-  return call(*calls_, options_, request, true, &RunService::Stub::CancelRun);
+  return call(calls_, options_, request, true, &RunService::Stub::CancelRun);
 }
 
-Watch::Watch(std::shared_ptr<RunService::Stub> stub, std::string run_id, std::int64_t after_seq, Options options)
-    : stub_(std::move(stub)),
+Watch::Watch(Connection connection, std::string run_id, std::int64_t after_seq, Options options)
+    : connection_(std::move(connection)),
       run_id_(std::move(run_id)),
       options_(std::move(options)),
       first_seq_(after_seq),
@@ -141,7 +148,7 @@ void Watch::open() {
   request.set_after_seq(last_seq_);
   context_ = std::make_unique<grpc::ClientContext>();
   context_->set_deadline(system_clock::now() + options_.stream_deadline);
-  reader_ = stub_->WatchRun(context_.get(), request);
+  reader_ = connection_.stub->WatchRun(context_.get(), request);
   // The daemon sends these when it accepts the watch, before any event.
   reader_->WaitForInitialMetadata();
   opened_at_ = steady_clock::now();
@@ -176,8 +183,8 @@ void Watch::wait_or_throw(Error error) {
   if (lasted && error.reason == "TIMED_OUT") return;
   const auto left = std::chrono::duration_cast<milliseconds>(*lost_at_ + options_.patience - now);
   if (left.count() <= 0) throw error;
-  std::this_thread::sleep_for(
-      std::min(left, delay(++tries_, milliseconds(20), milliseconds(500), error.retry_after)));
+  pause(*connection_.channel,
+        std::min(left, delay(++tries_, milliseconds(20), milliseconds(500), error.retry_after)));
 }
 
 }  // namespace aeond

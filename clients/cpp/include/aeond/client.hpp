@@ -50,6 +50,12 @@ struct Options {
   milliseconds stream_deadline{600'000};
 };
 
+// A channel and the calls that use it.
+struct Connection {
+  std::shared_ptr<grpc::Channel> channel;
+  std::shared_ptr<api::v1::RunService::Stub> stub;
+};
+
 // The events of a run in order, without gaps or duplicates, across lost connections and restarts of the daemon.
 // Not thread-safe. Its destructor ends the stream; the run continues.
 class Watch {
@@ -68,13 +74,13 @@ class Watch {
 
  private:
   friend class Client;
-  Watch(std::shared_ptr<api::v1::RunService::Stub> stub, std::string run_id, std::int64_t after_seq, Options options);
+  Watch(Connection connection, std::string run_id, std::int64_t after_seq, Options options);
   void open();
   void close();
   bool accept(const Event& event);
   void wait_or_throw(Error error);
 
-  std::shared_ptr<api::v1::RunService::Stub> stub_;
+  Connection connection_;
   std::string run_id_;
   Options options_;
   std::int64_t first_seq_;
@@ -111,8 +117,8 @@ class Client {
  private:
   Options options_;
   // A stream that is not read must not delay a call, so the two have connections of their own.
-  std::shared_ptr<api::v1::RunService::Stub> calls_;
-  std::shared_ptr<api::v1::RunService::Stub> streams_;
+  Connection calls_;
+  Connection streams_;
 };
 
 }  // namespace aeond

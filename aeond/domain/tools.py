@@ -5,9 +5,11 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Final, Generic, TypeVar
 
+from aeond.domain.plans.approvals import ApprovalRequest
 from aeond.domain.plans.subtasks import SubtaskRequest
+from aeond.domain.plans.tool_calls import ToolCall as ToolCall  # noqa: PLC0414 - it belongs to the types here
 from aeond.domain.runs.questions import InputRequest
-from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue
+from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
 
 T_co = TypeVar("T_co", covariant=True)
@@ -71,15 +73,6 @@ class ToolSpec:
         return Recovery.RECONCILE if self.idempotent else Recovery.ASK
 
 
-@frozen
-class ToolCall:
-    """A tool call: name, arguments, and an id that identifies the call."""
-
-    tool: str
-    arguments: JsonObject = field(default_factory=lambda: NO_ARGUMENTS)
-    call_id: str = ""
-
-
 # The reason of a call that timed out: whether it had an effect is unknown.
 TOOL_TIMEOUT = "TOOL_TIMEOUT"
 
@@ -122,7 +115,7 @@ class ToolResult:
     `metadata` holds at least `duration_seconds`. On failure `error` describes the cause and `reason` names it
     for programs; `metadata` may then hold `candidates`, values that exist for the argument at fault. With a
     `request` there is no data yet: the tool asks for a person or a child run, and the outcome of that is the
-    result of the step. `effects` are the changes made by the call, in order.
+    result of the step; or the call needs approval, and is made again once it has it. `effects` are the changes made by the call, in order.
     """
 
     success: bool
@@ -130,7 +123,7 @@ class ToolResult:
     error: str = ""
     reason: str = ""
     metadata: JsonObject = field(default_factory=dict)
-    request: InputRequest | SubtaskRequest | None = None
+    request: InputRequest | SubtaskRequest | ApprovalRequest | None = None
     effects: tuple[RecordedEffect, ...] = ()
 
     @property

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from aeond.domain.daemons import ConfigChanges, DaemonSnapshot
 from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
+from aeond.domain.plans.approvals import ApprovalAnswer
 from aeond.domain.plans.plan import Plan
 from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import Event
@@ -63,6 +64,13 @@ class RunCalls(Protocol):
     async def decide(self, run_id: str, step_id: str, resolution: Resolution, owner: Owner) -> RunSnapshot:
         """Resolves an UNKNOWN step (or, without a step id, a run suspended after crashes); returns once that
         is durable. WrongStateError (reason NOTHING_TO_DECIDE) if nothing waits for this decision.
+        """
+        ...
+
+    async def decide_approval(self, run_id: str, answer: ApprovalAnswer, owner: Owner) -> RunSnapshot:
+        """Returns once the decision is durable; the first one counts. WrongStateError (NOTHING_TO_DECIDE) if the
+        approval is not open, InvalidInputError for another digest (DIGEST_MISMATCH) or a scope that is not offered
+        (SCOPE_NOT_OFFERED).
         """
         ...
 

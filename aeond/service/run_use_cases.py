@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 
+from aeond.domain.plans.approvals import ApprovalAnswer
 from aeond.domain.plans.plan import Plan
 from aeond.domain.runs.budgets import Budget, BudgetRequest
 from aeond.domain.runs.events import CancelRequested, Event, RunCreated, StepResolved
@@ -13,6 +14,7 @@ from aeond.domain.values import JsonValue, canonical_json
 from aeond.errors import AlreadyExistsError, InvalidInputError, WrongStateError
 from aeond.frozen import frozen
 from aeond.ports import Clock, Engine, Ids, Journal, RunSummary, Validator
+from aeond.service.approvals.decisions import ApprovalDecisions
 from aeond.service.folding import RunFolding, request_id_reused
 from aeond.service.history.forks import Forks
 from aeond.service.history.replays import Replays
@@ -47,6 +49,7 @@ class Runs:
         watching: RunWatching,
         tree_watching: TreeWatching,
         answers: Answers,
+        approvals: ApprovalDecisions,
         validator: Validator,
         workspaces: Workspaces,
         sessions: SessionRecords,
@@ -65,6 +68,7 @@ class Runs:
         self._watching = watching
         self._tree_watching = tree_watching
         self._answers = answers
+        self._approvals = approvals
         self._validator = validator
         self._workspaces = workspaces
         self._sessions = sessions
@@ -159,6 +163,9 @@ class Runs:
 
     async def answer(self, run_id: str, question_id: str, answer: JsonValue, owner: Owner) -> RunSnapshot:
         return await self._answers.answer(run_id, question_id, answer, owner)
+
+    async def decide_approval(self, run_id: str, answer: ApprovalAnswer, owner: Owner) -> RunSnapshot:
+        return await self._approvals.decide(run_id, answer, owner)
 
     async def fork(self, asked: ForkRequest) -> RunSnapshot:
         return await self._forks.fork(asked, self._bounds.limit)

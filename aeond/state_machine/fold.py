@@ -30,7 +30,7 @@ def fold(run: RunSnapshot, event: e.Event) -> RunSnapshot:
     return replace(
         changed,
         seq=event.seq,
-        state=state_after(run.state, event.kind, asking=bool(changed.questions)),
+        state=state_after(run.state, event.kind, asking=changed.asks_person),
         changed_time=event.time,
         elapsed_seconds=event.elapsed_seconds,
     )
@@ -85,6 +85,10 @@ def _apply(run: RunSnapshot, event: e.Event) -> RunSnapshot:
             return step_rules.ask(run, kind)
         case e.InputAnswered() as kind:
             return step_rules.answer(run, kind)
+        case e.ApprovalRequested() as kind:
+            return step_rules.hold(run, kind)
+        case e.ApprovalDecided() as kind:
+            return step_rules.release(run, kind)
         case e.ChildRunStarted() as kind:
             return step_rules.start_child(run, kind)
         case e.PassEnded():
@@ -144,8 +148,7 @@ def _settle_operation(run: RunSnapshot, used: Amounts) -> RunSnapshot:
 
 def _resume(run: RunSnapshot) -> RunSnapshot:
     # A run that only waited for a person cannot have caused the crash.
-    cut = any(s.state is StepState.RUNNING and s.question is None for s in run.steps.values())
-    working = run.state is RunState.RUNNING or (run.state is RunState.AWAITING_INPUT and cut)
+    working = run.state is RunState.RUNNING or (run.state is RunState.AWAITING_INPUT and bool(run.running))
     steps = after_crash(run.steps)
     if run.exhausted or run.cancel_requested:
         steps = skip_waiting(steps, "BUDGET_EXHAUSTED" if run.exhausted else "CANCELLED")

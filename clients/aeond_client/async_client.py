@@ -143,6 +143,15 @@ class AsyncClient:
         """Resolves an UNKNOWN step or, without a step, a run suspended after crashes."""
         return await self._make(run_calls.decide_run(run_id, resolution, step_id))
 
+    async def decide_approval(
+        self, run_id: str, approval_id: str, digest: str, approved: bool, scope: str = "once"
+    ) -> Run:
+        """Allows or denies calls that wait for approval; the first decision counts. `digest` is that of the approval
+        as it was shown, `scope` one of its scopes. WrongStateError (reason NOTHING_TO_DECIDE) if it is not open,
+        InvalidInputError (DIGEST_MISMATCH, SCOPE_NOT_OFFERED).
+        """
+        return await self._make(run_calls.decide_approval(run_id, approval_id, digest, approved, scope))
+
     async def answer_run(self, run_id: str, answer: Any, question_id: str = "") -> Run:
         """Answers a question (the only open one if none is given) with one of its options, or with JSON that
         satisfies its schema. InvalidInputError (reason ANSWER_INVALID) if the answer does not match;

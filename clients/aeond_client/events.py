@@ -6,7 +6,7 @@ Numbered events arrive once and without gaps; TextDelta and Progress are live up
 from dataclasses import dataclass, field
 from typing import Any
 
-from aeond_client.judgements import Issue, Question, TaskProfile
+from aeond_client.judgements import ApprovalRequest, Issue, Question, TaskProfile
 from aeond_client.runs import (
     Amounts,
     Answer,
@@ -54,6 +54,9 @@ class RunCreated:
     model: str = ""
     """The model for all its steps, which must be downloaded. Empty: the one that was loaded last when a
     step runs, or the default one."""
+    unattended: bool = False
+    """Whether the run is suspended as soon as a call needs approval. False: only if nobody watches it
+    for a while."""
     uid: int = -1
     """User id. -1: unknown."""
     limit: Budget = field(default_factory=Budget)
@@ -368,6 +371,36 @@ class InputAnswered:
 
 
 @dataclass(frozen=True, slots=True)
+class ApprovalRequested:
+    """A call or plan waits for approval."""
+
+    approval: ApprovalRequest
+    """The approval. A repeat adds a step that waits for it as well."""
+    step_id: str = ""
+    """The step that waits from here on."""
+    used: Amounts = field(default_factory=Amounts)
+    """The amounts used by the step so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDecided:
+    """An approval was given or denied."""
+
+    approval_id: str
+    """The approval."""
+    approved: bool
+    """Whether it was given."""
+    uid: int = -1
+    """User id. -1: unknown."""
+    digest: str = ""
+    """The digest that the person was shown."""
+    scope: str = ""
+    """What it covers, if it was given."""
+    expired: bool = False
+    """Whether it timed out."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChildRunStarted:
     """A step started a child run."""
 
@@ -512,6 +545,8 @@ EventKind = (
     | InputAnswered
     | ChildRunStarted
     | ChildRunEnded
+    | ApprovalRequested
+    | ApprovalDecided
     | OperationStarted
     | TextDelta
     | Progress

@@ -20,6 +20,18 @@ class RecordedEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool call."""
+
+    tool: str
+    """The tool's name; never empty."""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    """The arguments object. Empty: no arguments."""
+    call_id: str = ""
+    """Identifies the call. Empty: the daemon creates an id."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolSpec:
     """The description of a tool for models and clients."""
 

@@ -870,18 +870,28 @@ class ApprovalRequested(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     APPROVAL_FIELD_NUMBER: _builtins.int
+    STEP_ID_FIELD_NUMBER: _builtins.int
+    USED_FIELD_NUMBER: _builtins.int
+    step_id: _builtins.str
+    """The step that waits from here on."""
     @_builtins.property
     def approval(self) -> _parts_pb2.ApprovalRequest:
-        """The approval."""
+        """The approval. A repeat adds a step that waits for it as well."""
+
+    @_builtins.property
+    def used(self) -> _parts_pb2.Amounts:
+        """The amounts used by the step so far."""
 
     def __init__(
         self,
         *,
         approval: _parts_pb2.ApprovalRequest | None = ...,
+        step_id: _builtins.str = ...,
+        used: _parts_pb2.Amounts | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "step_id", b"step_id", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -896,10 +906,19 @@ class ApprovalDecided(_message.Message):
     APPROVAL_ID_FIELD_NUMBER: _builtins.int
     APPROVED_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    SCOPE_FIELD_NUMBER: _builtins.int
+    EXPIRED_FIELD_NUMBER: _builtins.int
     approval_id: _builtins.str
     """The approval."""
     approved: _builtins.bool
     """Whether it was given."""
+    digest: _builtins.str
+    """The digest that the person was shown."""
+    scope: _parts_pb2.ApprovalScope.ValueType
+    """What it covers, if it was given."""
+    expired: _builtins.bool
+    """Whether it timed out."""
     @_builtins.property
     def owner(self) -> _parts_pb2.Owner:
         """The person's process. Not set: it timed out."""
@@ -910,10 +929,13 @@ class ApprovalDecided(_message.Message):
         approval_id: _builtins.str = ...,
         approved: _builtins.bool = ...,
         owner: _parts_pb2.Owner | None = ...,
+        digest: _builtins.str = ...,
+        scope: _parts_pb2.ApprovalScope.ValueType = ...,
+        expired: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "approved", b"approved", "owner", b"owner"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "approved", b"approved", "digest", b"digest", "expired", b"expired", "owner", b"owner", "scope", b"scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

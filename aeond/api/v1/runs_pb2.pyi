@@ -751,22 +751,26 @@ class ApprovalDecision(_message.Message):
     APPROVAL_ID_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
     APPROVED_FIELD_NUMBER: _builtins.int
+    SCOPE_FIELD_NUMBER: _builtins.int
     approval_id: _builtins.str
     """The approval; must not be empty."""
     digest: _builtins.str
     """The digest that was shown; an approval of anything else is rejected."""
     approved: _builtins.bool
     """Whether it is approved."""
+    scope: _parts_pb2.ApprovalScope.ValueType
+    """What the approval covers, one of the scopes offered."""
     def __init__(
         self,
         *,
         approval_id: _builtins.str = ...,
         digest: _builtins.str = ...,
         approved: _builtins.bool = ...,
+        scope: _parts_pb2.ApprovalScope.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "approved", b"approved", "digest", b"digest"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "approved", b"approved", "digest", b"digest", "scope", b"scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -11,6 +11,7 @@ from aeond.capabilities.tools.model_schemas import model_schema
 from aeond.capabilities.tools.schemas import arguments_invalid
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.outcome import Problem
+from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.tools import Effect, ToolContext, ToolOutput, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 
@@ -24,6 +25,9 @@ Function = Callable[
 Probe = Callable[[Arguments, ToolContext], Awaitable[Result | ToolOutput[Result] | None]]
 Propose = Callable[[ToolContext, int, str], Awaitable[Sequence[str]]]
 """Gives at most so many existing values for an argument, first those nearest to a text."""
+
+Preview = Callable[[Arguments, ToolContext], Awaitable[CallPreview]]
+"""What a call would do."""
 
 _THREADS_PER_TOOL: Final = 4
 
@@ -42,6 +46,7 @@ class FunctionTool:
         probe: Probe[Any, Any] | None,
         at_once: bool,
         propose: Mapping[str, Propose],
+        preview: Preview[Any] | None = None,
     ) -> None:
         self.at_once = at_once
         self._spec = spec
@@ -49,6 +54,7 @@ class FunctionTool:
         self._call = call
         self._probe = probe
         self._propose = propose
+        self._preview = preview
 
     @property
     def spec(self) -> ToolSpec:
@@ -70,6 +76,9 @@ class FunctionTool:
         self, argument: str, context: ToolContext, limit: int, near: str = ""
     ) -> Sequence[str]:
         return await self._propose[argument](context, limit, near)
+
+    async def preview(self, arguments: JsonObject, context: ToolContext) -> CallPreview:
+        return await self._preview(self._read(arguments), context) if self._preview else CallPreview()
 
     def _read(self, arguments: JsonObject) -> BaseModel:
         try:
@@ -94,6 +103,7 @@ def tool(
     blocking: bool = False,
     reconcile: Probe[Any, Any] | None = None,
     candidates: Mapping[str, Propose] | None = None,
+    preview: Preview[Any] | None = None,
     threads: WorkerThreads | None = None,
     timeout_seconds: float = 30.0,
     max_output_bytes: int = 1 << 20,
@@ -105,7 +115,8 @@ def tool(
     Its name is the function's, its description the docstring. An `async def` is awaited; a `def` runs at
     once and so must be quick, unless it is `blocking`: then it runs in a thread (one of `threads`) and is
     let go of when its time is up. `reconcile` tells the result of an earlier call that was cut short, or
-    None. `candidates` has a function for each argument whose existing values the tool can propose. One that is not `offered` is for plans that name it. Raises TypeError when the function has another shape.
+    None. `candidates` has a function for each argument whose existing values the tool can propose, `preview` shows
+    what a call would do to a person who approves it. One that is not `offered` is for plans that name it. Raises TypeError when the function has another shape.
     """
 
     def decorate(function: Function[Arguments, Result]) -> FunctionTool:
@@ -125,7 +136,7 @@ def tool(
         )
         call = _awaitable(function, blocking, threads)
         at_once = not blocking and not inspect.iscoroutinefunction(function)
-        return FunctionTool(spec, arguments, call, reconcile, at_once, candidates or {})
+        return FunctionTool(spec, arguments, call, reconcile, at_once, candidates or {}, preview)
 
     return decorate
 

@@ -50,6 +50,7 @@ from aeond.ports import Clock, Engine, Journal
 from aeond.server.api import Api, Calls
 from aeond.server.door.access_control import AccessRule
 from aeond.server.door.listening import bound_socket, inherited_socket
+from aeond.service.approvals.decisions import ApprovalDecisions
 from aeond.service.folding import RunFolding
 from aeond.service.history.forks import Forks
 from aeond.service.history.replays import Replays
@@ -189,6 +190,7 @@ async def composed(
             watching=RunWatching(journal, feed),
             tree_watching=TreeWatching(journal, feed),
             answers=Answers(folding=folding, scheduler=scheduler, validator=validator),
+            approvals=ApprovalDecisions(folding=folding, scheduler=scheduler),
             validator=validator,
             workspaces=workspaces,
             sessions=records,
@@ -287,7 +289,7 @@ async def composed(
 
 
 def _limits(config: Config) -> RunLimits:
-    return RunLimits(config.runs.max_running, config.runs.max_waiting)
+    return RunLimits(config.runs.max_running, config.runs.max_waiting, config.approvals.attend_seconds)
 
 
 def _bounds(config: Config) -> Bounds:

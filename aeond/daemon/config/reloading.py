@@ -15,6 +15,7 @@ from aeond.ports import Clock
 # Keys and whole sections that can change at run time. All others are fixed by the composition at the start.
 LIVE: Final = frozenset(
     {
+        "approvals",
         "daemon.stop_seconds",
         "log.format",
         "log.level",

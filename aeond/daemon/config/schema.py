@@ -147,6 +147,25 @@ class WorkspacesSection(Section):
     )
 
 
+class ApprovalsSection(Section):
+    """Tool calls that wait for a person's approval."""
+
+    expire_seconds: float = Field(
+        3_600.0,
+        ge=0,
+        le=2_592_000,
+        description="How long a request for approval is open; then it counts as denied. The time does not pass while"
+        " the run is suspended. 0: without limit.",
+    )
+    attend_seconds: float = Field(
+        300.0,
+        ge=0,
+        le=2_592_000,
+        description="How long a run that needs approval waits for somebody to watch it; then it is suspended"
+        " until the approval is decided.",
+    )
+
+
 class SandboxKind(StrEnum):
     """Where untrusted tool code runs."""
 
@@ -224,6 +243,7 @@ class Config(Section):
     runs: RunsSection = Field(default_factory=RunsSection)
     sessions: SessionsSection = Field(default_factory=SessionsSection)
     workspaces: WorkspacesSection = Field(default_factory=WorkspacesSection)
+    approvals: ApprovalsSection = Field(default_factory=ApprovalsSection)
     model: ModelSection = Field(default_factory=ModelSection)
     engine: EngineSection = Field(default_factory=EngineSection)
     remote: RemoteSection = Field(default_factory=RemoteSection)

@@ -29,6 +29,8 @@ MESSAGE_IDS: Final[Mapping[str, str]] = {
     "plan_refined": "147493d011784eda18feba3bc52850f3",
     "input_requested": "584442dff8132920e76753b939fcbb7c",
     "input_answered": "50377dec42fb4d98b0a8e8a25d9023d9",
+    "approval_requested": "7a8627e9d6a49364ff8195199b70aeea",
+    "approval_decided": "02a5b30777b9958ee81d1c9243a06392",
     "child_started": "981bf8cb5c8aa32d13261b0907b49178",
     "child_ended": "4548cb4fca5a25f78629688563e17254",
     "budget_exhausted": "458562c3680ef7890431c1baeb0fbc9f",

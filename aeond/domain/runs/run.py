@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from aeond.domain.outcome import Problem
+from aeond.domain.plans.approvals import ApprovalGrant, ApprovalRequest
 from aeond.domain.plans.evaluations import Evaluation
 from aeond.domain.plans.plan import Plan, StepState
 from aeond.domain.plans.profiles import Route, TaskProfile
@@ -65,6 +66,7 @@ class SuspendReason(StrEnum):
     UNKNOWN_STEP = "unknown_step"  # a crash interrupted a step with side effects
     REPEATED_CRASHES = "repeated_crashes"  # active during three crashes: not resumed automatically
     DISK_FULL = "disk_full"
+    APPROVAL = "approval"  # nobody is there to approve its calls
 
 
 class Resolution(StrEnum):
@@ -89,7 +91,8 @@ class RunRequest:
 
     `request_id` makes creation idempotent ("" for none). `workspace` is the absolute path of the folder that
     confines the run's file tools ("" for a private folder of the daemon's). `instructions` and `tools` are
-    set for child runs by their Template: a system prompt, and the only tools allowed (None for all).
+    set for child runs by their Template: a system prompt, and the only tools allowed (None for all). An
+    `unattended` run that needs an approval is suspended at once, whoever is watching.
     """
 
     text: str
@@ -102,6 +105,7 @@ class RunRequest:
     instructions: str = ""
     tools: tuple[str, ...] | None = None
     model: str = ""  # name in the catalogue; "" for the model chosen when a step runs
+    unattended: bool = False
 
 
 @frozen
@@ -148,7 +152,7 @@ class RunSnapshot:
     yet), `context` the session part of prompts, and `standing` the user's statements in it that still apply.
     `evaluation` is of the current plan or pass. `refinements` counts the refinements of each fragment,
     `refinement_count` all of them. `effects` are the changes made by its steps and child runs, in the order of
-    the journal.
+    the journal, `grants` the approvals given so far.
     """
 
     run_id: str
@@ -174,6 +178,7 @@ class RunSnapshot:
     refinements: Mapping[str, int] = field(default_factory=dict)
     refinement_count: int = 0
     effects: tuple[RecordedEffect, ...] = ()
+    grants: tuple[ApprovalGrant, ...] = ()
     operation: Amounts | None = None
     answer: Answer | None = None
     problem: Problem | None = None
@@ -195,6 +200,32 @@ class RunSnapshot:
     def questions(self) -> tuple[Question, ...]:
         """The open questions to people, in plan order."""
         return tuple(s.question for s in self.steps.values() if s.question is not None)
+
+    @property
+    def approvals(self) -> tuple[ApprovalRequest, ...]:
+        """The approvals that steps wait for, in plan order."""
+        waiting = (s.approval for s in self.steps.values() if s.approval is not None)
+        return tuple({approval.approval_id: approval for approval in waiting}.values())
+
+    @property
+    def asks_person(self) -> bool:
+        """Whether a question or an approval is open."""
+        return any(s.question is not None or s.approval is not None for s in self.steps.values())
+
+    @property
+    def startable(self) -> tuple[StepSnapshot, ...]:
+        """The steps that may start now, in plan order: READY, and not waiting for approval."""
+        return tuple(s for s in self.steps_in(StepState.READY) if s.approval is None)
+
+    @property
+    def running(self) -> tuple[StepSnapshot, ...]:
+        """The steps in flight, in plan order; a step that waits for a person is not."""
+        return tuple(s for s in self.steps_in(StepState.RUNNING) if s.question is None)
+
+    @property
+    def in_flight(self) -> bool:
+        """Whether an operation or a step is in flight."""
+        return self.operation is not None or bool(self.running)
 
     def tool_context(self, step_id: str, call_id: str) -> ToolContext:
         """The context given to a tool call of a step."""

@@ -18,7 +18,7 @@ from aeond.api.v1 import (
     tools_pb2,
 )
 from aeond.domain import daemons, llm, outcome, sessions, tools, undo
-from aeond.domain.plans import evaluations, plan, profiles, steps
+from aeond.domain.plans import approvals, evaluations, plan, profiles, steps
 from aeond.domain.runs import budgets, events, questions, run
 from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.ports import RunSummary
@@ -60,6 +60,9 @@ def _kind(kind: type[Any], **differences: Any) -> Shape[Any]:
 _UNLIKE_KINDS = (
     _kind(events.RunCreated, inside=("ancestry", "request")),
     _kind(events.PassEvaluated, inside=("evaluation",)),
+    _kind(
+        events.ApprovalDecided, owner=lambda decided: None if decided.owner == run.Owner() else decided.owner
+    ),
     _kind(events.ChildRunStarted, inside=("child", "child.request")),
 )
 _KINDS = (
@@ -78,7 +81,6 @@ _RECORDS: tuple[Shape[Any], ...] = (
         run.RunSnapshot,
         runs_pb2.Run,
         inside=("ledger", "ancestry", "request"),
-        unset=("approvals",),  # no call asks for approval yet
         budget=lambda run: run.ledger.limit,
         goal=lambda run: run.plan and run.plan.goal,
         steps=lambda run: run.steps.values(),
@@ -109,6 +111,12 @@ _RECORDS: tuple[Shape[Any], ...] = (
         default_json=lambda asked: json_text(asked.request.default) if asked.request.has_default else "",
         deadline_time=lambda asked: asked.deadline_time or None,
     ),
+    Shape(
+        approvals.ApprovalRequest,
+        parts_pb2.ApprovalRequest,
+        expire_time=lambda approval: approval.expire_time or None,
+    ),
+    Shape(approvals.CallPreview, parts_pb2.CallPreview),
     Shape(profiles.TaskProfile, judgements_pb2.TaskProfile),
     Shape(evaluations.Issue, judgements_pb2.Issue),
     Shape(evaluations.RefinementAction, judgements_pb2.RefinementAction),

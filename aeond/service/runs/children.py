@@ -112,6 +112,7 @@ def _creation(child: ChildRun, parent: RunSnapshot, step_id: str) -> RunCreated:
         instructions=child.instructions,
         tools=_allowed(child.tools, parent.request.tools),
         model=parent.request.model,
+        unattended=parent.request.unattended,
     )
     ancestry = Ancestry(parent.run_id, step_id, child.lineage)
     return RunCreated(request, child.budget, ancestry=ancestry)

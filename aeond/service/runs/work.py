@@ -15,10 +15,12 @@ from aeond.service.watching.feed import Watcher
 
 @frozen
 class RunLimits:
-    """The maximum number of active runs, and of runs waiting for a slot."""
+    """The maximum number of active runs, and of runs waiting for a slot; and for how many seconds a run whose calls
+    need approval waits for somebody to watch it."""
 
     running: int = 4
     waiting: int = 64
+    attend_seconds: float = 300.0
 
 
 @dataclass(eq=False, slots=True)

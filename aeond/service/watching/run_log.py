@@ -45,6 +45,12 @@ def _log_record(event: e.Event) -> tuple[str, str, str]:
             return "input_requested", "a step asks a question: the run waits", question.step_id
         case e.InputAnswered(owner=owner):
             return "input_answered", f"user {owner.uid} answered", ""
+        case e.ApprovalRequested(step_id=step_id, approval=approval) if event.kind.opens:
+            words = f"{len(approval.calls)} tool calls need approval: the run waits"
+            return "approval_requested", words, step_id
+        case e.ApprovalDecided(owner=owner, approved=approved, expired=expired):
+            decided = "expired" if expired else f"{'given' if approved else 'denied'} by user {owner.uid}"
+            return "approval_decided", f"approval {decided}", ""
         case e.ChildRunStarted(step_id=step_id, child=child):
             return "child_started", f"the step started run {child.child_run_id}", step_id
         case e.ChildRunEnded(step_id=step_id, child_run_id=child_run_id, state=state):

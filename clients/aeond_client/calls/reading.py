@@ -38,6 +38,14 @@ def recorded_effect(wire: tools_pb2.RecordedEffect) -> tools.RecordedEffect:
     )
 
 
+def tool_call(wire: tools_pb2.ToolCall) -> tools.ToolCall:
+    return tools.ToolCall(
+        tool=wire.tool,
+        arguments=values.json_object(wire.arguments_json),
+        call_id=wire.call_id,
+    )
+
+
 def tool_spec(wire: tools_pb2.ToolSpec) -> tools.ToolSpec:
     return tools.ToolSpec(
         name=wire.name,
@@ -83,6 +91,37 @@ def issue(wire: judgements_pb2.Issue) -> judgements.Issue:
         step_id=wire.step_id,
         message=wire.message,
         proposal=wire.proposal,
+    )
+
+
+def call_preview(wire: parts_pb2.CallPreview) -> judgements.CallPreview:
+    return judgements.CallPreview(
+        diff=wire.diff,
+        source=wire.source,
+        target=wire.target,
+        command=tuple(wire.command),
+        host=wire.host,
+        problem=wire.problem,
+    )
+
+
+def approval_request(wire: parts_pb2.ApprovalRequest) -> judgements.ApprovalRequest:
+    return judgements.ApprovalRequest(
+        approval_id=wire.approval_id,
+        step_ids=tuple(wire.step_ids),
+        calls=tuple(map(tool_call, wire.calls)),
+        digest=wire.digest,
+        message=wire.message,
+        expire_time=values.seconds(wire.expire_time),
+        previews=tuple(map(call_preview, wire.previews)),
+        scopes=tuple(values.chosen(parts_pb2.ApprovalScope, scope) for scope in wire.scopes),
+        folders=tuple(wire.folders),
+        hosts=tuple(wire.hosts),
+        requested_time=values.seconds(wire.requested_time),
+        expire_seconds=wire.expire_seconds,
+        unattended=wire.unattended,
+        digests=tuple(wire.digests),
+        kinds=tuple(wire.kinds),
     )
 
 
@@ -201,6 +240,7 @@ def run(wire: runs_pb2.Run) -> runs.Run:
         workspace=wire.request.workspace,
         labels=dict(wire.request.labels),
         model=wire.request.model,
+        unattended=wire.request.unattended,
         uid=wire.owner.uid,
         limit=budget(wire.budget),
         used=amounts(wire.used),
@@ -220,6 +260,7 @@ def run(wire: runs_pb2.Run) -> runs.Run:
         last_seq=wire.last_seq,
         crashes=wire.crashes,
         questions=tuple(map(question, wire.questions)),
+        approvals=tuple(map(approval_request, wire.approvals)),
         parent_run_id=wire.parent_run_id,
         depth=wire.depth,
         profile=task_profile(wire.profile) if wire.HasField("profile") else None,
@@ -394,6 +435,7 @@ def run_created(wire: events_pb2.RunCreated) -> events.RunCreated:
         workspace=wire.request.workspace,
         labels=dict(wire.request.labels),
         model=wire.request.model,
+        unattended=wire.request.unattended,
         uid=wire.owner.uid,
         limit=budget(wire.budget),
         plan=plan(wire.plan) if wire.HasField("plan") else None,
@@ -595,6 +637,25 @@ def input_answered(wire: judgements_pb2.InputAnswered) -> events.InputAnswered:
     )
 
 
+def approval_requested(wire: judgements_pb2.ApprovalRequested) -> events.ApprovalRequested:
+    return events.ApprovalRequested(
+        approval=approval_request(wire.approval),
+        step_id=wire.step_id,
+        used=amounts(wire.used),
+    )
+
+
+def approval_decided(wire: judgements_pb2.ApprovalDecided) -> events.ApprovalDecided:
+    return events.ApprovalDecided(
+        approval_id=wire.approval_id,
+        approved=wire.approved,
+        uid=wire.owner.uid,
+        digest=wire.digest,
+        scope=values.chosen(parts_pb2.ApprovalScope, wire.scope),
+        expired=wire.expired,
+    )
+
+
 def child_run_started(wire: judgements_pb2.ChildRunStarted) -> events.ChildRunStarted:
     return events.ChildRunStarted(
         step_id=wire.step_id,
@@ -696,6 +757,8 @@ _KINDS: dict[str, Callable[[Any], events.EventKind]] = {
     "input_answered": input_answered,
     "child_run_started": child_run_started,
     "child_run_ended": child_run_ended,
+    "approval_requested": approval_requested,
+    "approval_decided": approval_decided,
     "operation_started": operation_started,
     "text_delta": text_delta,
     "progress": progress,

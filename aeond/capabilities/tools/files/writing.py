@@ -10,6 +10,7 @@ from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, b
 from aeond.capabilities.tools.files.reading import FilePath
 from aeond.capabilities.tools.files.text_edits import Edit, append_lines, replace_text, with_line_breaks
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
+from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.tools import Effect, ToolContext, ToolOutput
 from aeond.errors import ToolError
 
@@ -49,11 +50,16 @@ def write_file_tool(changes: FileChanges) -> FunctionTool:
     async def written(arguments: WriteFileArguments, context: ToolContext) -> ToolOutput[FileChange] | None:
         return await changes.made(context, lambda before: _written(arguments, before))
 
+    async def preview(arguments: WriteFileArguments, context: ToolContext) -> CallPreview:
+        path = await _same_or_new(changes, arguments.path, context)
+        return await changes.preview(path, context, lambda before: _written(arguments, before))
+
     @tool(
         effect=Effect.WRITE_CONTAINED,
         idempotent=True,
         example={"path": "thanks.txt", "content": "Dear Sam, thank you for the flowers."},
         reconcile=written,
+        preview=preview,
     )
     async def write_file(arguments: WriteFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
         """Writes a whole text file, new or in place of the old one."""
@@ -67,11 +73,16 @@ def edit_file_tool(changes: FileChanges) -> FunctionTool:
     async def edited(arguments: EditFileArguments, context: ToolContext) -> ToolOutput[FileChange] | None:
         return await changes.made(context, lambda before: _edited(arguments, before))
 
+    async def preview(arguments: EditFileArguments, context: ToolContext) -> CallPreview:
+        path = await _existing(changes, arguments.path, context)
+        return await changes.preview(path, context, lambda before: _edited(arguments, before))
+
     @tool(
         effect=Effect.WRITE_CONTAINED,
         idempotent=True,
         example={"path": "trip.md", "old": "two nights", "new": "three evenings"},
         reconcile=edited,
+        preview=preview,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
     )
     async def edit_file(arguments: EditFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
@@ -88,23 +99,23 @@ def append_file_tool(changes: FileChanges) -> FunctionTool:
     async def appended(arguments: AppendFileArguments, context: ToolContext) -> ToolOutput[FileChange] | None:
         return await changes.made(context, lambda before: _appended(arguments, before))
 
+    async def preview(arguments: AppendFileArguments, context: ToolContext) -> CallPreview:
+        path = await _existing_or_bare(changes, arguments.path, context)
+        return await changes.preview(path, context, lambda before: _appended(arguments, before))
+
     @tool(
         effect=Effect.WRITE_CONTAINED,
         idempotent=True,
         example={"path": "gifts.txt", "text": "a kite"},
         reconcile=appended,
+        preview=preview,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
     )
     async def append_file(arguments: AppendFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
         """Adds lines at the end of a file, or starts it."""
         if (made := await appended(arguments, context)) is not None:
             return made
-        try:
-            path = await _existing(changes, arguments.path, context)
-        except ToolError as error:
-            if error.reason != "FILE_NOT_FOUND":
-                raise
-            path = bare_path(arguments.path)
+        path = await _existing_or_bare(changes, arguments.path, context)
         return await changes.rewrite(path, context, lambda before: _appended(arguments, before))
 
     return append_file
@@ -129,6 +140,16 @@ async def _existing(changes: FileChanges, path: str, context: ToolContext) -> st
     return await changes.threads.run(
         lambda stopped: matching.find(path, context.workspace, Wanted.FILE, stopped)
     )
+
+
+async def _existing_or_bare(changes: FileChanges, path: str, context: ToolContext) -> str:
+    """The path of an existing file, or else the path as it is written."""
+    try:
+        return await _existing(changes, path, context)
+    except ToolError as error:
+        if error.reason != "FILE_NOT_FOUND":
+            raise
+        return bare_path(path)
 
 
 async def _same_or_new(changes: FileChanges, path: str, context: ToolContext) -> str:

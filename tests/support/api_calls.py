@@ -15,9 +15,11 @@ from aeond.domain.llm import (
     ModelInfo,
     TokenUsage,
 )
+from aeond.domain.plans.approvals import ApprovalAnswer
 from aeond.domain.plans.plan import Plan
 from aeond.domain.runs.budgets import Budget, BudgetRequest
 from aeond.domain.runs.events import (
+    ApprovalDecided,
     CancelRequested,
     Event,
     EventKind,
@@ -104,6 +106,16 @@ class InMemoryRuns:
         if run.state is not RunState.SUSPENDED:
             raise WrongStateError("Nothing waits for a decision.", reason="NOTHING_TO_DECIDE")
         return self.happen(run_id, StepResolved(resolution, owner, step_id))
+
+    async def decide_approval(self, run_id: str, answer: ApprovalAnswer, owner: Owner) -> RunSnapshot:
+        run = await self.get(run_id)
+        found = [one for one in run.approvals if one.approval_id == answer.approval_id]
+        if not found:
+            raise WrongStateError("Nothing waits for a decision.", reason="NOTHING_TO_DECIDE")
+        if found[0].digest != answer.digest:
+            raise InvalidInputError("Another digest.", reason="DIGEST_MISMATCH", field="approval.digest")
+        kind = ApprovalDecided(answer.approval_id, answer.approved, owner, answer.digest, answer.scope)
+        return self.happen(run_id, kind)
 
     async def answer(self, run_id: str, question_id: str, answer: JsonValue, owner: Owner) -> RunSnapshot:
         run = await self.get(run_id)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from aeond.domain.outcome import Problem
+from aeond.domain.plans.approvals import ApprovalRequest, ApprovalScope, CallPreview
 from aeond.domain.plans.evaluations import Evaluation, Issue, RefinementAction, RefinementOperation, Severity
 from aeond.domain.plans.plan import Clarity, Plan, PlanStep, StepState
 from aeond.domain.plans.profiles import Breadth, ConfidenceLevel, Route, TaskProfile, ToolUsage
@@ -12,6 +13,8 @@ from aeond.domain.runs.budgets import Amounts, Budget
 from aeond.domain.runs.events import (
     AnswerComposed,
     AnswerStarted,
+    ApprovalDecided,
+    ApprovalRequested,
     BudgetAdjusted,
     BudgetExhausted,
     CancelRequested,
@@ -134,6 +137,26 @@ EVERY_KIND: Sequence[EventKind] = (
         Amounts(ttl=1),
     ),
     InputAnswered("s1.1", {"chosen": "b"}, Owner(1, 2)),
+    ApprovalRequested(
+        "s1",
+        ApprovalRequest(
+            "s1.1",
+            ("s1",),
+            (STEP.tool_call or ToolCall("calculator"),),
+            ("d1",),
+            "d",
+            "a rule asks",
+            (CallPreview("+a\n", "/a", "/b", ("ls", "-l"), "example.org:443", "cut off"),),
+            ("k1",),
+            ("/",),
+            ("example.org:443",),
+            5.0,
+            60.0,
+            True,
+        ),
+        Amounts(ttl=1),
+    ),
+    ApprovalDecided("s1.1", True, Owner(1, 2), "d", ApprovalScope.FOLDER),
     ChildRunStarted("s1", CHILD, Amounts(ttl=1)),
     ChildRunEnded("s1", "child", RunState.EXPIRED, Amounts(tokens=50)),
 )

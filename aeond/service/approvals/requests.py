@@ -20,6 +20,7 @@ from aeond.domain.runs.events import Event, RunEnded
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult
 from aeond.domain.values import canonical_json
+from aeond.errors import AeondError
 from aeond.frozen import frozen
 from aeond.ports import Clock
 from aeond.ports.approvals import CallPreviews
@@ -159,7 +160,10 @@ class ApprovalRequests:
         for step_id, call in self._planned(run):
             if step_id == first.step_id or most == 0:
                 continue
-            facts = await self._inspector.inspect(call, run.tool_context(step_id, call.call_id))
+            try:
+                facts = await self._inspector.inspect(call, run.tool_context(step_id, call.call_id))
+            except AeondError:
+                continue  # not possible as things are now: it is asked about when its step starts
             decision = self._policy.decide(facts)
             size = len(canonical_json(call.arguments))
             asked = _AskedCall(step_id, call, facts, decision)
@@ -194,7 +198,7 @@ def _within(grant: ApprovalGrant, facts: CallFacts) -> Iterator[bool]:
             yield target.kind is TargetKind.HOST and target.name in grant.approval.hosts
         else:
             path = PurePosixPath(target.name)
-            inside = any(path.is_relative_to(folder) for folder in grant.approval.folders)
+            inside = any(PurePosixPath(folder) in path.parents for folder in grant.approval.folders)
             yield target.kind is TargetKind.FILE and inside
 
 

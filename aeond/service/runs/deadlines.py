@@ -46,15 +46,12 @@ Deliver = Callable[[str, EventKind], Awaitable[None]]
 
 @frozen
 class _Deadline:
-    """What happens to a run when a time has passed. `item_id` is unique among its deadlines."""
+    """What happens to a run when a time has passed. `item_id` is unique among its deadlines. With `put_off` it does
+    not happen as long as somebody watches the run."""
 
     item_id: str
     ending: EventKind
-
-    @property
-    def awaits_people(self) -> bool:
-        """Whether it is put off as long as somebody watches the run."""
-        return isinstance(self.ending, RunSuspended)
+    put_off: bool = False
 
 
 class Deadlines:
@@ -87,7 +84,7 @@ class Deadlines:
                 case InputRequested(question=question) if question.request.deadline_seconds > 0:
                     self._note(event.run_id, _of_question(question), question.request.deadline_seconds)
                 case ApprovalRequested(approval=approval) if event.kind.opens:
-                    self._open(event.run_id, approval, approval.expire_seconds)
+                    self._open(event.run_id, approval, approval.expire_seconds or None)
                 case InputAnswered(question_id=question_id):
                     self._deadlines.pop((event.run_id, question_id), None)
                 case ApprovalDecided(approval_id=approval_id):
@@ -126,7 +123,7 @@ class Deadlines:
                     deadline = self._deadlines.pop((run_id, item_id), None)
                     if deadline is not None and run_id in self._suspended:
                         self._suspended[run_id].append(deadline)
-                    elif deadline is not None and deadline.awaits_people and self._attended(run_id):
+                    elif deadline is not None and deadline.put_off and self._attended(run_id):
                         self._note(run_id, deadline, max(self._attend_seconds(), RETRY_SECONDS))
                     elif deadline is not None:
                         endings.start_soon(self._end, deliver, run_id, deadline)
@@ -142,12 +139,12 @@ class Deadlines:
 
     def _open(self, run_id: str, approval: ApprovalRequest, expire_seconds: float | None) -> None:
         self._approvals.setdefault(run_id, set()).add(approval.approval_id)
-        if expire_seconds:
+        if expire_seconds is not None:
             expired = ApprovalDecided(approval.approval_id, False, Owner(), approval.digest, expired=True)
             self._note(run_id, _Deadline(approval.approval_id, expired), expire_seconds)
         message = "a tool call needs approval, and nobody is there to give it"
         suspended = RunSuspended(SuspendReason.APPROVAL, message)
-        deadline = _Deadline(_attendance(approval.approval_id), suspended)
+        deadline = _Deadline(_attendance(approval.approval_id), suspended, not approval.unattended)
         self._note(run_id, deadline, 0.0 if approval.unattended else self._attend_seconds())
 
     def _close(self, run_id: str, approval_id: str) -> None:
@@ -172,7 +169,7 @@ class Deadlines:
         except (OverloadedError, UnavailableError) as error:
             self._note(run_id, deadline, error.retry_after_seconds or RETRY_SECONDS)
         except (NotFoundError, WrongStateError):
-            if deadline.awaits_people and run_id in self._approvals:
+            if isinstance(deadline.ending, RunSuspended) and run_id in self._approvals:
                 self._note(run_id, deadline, RETRY_SECONDS)  # other steps of the run are still in flight
         except AeondError as error:
             log.warning("a deadline could not be applied: %s", error, extra={"run_id": run_id})

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,15 +9,12 @@ import pytest
 from aeond.domain.policy import Access, Target, TargetKind, Verdict
 from aeond.domain.runs.run import RunState
 from aeond.domain.tools import Effect
-from aeond.server.api import Api
-from aeond.server.door.access_control import AccessRule
-from aeond.server.door.listening import bound_socket
 from aeond.service.approvals.requests import ApprovalRules
 from tests.support.aeonctl import Printed, command, environment, finished
-from tests.support.api_calls import InMemoryCalls
 from tests.support.asking_policy import AskingPolicy, NamedFacts
 from tests.support.doubles import ScriptedTool
 from tests.support.screens import terminal
+from tests.support.served_world import served
 from tests.support.service_world import World
 
 FOLDER = Target(TargetKind.FILE, "/home/u/notes/a.txt", Access.WRITE)
@@ -56,21 +52,8 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
         facts=NamedFacts({"a": (FOLDER,)}),
         rules=ApprovalRules(expire_seconds=0.0),  # aeonctl looks at another clock than this world
     )
-    calls = replace(InMemoryCalls().calls(), runs=world.runs)
-    socket = tmp_path / "aeond.sock"
-    with bound_socket(socket) as listener:
-        api = Api(
-            calls,
-            listener=listener,
-            inner_folder=tmp_path / "inner",
-            entry=AccessRule(),
-            clock=world.clock,
-            ids=world.ids,
-            stall_seconds=30.0,
-        )
-        async with world.working(), api.opened():
-            await api.announce(serving=True)
-            yield Desk(tmp_path, world, socket)
+    async with served(world, tmp_path) as socket:
+        yield Desk(tmp_path, world, socket)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from aeond.orchestration.null_objects import NamedTemplates
 from aeond.orchestration.planning.plan_parsing import in_order
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.ports import Journal, RunLoop, Tool
+from aeond.ports.approvals import CallPreviews
 from aeond.ports.sessions import SessionStore
 from aeond.service.approvals.decisions import ApprovalDecisions
 from aeond.service.approvals.requests import ApprovalRequests, ApprovalRules
@@ -171,6 +172,7 @@ class World:
     policy: AskingPolicy = field(default_factory=lambda: AskingPolicy({}))
     facts: NamedFacts = field(default_factory=NamedFacts)
     rules: ApprovalRules = field(default_factory=ApprovalRules)
+    previews: CallPreviews = field(default_factory=NamedPreviews)
 
     def __post_init__(self) -> None:
         self.engine = ScriptedEngine(ScriptedLLM(self.script), self.clock)
@@ -195,7 +197,7 @@ class World:
             folding=self.folding,
             policy=self.policy,
             inspector=self.facts,
-            previews=NamedPreviews(),
+            previews=self.previews,
             planned=PlannedCalls(ScriptedRegistry(*self.tools.values()), self.validator),
             clock=self.clock,
             rules=self.rules,
@@ -281,6 +283,7 @@ class World:
             policy=self.policy,
             facts=self.facts,
             rules=self.rules,
+            previews=self.previews,
         )
 
     @asynccontextmanager

@@ -649,7 +649,7 @@ def approval_decided(wire: judgements_pb2.ApprovalDecided) -> events.ApprovalDec
     return events.ApprovalDecided(
         approval_id=wire.approval_id,
         approved=wire.approved,
-        uid=wire.owner.uid,
+        uid=wire.owner.uid if wire.HasField("owner") else -1,
         digest=wire.digest,
         scope=values.chosen(parts_pb2.ApprovalScope, wire.scope),
         expired=wire.expired,

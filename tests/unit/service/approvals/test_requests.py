@@ -190,7 +190,7 @@ async def test_a_scope_ends_when_what_it_rests_on_changes(world: World, change: 
                 world.facts.taint = ("web",)
             case "sandbox":
                 world.facts.sandbox = "none"
-            case "workspace":
+            case _:
                 world.facts.workspace_id = "1:3"
         return {"n": 2}
 

@@ -145,7 +145,7 @@ def advance(steps: Steps) -> Steps:
                 changed[step.step_id] = replace(step, state=StepState.READY)
             elif lost := [name for name in unmet if name not in changed or changed[name].state.ended]:
                 error = f"its dependency {', '.join(lost)} gave no result"
-                skipped = _ended(step, StepState.SKIPPED, None, error, "DEPENDENCY_FAILED")
+                skipped = _ended(step, StepState.SKIPPED, None, error, reason="DEPENDENCY_FAILED")
                 changed[step.step_id] = skipped
                 moved = True
     return changed

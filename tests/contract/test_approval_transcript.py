@@ -5,7 +5,6 @@ from pathlib import Path
 
 from aeond.capabilities.tools.files.reading import read_file_tool
 from aeond.capabilities.tools.function_tool import FunctionTool
-from aeond.capabilities.tools.previewing import ToolPreviews
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.plans.plan import Plan, PlanStep
 from aeond.domain.policy import Verdict
@@ -65,22 +64,21 @@ def account(events: list[dict[str, object]]) -> list[str]:
 
 
 async def test_the_transcript_is_of_a_real_run(tmp_path: Path) -> None:
-    """A note tells a gullible model to overwrite a file: the reader is shown exactly that, says no by a plain Enter,
-    the file is as it was, and the journal has all of it. docs/approvals.md has these very lines."""
+    """A note tells a model to overwrite a file, the reader is shown exactly that and says no by a plain Enter, the file
+    is as it was, and docs/approvals.md has the very lines of it."""
     desk = tmp_path / "desk"
     desk.mkdir()
     (desk / "note.txt").write_text(NOTE)
     (desk / "report.txt").write_text(REPORT)
     files = FileTools(desk)
     read = read_file_tool(files.files, WorkerThreads())
-    write = files.registry.find("write_file").tool
-    assert isinstance(write, FunctionTool)
+    (write,) = (tool for tool in files.tools if tool.spec.name == "write_file")
     world = World(
         tmp_path / "own",
         tools={tool.spec.name: scripted(tool) for tool in (read, write)},
         policy=AskingPolicy({"write_file": Verdict.ASK}),
         rules=ApprovalRules(expire_seconds=0.0),
-        previews=ToolPreviews(files.registry),
+        previews=files.invoker,
     )
     world.planner.plan = PLAN
     async with served(world, tmp_path) as socket:

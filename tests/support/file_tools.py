@@ -9,7 +9,6 @@ from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.moving import moving_tools
 from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
 from aeond.capabilities.tools.files.writing import writing_tools
-from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult
 from aeond.ports.undo import UndoLog
@@ -26,11 +25,8 @@ class FileTools:
         self.files = ContainedFiles(resolve_in_kernel)
         self.log = log or InMemoryUndoLog()
         self.changes = FileChanges(self.files, self.log, WorkerThreads(), ManualClock())
-        tools = (*writing_tools(self.changes), *moving_tools(self.changes))
-        self.registry = Registry()
-        for tool in tools:
-            self.registry.register(tool)
-        self.invoker = invoker_of(*tools)
+        self.tools = (*writing_tools(self.changes), *moving_tools(self.changes))
+        self.invoker = invoker_of(*self.tools)
         self._calls = 0
 
     def context(self, call_id: str) -> ToolContext:

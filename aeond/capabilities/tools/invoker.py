@@ -22,12 +22,14 @@ from aeond.capabilities.tools.registry import RegisteredTool, Registry
 from aeond.capabilities.tools.request_checks import check_request
 from aeond.capabilities.tools.schemas import arguments_invalid
 from aeond.domain.outcome import Problem
+from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.plans.subtasks import SubtaskRequest
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.tools import TOOL_TIMEOUT, ToolCall, ToolContext, ToolResult, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import AeondError, InvalidInputError, OverloadedError, ToolError
 from aeond.ports import CANDIDATES_SECONDS, MAX_CANDIDATES, Authoriser, Clock, ToolAnswer
+from aeond.ports.approvals import MAX_DIFF_CHARS, PREVIEW_SECONDS, Previews
 
 MAX_ARGUMENT_BYTES: Final = 1 << 20
 MAX_ERROR_CHARS: Final = 2_000
@@ -106,6 +108,26 @@ class GuardedInvoker:
         after CANDIDATES_SECONDS and for whatever the tool raises."""
         result = await self._guard(self._proposals(tool, argument, context, limit, near))
         return tuple(map(str, result.data)) if isinstance(result.data, Sequence) else ()
+
+    async def preview(self, call: ToolCall, context: ToolContext) -> CallPreview:
+        """See CallPreviews."""
+        shown: list[CallPreview] = []
+        result = await self._guard(self._show(call, context, shown.append))
+        preview = shown[0] if shown else CallPreview(problem=result.error)
+        if len(preview.diff) <= MAX_DIFF_CHARS:
+            return preview
+        return replace(preview, diff=preview.diff[:MAX_DIFF_CHARS], problem="the diff is cut off")
+
+    async def _show(
+        self, call: ToolCall, context: ToolContext, show: Callable[[CallPreview], None]
+    ) -> ToolResult:
+        tool = self._registry.find(call.tool).tool
+        if not isinstance(tool, Previews):
+            return ToolResult(True)
+        with anyio.move_on_after(PREVIEW_SECONDS):
+            show(await tool.preview(call.arguments, context))
+            return ToolResult(True)
+        raise ToolError(f"no preview within {PREVIEW_SECONDS:g} seconds", reason=TOOL_TIMEOUT)
 
     async def _proposals(
         self, tool: str, argument: str, context: ToolContext, limit: int, near: str

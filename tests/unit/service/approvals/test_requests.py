@@ -15,6 +15,7 @@ from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.run import RunSnapshot, RunState
 from aeond.domain.tools import Effect, ToolCall, ToolContext
 from aeond.domain.values import JsonValue
+from aeond.ports.policy import Approver
 from aeond.service.approvals.requests import MAX_CALLS, ApprovalRules
 from tests.support.asking_policy import AskingPolicy, NamedFacts
 from tests.support.doubles import ScriptedTool
@@ -228,7 +229,8 @@ async def test_a_call_outside_of_a_run_is_refused(world: World) -> None:
     """A direct call cannot wait: it fails with a reason that says what to do."""
     facts = CallFacts("work", Effect.EXEC_HOST)
     context = ToolContext("", "", "c1", "/")
-    result = await world.requests.approve(facts, world.policy.decide(facts), context)
+    approver: Approver = world.requests
+    result = await approver.approve(facts, world.policy.decide(facts), context)
     assert result is not None
     assert (result.success, result.reason) == (False, "APPROVAL_REQUIRED")
     assert "aeonctl ask --plan" in result.error

@@ -1,4 +1,4 @@
-"""Previews of calls."""
+"""Previews of calls by the invoker."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -7,15 +7,14 @@ import pytest
 from pydantic import BaseModel
 
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
-from aeond.capabilities.tools.previewing import ToolPreviews
-from aeond.capabilities.tools.registry import Registry
+from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.tools import Effect, ToolCall
 from aeond.errors import ToolError
 from aeond.ports.approvals import MAX_DIFF_CHARS
 from tests.support.doubles import ScriptedTool
 from tests.support.file_tools import FileTools
-from tests.support.tools import CONTEXT
+from tests.support.tools import CONTEXT, invoker_of
 
 Show = Callable[[object, object], Awaitable[CallPreview]]
 
@@ -24,16 +23,14 @@ class Nothing(BaseModel):
     """No arguments and no data."""
 
 
-def previews_of(show: Show | None) -> ToolPreviews:
+def previews_of(show: Show | None) -> GuardedInvoker:
     @tool(effect=Effect.WRITE_CONTAINED, preview=show)
     def change(arguments: Nothing, context: object) -> Nothing:
         """Changes something."""
         raise AssertionError("a preview carries nothing out")
 
-    registry = Registry()
     made: FunctionTool = change
-    registry.register(made)
-    return ToolPreviews(registry)
+    return invoker_of(made)
 
 
 async def test_a_preview_is_what_the_tool_shows() -> None:
@@ -46,20 +43,18 @@ async def test_a_preview_is_what_the_tool_shows() -> None:
 
 
 async def test_a_tool_without_a_preview_has_an_empty_one() -> None:
-    """A tool that shows nothing, one of another author, and one that does not exist."""
-    registry = Registry()
-    registry.register(ScriptedTool("plain"))
-    for previews, name in ((previews_of(None), "change"), (ToolPreviews(registry), "plain")):
+    """A tool that shows nothing and one of another author; of one that does not exist it says so."""
+    plain = invoker_of(ScriptedTool("plain"))
+    for previews, name in ((previews_of(None), "change"), (plain, "plain")):
         assert await previews.preview(ToolCall(name), CONTEXT) == CallPreview()
-    assert await previews_of(None).preview(ToolCall("missing"), CONTEXT) == CallPreview()
+    assert "no tool" in (await plain.preview(ToolCall("missing"), CONTEXT)).problem
 
 
 @pytest.mark.parametrize(
-    ("error", "problem"),
-    [(ToolError("it is gone"), "it is gone"), (ValueError("secret"), "no preview: ValueError")],
+    ("error", "problem"), [(ToolError("it is gone"), "it is gone"), (ValueError("odd"), "ValueError: odd")]
 )
 async def test_a_preview_that_fails_says_why(error: Exception, problem: str) -> None:
-    """The call is shown with its arguments and the reason; what a bug says is only in the log."""
+    """The call is shown with its arguments and the reason."""
 
     async def show(_arguments: object, _context: object) -> CallPreview:
         raise error
@@ -85,7 +80,7 @@ def files(tmp_path: Path) -> FileTools:
 
 async def shown(files: FileTools, name: str, **arguments: str) -> CallPreview:
     before = {path: path.read_bytes() for path in files.folder.iterdir()}
-    preview = await ToolPreviews(files.registry).preview(ToolCall(name, arguments), files.context("c1"))
+    preview = await files.invoker.preview(ToolCall(name, arguments), files.context("c1"))
     assert {path: path.read_bytes() for path in files.folder.iterdir()} == before
     return preview
 

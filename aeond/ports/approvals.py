@@ -1,5 +1,6 @@
 """Ports of approvals: what a call would do, shown before it happens."""
 
+from collections.abc import Awaitable, Callable
 from typing import Final, Protocol, runtime_checkable
 
 from aeond.domain.plans.approvals import CallPreview
@@ -18,9 +19,6 @@ class Previews(Protocol):
         """What a call with these valid arguments would do now. Changes nothing; may raise."""
 
 
-class CallPreviews(Protocol):
-    """Previews of calls of any registered tool."""
-
-    async def preview(self, call: ToolCall, context: ToolContext) -> CallPreview:
-        """The account of the call's tool, its diff cut at MAX_DIFF_CHARS, within PREVIEW_SECONDS; an empty preview, with
-        the problem if there is one, where the tool gives none, fails or takes longer. Changes nothing, never raises."""
+Preview = Callable[[ToolCall, ToolContext], Awaitable[CallPreview]]
+"""What a call would do now, by the account of its tool: its diff cut at MAX_DIFF_CHARS, within PREVIEW_SECONDS. An empty
+preview, with the problem if there is one, where the tool gives none, fails or takes longer. Changes nothing, never raises."""

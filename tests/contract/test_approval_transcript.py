@@ -78,7 +78,7 @@ async def test_the_transcript_is_of_a_real_run(tmp_path: Path) -> None:
         tools={tool.spec.name: scripted(tool) for tool in (read, write)},
         policy=AskingPolicy({"write_file": Verdict.ASK}),
         rules=ApprovalRules(expire_seconds=0.0),
-        previews=files.invoker,
+        preview=files.invoker.preview,
     )
     world.planner.plan = PLAN
     async with served(world, tmp_path) as socket:

@@ -44,11 +44,9 @@ class NamedFacts:
         )
 
 
-class NamedPreviews:
-    """Previews that say which call they are of."""
-
-    async def preview(self, call: ToolCall, context: ToolContext) -> CallPreview:
-        return CallPreview(diff=f"+{call.tool} in {context.step_id}\n")
+async def named_preview(call: ToolCall, context: ToolContext) -> CallPreview:
+    """A preview that says which call it is of."""
+    return CallPreview(diff=f"+{call.tool} in {context.step_id}\n")
 
 
 @dataclass

@@ -31,7 +31,7 @@ from aeond.orchestration.null_objects import NamedTemplates
 from aeond.orchestration.planning.plan_parsing import in_order
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.ports import Journal, RunLoop, Tool
-from aeond.ports.approvals import CallPreviews
+from aeond.ports.approvals import Preview
 from aeond.ports.sessions import SessionStore
 from aeond.service.approvals.decisions import ApprovalDecisions
 from aeond.service.approvals.requests import ApprovalRequests, ApprovalRules
@@ -53,7 +53,7 @@ from aeond.service.watching.run_stream import RunWatching
 from aeond.service.watching.tree_stream import TreeWatching
 from aeond.state_machine.decide import decide
 from aeond.state_machine.fold import fold
-from tests.support.asking_policy import AskingInvoker, AskingPolicy, NamedFacts, NamedPreviews
+from tests.support.asking_policy import AskingInvoker, AskingPolicy, NamedFacts, named_preview
 from tests.support.doubles import (
     FixedPlanner,
     FixedReasoner,
@@ -172,7 +172,7 @@ class World:
     policy: AskingPolicy = field(default_factory=lambda: AskingPolicy({}))
     facts: NamedFacts = field(default_factory=NamedFacts)
     rules: ApprovalRules = field(default_factory=ApprovalRules)
-    previews: CallPreviews = field(default_factory=NamedPreviews)
+    preview: Preview = named_preview
 
     def __post_init__(self) -> None:
         self.engine = ScriptedEngine(ScriptedLLM(self.script), self.clock)
@@ -197,7 +197,7 @@ class World:
             folding=self.folding,
             policy=self.policy,
             inspector=self.facts,
-            previews=self.previews,
+            preview=self.preview,
             planned=PlannedCalls(ScriptedRegistry(*self.tools.values()), self.validator),
             clock=self.clock,
             rules=self.rules,
@@ -283,7 +283,7 @@ class World:
             policy=self.policy,
             facts=self.facts,
             rules=self.rules,
-            previews=self.previews,
+            preview=self.preview,
         )
 
     @asynccontextmanager

@@ -110,7 +110,7 @@ class GuardedInvoker:
         return tuple(map(str, result.data)) if isinstance(result.data, Sequence) else ()
 
     async def preview(self, call: ToolCall, context: ToolContext) -> CallPreview:
-        """See CallPreviews."""
+        """What the call would do; see aeond.ports.approvals."""
         shown: list[CallPreview] = []
         result = await self._guard(self._show(call, context, shown.append))
         preview = shown[0] if shown else CallPreview(problem=result.error)

@@ -23,7 +23,7 @@ from aeond.domain.values import canonical_json
 from aeond.errors import AeondError
 from aeond.frozen import frozen
 from aeond.ports import Clock
-from aeond.ports.approvals import CallPreviews
+from aeond.ports.approvals import Preview
 from aeond.ports.policy import CallInspector, Policy
 from aeond.service.folding import RunFolding
 
@@ -73,7 +73,7 @@ class ApprovalRequests:
         folding: RunFolding,
         policy: Policy,
         inspector: CallInspector,
-        previews: CallPreviews,
+        preview: Preview,
         planned: PlannedCalls,
         clock: Clock,
         rules: ApprovalRules,
@@ -81,7 +81,7 @@ class ApprovalRequests:
         self._folding = folding
         self._policy = policy
         self._inspector = inspector
-        self._previews = previews
+        self._preview = preview
         self._planned = planned
         self._clock = clock
         self._rules = rules
@@ -133,8 +133,7 @@ class ApprovalRequests:
         hosts = [target.name for target in targets if target.kind is TargetKind.HOST]
         step = run.steps[first.step_id]
         previews = [
-            await self._previews.preview(one.call, run.tool_context(one.step_id, one.call.call_id))
-            for one in asked
+            await self._preview(one.call, run.tool_context(one.step_id, one.call.call_id)) for one in asked
         ]
         digests = tuple(one.digest for one in asked)
         step_ids = tuple(one.step_id for one in asked)

@@ -149,7 +149,7 @@ def _settle_operation(run: RunSnapshot, used: Amounts) -> RunSnapshot:
 def _resume(run: RunSnapshot) -> RunSnapshot:
     # A run that only waited for a person cannot have caused the crash.
     working = run.state is RunState.RUNNING or (run.state is RunState.AWAITING_INPUT and bool(run.running))
-    steps = after_crash(run.steps)
+    steps = after_crash(run)
     if run.exhausted or run.cancel_requested:
         steps = skip_waiting(steps, "BUDGET_EXHAUSTED" if run.exhausted else "CANCELLED")
     # Interrupted work may have used its whole reservation: count all of it.

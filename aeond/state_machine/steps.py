@@ -152,13 +152,9 @@ def advance(steps: Steps) -> Steps:
 
 
 def skip_waiting(steps: Steps, reason: str) -> Steps:
-    """Steps that have not run, or wait for a person, are SKIPPED: nothing new starts and no question is open."""
-    return {
-        step_id: replace(step, state=StepState.SKIPPED, reason=reason, question=None, approval=None)
-        if step.state in _WAITING or step.question is not None
-        else step
-        for step_id, step in steps.items()
-    }
+    """Steps that have not run, or wait for a person, are SKIPPED: nothing new starts and nobody is asked."""
+    waiting = (s for s in steps.values() if s.state in _WAITING or s.question is not None)
+    return {**steps, **{s.step_id: _ended(s, StepState.SKIPPED, None, reason=reason) for s in waiting}}
 
 
 def refined(steps: Steps, plan: Plan) -> Steps:
@@ -167,22 +163,17 @@ def refined(steps: Steps, plan: Plan) -> Steps:
 
     ValueError if the plan lacks an executed step.
     """
-    changed: dict[str, StepSnapshot] = {}
-    for step in plan:
-        before = steps.get(step.step_id)
-        changed[step.step_id] = before if before is not None and before.executed else StepSnapshot(step)
-    lost = [s.step_id for s in steps.values() if s.executed and s.step_id not in changed]
-    if lost:
+    kept = {step.step_id: step for step in steps.values() if step.executed}
+    changed = {step.step_id: kept.get(step.step_id) or StepSnapshot(step) for step in plan}
+    if lost := [step_id for step_id in kept if step_id not in changed]:
         raise ValueError(f"executed steps cannot be removed: {', '.join(lost)}")
     return advance(changed)
 
 
-def after_crash(steps: Steps) -> Steps:
+def after_crash(run: RunSnapshot) -> Steps:
     """Running steps follow their recovery rule; an interrupted repair does not count as an attempt."""
-    changed = dict(steps)
-    for step_id, step in steps.items():
-        if step.state is StepState.RUNNING and step.question is None:
-            mode = None if step.mode is StepMode.REPAIR else step.mode
-            state = _AFTER_CRASH[step.recovery]
-            changed[step_id] = replace(step, state=state, mode=mode, reservation=Amounts())
-    return changed
+    cut: dict[str, StepSnapshot] = {}
+    for step in run.running:
+        mode, state = None if step.mode is StepMode.REPAIR else step.mode, _AFTER_CRASH[step.recovery]
+        cut[step.step_id] = replace(step, state=state, mode=mode, reservation=Amounts())
+    return {**run.steps, **cut}

@@ -124,7 +124,7 @@ async def test_without_a_terminal_the_approval_is_left_open(desk: Desk) -> None:
     assert (denied.code, denied.out.startswith("Denied.")) == (0, True)
     late = await desk.aeonctl("approvals", "allow", line["run_id"], "s1.1")
     assert (late.code, desk.done) == (1, 0)
-    assert "Nothing waits" in (await desk.aeonctl("approvals", "list")).out
+    assert "Nothing waits" in (await desk.aeonctl("approvals", "list")).err
     assert (await desk.aeonctl("watch", line["run_id"])).code == 1
 
 

@@ -10,10 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from aeond.domain.plans.approvals import ApprovalRequest, ApprovalScope, CallPreview
 from aeond.domain.plans.plan import Plan, PlanStep, StepState
+from aeond.domain.plans.steps import StepMode
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts, Budget
-from aeond.domain.runs.run import Owner, Resolution, RunSnapshot
+from aeond.domain.runs.run import Answer, Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.domain.values import JsonValue
 from aeond.state_machine.fold import fold
@@ -101,6 +103,33 @@ def stories() -> Iterable[tuple[str, list[e.Event]]]:
     yield "replied", told(host(**phased, character=6))
     yield "chatted", told(host(**{**phased, "logic_version": 3}, character=6))
     yield "suspended", told(cut, e.StepResolved(Resolution.RETRY, Owner(1000, 42), "s1"), e.RunParked())
+
+    yield "approved", approved(some)
+
+
+def approved(some: Amounts) -> list[e.Event]:
+    """A run of which a person allowed one call."""
+    step = PlanStep("s1", "write it", ToolCall("write_file", {"path": "a.txt", "content": "\u00e9"}))
+    call = ToolCall("write_file", {"path": "a.txt", "content": "\u00e9"}, "run/s1")
+    preview = CallPreview(diff="--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+\u00e9\n", target="/home/a.txt")
+    approval = ApprovalRequest(
+        "s1.1", ("s1",), (call,), ("d1",), "d", "a rule asks", (preview,), ("k1",), ("/home",), (), 4.0, 60.0
+    )
+    kinds: tuple[e.EventKind, ...] = (
+        e.RunCreated(RunRequest("write it"), Budget(), Plan("write", (step,))),
+        e.RunStarted(),
+        e.PassStarted(1),
+        e.StepStarted(step, 1, StepMode.TOOL, Recovery.RECONCILE, some),
+        e.ApprovalRequested("s1", approval, Amounts(ttl=1)),
+        e.ApprovalDecided("s1.1", True, Owner(1000, 42), "d", ApprovalScope.FOLDER),
+        e.StepStarted(step, 2, StepMode.TOOL, Recovery.RECONCILE, some),
+        e.StepEnded("s1", StepState.SUCCEEDED, StepMode.TOOL, {"path": "a.txt"}, used=some),
+        e.PassEnded(1),
+        e.AnswerStarted(Amounts()),
+        e.AnswerComposed(Answer("It is written.", ("s1",))),
+        e.RunEnded(RunState.SUCCEEDED),
+    )
+    return [e.Event("run", seq, float(seq), 0.0, kind) for seq, kind in enumerate(kinds, start=1)]
 
 
 def record(version: str) -> None:

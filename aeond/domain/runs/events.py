@@ -10,7 +10,8 @@ from dataclasses import field
 from typing import ClassVar, Final
 
 from aeond.domain.outcome import Problem
-from aeond.domain.plans.approval_events import ApprovalDecided, ApprovalRequested
+from aeond.domain.plans.approval_events import ApprovalDecided as ApprovalDecided  # noqa: PLC0414 - a kind too
+from aeond.domain.plans.approval_events import ApprovalRequested as ApprovalRequested  # noqa: PLC0414 - a kind too
 from aeond.domain.plans.evaluations import Evaluation, RefinementAction
 from aeond.domain.plans.plan import Clarity, Plan, PlanStep, StepState
 from aeond.domain.plans.profiles import Route, TaskProfile

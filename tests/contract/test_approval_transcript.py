@@ -59,7 +59,7 @@ def account(events: list[dict[str, object]]) -> list[str]:
             told = " ".join(
                 f"{name}={flat[name]}" for name in TOLD_FIELDS if flat.get(name) not in (None, "")
             )
-            lines.append(f"{event['seq']:>3}  {event['kind']:<19} {told}".rstrip())
+            lines.append(f"{event['kind']:<19} {told}".rstrip())
     return lines
 
 

@@ -1,0 +1,134 @@
+"""Policy as data: the facts of a tool call, the decision about it, and the digest that an approval is bound to."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import field
+from enum import StrEnum
+
+from aeond.domain.tools import Effect
+from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue, canonical_json
+from aeond.frozen import frozen
+
+
+class Verdict(StrEnum):
+    """The decision about a call. DENY outweighs ASK, and ASK outweighs ALLOW."""
+
+    ALLOW = "allow"
+    ASK = "ask"  # a person decides
+    DENY = "deny"
+
+
+class Origin(StrEnum):
+    """Who wrote the call."""
+
+    CLIENT = "client"  # a direct call, or a plan that the client sent
+    MODEL = "model"
+
+
+class TargetKind(StrEnum):
+    """The kind of a thing that a call touches, and the form of its name."""
+
+    FILE = "file"  # an absolute path with links resolved
+    HOST = "host"  # host:port in lower case
+    COMMAND = "command"  # argv[0]
+    MEMORY = "memory"  # the key of a fact
+
+
+class Access(StrEnum):
+    """What the call does to a target."""
+
+    READ = "read"
+    WRITE = "write"  # creates or changes it
+    DELETE = "delete"
+    USE = "use"  # connects to a host, runs a command
+
+
+@frozen
+class Target:
+    """One thing that a call touches. `exists` is None where that is not known before the call."""
+
+    kind: TargetKind
+    name: str
+    access: Access
+    exists: bool | None = None
+
+
+@frozen
+class CallFacts:
+    """Everything that a decision about a call may depend on.
+
+    `arguments` are the parsed arguments exactly as the tool receives them. `targets_known` says that the call
+    touches nothing besides `targets`; it is false for a tool that does not report its targets. `taint` names the
+    untrusted sources that the run has read, sorted; empty for an untainted run. `workspace` is the real path of the
+    run's folder, `workspace_id` identifies the folder itself across renames ("" if unknown). `sandbox` names the
+    sandbox profile of the call ("" for a call inside the daemon). `foreign` marks a tool by another author.
+    `uid` is -1 if unknown.
+    """
+
+    tool: str
+    effect: Effect
+    arguments: JsonObject = field(default_factory=lambda: NO_ARGUMENTS)
+    targets: tuple[Target, ...] = ()
+    targets_known: bool = True
+    taint: tuple[str, ...] = ()
+    origin: Origin = Origin.MODEL
+    uid: int = -1
+    workspace: str = ""
+    workspace_id: str = ""
+    sandbox: str = ""
+    foreign: bool = False
+
+    @property
+    def tainted(self) -> bool:
+        return bool(self.taint)
+
+    def as_json(self) -> JsonObject:
+        """The facts without tool and arguments, which events and requests carry separately."""
+        targets: list[Mapping[str, JsonValue]] = [
+            {"kind": target.kind, "name": target.name, "access": target.access, "exists": target.exists}
+            for target in self.targets
+        ]
+        return {
+            "effect": self.effect,
+            "targets": targets,
+            "targets_known": self.targets_known,
+            "taint": list(self.taint),
+            "origin": self.origin,
+            "uid": self.uid,
+            "workspace": self.workspace,
+            "workspace_id": self.workspace_id,
+            "sandbox": self.sandbox,
+            "foreign": self.foreign,
+        }
+
+
+@frozen
+class Decision:
+    """A verdict with its grounds: the name of the deciding rule ("" if none matched), the reason in plain words, and
+    the version of the policy."""
+
+    verdict: Verdict
+    rule: str
+    reason: str
+    version: str
+
+
+@frozen
+class DecidedCall:
+    """A call as it was decided, for the journal."""
+
+    facts: CallFacts
+    decision: Decision
+
+
+def call_digest(facts: CallFacts, policy_version: str) -> str:
+    """Identifies a call for approvals: SHA-256 of its tool, canonical arguments, workspace, policy version and
+    sandbox profile, as 64 hexadecimal digits. Equal for arguments that differ only in the order of their keys."""
+    parts: JsonObject = {
+        "tool": facts.tool,
+        "arguments": facts.arguments,
+        "workspace": [facts.workspace, facts.workspace_id],
+        "policy": policy_version,
+        "sandbox": facts.sandbox,
+    }
+    return hashlib.sha256(canonical_json(parts).encode("utf-8", "surrogatepass")).hexdigest()

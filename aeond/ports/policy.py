@@ -1,9 +1,17 @@
 """Ports of the policy: facts of a call, the decision about it, and the person who is asked."""
 
+from collections.abc import Callable
 from typing import Protocol
 
-from aeond.domain.policy import CallFacts, Decision
+from aeond.domain.policy import CallFacts, DecidedCall, Decision
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult
+
+Decided = Callable[[DecidedCall], None]
+"""Receives a decision before the call is carried out."""
+
+
+def ignore_decision(_decided: DecidedCall) -> None:
+    """For calls whose decisions are recorded elsewhere."""
 
 
 class Policy(Protocol):
@@ -32,3 +40,11 @@ class Approver(Protocol):
         """None if the call may be carried out now. Otherwise the result of this attempt, with which nothing is carried
         out: a failure (denied, expired, nobody to ask), or a result with a `request` that the kernel fulfils before
         the step is attempted again."""
+
+
+class Authoriser(Protocol):
+    """Decides, beyond the model's influence, whether a well-formed call is carried out."""
+
+    async def authorise(self, call: ToolCall, context: ToolContext, decided: Decided) -> ToolResult | None:
+        """None if the call may be carried out, otherwise its result. `decided` receives the decision first. Whatever
+        this raises, the call is not carried out."""

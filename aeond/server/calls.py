@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
 
 from aeond.domain.daemons import ConfigChanges, DaemonSnapshot
+from aeond.domain.facts import FactSource
 from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
 from aeond.domain.plans.plan import Plan
 from aeond.domain.runs.budgets import BudgetRequest
@@ -177,6 +178,10 @@ class MemoryCalls(Protocol):
 
     async def read(self, key: str) -> JsonValue:
         """NotFoundError (reason KEY_NOT_FOUND) if the key does not exist."""
+        ...
+
+    async def sources(self, keys: Sequence[str]) -> Mapping[str, FactSource]:
+        """The sources of the facts that runs wrote, by key."""
         ...
 
     async def search(self, prefix: str, *, after: str, limit: int) -> Sequence[tuple[str, JsonValue]]:

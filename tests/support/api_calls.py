@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import anyio
 
 from aeond.domain.daemons import ConfigChanges, DaemonSnapshot, DaemonState
+from aeond.domain.facts import FactSource
 from aeond.domain.llm import (
     EngineSnapshot,
     EngineState,
@@ -238,6 +239,9 @@ class InMemoryKeys:
 
     async def write(self, key: str, value: JsonValue) -> None:
         self.values[key] = value
+
+    async def sources(self, keys: Sequence[str]) -> Mapping[str, FactSource]:
+        return {}
 
     async def read(self, key: str) -> JsonValue:
         if key not in self.values:

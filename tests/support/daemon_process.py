@@ -63,6 +63,7 @@ class DaemonProcess:
             "log": {"format": "text", "level": "debug"},
             "model": {"engine": "scripted", "script": str(self.script)},
             "embedding": {"fetch": False},
+            "policy": {"profile": "trusted-folder"},
         }
         for name, values in self._overrides.items():
             sections[name] = {**sections.get(name, {}), **values}

@@ -18,12 +18,14 @@ from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.capabilities.llm.models.embedding_files import EmbeddingFiles
 from aeond.capabilities.memory.schema import MEMORY
 from aeond.capabilities.memory.sqlite_memory import SqliteMemory
+from aeond.capabilities.policy.authorising import NoApprover, PolicyAuthoriser
+from aeond.capabilities.policy.inspecting import ToolInspector
+from aeond.capabilities.policy.live_policy import LivePolicy
 from aeond.capabilities.sessions.sqlite_sessions import SESSIONS, SqliteSessions
 from aeond.capabilities.sqlite_file import FileFormat, prepare
 from aeond.capabilities.tools.builtin.tool_set import builtin_tools
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import best_resolver, keep_out
-from aeond.capabilities.tools.invoker import AcceptAll as AuthoriseAll
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.restorer import Restorer
@@ -32,6 +34,7 @@ from aeond.capabilities.undo.sqlite_undo_log import UNDO, SqliteUndoLog
 from aeond.daemon.clocks import SystemClock, TimeSortedIds
 from aeond.daemon.compose.embedding import embedding_files, opened_embedder
 from aeond.daemon.compose.parts import PRODUCT, Parts
+from aeond.daemon.compose.policy import configured_trust, opened_policy
 from aeond.daemon.compose.thinking import Thinking, workspace_views
 from aeond.daemon.compose.tools import open_agents, open_templates, own_tools
 from aeond.daemon.config.accounts import group_id, user_id
@@ -110,6 +113,7 @@ async def composed(
     permissions to the program that created it. Otherwise it creates the configured socket.
     """
     config = live.config
+    policy, trust = LivePolicy(opened_policy(config)), configured_trust(config)
     async with AsyncExitStack() as stack:
         clock = SystemClock()
         ids = TimeSortedIds(clock)
@@ -136,7 +140,8 @@ async def composed(
         for tool in parts.tools((*builtin, *own)):
             registry.register(tool)
         templates = open_templates(config.tools, registry)
-        invoker = GuardedInvoker(registry, clock, AuthoriseAll())
+        inspector = ToolInspector(registry)
+        invoker = GuardedInvoker(registry, clock, PolicyAuthoriser(inspector, policy, NoApprover(), trust))
 
         models = await stack.enter_async_context(parts.open_models(config, paths, clock))
         engine = models.engine
@@ -157,7 +162,7 @@ async def composed(
             ranking=TextRanking(embedder),
             history=records,
             session_tokens=config.sessions.context_tokens,
-            situations=ObservedSituations(clock, memory, workspace_views(files, threads)),
+            situations=ObservedSituations(clock, memory, workspace_views(files, threads, trust.trusts)),
             children=lambda: children,
             clock=clock,
             ids=ids,
@@ -250,7 +255,10 @@ async def composed(
         )
 
         def adopt(changed: Config) -> None:
-            entry = _entry_rule(changed)  # first: if a name is wrong, nothing must change
+            # First: if a name or the policy is wrong, nothing must change.
+            entry, rules = _entry_rule(changed), opened_policy(changed)
+            policy.adopt(rules)
+            trust.adopt(configured_trust(changed))
             api.adopt(entry)
             scheduler.adopt(_limits(changed))
             runs.adopt(_bounds(changed))

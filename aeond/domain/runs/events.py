@@ -15,6 +15,7 @@ from aeond.domain.plans.plan import Clarity, Plan, PlanStep, StepState
 from aeond.domain.plans.profiles import Route, TaskProfile
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.plans.subtasks import ChildRun
+from aeond.domain.policy import DecidedCall, Effect, Verdict
 from aeond.domain.runs.budgets import Amounts, Budget, ModelUse
 from aeond.domain.runs.questions import Question
 from aeond.domain.runs.run import (
@@ -29,7 +30,7 @@ from aeond.domain.runs.run import (
     SuspendReason,
 )
 from aeond.domain.tools import RecordedEffect, Recovery, ToolCall, ToolResult
-from aeond.domain.values import JsonValue
+from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
 
 # Each run records the version of the logic that wrote it.
@@ -41,11 +42,14 @@ RUN_KEY: Final = ""
 
 @frozen
 class RunCreated:
+    """The run exists. `taint` names the untrusted sources that its request comes from."""
+
     request: RunRequest
     budget: Budget
     plan: Plan | None = None  # given by the client: the planning phase is skipped
     logic_version: int = LOGIC_VERSION
     ancestry: Ancestry = field(default_factory=Ancestry)
+    taint: tuple[str, ...] = ()
 
 
 @frozen
@@ -66,7 +70,7 @@ class OperationStarted:
 class ReferencesResolved:
     """The request with its references to the session resolved. `context` is the session part of later
     prompts, `note` explains what was rewritten or why nothing was, `standing` holds earlier statements of the
-    user that still apply.
+    user that still apply. `taint` names the untrusted sources that the session has read.
     """
 
     original: str
@@ -75,6 +79,7 @@ class ReferencesResolved:
     used: Amounts = field(default_factory=Amounts)
     note: str = ""
     standing: tuple[str, ...] = ()
+    taint: tuple[str, ...] = ()
 
 
 @frozen
@@ -150,6 +155,42 @@ class StepStarted:
 
 
 @frozen
+class PolicyDecided:
+    """The policy decided about the call of a step. It is recorded with the outcome of the call.
+
+    `call` has no arguments here: they are in StepStarted. `facts` are those of CallFacts.as_json. `adds` names the untrusted sources that the
+    call reads: they taint the run from here on. `rule` is "" if no rule matched.
+    """
+
+    step_id: str
+    call: ToolCall
+    verdict: Verdict
+    effect: Effect
+    rule: str = ""
+    reason: str = ""
+    policy_version: str = ""
+    tainted: bool = False
+    facts: JsonObject = field(default_factory=dict)
+    adds: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, step_id: str, decided: DecidedCall) -> "PolicyDecided":
+        facts, decision = decided.facts, decided.decision
+        return cls(
+            step_id,
+            ToolCall(facts.tool),
+            decision.verdict,
+            facts.effect,
+            decision.rule,
+            decision.reason,
+            decision.version,
+            facts.tainted,
+            facts.as_json(),
+            decided.adds,
+        )
+
+
+@frozen
 class StepRepaired:
     """A step whose tool is missing was assigned a registered tool, or falls back to the model."""
 
@@ -163,7 +204,7 @@ class StepRepaired:
 class StepEnded:
     """The outcome. `state` is SUCCEEDED, FAILED, INVALID, SKIPPED (interrupted) or UNKNOWN. `effects` are the
     changes made by the step and the child run that it started. `candidates` are values that exist for the
-    argument at fault, if the tool knows some."""
+    argument at fault, if the tool knows some. `taint` names the untrusted sources of the output."""
 
     step_id: str
     state: StepState
@@ -178,6 +219,7 @@ class StepEnded:
     model_use: ModelUse | None = None  # None: no model was called
     effects: tuple[RecordedEffect, ...] = ()
     candidates: tuple[str, ...] = ()
+    taint: tuple[str, ...] = ()
 
     @classmethod
     def of_call(cls, step_id: str, mode: StepMode, result: ToolResult) -> "StepEnded":
@@ -191,6 +233,7 @@ class StepEnded:
             reason=result.reason,
             effects=result.effects,
             candidates=result.candidates,
+            taint=result.taint,
         )
 
 
@@ -340,6 +383,7 @@ EventKind = (
     | PlanningFailed
     | PassStarted
     | StepStarted
+    | PolicyDecided
     | StepRepaired
     | StepEnded
     | InputRequested

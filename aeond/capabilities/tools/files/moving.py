@@ -9,6 +9,7 @@ from aeond.capabilities.tools.files.changes import FileChange, FileChanges
 from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, bare_path, proposing
 from aeond.capabilities.tools.files.reading import MAX_PATH_CHARS, FilePath
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
+from aeond.domain.policy import Access, Target
 from aeond.domain.tools import Effect, ToolContext, ToolOutput
 from aeond.errors import ToolError
 
@@ -31,6 +32,16 @@ def moving_tools(changes: FileChanges) -> Sequence[FunctionTool]:
 
 
 def move_file_tool(changes: FileChanges) -> FunctionTool:
+    async def touched(arguments: MoveFileArguments, context: ToolContext) -> tuple[Target, ...]:
+        path = await _same(changes, arguments.path, context)
+        to = await changes.threads.run(
+            lambda _stopped: _target(changes, path, arguments.to, context.workspace)
+        )
+        return (
+            await changes.target(path, context, Access.DELETE),
+            await changes.target(to, context, Access.WRITE),
+        )
+
     async def moved(_arguments: MoveFileArguments, context: ToolContext) -> ToolOutput[FileChange] | None:
         return await changes.made(context)
 
@@ -39,6 +50,7 @@ def move_file_tool(changes: FileChanges) -> FunctionTool:
         idempotent=True,
         example={"path": "sketch.txt", "to": "final.txt"},
         reconcile=moved,
+        targets=touched,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
     )
     async def move_file(arguments: MoveFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
@@ -55,6 +67,10 @@ def move_file_tool(changes: FileChanges) -> FunctionTool:
 
 
 def delete_file_tool(changes: FileChanges) -> FunctionTool:
+    async def touched(arguments: DeleteFileArguments, context: ToolContext) -> tuple[Target, ...]:
+        path = await _same(changes, arguments.path, context)
+        return (await changes.target(path, context, Access.DELETE),)
+
     async def deleted(_arguments: DeleteFileArguments, context: ToolContext) -> ToolOutput[FileChange] | None:
         return await changes.made(context)
 
@@ -63,6 +79,7 @@ def delete_file_tool(changes: FileChanges) -> FunctionTool:
         idempotent=True,
         example={"path": "obsolete.log"},
         reconcile=deleted,
+        targets=touched,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
     )
     async def delete_file(arguments: DeleteFileArguments, context: ToolContext) -> ToolOutput[FileChange]:

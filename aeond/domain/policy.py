@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue, canonical_json
 from aeond.frozen import frozen
@@ -117,6 +117,28 @@ class CallFacts:
     def tainted(self) -> bool:
         return bool(self.taint)
 
+    @classmethod
+    def from_json(cls, tool: str, arguments: JsonObject, facts: JsonObject) -> "CallFacts":
+        """The facts that `as_json` gave. KeyError, TypeError or ValueError if they do not have its form."""
+        parts: Mapping[str, Any] = facts
+        return cls(
+            tool,
+            Effect(parts["effect"]),
+            arguments,
+            tuple(
+                Target(TargetKind(one["kind"]), one["name"], Access(one["access"]), one["exists"])
+                for one in parts["targets"]
+            ),
+            parts["targets_known"],
+            tuple(parts["taint"]),
+            Origin(parts["origin"]),
+            parts["uid"],
+            parts["workspace"],
+            parts["workspace_id"],
+            parts["sandbox"],
+            parts["foreign"],
+        )
+
     def as_json(self) -> JsonObject:
         """The facts without tool and arguments, which events and requests carry separately."""
         targets: list[Mapping[str, JsonValue]] = [
@@ -156,6 +178,46 @@ class DecidedCall:
     facts: CallFacts
     decision: Decision
     adds: tuple[str, ...] = ()
+
+
+@frozen
+class PolicyRule:
+    """A rule as people read it. Empty conditions match every call."""
+
+    name: str
+    verdict: Verdict
+    conditions: JsonObject
+    reason: str
+
+
+@frozen
+class PolicyDescription:
+    """A policy with all its rules, those that cannot be changed first; `file` is "" for a profile alone."""
+
+    version: str
+    profile: str
+    file: str
+    rules: tuple[PolicyRule, ...]
+
+
+@frozen
+class ReplayedDecision:
+    """A past call with the decision in the journal (None: an earlier version recorded none) and the decision now."""
+
+    step_id: str
+    tool: str
+    arguments: JsonObject
+    recorded: Decision | None
+    decided: Decision
+    facts_recorded: bool
+
+
+@frozen
+class PolicyReplay:
+    """The calls of a run in the order of the journal, decided again by the policy of this version."""
+
+    decisions: tuple[ReplayedDecision, ...]
+    version: str
 
 
 def call_digest(facts: CallFacts, policy_version: str) -> str:

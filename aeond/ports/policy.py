@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from aeond.domain.policy import CallFacts, DecidedCall, Decision
+from aeond.domain.policy import CallFacts, DecidedCall, Decision, PolicyDescription
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult
 
 Decided = Callable[[DecidedCall], None]
@@ -23,6 +23,12 @@ class Policy(Protocol):
 
     def decide(self, facts: CallFacts) -> Decision:
         """The decision. The same facts give the same decision as long as the version stays the same. Never raises."""
+
+
+class RuledPolicy(Policy, Protocol):
+    """A policy of rules that can be shown."""
+
+    def describe(self) -> PolicyDescription: ...
 
 
 class CallInspector(Protocol):

@@ -18,6 +18,7 @@ from aeond.domain.daemons import ConfigChanges, DaemonSnapshot
 from aeond.domain.facts import FactSource
 from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
 from aeond.domain.plans.plan import Plan
+from aeond.domain.policy import DecidedCall, PolicyDescription, PolicyReplay
 from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.forks import ForkRequest
@@ -190,6 +191,24 @@ class MemoryCalls(Protocol):
 
     async def delete(self, key: str) -> bool:
         """Returns whether the key existed."""
+        ...
+
+
+class PolicyCalls(Protocol):
+    """The policy: what is in force, and decisions without consequences."""
+
+    async def in_force(self) -> PolicyDescription: ...
+
+    async def test(self, call: ToolCall, workspace: str, taint: tuple[str, ...], owner: Owner) -> DecidedCall:
+        """The decision about the call as a step of a run. NotFoundError (reason TOOL_NOT_FOUND); InvalidInputError for
+        arguments that name nothing, and for the workspace as in RunRequest.
+        """
+        ...
+
+    async def replay(self, run_id: str, text: str) -> PolicyReplay:
+        """The calls of a run decided again by the policy of this text ("": the one in force). NotFoundError (reason
+        RUN_NOT_FOUND); InvalidInputError (reason POLICY_INVALID).
+        """
         ...
 
 

@@ -1,7 +1,7 @@
 """The policy in force, which a reload replaces as a whole."""
 
 from aeond.capabilities.policy.rule_policy import RulePolicy
-from aeond.domain.policy import CallFacts, Decision
+from aeond.domain.policy import CallFacts, Decision, PolicyDescription
 
 
 class LivePolicy:
@@ -16,6 +16,9 @@ class LivePolicy:
 
     def decide(self, facts: CallFacts) -> Decision:
         return self.current.decide(facts)
+
+    def describe(self) -> PolicyDescription:
+        return self.current.describe()
 
     def adopt(self, policy: RulePolicy) -> None:
         """Decides by this policy from now on."""

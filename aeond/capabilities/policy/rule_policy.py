@@ -5,7 +5,7 @@ from typing import Final
 
 from aeond.capabilities.policy.floors import FLOORS
 from aeond.capabilities.policy.rules import Rule
-from aeond.domain.policy import CallFacts, Decision, Effect, Verdict
+from aeond.domain.policy import CallFacts, Decision, Effect, PolicyDescription, PolicyRule, Verdict
 
 NO_RULE: Final = "no rule allows it"
 UNKNOWN_TARGETS: Final = "the tool does not report what it touches, and the rule {} may concern it"
@@ -47,6 +47,13 @@ class RulePolicy:
             if rule.applies(facts):
                 return self._by(rule)
         return Decision(Verdict.ASK, "", NO_RULE, self._version)
+
+    def describe(self) -> PolicyDescription:
+        floors = [
+            PolicyRule(one.name, Verdict.ASK, {}, f"{one.summary} are at least asked about") for one in FLOORS
+        ]
+        written = [PolicyRule(one.name, one.verdict, one.conditions, one.reason) for one in self.rules]
+        return PolicyDescription(self._version, self.profile, self.file, (*floors, *written))
 
     def _by(self, rule: Rule) -> Decision:
         return Decision(rule.verdict, rule.name, rule.reason, self._version)

@@ -21,6 +21,7 @@ from aeond.capabilities.memory.sqlite_memory import SqliteMemory
 from aeond.capabilities.policy.authorising import NoApprover, PolicyAuthoriser
 from aeond.capabilities.policy.inspecting import ToolInspector
 from aeond.capabilities.policy.live_policy import LivePolicy
+from aeond.capabilities.policy.loading import parse_policy
 from aeond.capabilities.sessions.sqlite_sessions import SESSIONS, SqliteSessions
 from aeond.capabilities.sqlite_file import FileFormat, prepare
 from aeond.capabilities.tools.builtin.tool_set import builtin_tools
@@ -61,6 +62,7 @@ from aeond.service.history.undoing import RunUndo
 from aeond.service.memory import MemoryKeys
 from aeond.service.models.models import Models
 from aeond.service.models.prompt_warmup import PromptWarmup
+from aeond.service.policy import PolicyDecisions
 from aeond.service.recovery.run_boundary import RunBoundary
 from aeond.service.run_use_cases import Bounds, Runs
 from aeond.service.runs.admission import Admission
@@ -231,6 +233,14 @@ async def composed(
                 registry=registry, invoker=invoker, workspaces=workspaces, admission=admission, ids=ids
             ),
             memory=MemoryKeys(memory, admission),
+            policy=PolicyDecisions(
+                policy=policy,
+                parse=parse_policy,
+                inspector=inspector,
+                registry=registry,
+                journal=journal,
+                workspaces=workspaces,
+            ),
             models=Models(llm_of=models.llm_of, engine=engine, admission=admission),
             daemon=Status(
                 process=Process(__version__, os.getpid(), _resident_bytes),

@@ -8,6 +8,7 @@ from aeond.api.v1 import (
     daemon_pb2,
     events_pb2,
     judgements_pb2,
+    memory_pb2,
     models_pb2,
     parts_pb2,
     policy_pb2,
@@ -15,7 +16,7 @@ from aeond.api.v1 import (
     sessions_pb2,
     tools_pb2,
 )
-from aeond_client import daemon, events, judgements, models, policy, runs, sessions, tools
+from aeond_client import daemon, events, judgements, memory, models, policy, runs, sessions, tools
 from aeond_client.calls import values
 
 
@@ -378,6 +379,15 @@ def daemon_status(wire: daemon_pb2.GetStatusResponse) -> daemon.DaemonStatus:
         tool_count=wire.tool_count,
         resident_bytes=wire.resident_bytes,
         messages=tuple(wire.messages),
+    )
+
+
+def memory_entry(wire: memory_pb2.MemoryEntry) -> memory.MemoryEntry:
+    return memory.MemoryEntry(
+        key=wire.key,
+        value=values.value(wire.value_json),
+        run_id=wire.run_id,
+        taint=tuple(wire.taint),
     )
 
 

@@ -28,7 +28,6 @@ RESERVED = {
     "ApprovalDecision",
     "ApprovalRequest",
     "ApprovalRequested",
-    "PolicyDecided",
     "ServeToolsRequest",
     "ServeToolsResponse",
     "ToolCallCancelled",

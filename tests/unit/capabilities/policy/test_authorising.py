@@ -77,7 +77,9 @@ async def test_a_person_decides_about_the_rest(answer: ToolResult | None) -> Non
 
 async def test_without_a_person_the_call_fails() -> None:
     """A daemon that cannot ask carries out nothing that needs a question."""
-    result = await authoriser(CallFacts("remember", Effect.MEMORY)).authorise(CALL, CONTEXT, [].append)
+    result = await authoriser(CallFacts("remember", Effect.MEMORY)).authorise(
+        CALL, CONTEXT, list[DecidedCall]().append
+    )
     assert result is not None
     assert (result.success, result.reason) == (False, "APPROVAL_UNAVAILABLE")
 

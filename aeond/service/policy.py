@@ -13,6 +13,7 @@ from aeond.domain.policy import (
     PolicyDescription,
     PolicyReplay,
     ReplayedDecision,
+    Verdict,
 )
 from aeond.domain.runs import events as e
 from aeond.domain.runs.run import Owner, RunRequest
@@ -78,13 +79,13 @@ class PolicyDecisions:
                     pending.pop(kind.step_id, None)
                     decisions.append(_recorded(kind, started[kind.step_id], policy))
                 case e.StepEnded(step_id=step_id) if step_id in pending and request is not None:
-                    call = pending.pop(step_id)
+                    call, version = pending.pop(step_id), event.kind.policy_version
+                    before = Decision(Verdict.ALLOW, event.kind.rule, "", version) if version else None
                     decided = policy.decide(self._derived(call, request))
-                    decisions.append(
-                        ReplayedDecision(
-                            step_id, call.tool, call.arguments, None, decided, facts_recorded=False
-                        )
+                    replayed = ReplayedDecision(
+                        step_id, call.tool, call.arguments, before, decided, facts_recorded=bool(version)
                     )
+                    decisions.append(replayed)
             if len(decisions) >= MAX_DECISIONS:
                 break
         return PolicyReplay(tuple(decisions), policy.version)

@@ -200,6 +200,11 @@ class StepEnded:
     the tool knows none."""
     taint: tuple[str, ...] = ()
     """Untrusted sources of the output. They taint the run from here on."""
+    rule: str = ""
+    """The rule that allowed a call that only computes. Empty: the decision has an event of its own, or
+    none was made."""
+    policy_version: str = ""
+    """The version of the policy that allowed such a call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,8 @@ EVERY_KIND: Sequence[EventKind] = (
         handoff="2",
         effects=EFFECTS,
         taint=("memory:k",),
+        rule="ask.reading",
+        policy_version="ask-1",
     ),
     PassEnded(1),
     AnswerStarted(Amounts(llm_calls=1)),

@@ -597,6 +597,8 @@ class StepEnded(_message.Message):
     EFFECTS_FIELD_NUMBER: _builtins.int
     CANDIDATES_FIELD_NUMBER: _builtins.int
     TAINT_FIELD_NUMBER: _builtins.int
+    RULE_FIELD_NUMBER: _builtins.int
+    POLICY_VERSION_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
     """The step."""
     state: _parts_pb2.StepState.ValueType
@@ -615,6 +617,10 @@ class StepEnded(_message.Message):
     """The text passed to the steps that depend on it."""
     duration_seconds: _builtins.float
     """Its duration."""
+    rule: _builtins.str
+    """The rule that allowed a call that only computes. Empty: the decision has an event of its own, or none was made."""
+    policy_version: _builtins.str
+    """The version of the policy that allowed such a call."""
     @_builtins.property
     def used(self) -> _parts_pb2.Amounts:
         """The amounts used."""
@@ -652,10 +658,12 @@ class StepEnded(_message.Message):
         effects: _abc.Iterable[_tools_pb2.RecordedEffect] | None = ...,
         candidates: _abc.Iterable[_builtins.str] | None = ...,
         taint: _abc.Iterable[_builtins.str] | None = ...,
+        rule: _builtins.str = ...,
+        policy_version: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["model_use", b"model_use", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "clarity", b"clarity", "duration_seconds", b"duration_seconds", "effects", b"effects", "error", b"error", "handoff", b"handoff", "mode", b"mode", "model_use", b"model_use", "output_json", b"output_json", "reason", b"reason", "state", b"state", "step_id", b"step_id", "taint", b"taint", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "clarity", b"clarity", "duration_seconds", b"duration_seconds", "effects", b"effects", "error", b"error", "handoff", b"handoff", "mode", b"mode", "model_use", b"model_use", "output_json", b"output_json", "policy_version", b"policy_version", "reason", b"reason", "rule", b"rule", "state", b"state", "step_id", b"step_id", "taint", b"taint", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -156,7 +156,8 @@ class StepStarted:
 
 @frozen
 class PolicyDecided:
-    """The policy decided about the call of a step. It is recorded with the outcome of the call.
+    """The policy decided about the call of a step. It is recorded with the outcome of the call. A call that only
+    computes and is allowed has its decision in StepEnded.
 
     `call` has no arguments here: they are in StepStarted. `facts` are those of CallFacts.as_json. `adds` names the untrusted sources that the
     call reads: they taint the run from here on. `rule` is "" if no rule matched.
@@ -204,7 +205,8 @@ class StepRepaired:
 class StepEnded:
     """The outcome. `state` is SUCCEEDED, FAILED, INVALID, SKIPPED (interrupted) or UNKNOWN. `effects` are the
     changes made by the step and the child run that it started. `candidates` are values that exist for the
-    argument at fault, if the tool knows some. `taint` names the untrusted sources of the output."""
+    argument at fault, if the tool knows some. `taint` names the untrusted sources of the output. `rule` and
+    `policy_version` are those of the decision about a call that only computes and was allowed: it has no event of its own."""
 
     step_id: str
     state: StepState
@@ -220,6 +222,8 @@ class StepEnded:
     effects: tuple[RecordedEffect, ...] = ()
     candidates: tuple[str, ...] = ()
     taint: tuple[str, ...] = ()
+    rule: str = ""
+    policy_version: str = ""
 
     @classmethod
     def of_call(cls, step_id: str, mode: StepMode, result: ToolResult) -> "StepEnded":

@@ -53,11 +53,23 @@ def _explain_run(context: click.Context, run_id: str, *, as_json: bool) -> None:
     from aeon_cli.runs.details import events_so_far
     from aeon_cli.text.encoding import plain
     from aeon_cli.text.tables import print_table
-    from aeond_client.events import PolicyDecided
+    from aeond_client.events import PolicyDecided, StepEnded, StepStarted
 
     with connect(context) as client:
         events = events_so_far(client, client.get_run(run_named(client, run_id)))
-    decided = [(event.time, event.kind) for event in events if isinstance(event.kind, PolicyDecided)]
+    decided: list[tuple[float, PolicyDecided]] = []
+    tools: dict[str, str] = {}
+    for event in events:
+        match event.kind:
+            case StepStarted(step=step):
+                tools[step.step_id] = step.tool
+            case PolicyDecided() as kind:
+                decided.append((event.time, kind))
+            case StepEnded(step_id=step_id, rule=rule, policy_version=version) if version:
+                computed = PolicyDecided(
+                    step_id, "allow", tools.get(step_id, ""), "pure", rule, version, reason="it only computes"
+                )
+                decided.append((event.time, computed))
     if as_json:
         for time, kind in decided:
             print_json({"time": time, **plain(kind)})

@@ -547,6 +547,8 @@ def step_ended(wire: events_pb2.StepEnded) -> events.StepEnded:
         effects=tuple(map(recorded_effect, wire.effects)),
         candidates=tuple(wire.candidates),
         taint=tuple(wire.taint),
+        rule=wire.rule,
+        policy_version=wire.policy_version,
     )
 
 

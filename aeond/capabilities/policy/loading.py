@@ -15,7 +15,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aeond.capabilities.policy.patterns import host_test, name_test, path_pattern
+from aeond.capabilities.policy.patterns import PathPattern, any_matches, host_test, name_test, path_pattern
 from aeond.capabilities.policy.rule_policy import RulePolicy
 from aeond.capabilities.policy.rules import Rule, TargetTest
 from aeond.domain.policy import Effect, Origin, TargetKind, Verdict
@@ -151,12 +151,8 @@ def _rule(text: RuleText, verdict: Verdict, where: str) -> Rule:
 def _targets(text: RuleText, verdict: Verdict) -> dict[TargetKind, TargetTest]:
     tests: dict[TargetKind, TargetTest] = {}
     if text.paths is not None:
-        allows = verdict is Verdict.ALLOW
         patterns = [path_pattern(pattern) for pattern in text.paths]
-        paths = [pattern.covers if allows else pattern.matches for pattern in patterns]
-        tests[TargetKind.FILE] = lambda target, facts: any(
-            test(target.name, facts.workspace) for test in paths
-        )
+        tests[TargetKind.FILE] = _covering(patterns) if verdict is Verdict.ALLOW else _matching(patterns)
     if (hosts := _any(text.hosts, host_test)) is not None:
         tests[TargetKind.HOST] = lambda target, _facts: hosts(target.name)
     if (commands := _any(text.commands, name_test)) is not None:
@@ -168,6 +164,14 @@ def _targets(text: RuleText, verdict: Verdict) -> dict[TargetKind, TargetTest]:
     if (keys := _any(text.memory and tuple(key.casefold() for key in text.memory), name_test)) is not None:
         tests[TargetKind.MEMORY] = lambda target, _facts: keys(target.name.casefold())
     return tests
+
+
+def _covering(patterns: Sequence[PathPattern]) -> TargetTest:
+    return lambda target, facts: any(pattern.covers(target.name, facts.workspace) for pattern in patterns)
+
+
+def _matching(patterns: Sequence[PathPattern]) -> TargetTest:
+    return lambda target, facts: any_matches(patterns, target.name, facts.workspace)
 
 
 def _any(

@@ -4,6 +4,7 @@ No regular expressions: the time of a test is bounded by the product of the leng
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import takewhile
 from typing import Final
 
@@ -18,46 +19,60 @@ _ANY_PARTS: Final = "**"
 
 @frozen
 class PathPattern:
-    """A pattern of absolute paths. One that is `relative` matches below the workspace only.
+    """A pattern of absolute paths. One that is `relative` matches below the workspace only. `literal` are its parts up to
+    the first wildcard, `required` all parts without one.
 
     A path that ends in a slash stands for a folder and everything below it.
     """
 
     tests: tuple[NameTest | None, ...]
     literal: tuple[str, ...]
+    required: frozenset[str]
     relative: bool
 
     def matches(self, path: str, workspace: str) -> bool:
         """Whether it matches the path; for a folder with everything below it, whether it matches any of that."""
-        parts = self._below(path, workspace)
+        parts = _parts(path, workspace if self.relative else "/")
         if parts is None:
             return False
         if not path.endswith("/"):
-            return _matches(self.tests, parts)
+            return not self.required.difference(parts) and _matches(self.tests, parts)
         shared = min(len(parts), len(self.literal))
-        return tuple(parts[:shared]) == self.literal[:shared]
+        return parts[:shared] == self.literal[:shared]
 
     def covers(self, path: str, workspace: str) -> bool:
         """Whether it matches the path; for a folder with everything below it, whether it matches all of that."""
-        parts = self._below(path, workspace)
+        parts = _parts(path, workspace if self.relative else "/")
         everything_below = self.tests[-1] is None
         above = self.relative and not path.startswith(workspace)
         if parts is None or above or (path.endswith("/") and not everything_below):
             return False
-        return _matches(self.tests, parts)
+        return self.required.issubset(parts) and _matches(self.tests, parts)
 
-    def _below(self, path: str, workspace: str) -> list[str] | None:
-        """The parts of the path from where the pattern begins."""
-        bare = path.rstrip("/")
-        if not self.relative:
-            return [part for part in bare.split("/") if part]
-        root = workspace.rstrip("/")
-        if workspace and bare == root:
-            return []
-        if workspace and bare.startswith(f"{root}/"):
-            return bare[len(root) + 1 :].split("/")
-        # A folder above the workspace contains all of it.
-        return [] if workspace and path.endswith("/") and f"{root}/".startswith(f"{bare}/") else None
+
+def any_matches(patterns: Sequence[PathPattern], path: str, workspace: str) -> bool:
+    """Whether one of the patterns matches the path, as `PathPattern.matches`."""
+    if path.endswith("/"):
+        return any(pattern.matches(path, workspace) for pattern in patterns)
+    everywhere, below = _parts(path, "/"), _parts(path, workspace)
+    for pattern in patterns:  # as quick as possible: a policy may have many
+        parts = below if pattern.relative else everywhere
+        if parts is not None and not pattern.required.difference(parts) and _matches(pattern.tests, parts):
+            return True
+    return False
+
+
+@lru_cache(maxsize=256)
+def _parts(path: str, root: str) -> tuple[str, ...] | None:
+    """The parts of the path below a root; None outside it. A folder above the root contains all of it."""
+    if not root:
+        return None
+    bare, above = path.rstrip("/"), root.rstrip("/")
+    if bare == above:
+        return ()
+    if bare.startswith(f"{above}/"):
+        return tuple(part for part in bare[len(above) + 1 :].split("/") if part)
+    return () if path.endswith("/") and f"{above}/".startswith(f"{bare}/") else None
 
 
 def name_test(pattern: str) -> NameTest:
@@ -92,7 +107,8 @@ def path_pattern(pattern: str) -> PathPattern:
         raise ValueError(f"{pattern!r} must consist of parts such as src/**/*.py, without . and ..")
     tests = tuple(None if part == _ANY_PARTS else name_test(part) for part in parts)
     literal = tuple(takewhile(lambda part: "*" not in part, parts))
-    return PathPattern(tests, literal, not pattern.startswith("/"))
+    required = frozenset(part for part in parts if "*" not in part)
+    return PathPattern(tests, literal, required, not pattern.startswith("/"))
 
 
 def host_test(pattern: str) -> NameTest:

@@ -24,7 +24,6 @@ from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem
 from aeond.domain.plans.plan import Plan, PlanStep
 from aeond.domain.plans.subtasks import ChildRun, SubtaskRequest
-from aeond.domain.policy import Target
 from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.runs.events import (
     ChildRunEnded,
@@ -181,14 +180,6 @@ class Tool(Protocol):
         self, arguments: JsonObject, context: ToolContext
     ) -> JsonValue | ToolOutput[JsonValue] | None:
         """After a crash: the result if the earlier call with the same call id took effect, else None."""
-
-
-@runtime_checkable
-class ReportsTargets(Protocol):
-    """What a Tool has beside `execute` and `reconcile` if it can say beforehand what a call touches."""
-
-    async def targets(self, arguments: JsonObject, context: ToolContext) -> tuple[Target, ...] | None:
-        """Everything that the call would touch; None if that cannot be determined. Changes nothing; may raise."""
 
 
 @runtime_checkable

@@ -1,10 +1,11 @@
 """Ports of the policy: facts of a call, the decision about it, and the person who is asked."""
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from aeond.domain.policy import CallFacts, DecidedCall, Decision, PolicyDescription
+from aeond.domain.policy import CallFacts, DecidedCall, Decision, PolicyDescription, Target
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult
+from aeond.domain.values import JsonObject
 
 Decided = Callable[[DecidedCall], None]
 """Receives a decision before the call is carried out."""
@@ -29,6 +30,14 @@ class RuledPolicy(Policy, Protocol):
     """A policy of rules that can be shown."""
 
     def describe(self) -> PolicyDescription: ...
+
+
+@runtime_checkable
+class ReportsTargets(Protocol):
+    """What a Tool has beside `execute` and `reconcile` if it can say beforehand what a call touches."""
+
+    async def targets(self, arguments: JsonObject, context: ToolContext) -> tuple[Target, ...] | None:
+        """Everything that the call would touch; None if that cannot be determined. Changes nothing; may raise."""
 
 
 class CallInspector(Protocol):

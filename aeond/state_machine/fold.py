@@ -2,12 +2,12 @@
 
 from typing import Final, assert_never
 
+from aeond.domain.plans.copying import replace
 from aeond.domain.plans.plan import MAX_REFINEMENTS, Plan, StepState, fragment_of
 from aeond.domain.plans.profiles import Route
 from aeond.domain.policy import joined
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts, BudgetLedger
-from aeond.domain.runs.copying import replace
 from aeond.domain.runs.run import Operation, Phase, PlanSource, RunSnapshot, RunState
 from aeond.errors import ReplayError
 from aeond.state_machine import steps as step_rules

@@ -281,17 +281,10 @@ class AsyncClient:
         return await self._make(other_calls.get_policy())
 
     async def test_policy(
-        self,
-        tool: str,
-        arguments: dict[str, Any] | None = None,
-        *,
-        workspace: str = "",
-        taint: tuple[str, ...] = (),
+        self, tool: str, arguments: dict[str, Any], *, workspace: str = "", taint: tuple[str, ...] = ()
     ) -> HypotheticalDecision:
-        """The decision about a call as a step of a run that has read these untrusted sources. Nothing is carried
-        out.
-        """
-        return await self._make(other_calls.test_policy(tool, arguments or {}, workspace, taint))
+        """The decision about a call as a step of a run with this taint. Nothing is carried out."""
+        return await self._make(other_calls.test_policy(tool, arguments, workspace, taint))
 
     async def replay_policy(self, run_id: str, policy: str = "") -> PolicyReplay:
         """The calls of a past run, decided again by the text of a policy file ("": by the policy in force)."""

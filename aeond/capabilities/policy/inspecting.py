@@ -4,7 +4,8 @@ from aeond.domain.policy import CallFacts, Effect
 from aeond.domain.tools import ToolCall, ToolContext
 from aeond.errors import NotFoundError
 from aeond.frozen import frozen
-from aeond.ports import ReportsTargets, ToolRegistry
+from aeond.ports import ToolRegistry
+from aeond.ports.policy import ReportsTargets
 
 
 @frozen

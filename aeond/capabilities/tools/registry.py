@@ -13,7 +13,8 @@ from aeond.domain.tools import Effect, ToolContext, ToolOutput, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from aeond.frozen import frozen
-from aeond.ports import ProposesValues, ReportsTargets, Tool, ToolAnswer
+from aeond.ports import ProposesValues, Tool, ToolAnswer
+from aeond.ports.policy import ReportsTargets
 
 MAX_DESCRIPTION_CHARS: Final = 1_000
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")

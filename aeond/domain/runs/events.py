@@ -15,8 +15,8 @@ from aeond.domain.plans.plan import Clarity, Plan, PlanStep, StepState
 from aeond.domain.plans.profiles import Route, TaskProfile
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.plans.subtasks import ChildRun
-from aeond.domain.policy import DecidedCall, Effect, Verdict
 from aeond.domain.runs.budgets import Amounts, Budget, ModelUse
+from aeond.domain.runs.decisions import PolicyDecided as PolicyDecided  # noqa: PLC0414 - a kind like the others
 from aeond.domain.runs.questions import Question
 from aeond.domain.runs.run import (
     Ancestry,
@@ -30,7 +30,7 @@ from aeond.domain.runs.run import (
     SuspendReason,
 )
 from aeond.domain.tools import RecordedEffect, Recovery, ToolCall, ToolResult
-from aeond.domain.values import JsonObject, JsonValue
+from aeond.domain.values import JsonValue
 from aeond.frozen import frozen
 
 # Each run records the version of the logic that wrote it.
@@ -152,43 +152,6 @@ class StepStarted:
     @property
     def key(self) -> str:
         return self.step.step_id
-
-
-@frozen
-class PolicyDecided:
-    """The policy decided about the call of a step. It is recorded with the outcome of the call. A call that only
-    computes and is allowed has its decision in StepEnded.
-
-    `call` has no arguments here: they are in StepStarted. `facts` are those of CallFacts.as_json. `adds` names the untrusted sources that the
-    call reads: they taint the run from here on. `rule` is "" if no rule matched.
-    """
-
-    step_id: str
-    call: ToolCall
-    verdict: Verdict
-    effect: Effect
-    rule: str = ""
-    reason: str = ""
-    policy_version: str = ""
-    tainted: bool = False
-    facts: JsonObject = field(default_factory=dict)
-    adds: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, step_id: str, decided: DecidedCall) -> "PolicyDecided":
-        facts, decision = decided.facts, decided.decision
-        return cls(
-            step_id,
-            ToolCall(facts.tool),
-            decision.verdict,
-            facts.effect,
-            decision.rule,
-            decision.reason,
-            decision.version,
-            facts.tainted,
-            facts.as_json(),
-            decided.adds,
-        )
 
 
 @frozen

@@ -18,6 +18,7 @@ from aeond.domain.policy import (
 from aeond.domain.runs import events as e
 from aeond.domain.runs.run import Owner, RunRequest
 from aeond.domain.tools import ToolCall, ToolContext
+from aeond.domain.values import compact_json
 from aeond.errors import InvalidInputError, ToolError
 from aeond.ports import Journal, ToolRegistry
 from aeond.ports.policy import CallInspector, RuledPolicy
@@ -25,6 +26,7 @@ from aeond.service.folding import run_not_found
 from aeond.service.runs.workspaces import Workspaces
 
 MAX_DECISIONS: Final = 1_000
+MAX_ARGUMENT_CHARS: Final = 2 << 20  # of all calls together: a reply is bounded
 _OWN_WORKSPACE: Final = "calls"
 
 
@@ -66,7 +68,7 @@ class PolicyDecisions:
         """The calls of a run decided by the policy of this text ("": the one in force), at most MAX_DECISIONS."""
         policy = self._parse(text) if text else self._policy
         decisions: list[ReplayedDecision] = []
-        request: RunRequest | None = None
+        size, request = 0, RunRequest("")
         pending: dict[str, ToolCall] = {}  # calls without a recorded decision, by step
         started: dict[str, ToolCall] = {}
         async for event in self._events(run_id):
@@ -75,10 +77,11 @@ class PolicyDecisions:
                     request = event.kind.request
                 case e.StepStarted(mode=StepMode.TOOL, step=step) if step.tool_call and not step.errors:
                     started[step.step_id] = pending[step.step_id] = step.tool_call
+                    size += len(compact_json(step.tool_call.arguments))
                 case e.PolicyDecided() as kind if kind.step_id in started:
                     pending.pop(kind.step_id, None)
                     decisions.append(_recorded(kind, started[kind.step_id], policy))
-                case e.StepEnded(step_id=step_id) if step_id in pending and request is not None:
+                case e.StepEnded(step_id=step_id) if step_id in pending:
                     call, version = pending.pop(step_id), event.kind.policy_version
                     before = Decision(Verdict.ALLOW, event.kind.rule, "", version) if version else None
                     decided = policy.decide(self._derived(call, request))
@@ -86,7 +89,7 @@ class PolicyDecisions:
                         step_id, call.tool, call.arguments, before, decided, facts_recorded=bool(version)
                     )
                     decisions.append(replayed)
-            if len(decisions) >= MAX_DECISIONS:
+            if len(decisions) >= MAX_DECISIONS or size > MAX_ARGUMENT_CHARS:
                 break
         return PolicyReplay(tuple(decisions), policy.version)
 

@@ -81,7 +81,8 @@ class ObservedSituations:
             found = [(fact.key, fact.value) for fact in await self._memory.recall(run.text, MAX_FACTS)]
         sources = await self._memory.sources([key for key, _ in found])
         # Facts from untrusted sources are text for the model only once it recalls them, which taints the run.
-        return [(key, value) for key, value in found if key not in sources or not sources[key].taint], more
+        shown = [(key, value) for key, value in found if key not in sources or not sources[key].taint]
+        return shown, more or len(shown) < len(found)
 
     def _time(self) -> str:
         now = datetime.fromtimestamp(self._clock.time(), UTC).astimezone()

@@ -28,6 +28,9 @@ level = "warning"
 [socket]
 path = {socket}
 
+[policy]
+profile = "trusted-folder"
+
 [runs.budget]
 ttl = 100
 """

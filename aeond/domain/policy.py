@@ -1,13 +1,47 @@
-"""Policy as data: the facts of a tool call, the decision about it, and the digest that an approval is bound to."""
+"""Policy as data: effect classes, the facts of a tool call, the decision about it, and the digest of an approval."""
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
+from typing import Any, Final
 
-from aeond.domain.tools import Effect
 from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue, canonical_json
 from aeond.frozen import frozen
+
+
+class Effect(StrEnum):
+    """The effect of a call, declared by the tool, never by the model."""
+
+    PURE = "pure"  # computes; the same arguments give the same result
+    READ = "read"  # reads the outside world
+    WRITE_CONTAINED = "write_contained"  # changes the run's workspace
+    MEMORY = "memory"  # changes the user's memory
+    WRITE_OUTSIDE = "write_outside"  # changes other files
+    EXEC_CONTAINED = "exec_contained"  # runs a command, sandboxed, without network
+    EXEC_HOST = "exec_host"  # runs a command on the host
+    NET = "net"  # talks to the network; a GET is egress
+    SECRET = "secret"  # touches secrets
+    UNDECLARED = "undeclared"  # not stated: treated as the worst of all
+
+
+_BY_DANGER: Final = (
+    *(Effect.PURE, Effect.READ, Effect.WRITE_CONTAINED, Effect.MEMORY, Effect.EXEC_CONTAINED),
+    *(Effect.NET, Effect.WRITE_OUTSIDE, Effect.EXEC_HOST, Effect.SECRET, Effect.UNDECLARED),
+)
+
+
+def worse(first: Effect, second: Effect) -> Effect:
+    """The more dangerous of two effect classes."""
+    return max(first, second, key=_BY_DANGER.index)
+
+
+class Recovery(StrEnum):
+    """How a restart treats a call that was started and has no recorded outcome."""
+
+    RERUN = "rerun"  # no effects: run it again
+    RECONCILE = "reconcile"  # idempotent: ask the tool for the outcome, else run it again
+    ASK = "ask"  # at most once: a person decides
 
 
 class Verdict(StrEnum):
@@ -21,7 +55,8 @@ class Verdict(StrEnum):
 class Origin(StrEnum):
     """Who wrote the call."""
 
-    CLIENT = "client"  # a direct call, or a plan that the client sent
+    DIRECT = "direct"  # a client, as a single call
+    CLIENT = "client"  # a client, as a step of a plan
     MODEL = "model"
 
 
@@ -82,6 +117,28 @@ class CallFacts:
     def tainted(self) -> bool:
         return bool(self.taint)
 
+    @classmethod
+    def from_json(cls, tool: str, arguments: JsonObject, facts: JsonObject) -> "CallFacts":
+        """The facts that `as_json` gave. KeyError, TypeError or ValueError if they do not have its form."""
+        parts: Mapping[str, Any] = facts
+        return cls(
+            tool,
+            Effect(parts["effect"]),
+            arguments,
+            tuple(
+                Target(TargetKind(one["kind"]), one["name"], Access(one["access"]), one["exists"])
+                for one in parts["targets"]
+            ),
+            parts["targets_known"],
+            tuple(parts["taint"]),
+            Origin(parts["origin"]),
+            parts["uid"],
+            parts["workspace"],
+            parts["workspace_id"],
+            parts["sandbox"],
+            parts["foreign"],
+        )
+
     def as_json(self) -> JsonObject:
         """The facts without tool and arguments, which events and requests carry separately."""
         targets: list[Mapping[str, JsonValue]] = [
@@ -115,10 +172,52 @@ class Decision:
 
 @frozen
 class DecidedCall:
-    """A call as it was decided, for the journal."""
+    """A call as it was decided, for the journal. `adds` names the untrusted sources that it reads if it is carried
+    out."""
 
     facts: CallFacts
     decision: Decision
+    adds: tuple[str, ...] = ()
+
+
+@frozen
+class PolicyRule:
+    """A rule as people read it. Empty conditions match every call."""
+
+    name: str
+    verdict: Verdict
+    conditions: JsonObject
+    reason: str
+
+
+@frozen
+class PolicyDescription:
+    """A policy with all its rules, those that cannot be changed first; `file` is "" for a profile alone."""
+
+    version: str
+    profile: str
+    file: str
+    rules: tuple[PolicyRule, ...]
+
+
+@frozen
+class ReplayedDecision:
+    """A past call with the decision in the journal (None: an earlier version recorded none) and the decision now."""
+
+    step_id: str
+    tool: str
+    arguments: JsonObject
+    recorded: Decision | None
+    decided: Decision
+    facts_recorded: bool
+
+
+@frozen
+class PolicyReplay:
+    """The calls of a run in the order of the journal, decided again by the policy of this version."""
+
+    decisions: tuple[ReplayedDecision, ...]
+    version: str
 
 
 def call_digest(facts: CallFacts, policy_version: str) -> str:
@@ -132,3 +231,18 @@ def call_digest(facts: CallFacts, policy_version: str) -> str:
         "sandbox": facts.sandbox,
     }
     return hashlib.sha256(canonical_json(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+MAX_SOURCES: Final = 16
+MORE_SOURCES: Final = "more"
+"""The last source of a list that was too long."""
+
+
+def joined(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    """The sources of both, sorted, each once, at most MAX_SOURCES."""
+    if not second or second == first:
+        return first
+    sources = sorted({*first, *second} - {MORE_SOURCES})
+    if len(sources) < MAX_SOURCES and MORE_SOURCES not in (*first, *second):
+        return tuple(sources)
+    return (*sources[: MAX_SOURCES - 1], MORE_SOURCES)

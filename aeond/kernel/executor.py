@@ -73,7 +73,7 @@ class StepExecutor:
         context = run.tool_context(step.step_id, step.tool_call.call_id)
         repeated = started.attempt > 1 and started.recovery is not Recovery.RERUN
         result = await self.invoker.reconcile(step.tool_call, context) if repeated else None
-        result = result or await self.invoker.invoke(step.tool_call, context)
+        result = result or await self.invoker.invoke(step.tool_call, context, grant.decisions.append)
         if isinstance(result.request, InputRequest):
             question_id = f"{step.step_id}.{started.attempt}"
             return InputRequested(Question(question_id, step.step_id, result.request, self.clock.time()))

@@ -1,9 +1,18 @@
 """Ports of the policy: facts of a call, the decision about it, and the person who is asked."""
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
-from aeond.domain.policy import CallFacts, Decision
+from aeond.domain.policy import CallFacts, DecidedCall, Decision, PolicyDescription, Target
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult
+from aeond.domain.values import JsonObject
+
+Decided = Callable[[DecidedCall], None]
+"""Receives a decision before the call is carried out."""
+
+
+def ignore_decision(_decided: DecidedCall) -> None:
+    """For calls whose decisions are recorded elsewhere."""
 
 
 class Policy(Protocol):
@@ -15,6 +24,20 @@ class Policy(Protocol):
 
     def decide(self, facts: CallFacts) -> Decision:
         """The decision. The same facts give the same decision as long as the version stays the same. Never raises."""
+
+
+class RuledPolicy(Policy, Protocol):
+    """A policy of rules that can be shown."""
+
+    def describe(self) -> PolicyDescription: ...
+
+
+@runtime_checkable
+class ReportsTargets(Protocol):
+    """What a Tool has beside `execute` and `reconcile` if it can say beforehand what a call touches."""
+
+    async def targets(self, arguments: JsonObject, context: ToolContext) -> tuple[Target, ...] | None:
+        """Everything that the call would touch; None if that cannot be determined. Changes nothing; may raise."""
 
 
 class CallInspector(Protocol):
@@ -32,3 +55,11 @@ class Approver(Protocol):
         """None if the call may be carried out now. Otherwise the result of this attempt, with which nothing is carried
         out: a failure (denied, expired, nobody to ask), or a result with a `request` that the kernel fulfils before
         the step is attempted again."""
+
+
+class Authoriser(Protocol):
+    """Decides, beyond the model's influence, whether a well-formed call is carried out."""
+
+    async def authorise(self, call: ToolCall, context: ToolContext, decided: Decided) -> ToolResult | None:
+        """None if the call may be carried out, otherwise its result. `decided` receives the decision first. Whatever
+        this raises, the call is not carried out."""

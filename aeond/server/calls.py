@@ -15,9 +15,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
 
 from aeond.domain.daemons import ConfigChanges, DaemonSnapshot
+from aeond.domain.facts import FactSource
 from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
 from aeond.domain.plans.approvals import ApprovalAnswer
 from aeond.domain.plans.plan import Plan
+from aeond.domain.policy import DecidedCall, PolicyDescription, PolicyReplay
 from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.forks import ForkRequest
@@ -187,12 +189,34 @@ class MemoryCalls(Protocol):
         """NotFoundError (reason KEY_NOT_FOUND) if the key does not exist."""
         ...
 
+    async def sources(self, keys: Sequence[str]) -> Mapping[str, FactSource]:
+        """The sources of the facts that runs wrote, by key."""
+        ...
+
     async def search(self, prefix: str, *, after: str, limit: int) -> Sequence[tuple[str, JsonValue]]:
         """Keys that start with `prefix`, sorted, with their values."""
         ...
 
     async def delete(self, key: str) -> bool:
         """Returns whether the key existed."""
+        ...
+
+
+class PolicyCalls(Protocol):
+    """The policy: what is in force, and decisions without consequences."""
+
+    async def in_force(self) -> PolicyDescription: ...
+
+    async def test(self, call: ToolCall, workspace: str, taint: tuple[str, ...], owner: Owner) -> DecidedCall:
+        """The decision about the call as a step of a run. NotFoundError (reason TOOL_NOT_FOUND); InvalidInputError for
+        arguments that name nothing, and for the workspace as in RunRequest.
+        """
+        ...
+
+    async def replay(self, run_id: str, text: str) -> PolicyReplay:
+        """The calls of a run decided again by the policy of this text ("": the one in force). NotFoundError (reason
+        RUN_NOT_FOUND); InvalidInputError (reason POLICY_INVALID).
+        """
         ...
 
 

@@ -2,11 +2,12 @@
 
 from typing import Final, assert_never
 
+from aeond.domain.plans.copying import replace
 from aeond.domain.plans.plan import MAX_REFINEMENTS, Plan, StepState, fragment_of
 from aeond.domain.plans.profiles import Route
+from aeond.domain.policy import joined
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts, BudgetLedger
-from aeond.domain.runs.copying import replace
 from aeond.domain.runs.run import Operation, Phase, PlanSource, RunSnapshot, RunState
 from aeond.errors import ReplayError
 from aeond.state_machine import steps as step_rules
@@ -48,10 +49,11 @@ def _apply(run: RunSnapshot, event: e.Event) -> RunSnapshot:
                 ledger=BudgetLedger(kind.budget),
                 phase=Phase.PROFILE if kind.logic_version >= _PHASED else Phase.PLAN,
                 created_time=event.time,
+                taint=kind.taint,
             )
             return created if kind.plan is None else _adopt(created, kind.plan, PlanSource.CLIENT)
         case e.ReferencesResolved() as kind:
-            settled = _settle_operation(run, kind.used)
+            settled = _tainted(_settle_operation(run, kind.used), kind.taint)
             return replace(settled, resolved_text=kind.resolved, context=kind.context, standing=kind.standing)
         case e.RouteChosen() as kind:
             phase = Phase.ANSWER if kind.route is Route.REPLY else run.phase
@@ -78,7 +80,9 @@ def _apply(run: RunSnapshot, event: e.Event) -> RunSnapshot:
         case e.StepRepaired() as kind:
             return step_rules.repair(run, kind)
         case e.StepEnded() as kind:
-            return step_rules.end(run, kind)
+            return step_rules.end(_tainted(run, kind.taint), kind)
+        case e.PolicyDecided() as kind:
+            return _tainted(run, kind.adds)
         case e.StepResolved() as kind:
             return step_rules.resolve(run, kind)
         case e.InputRequested() as kind:
@@ -139,6 +143,10 @@ def _refine(run: RunSnapshot, kind: e.PlanRefined) -> RunSnapshot:
     if kind.applied and rounds < MAX_REFINEMENTS:
         return replace(changed, evaluation=None)  # evaluated again
     return replace(changed, phase=Phase.EXECUTE)
+
+
+def _tainted(run: RunSnapshot, sources: tuple[str, ...]) -> RunSnapshot:
+    return replace(run, taint=joined(run.taint, sources)) if sources else run
 
 
 def _settle_operation(run: RunSnapshot, used: Amounts) -> RunSnapshot:

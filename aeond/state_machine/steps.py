@@ -7,11 +7,11 @@ amounts.
 from typing import Final
 
 from aeond.domain.plans.approvals import ApprovalGrant
+from aeond.domain.plans.copying import replace
 from aeond.domain.plans.plan import Plan, StepState
 from aeond.domain.plans.steps import StepMode, Steps, StepSnapshot
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts, BudgetLedger
-from aeond.domain.runs.copying import replace
 from aeond.domain.runs.run import Resolution, RunSnapshot
 from aeond.domain.tools import Recovery
 from aeond.domain.values import JsonValue

@@ -31,7 +31,7 @@ RUN_TRANSITIONS: Final[Mapping[RunState, Mapping[type, tuple[RunState, ...]]]] =
         ),
         **dict.fromkeys((e.PlanningStarted, e.PlanAdopted, e.PlanningFailed, e.BudgetAdjusted), _RUNNING),
         **dict.fromkeys((e.PassStarted, e.PassEnded, e.PassEvaluated, e.PlanRefined), _RUNNING),
-        **dict.fromkeys((e.StepStarted, e.StepRepaired, e.StepEnded), _RUNNING),
+        **dict.fromkeys((e.StepStarted, e.PolicyDecided, e.StepRepaired, e.StepEnded), _RUNNING),
         **dict.fromkeys((e.ChildRunStarted, e.ChildRunEnded, e.AnswerStarted, e.AnswerComposed), _RUNNING),
         **dict.fromkeys((e.BudgetExhausted, e.CancelRequested, e.RunParked, e.RunResumed), _RUNNING),
         e.InputRequested: _AWAITING,
@@ -41,7 +41,7 @@ RUN_TRANSITIONS: Final[Mapping[RunState, Mapping[type, tuple[RunState, ...]]]] =
     },
     RunState.AWAITING_INPUT: {  # other steps go on while a question is open
         **dict.fromkeys((e.PassStarted, e.StepStarted, e.StepRepaired, e.InputRequested), _AWAITING),
-        **dict.fromkeys((e.ChildRunStarted, e.ChildRunEnded, e.RunParked), _AWAITING),
+        **dict.fromkeys((e.ChildRunStarted, e.ChildRunEnded, e.PolicyDecided, e.RunParked), _AWAITING),
         **dict.fromkeys((e.InputAnswered, e.StepEnded, e.RunResumed), _BY_QUESTIONS),
         **dict.fromkeys((e.ApprovalRequested, e.ApprovalDecided), _BY_QUESTIONS),
         **dict.fromkeys((e.BudgetExhausted, e.CancelRequested), _RUNNING),  # they close all questions

@@ -308,6 +308,8 @@ class Run:
     effects: tuple[RecordedEffect, ...] = ()
     """The changes made so far by the run and its child runs, in order, at most 256. Empty: no tool
     reported a change."""
+    taint: tuple[str, ...] = ()
+    """Untrusted sources that the run has read, sorted, at most 16. Empty: the run is not tainted."""
 
 
 @dataclass(frozen=True, slots=True)

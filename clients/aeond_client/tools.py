@@ -77,6 +77,8 @@ class ToolResult:
     """Timing and resources, a JSON object; contains at least duration_seconds."""
     effects: tuple[RecordedEffect, ...] = ()
     """The changes made by the call, in order. Empty: the tool reported none."""
+    taint: tuple[str, ...] = ()
+    """Untrusted sources of the result. Empty: none."""
 
     @property
     def duration_seconds(self) -> float:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from aeond.domain.plans.approvals import CallPreview
-from aeond.domain.policy import CallFacts, Decision, Target, Verdict
+from aeond.domain.policy import CallFacts, DecidedCall, Decision, Target, Verdict
 from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolResult
-from aeond.ports.policy import Approver
+from aeond.ports.policy import Approver, Decided, ignore_decision
 from tests.support.doubles import PlainInvoker, ScriptedTool
 
 
@@ -58,9 +58,12 @@ class AskingInvoker(PlainInvoker):
     facts: NamedFacts
     approver: Approver
 
-    async def invoke(self, call: ToolCall, context: ToolContext) -> ToolResult:
+    async def invoke(
+        self, call: ToolCall, context: ToolContext, decided: Decided = ignore_decision
+    ) -> ToolResult:
         facts = await self.facts.inspect(call, context)
         decision = self.policy.decide(facts)
+        decided(DecidedCall(facts, decision))
         if decision.verdict is Verdict.DENY:
             return ToolResult(False, error=decision.reason, reason="POLICY_DENIED")
         if decision.verdict is Verdict.ASK:

@@ -9,6 +9,16 @@ from aeond.domain.plans.plan import Clarity, Plan, PlanStep, StepState
 from aeond.domain.plans.profiles import Breadth, ConfidenceLevel, Route, TaskProfile, ToolUsage
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.plans.subtasks import ChildRun, SubtaskRequest
+from aeond.domain.policy import (
+    Access,
+    CallFacts,
+    DecidedCall,
+    Decision,
+    Effect,
+    Target,
+    TargetKind,
+    Verdict,
+)
 from aeond.domain.runs.budgets import Amounts, Budget
 from aeond.domain.runs.events import (
     AnswerComposed,
@@ -31,6 +41,7 @@ from aeond.domain.runs.events import (
     PlanningFailed,
     PlanningStarted,
     PlanRefined,
+    PolicyDecided,
     ProfileInferred,
     ReferencesResolved,
     RouteChosen,
@@ -71,14 +82,33 @@ CHILD = ChildRun(
     ("summarise:0",),
 )
 EFFECTS = (RecordedEffect("file.created", "größe.txt", "12 bytes"), RecordedEffect("fact.forgotten", "k"))
+DECIDED = DecidedCall(
+    CallFacts(
+        "write_file",
+        Effect.WRITE_CONTAINED,
+        {"path": "größe.txt"},
+        (Target(TargetKind.FILE, "/home/größe.txt", Access.WRITE, exists=False),),
+        taint=("host:a",),
+        uid=1,
+        workspace="/home",
+    ),
+    Decision(Verdict.ASK, "builtin.tainted-change", "it is tainted", "ask-1"),
+    ("file:/mnt/a",),
+)
 EVERY_KIND: Sequence[EventKind] = (
-    RunCreated(RunRequest("1+1", "q1", "session", "/home", 2, Owner(1, 2), {"a": "b"}), Budget(ttl=3), PLAN),
+    RunCreated(
+        RunRequest("1+1", "q1", "session", "/home", 2, Owner(1, 2), {"a": "b"}),
+        Budget(ttl=3),
+        PLAN,
+        taint=("host:a",),
+    ),
     RunStarted(),
     PlanningStarted(Amounts(llm_calls=1, tokens=500)),
     PlanningFailed(Problem("NO_PLAN", "none", "/steps/0", True), Amounts(llm_calls=1)),
     PlanAdopted(PLAN, PlanSource.MODEL, Amounts(tokens=20), ("a comma was added",)),
     PassStarted(1),
     StepStarted(STEP, 1, StepMode.TOOL, Recovery.ASK, Amounts(ttl=1)),
+    PolicyDecided.of("s1", DECIDED),
     StepRepaired(STEP, Problem("NO_TOOL", "none"), Amounts(tokens=3)),
     StepEnded(
         "s1",
@@ -88,6 +118,9 @@ EVERY_KIND: Sequence[EventKind] = (
         clarity=Clarity.BLOCKED,
         handoff="2",
         effects=EFFECTS,
+        taint=("memory:k",),
+        rule="ask.reading",
+        policy_version="ask-1",
     ),
     PassEnded(1),
     AnswerStarted(Amounts(llm_calls=1)),
@@ -109,6 +142,7 @@ EVERY_KIND: Sequence[EventKind] = (
         Amounts(tokens=7),
         "no name",
         ("Never lock it.",),
+        ("file:/mnt/a",),
     ),
     RouteChosen(Route.DIRECT, ToolCall("echo", {"text": "a"}), Amounts(tokens=8)),
     ProfileInferred(PROFILE, True, Amounts(llm_calls=1)),

@@ -7,7 +7,7 @@ overwrites a file: a journal that was released does not change.
 import json
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aeond.domain.plans.approvals import ApprovalRequest, ApprovalScope, CallPreview
@@ -19,6 +19,7 @@ from aeond.domain.runs.run import Answer, Owner, Resolution, RunRequest, RunSnap
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.domain.values import JsonValue
 from aeond.state_machine.fold import fold
+from tests.support.every_kind import DECIDED
 from tests.support.folding import fold_all
 from tests.support.repository import ROOT
 from tests.support.simulation import SimulatedHost, StepScript
@@ -88,6 +89,7 @@ def stories() -> Iterable[tuple[str, list[e.Event]]]:
         return host.journal
 
     yield "planned", told(host())
+    yield "decided", _with_a_decision(told(host(given=True)))
     yield "repaired", told(host(scripts={"s1": StepScript(repairs=1)}))
     yield "failed", told(host(given=True, scripts={"s1": StepScript(StepState.FAILED)}))
     yield "unplanned", told(host(planning_fails=True))
@@ -130,6 +132,19 @@ def approved(some: Amounts) -> list[e.Event]:
         e.RunEnded(RunState.SUCCEEDED),
     )
     return [e.Event("run", seq, float(seq), 0.0, kind) for seq, kind in enumerate(kinds, start=1)]
+
+
+def _with_a_decision(events: list[e.Event]) -> list[e.Event]:
+    """The same run with a decision about its first step, recorded before the step's end."""
+    place = next(index for index, event in enumerate(events) if isinstance(event.kind, e.StepEnded))
+    end = events[place]
+    decided = (
+        replace(end, kind=e.PolicyDecided.of(end.kind.step_id, DECIDED))
+        if isinstance(end.kind, e.StepEnded)
+        else end
+    )
+    moved = [replace(event, seq=event.seq + 1) for event in events[place:]]
+    return [*events[:place], decided, *moved]
 
 
 def record(version: str) -> None:

@@ -20,9 +20,17 @@ from aeond.capabilities.memory.entries import (
     end_of,
 )
 from aeond.capabilities.memory.relevance import parts_of, plain_text, ranked
-from aeond.capabilities.memory.schema import MEMORY, form_of, keep_vectors, put, remove, vectors_of
+from aeond.capabilities.memory.schema import (
+    MEMORY,
+    form_of,
+    keep_vectors,
+    put,
+    remove,
+    sources_of,
+    vectors_of,
+)
 from aeond.capabilities.sqlite_access import SqliteAccess
-from aeond.domain.facts import Fact
+from aeond.domain.facts import BY_CLIENT, Fact, FactSource
 from aeond.domain.names import words_of
 from aeond.domain.values import JsonValue
 from aeond.errors import AeondError
@@ -71,10 +79,15 @@ class SqliteMemory:
     ) -> None:
         await self._file.close()
 
-    async def write(self, key: str, value: JsonValue) -> None:
+    async def write(self, key: str, value: JsonValue, source: FactSource = BY_CLIENT) -> None:
         check_new_key(key)
         text = encode_value(value)
-        await self._file.change(lambda cursor: put(cursor, self._namespace, key, text))
+        await self._file.change(lambda cursor: put(cursor, self._namespace, key, text, source))
+
+    async def sources(self, keys: Sequence[str]) -> Mapping[str, FactSource]:
+        """See ports.Memory."""
+        known = [check_key(key) for key in keys[:MAX_FOUND]]
+        return await self._file.read(lambda cursor: sources_of(cursor, self._namespace, known))
 
     async def read(self, key: str) -> JsonValue | None:
         entry = (self._namespace, check_key(key))

@@ -21,6 +21,7 @@ LIVE: Final = frozenset(
         "log.level",
         "model.sleep_after_seconds",
         "model.unload_after_seconds",
+        "policy",
         "runs",
         "socket.allow_groups",
         "socket.allow_users",

@@ -219,6 +219,40 @@ class ToolsSection(Section):
     )
 
 
+class PolicyProfile(StrEnum):
+    """The shipped profiles of the policy."""
+
+    OBSERVE = "observe"  # runs may only read
+    ASK = "ask"  # a person is asked about every effect
+    TRUSTED_FOLDER = "trusted-folder"  # work in the workspace needs no question
+
+
+class PolicySection(Section):
+    """The policy: which tool calls are carried out, asked about or refused."""
+
+    profile: PolicyProfile = Field(
+        PolicyProfile.ASK,
+        description="The profile if `file` is empty: observe, runs may only read; ask, a person is asked"
+        " about every effect; trusted-folder, work in the run's workspace and on the memory needs no"
+        " question until the run has read untrusted data.",
+    )
+    file: PathText = Field(
+        "",
+        description="A TOML file with the profile and further rules, described in docs/policy.md. Only the daemon's user"
+        " and root may be able to change it, and no run may write it. Empty: the profile alone.",
+    )
+    trusted: tuple[PathText, ...] = Field(
+        (),
+        description="Folders whose files are trusted, besides the workspace of each run. A file from elsewhere"
+        " taints the run that reads it: its further effects are asked about.",
+    )
+    untrusted: tuple[PathText, ...] = Field(
+        (),
+        description="Folders whose files are not trusted, also as a workspace or inside one, such as"
+        " ~/Downloads. Of nested folders the innermost decides.",
+    )
+
+
 class AgentsSection(Section):
     """Agents for steps of plans, besides `llm` and `reader`."""
 
@@ -251,3 +285,4 @@ class Config(Section):
     embedding: EmbeddingSection = Field(default_factory=EmbeddingSection)
     tools: ToolsSection = Field(default_factory=ToolsSection)
     agents: AgentsSection = Field(default_factory=AgentsSection)
+    policy: PolicySection = Field(default_factory=PolicySection)

@@ -24,6 +24,7 @@ MESSAGE_IDS: Final[Mapping[str, str]] = {
     "route_chosen": "529a9824524a3f2ffa8836416f99bb60",
     "run_planned": "88f9e2d4c7588d5b8633f8e3970290cc",
     "planning_failed": "80579cbb5f669665576e73bd45084686",
+    "policy_decided": "3d5e8c0b6a5f4a7c9a1d5c2f7b0e4d18",
     "step_ended": "e4bd0cd45c7e90988b89a5778a6ba4b1",
     "pass_evaluated": "cba12b3288c0ce28fc5df1e6c18c3759",
     "plan_refined": "147493d011784eda18feba3bc52850f3",

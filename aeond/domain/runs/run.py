@@ -10,6 +10,7 @@ from aeond.domain.plans.evaluations import Evaluation
 from aeond.domain.plans.plan import Plan, StepState
 from aeond.domain.plans.profiles import Route, TaskProfile
 from aeond.domain.plans.steps import Steps, StepSnapshot
+from aeond.domain.policy import Origin
 from aeond.domain.runs.budgets import Amounts, Budget, BudgetLedger
 from aeond.domain.runs.questions import Question
 from aeond.domain.tools import RecordedEffect, ToolContext
@@ -152,7 +153,8 @@ class RunSnapshot:
     yet), `context` the session part of prompts, and `standing` the user's statements in it that still apply.
     `evaluation` is of the current plan or pass. `refinements` counts the refinements of each fragment,
     `refinement_count` all of them. `effects` are the changes made by its steps and child runs, in the order of
-    the journal, `grants` the approvals given so far.
+    the journal, `grants` the approvals given so far. `taint` names the untrusted sources that the run has read; it
+    never shrinks.
     """
 
     run_id: str
@@ -179,6 +181,7 @@ class RunSnapshot:
     refinement_count: int = 0
     effects: tuple[RecordedEffect, ...] = ()
     grants: tuple[ApprovalGrant, ...] = ()
+    taint: tuple[str, ...] = ()
     operation: Amounts | None = None
     answer: Answer | None = None
     problem: Problem | None = None
@@ -229,7 +232,16 @@ class RunSnapshot:
 
     def tool_context(self, step_id: str, call_id: str) -> ToolContext:
         """The context given to a tool call of a step."""
-        return ToolContext(self.run_id, step_id, call_id, self.request.workspace, self.request.tools)
+        return ToolContext(
+            self.run_id,
+            step_id,
+            call_id,
+            self.request.workspace,
+            self.request.tools,
+            self.request.owner.uid,
+            Origin.CLIENT if self.plan_source is PlanSource.CLIENT else Origin.MODEL,
+            self.taint,
+        )
 
     def steps_in(self, *states: StepState) -> tuple[StepSnapshot, ...]:
         """The steps in one of these states, in plan order."""

@@ -4,11 +4,11 @@ import json
 from hashlib import sha256
 
 from aeond.domain.outcome import Problem
+from aeond.domain.plans.copying import replace
 from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.plans.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.runs.budgets import Amounts
-from aeond.domain.runs.copying import replace
 from aeond.domain.runs.events import ChildRunStarted, StepEnded, StepStarted
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import Recovery, ToolCall

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.plans.copying import replace
 from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.plans.steps import StepSnapshot
-from aeond.domain.runs.copying import replace
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue, display_json

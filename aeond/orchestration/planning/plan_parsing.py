@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.plans.copying import replace
 from aeond.domain.plans.plan import MAX_PLAN_STEPS, Plan, PlanStep
-from aeond.domain.runs.copying import replace
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.domain.values import JsonValue, display_json
 from aeond.orchestration.planning.step_references import references_in_text, references_in_value

@@ -13,11 +13,12 @@ from aeond.api.v1 import (
     judgements_pb2,
     models_pb2,
     parts_pb2,
+    policy_pb2,
     runs_pb2,
     sessions_pb2,
     tools_pb2,
 )
-from aeond.domain import daemons, llm, outcome, sessions, tools, undo
+from aeond.domain import daemons, llm, outcome, policy, sessions, tools, undo
 from aeond.domain.plans import approvals, evaluations, plan, profiles, steps
 from aeond.domain.runs import budgets, events, questions, run
 from aeond.domain.runs.live_updates import LiveUpdate
@@ -150,6 +151,21 @@ _RECORDS: tuple[Shape[Any], ...] = (
         models_pb2.Model,
         metadata_json=lambda model: json_text(model.metadata) if model.metadata else "",
     ),
+    Shape(policy.Decision, policy_pb2.PolicyDecision),
+    Shape(policy.PolicyRule, policy_pb2.PolicyRule),
+    Shape(policy.PolicyDescription, policy_pb2.GetPolicyResponse),
+    Shape(
+        policy.DecidedCall,
+        policy_pb2.TestPolicyResponse,
+        effect=lambda decided: decided.facts.effect,
+        facts_json=lambda decided: json_text(decided.facts.as_json()),
+    ),
+    Shape(
+        policy.ReplayedDecision,
+        policy_pb2.ReplayedDecision,
+        call=lambda replayed: tools.ToolCall(replayed.tool, replayed.arguments),
+    ),
+    Shape(policy.PolicyReplay, policy_pb2.ReplayPolicyResponse),
     Shape(daemons.DaemonSnapshot, daemon_pb2.GetStatusResponse, engine=_engine),
     Shape(daemons.DaemonLoad, daemon_pb2.Load, unset=("connections", "streams")),  # counted by the server
     Shape(daemons.ConfigChanges, daemon_pb2.ReloadResponse),

@@ -20,9 +20,11 @@ from aeond.capabilities.tools.files.file_state import (
     FileState,
     identity_of,
 )
+from aeond.capabilities.tools.files.path_matching import file_target
 from aeond.capabilities.tools.files.text_edits import Edit, unified_diff
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.plans.approvals import CallPreview
+from aeond.domain.policy import Access, Target
 from aeond.domain.tools import RecordedEffect, ToolContext, ToolOutput
 from aeond.domain.undo import Change, ChangeKind
 from aeond.errors import ToolError
@@ -69,6 +71,12 @@ class FileChanges:
         self._log = log
         self._clock = clock
         self._locks: WeakValueDictionary[tuple[str, str], anyio.Lock] = WeakValueDictionary()
+
+    async def target(self, path: str, context: ToolContext, access: Access) -> Target:
+        """The file that a path names, for the policy."""
+        return await self.threads.run(
+            lambda _stopped: file_target(self.files, path, context.workspace, access)
+        )
 
     async def rewrite(self, path: str, context: ToolContext, transform: Transform) -> Changed:
         """Replaces the content of a file, or creates it."""

@@ -10,6 +10,7 @@ from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, b
 from aeond.capabilities.tools.files.reading import MAX_PATH_CHARS, FilePath
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.domain.plans.approvals import CallPreview
+from aeond.domain.policy import Access, Target
 from aeond.domain.tools import Effect, ToolContext, ToolOutput
 from aeond.errors import ToolError
 
@@ -32,6 +33,16 @@ def moving_tools(changes: FileChanges) -> Sequence[FunctionTool]:
 
 
 def move_file_tool(changes: FileChanges) -> FunctionTool:
+    async def touched(arguments: MoveFileArguments, context: ToolContext) -> tuple[Target, ...]:
+        path = await _same(changes, arguments.path, context)
+        to = await changes.threads.run(
+            lambda _stopped: _target(changes, path, arguments.to, context.workspace)
+        )
+        return (
+            await changes.target(path, context, Access.DELETE),
+            await changes.target(to, context, Access.WRITE),
+        )
+
     async def moved(_arguments: MoveFileArguments, context: ToolContext) -> ToolOutput[FileChange] | None:
         return await changes.made(context)
 
@@ -52,6 +63,7 @@ def move_file_tool(changes: FileChanges) -> FunctionTool:
         example={"path": "sketch.txt", "to": "final.txt"},
         reconcile=moved,
         preview=preview,
+        targets=touched,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
     )
     async def move_file(arguments: MoveFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
@@ -64,6 +76,10 @@ def move_file_tool(changes: FileChanges) -> FunctionTool:
 
 
 def delete_file_tool(changes: FileChanges) -> FunctionTool:
+    async def touched(arguments: DeleteFileArguments, context: ToolContext) -> tuple[Target, ...]:
+        path = await _same(changes, arguments.path, context)
+        return (await changes.target(path, context, Access.DELETE),)
+
     async def deleted(_arguments: DeleteFileArguments, context: ToolContext) -> ToolOutput[FileChange] | None:
         return await changes.made(context)
 
@@ -77,6 +93,7 @@ def delete_file_tool(changes: FileChanges) -> FunctionTool:
         example={"path": "obsolete.log"},
         reconcile=deleted,
         preview=preview,
+        targets=touched,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
     )
     async def delete_file(arguments: DeleteFileArguments, context: ToolContext) -> ToolOutput[FileChange]:

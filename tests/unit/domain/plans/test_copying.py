@@ -4,13 +4,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-<<<<<<<< HEAD:tests/unit/domain/runs/test_copying.py
-========
 from aeond.domain.plans.copying import replace
->>>>>>>> pol/policy:tests/unit/domain/plans/test_copying.py
 from aeond.domain.plans.plan import PlanStep
 from aeond.domain.plans.steps import StepSnapshot
-from aeond.domain.plans.copying import replace
 from aeond.domain.runs.run import RunSnapshot, RunState
 
 

@@ -31,12 +31,8 @@ from tests.support.likeness import filled
 from tests.support.repository import ROOT, tree_of
 
 CONTRACTS = (daemon_pb2, memory_pb2, models_pb2, policy_pb2, runs_pb2, sessions_pb2, tools_pb2)
-# Messages of the frozen contract that no version sends or accepts yet: approvals, and tools offered by clients.
+# Messages of the frozen contract that no version sends or accepts yet: tools offered by clients.
 RESERVED = {
-    "ApprovalDecided",
-    "ApprovalDecision",
-    "ApprovalRequest",
-    "ApprovalRequested",
     "ServeToolsRequest",
     "ServeToolsResponse",
     "ToolCallCancelled",

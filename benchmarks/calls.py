@@ -10,7 +10,11 @@ import anyio.lowlevel
 
 from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.capabilities.llm.agent import LLMAgent
-from aeond.capabilities.tools.invoker import AcceptAll, GuardedInvoker
+from aeond.capabilities.policy.authorising import NoApprover, PolicyAuthoriser
+from aeond.capabilities.policy.inspecting import ToolInspector
+from aeond.capabilities.policy.loading import Profile, load_policy
+from aeond.capabilities.policy.trust import Trust
+from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import LLMRequest
@@ -86,7 +90,10 @@ async def tool_path() -> tuple[Sample, Sample]:
     check."""
     tool, registry = Same(), Registry()
     registry.register(tool)
-    invoker = GuardedInvoker(registry, SystemClock(), AcceptAll())
+    authoriser = PolicyAuthoriser(
+        ToolInspector(registry), load_policy(Profile.TRUSTED_FOLDER, None), NoApprover(), Trust()
+    )
+    invoker = GuardedInvoker(registry, SystemClock(), authoriser)
     result = await invoker.invoke(_CALL, _CONTEXT)
     if not result.success or result.data != _CALL.arguments:
         message = f"the checked call failed: {result.error}"

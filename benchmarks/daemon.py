@@ -29,6 +29,9 @@ level = "warning"
 path = {socket}
 mode = "0666"
 
+[policy]
+profile = "trusted-folder"
+
 [runs.budget]
 ttl = 100
 """

@@ -187,7 +187,11 @@ def _check_config(options: argparse.Namespace) -> int:
         print(documented_defaults(), end="")
         return Exit.OK
     path = options.file or default_config_file()
-    load_config(path, required=True)
+    config = load_config(path, required=True)
+    if config.policy.file:
+        from aeond.daemon.compose.policy import check_policy
+
+        check_policy(config)
     print(f"{path} is valid")
     return Exit.OK
 

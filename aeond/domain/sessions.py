@@ -58,7 +58,8 @@ class AnsweredQuestion:
 class SessionDigest:
     """A summary of the oldest messages of a session, up to the request numbered `through`.
 
-    `goal`, `kept` and `questions` quote the user and the model; `summary` may paraphrase.
+    `goal`, `kept` and `questions` quote the user and the model; `summary` may paraphrase. `taint` names the untrusted
+    sources that the summarised runs had read.
     """
 
     through: int = 0
@@ -67,24 +68,26 @@ class SessionDigest:
     kept: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     summary: str = ""
+    taint: tuple[str, ...] = ()
 
 
 @frozen
 class SessionPast:
     """The history before a point in time: the digest, the messages since then, and the unfinished runs of
-    these requests.
+    these requests. `taint` names the untrusted sources that all these runs have read.
     """
 
     digest: SessionDigest = field(default_factory=SessionDigest)
     messages: tuple[SessionMessage, ...] = ()
     open_runs: frozenset[str] = frozenset()
+    taint: tuple[str, ...] = ()
 
 
 @frozen
 class SessionContext:
     """The session part of a prompt. `tokens` is the size of `text` by the model's own tokenizer, at most
     `max_tokens`. `kept` are lines quoted from exchanges that are no longer included in full, `standing` the
-    user's statements in `text` that apply to later requests. The counts are of exchanges (a request and its
+    user's statements in `text` that apply to later requests, `taint` the untrusted sources of `text`. The counts are of exchanges (a request and its
     answer).
     """
 
@@ -95,3 +98,4 @@ class SessionContext:
     digested_count: int = 0
     whole_count: int = 0
     standing: tuple[str, ...] = ()
+    taint: tuple[str, ...] = ()

@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import field
-from enum import StrEnum
 from typing import Final, Generic, Self, TypeVar
 
+from aeond.domain.plans.approvals import ApprovalRequest
 from aeond.domain.plans.subtasks import SubtaskRequest
+from aeond.domain.plans.tool_calls import ToolCall as ToolCall  # noqa: PLC0414 - it belongs to the types here
+from aeond.domain.policy import Effect as Effect  # noqa: PLC0414 - authors of tools import it from here
+from aeond.domain.policy import Origin
+from aeond.domain.policy import Recovery as Recovery  # noqa: PLC0414 - the same
 from aeond.domain.runs.questions import InputRequest
-from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue
+from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
 
 T_co = TypeVar("T_co", covariant=True)
@@ -18,27 +22,6 @@ EFFECTS_OMITTED: Final = "effects.omitted"
 """The kind of the last effect of a list that was too long; its target is the number of those left out."""
 
 
-class Effect(StrEnum):
-    """The effect of a call, declared by the tool, never by the model."""
-
-    PURE = "pure"  # computes; the same arguments give the same result
-    READ = "read"  # reads the outside world
-    WRITE_CONTAINED = "write_contained"  # changes the run's workspace or the user's memory
-    WRITE_OUTSIDE = "write_outside"  # changes other files
-    EXEC_CONTAINED = "exec_contained"  # runs a command, sandboxed, without network
-    EXEC_HOST = "exec_host"  # runs a command on the host
-    NET = "net"  # talks to the network; a GET is egress
-    SECRET = "secret"  # touches secrets
-
-
-class Recovery(StrEnum):
-    """How a restart treats a call that was started and has no recorded outcome."""
-
-    RERUN = "rerun"  # no effects: run it again
-    RECONCILE = "reconcile"  # idempotent: ask the tool for the outcome, else run it again
-    ASK = "ask"  # at most once: a person decides
-
-
 @frozen
 class ToolSpec:
     """The description of a tool for models and clients.
@@ -47,14 +30,15 @@ class ToolSpec:
     `timeout_seconds` bounds one call, `max_output_bytes` its result as JSON text. A tool that is not
     `offered` is available to plans that name it, but is not listed to models.
     `candidates` names the arguments for which the tool proposes existing values.
-    A tool that `asks_user` returns an InputRequest.
+    A tool that `asks_user` returns an InputRequest. `source` names where a tool of another author comes from ("" for
+    built-in tools and those of `tools.files`); its declarations are not believed, and its output is untrusted.
     """
 
     name: str
     description: str
     input_schema: JsonObject
     output_schema: JsonObject
-    effect: Effect
+    effect: Effect = Effect.UNDECLARED
     idempotent: bool = False
     example: JsonObject | None = None
     timeout_seconds: float = 30.0
@@ -62,6 +46,7 @@ class ToolSpec:
     offered: bool = True
     candidates: tuple[str, ...] = ()
     asks_user: bool = False
+    source: str = ""
 
     @property
     def recovery(self) -> Recovery:
@@ -69,15 +54,6 @@ class ToolSpec:
         if self.effect in (Effect.PURE, Effect.READ):
             return Recovery.RERUN
         return Recovery.RECONCILE if self.idempotent else Recovery.ASK
-
-
-@frozen
-class ToolCall:
-    """A tool call: name, arguments, and an id that identifies the call."""
-
-    tool: str
-    arguments: JsonObject = field(default_factory=lambda: NO_ARGUMENTS)
-    call_id: str = ""
 
 
 # The reason of a call that timed out: whether it had an effect is unknown.
@@ -100,11 +76,12 @@ class RecordedEffect:
 
 @frozen
 class ToolOutput(Generic[T_co]):
-    """The data of a call together with the changes that it made. A tool that changes nothing returns its data
-    alone."""
+    """The data of a call together with the changes that it made, and the untrusted sources that the data come from. A
+    tool without either returns its data alone."""
 
     data: T_co
     effects: tuple[RecordedEffect, ...] = ()
+    taint: tuple[str, ...] = ()
 
 
 def bounded(effects: tuple[RecordedEffect, ...], most: int) -> tuple[RecordedEffect, ...]:
@@ -122,7 +99,8 @@ class ToolResult:
     `metadata` holds at least `duration_seconds`. On failure `error` describes the cause and `reason` names it
     for programs; `metadata` may then hold `candidates`, values that exist for the argument at fault. With a
     `request` there is no data yet: the tool asks for a person or a child run, and the outcome of that is the
-    result of the step. `effects` are the changes made by the call, in order.
+    result of the step; or the call needs approval, and is made again once it has it. `effects` are the changes made
+    by the call, in order, `taint` the untrusted sources that it has read.
     """
 
     success: bool
@@ -130,8 +108,9 @@ class ToolResult:
     error: str = ""
     reason: str = ""
     metadata: JsonObject = field(default_factory=dict)
-    request: InputRequest | SubtaskRequest | None = None
+    request: InputRequest | SubtaskRequest | ApprovalRequest | None = None
     effects: tuple[RecordedEffect, ...] = ()
+    taint: tuple[str, ...] = ()
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -163,10 +142,10 @@ class Workspace(str):
 
 @frozen
 class ToolContext:
-    """What a call may know about its run: identity, workspace and user, nothing else.
+    """What a call may know about its run: identity, workspace, user and the facts that the policy needs.
 
-    `allowed_tools` are the only tools that may be called for it (None: all); the invoker enforces this. `uid` is the
-    user whose memory the call may use (-1: unknown).
+    `allowed_tools` are the only tools that may be called for it (None: all); the invoker enforces this. `uid` is its
+    owner, whose memory the call may use (-1: unknown), `taint` names the untrusted sources that the run has read.
     """
 
     run_id: str
@@ -175,3 +154,5 @@ class ToolContext:
     workspace: str
     allowed_tools: tuple[str, ...] | None = None
     uid: int = -1
+    origin: Origin = Origin.MODEL
+    taint: tuple[str, ...] = ()

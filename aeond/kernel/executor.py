@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import assert_never
 
 from aeond.domain.outcome import Problem
+from aeond.domain.plans.approvals import ApprovalRequest
 from aeond.domain.plans.plan import LLM_AGENT, Clarity, StepState
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.plans.subtasks import Subtask, SubtaskRequest
 from aeond.domain.runs.budgets import Amounts, Grant
-from aeond.domain.runs.events import InputRequested, StepEnded, StepRepaired, StepStarted
+from aeond.domain.runs.events import ApprovalRequested, InputRequested, StepEnded, StepRepaired, StepStarted
 from aeond.domain.runs.questions import InputRequest, Question
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import TOOL_TIMEOUT, Recovery
@@ -19,7 +20,7 @@ from aeond.ports import Children, Clock, Reasoner, Repairer, StepOutput, Subtask
 log = logging.getLogger(__name__)
 
 
-StepOutcome = StepEnded | StepRepaired | InputRequested | Subtask
+StepOutcome = StepEnded | StepRepaired | InputRequested | ApprovalRequested | Subtask
 
 
 @frozen
@@ -72,10 +73,13 @@ class StepExecutor:
         context = run.tool_context(step.step_id, step.tool_call.call_id)
         repeated = started.attempt > 1 and started.recovery is not Recovery.RERUN
         result = await self.invoker.reconcile(step.tool_call, context) if repeated else None
-        result = result or await self.invoker.invoke(step.tool_call, context)
+        result = result or await self.invoker.invoke(step.tool_call, context, grant.decisions.append)
         if isinstance(result.request, InputRequest):
             question_id = f"{step.step_id}.{started.attempt}"
             return InputRequested(Question(question_id, step.step_id, result.request, self.clock.time()))
+        if isinstance(result.request, ApprovalRequest):
+            grant.give_back(Amounts(tool_calls=1))
+            return ApprovalRequested(step.step_id, result.request)
         if isinstance(result.request, SubtaskRequest):
             ok, request, problem = await self.subtasks.choose(result.request, grant)
             return Subtask(step.step_id, request) if ok else _failed(started, problem.reason, problem.message)

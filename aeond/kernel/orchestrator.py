@@ -209,6 +209,7 @@ class Orchestrator:
         if scope.cancelled_caught and not self._parking:
             kinds = (await self._cut_short(intent, grant),)
         del self._scopes[intent.key]
+        self._inbox.extend(e.PolicyDecided.of(intent.key, decided) for decided in grant.decisions)
         self._inbox.extend(kinds)
         self._news.set()
 

@@ -76,12 +76,13 @@ class Readiness(Protocol):
 @frozen
 class Resolved:
     """A request with its references spelled out, the session part of later prompts, a note on the rewriting
-    or the reason for none, and earlier statements of the user that still hold."""
+    or the reason for none, earlier statements of the user that still hold, and the untrusted sources of that part."""
 
     text: str
     context: str = ""
     note: str = ""
     standing: tuple[str, ...] = ()
+    taint: tuple[str, ...] = ()
 
 
 class References(Protocol):

@@ -135,7 +135,13 @@ class PhaseOrchestrator:
         said = snapshot.request.text
         return (
             e.ReferencesResolved(
-                said, resolved.text, resolved.context, grant.used, resolved.note, resolved.standing
+                said,
+                resolved.text,
+                resolved.context,
+                grant.used,
+                resolved.note,
+                resolved.standing,
+                resolved.taint,
             ),
         )
 

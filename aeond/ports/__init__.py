@@ -44,6 +44,7 @@ from aeond.ports.journal import Journal as Journal
 from aeond.ports.journal import RunSummary as RunSummary
 from aeond.ports.memory import Memories as Memories
 from aeond.ports.memory import Memory as Memory
+from aeond.ports.policy import Decided, ignore_decision
 from aeond.ports.subtasks import SubtaskChooser as SubtaskChooser
 
 # ---------------------------------------------------------------- time and ids
@@ -208,20 +209,18 @@ class ToolRegistry(Protocol):
         """The specs of all tools, sorted by name."""
 
 
-class Authoriser(Protocol):
-    """Decides, beyond the model's influence, whether a well-formed call is permitted."""
-
-    async def authorise(self, call: ToolCall, spec: ToolSpec, context: ToolContext) -> Problem | None:
-        """The reason for refusing the call, for programs and people; None if it is permitted."""
-
-
 class ToolInvoker(Protocol):
     """The only way to call a tool: looks up, validates, times, runs, validates the output, and always returns
-    a ToolResult (cancellation passes through)."""
+    a ToolResult (cancellation passes through). Before a tool runs, `decided` receives the decision about the
+    call."""
 
-    async def invoke(self, call: ToolCall, context: ToolContext) -> ToolResult: ...
+    async def invoke(
+        self, call: ToolCall, context: ToolContext, decided: Decided = ignore_decision
+    ) -> ToolResult: ...
 
-    def compute(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
+    def compute(
+        self, call: ToolCall, context: ToolContext, decided: Decided = ignore_decision
+    ) -> ToolResult | None:
         """The result of calling a PURE tool that computes synchronously, under the same checks; None for any
         other call, which then has no effect."""
 

@@ -1,9 +1,9 @@
 """Port of the memory: facts under keys, found again by other words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from aeond.domain.facts import Fact
+from aeond.domain.facts import BY_CLIENT, Fact, FactSource
 from aeond.domain.values import JsonValue
 
 
@@ -13,8 +13,11 @@ class Memory(Protocol):
     Raises InvalidInputError (reason EMPTY_KEY, KEY_TOO_LONG, VALUE_NOT_JSON, VALUE_TOO_LARGE) and StoreError.
     """
 
-    async def write(self, key: str, value: JsonValue) -> None:
-        """Stores the value under exactly this key."""
+    async def write(self, key: str, value: JsonValue, source: FactSource = BY_CLIENT) -> None:
+        """Stores the value under exactly this key, with its source instead of an earlier one."""
+
+    async def sources(self, keys: Sequence[str]) -> Mapping[str, FactSource]:
+        """The sources of the facts that a run wrote, by key, at most 1,000."""
 
     async def read(self, key: str) -> JsonValue | None:
         """The value; None if the key does not exist."""

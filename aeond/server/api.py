@@ -8,11 +8,19 @@ from pathlib import Path
 
 import anyio
 
-from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, runs_pb2, sessions_pb2, tools_pb2
+from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, policy_pb2, runs_pb2, sessions_pb2, tools_pb2
 from aeond.frozen import frozen
 from aeond.ports import Clock, Ids
 from aeond.server.binding import Binding, Service
-from aeond.server.calls import DaemonCalls, MemoryCalls, ModelCalls, RunCalls, SessionCalls, ToolCalls
+from aeond.server.calls import (
+    DaemonCalls,
+    MemoryCalls,
+    ModelCalls,
+    PolicyCalls,
+    RunCalls,
+    SessionCalls,
+    ToolCalls,
+)
 from aeond.server.door.access_control import AccessRule
 from aeond.server.door.callers import Callers
 from aeond.server.door.door import Door
@@ -22,6 +30,7 @@ from aeond.server.request_sizes import DEFAULT_LIMIT, RequestSizes
 from aeond.server.services.daemon import DaemonShim
 from aeond.server.services.memory import MemoryShim
 from aeond.server.services.models import ModelShim
+from aeond.server.services.policy import PolicyShim
 from aeond.server.services.runs import RunShim
 from aeond.server.services.sessions import SessionShim
 from aeond.server.services.tools import ToolShim
@@ -44,6 +53,7 @@ class Calls:
     memory: MemoryCalls
     models: ModelCalls
     daemon: DaemonCalls
+    policy: PolicyCalls
 
 
 class Api:
@@ -80,6 +90,7 @@ class Api:
                 ),
                 Service(tools_pb2.DESCRIPTOR.services_by_name["ToolService"], ToolShim(calls.tools)),
                 Service(memory_pb2.DESCRIPTOR.services_by_name["MemoryService"], MemoryShim(calls.memory)),
+                Service(policy_pb2.DESCRIPTOR.services_by_name["PolicyService"], PolicyShim(calls.policy)),
                 Service(
                     models_pb2.DESCRIPTOR.services_by_name["ModelService"], ModelShim(calls.models, clock)
                 ),

@@ -17,8 +17,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
 
 from aeond.domain.daemons import ConfigChanges, DaemonSnapshot
+from aeond.domain.facts import FactSource
 from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
+from aeond.domain.plans.approvals import ApprovalAnswer
 from aeond.domain.plans.plan import Plan
+from aeond.domain.policy import DecidedCall, PolicyDescription, PolicyReplay
 from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.forks import ForkRequest
@@ -72,6 +75,13 @@ class RunCalls(Protocol):
     async def decide(self, run_id: str, step_id: str, resolution: Resolution, caller: Caller) -> RunSnapshot:
         """Resolves an UNKNOWN step (or, without a step id, a run suspended after crashes); returns once that
         is durable. WrongStateError (reason NOTHING_TO_DECIDE) if nothing waits for this decision.
+        """
+        ...
+
+    async def decide_approval(self, run_id: str, answer: ApprovalAnswer, caller: Caller) -> RunSnapshot:
+        """Returns once the decision is durable; the first one counts. WrongStateError (NOTHING_TO_DECIDE) if the
+        approval is not open, InvalidInputError for another digest (DIGEST_MISMATCH) or a scope that is not offered
+        (SCOPE_NOT_OFFERED).
         """
         ...
 
@@ -192,6 +202,10 @@ class MemoryCalls(Protocol):
         """NotFoundError (reason KEY_NOT_FOUND) if the key does not exist."""
         ...
 
+    async def sources(self, uid: int, keys: Sequence[str]) -> Mapping[str, FactSource]:
+        """The sources of the facts that runs wrote, by key."""
+        ...
+
     async def search(
         self, uid: int, prefix: str, *, after: str, limit: int
     ) -> Sequence[tuple[str, JsonValue]]:
@@ -200,6 +214,24 @@ class MemoryCalls(Protocol):
 
     async def delete(self, uid: int, key: str) -> bool:
         """Returns whether the key existed."""
+        ...
+
+
+class PolicyCalls(Protocol):
+    """The policy: what is in force, and decisions without consequences."""
+
+    async def in_force(self) -> PolicyDescription: ...
+
+    async def test(self, call: ToolCall, workspace: str, taint: tuple[str, ...], owner: Owner) -> DecidedCall:
+        """The decision about the call as a step of a run. NotFoundError (reason TOOL_NOT_FOUND); InvalidInputError for
+        arguments that name nothing, and for the workspace as in RunRequest.
+        """
+        ...
+
+    async def replay(self, run_id: str, text: str, caller: Caller) -> PolicyReplay:
+        """The calls of a run decided again by the policy of this text ("": the one in force). NotFoundError as in
+        `RunCalls.get`; InvalidInputError (reason POLICY_INVALID).
+        """
         ...
 
 

@@ -1,7 +1,8 @@
 """Memory operations for clients."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from aeond.domain.facts import FactSource
 from aeond.domain.values import JsonValue
 from aeond.errors import NotFoundError
 from aeond.ports import Memories
@@ -18,6 +19,10 @@ class MemoryKeys:
     async def write(self, uid: int, key: str, value: JsonValue) -> None:
         self._admission.check()
         await self._memories.of(uid).write(key, value)
+
+    async def sources(self, uid: int, keys: Sequence[str]) -> Mapping[str, FactSource]:
+        """The sources of the facts that runs wrote, by key."""
+        return await self._memories.of(uid).sources(keys)
 
     async def read(self, uid: int, key: str) -> JsonValue:
         """NotFoundError (reason KEY_NOT_FOUND) if the key does not exist; null is a value."""

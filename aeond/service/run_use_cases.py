@@ -5,6 +5,7 @@ from contextlib import aclosing
 from dataclasses import asdict, replace
 from typing import TypeVar
 
+from aeond.domain.plans.approvals import ApprovalAnswer
 from aeond.domain.plans.plan import Plan
 from aeond.domain.runs.budgets import Budget, BudgetRequest
 from aeond.domain.runs.events import CancelRequested, Event, RunCreated, StepResolved
@@ -15,6 +16,7 @@ from aeond.domain.values import JsonValue, canonical_json
 from aeond.errors import AlreadyExistsError, InvalidInputError, WrongStateError
 from aeond.frozen import frozen
 from aeond.ports import Clock, Engine, Ids, Journal, RunSummary, Validator
+from aeond.service.approvals.decisions import ApprovalDecisions
 from aeond.service.folding import RunFolding, RunOwners, request_id_reused
 from aeond.service.history.forks import Forks
 from aeond.service.history.replays import Replays
@@ -52,6 +54,7 @@ class Runs:
         watching: RunWatching,
         tree_watching: TreeWatching,
         answers: Answers,
+        approvals: ApprovalDecisions,
         validator: Validator,
         workspaces: Workspaces,
         sessions: SessionRecords,
@@ -71,6 +74,7 @@ class Runs:
         self._watching = watching
         self._tree_watching = tree_watching
         self._answers = answers
+        self._approvals = approvals
         self._validator = validator
         self._workspaces = workspaces
         self._sessions = sessions
@@ -176,6 +180,10 @@ class Runs:
     async def answer(self, run_id: str, question_id: str, answer: JsonValue, caller: Caller) -> RunSnapshot:
         await self._owners.check(run_id, caller)
         return await self._answers.answer(run_id, question_id, answer, caller.owner)
+
+    async def decide_approval(self, run_id: str, answer: ApprovalAnswer, caller: Caller) -> RunSnapshot:
+        await self._owners.check(run_id, caller)
+        return await self._approvals.decide(run_id, answer, caller.owner)
 
     async def fork(self, asked: ForkRequest) -> RunSnapshot:
         await self._owners.check(asked.run_id, asked.caller)

@@ -42,6 +42,7 @@ RUNNING         ADAPT     evaluated, not converged               Operate REFINE
 RUNNING         ANSWER    no answer                              Operate ANSWER
 RUNNING         ANSWER    answered                               Record RunEnded SUCCEEDED or FAILED
 AWAITING_INPUT            nothing ready or running               wait for a person
+SUSPENDED                 for approval, none is open             Record RunResumed
 SUSPENDED                                                        wait for a person or for disk space
 
 `fold` determines the effect of an operation: a plan given by the client is neither evaluated nor refined, and
@@ -75,11 +76,12 @@ def decide(run: RunSnapshot) -> tuple[Command, ...]:
     if run.seq == 0 or run.state.ended:
         return ()
     if run.cancel_requested:
-        return (_interrupt(run) if _in_flight(run) else Record(e.RunEnded(RunState.CANCELLED)),)
+        return (_interrupt(run) if run.in_flight else Record(e.RunEnded(RunState.CANCELLED)),)
     if run.state is RunState.PENDING:
         return (Record(e.RunStarted()),)
     if run.state is RunState.SUSPENDED:
-        return ()
+        decided = run.suspend_reason is SuspendReason.APPROVAL and not run.approvals
+        return (Record(e.RunResumed()),) if decided else ()
     if run.crashes >= MAX_CRASHES:
         message = f"the daemon crashed {run.crashes} times during this run"
         return (Record(e.RunSuspended(SuspendReason.REPEATED_CRASHES, message)),)
@@ -99,9 +101,9 @@ def decide(run: RunSnapshot) -> tuple[Command, ...]:
 
 
 def _expire(run: RunSnapshot) -> tuple[Command, ...]:
-    if _in_flight(run):
+    if run.in_flight:
         return (_interrupt(run),) if run.exhausted == "wall_seconds" else ()
-    if run.questions:  # asked by a step that ended after the budget was exhausted: the question is withdrawn
+    if run.asks_person:  # by a step that ended after the budget was exhausted: the question is withdrawn
         return (Record(e.BudgetExhausted(run.exhausted)),)
     if any(s.state is StepState.UNKNOWN for s in run.steps.values()):
         return _suspend_for_unknown(run)
@@ -131,8 +133,8 @@ def _plan(run: RunSnapshot) -> tuple[Command, ...]:
 
 
 def _execute(run: RunSnapshot) -> Iterator[Command]:
-    running = len(_running(run))
-    ready = run.steps_in(StepState.READY)
+    running = len(run.running)
+    ready = run.startable
     if run.steps_in(StepState.UNKNOWN):
         if not running:
             yield from _suspend_for_unknown(run)
@@ -142,7 +144,7 @@ def _execute(run: RunSnapshot) -> Iterator[Command]:
         else:
             yield Record(e.PassStarted(run.pass_index + 1))
     elif not ready and not running:
-        if not run.questions:
+        if not run.asks_person:
             lack = _lack_of_steps(run)
             yield Record(e.BudgetExhausted(lack) if lack else e.PassEnded(run.pass_index))
     else:
@@ -160,9 +162,8 @@ def _execute(run: RunSnapshot) -> Iterator[Command]:
 
 def _costs(step: StepSnapshot) -> tuple[Amounts, Amounts]:
     """The cost of a step, and the minimum with which it starts."""
-    if step.step.tool_call is None:
-        return r.AGENT_STEP, r.AGENT_STEP_MINIMUM
-    return r.TOOL_STEP, r.TOOL_STEP_MINIMUM
+    agent = step.step.tool_call is None
+    return (r.AGENT_STEP, r.AGENT_STEP_MINIMUM) if agent else (r.TOOL_STEP, r.TOOL_STEP_MINIMUM)
 
 
 def _lack_of_steps(run: RunSnapshot) -> str:
@@ -199,18 +200,9 @@ def _end(run: RunSnapshot) -> e.RunEnded:
     return e.RunEnded(RunState.SUCCEEDED)
 
 
-def _running(run: RunSnapshot) -> tuple[StepSnapshot, ...]:
-    """The steps in flight; a step that waits for a person is not."""
-    return tuple(s for s in run.steps_in(StepState.RUNNING) if s.question is None)
-
-
-def _in_flight(run: RunSnapshot) -> bool:
-    return run.operation is not None or bool(_running(run))
-
-
 def _interrupt(run: RunSnapshot) -> Interrupt:
     # A step with effects is never interrupted: it ends by itself or at its tool's deadline.
-    harmless = (s.step_id for s in _running(run) if s.recovery is Recovery.RERUN)
+    harmless = (s.step_id for s in run.running if s.recovery is Recovery.RERUN)
     return Interrupt(tuple(harmless), operation=run.operation is not None)
 
 

@@ -2,9 +2,10 @@
 
 from typing import Final, assert_never
 
-from aeond.domain.copying import replace
+from aeond.domain.plans.copying import replace
 from aeond.domain.plans.plan import MAX_REFINEMENTS, Plan, StepState, fragment_of
 from aeond.domain.plans.profiles import Route
+from aeond.domain.policy import joined
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts, BudgetLedger
 from aeond.domain.runs.run import Operation, Phase, PlanSource, RunSnapshot, RunState
@@ -30,7 +31,7 @@ def fold(run: RunSnapshot, event: e.Event) -> RunSnapshot:
     return replace(
         changed,
         seq=event.seq,
-        state=state_after(run.state, event.kind, asking=bool(changed.questions)),
+        state=state_after(run.state, event.kind, asking=changed.asks_person),
         changed_time=event.time,
         elapsed_seconds=event.elapsed_seconds,
     )
@@ -48,10 +49,11 @@ def _apply(run: RunSnapshot, event: e.Event) -> RunSnapshot:
                 ledger=BudgetLedger(kind.budget),
                 phase=Phase.PROFILE if kind.logic_version >= _PHASED else Phase.PLAN,
                 created_time=event.time,
+                taint=kind.taint,
             )
             return created if kind.plan is None else _adopt(created, kind.plan, PlanSource.CLIENT)
         case e.ReferencesResolved() as kind:
-            settled = _settle_operation(run, kind.used)
+            settled = _tainted(_settle_operation(run, kind.used), kind.taint)
             return replace(settled, resolved_text=kind.resolved, context=kind.context, standing=kind.standing)
         case e.RouteChosen() as kind:
             phase = Phase.ANSWER if kind.route is Route.REPLY else run.phase
@@ -78,13 +80,19 @@ def _apply(run: RunSnapshot, event: e.Event) -> RunSnapshot:
         case e.StepRepaired() as kind:
             return step_rules.repair(run, kind)
         case e.StepEnded() as kind:
-            return step_rules.end(run, kind)
+            return step_rules.end(_tainted(run, kind.taint), kind)
+        case e.PolicyDecided() as kind:
+            return _tainted(run, kind.adds)
         case e.StepResolved() as kind:
             return step_rules.resolve(run, kind)
         case e.InputRequested() as kind:
             return step_rules.ask(run, kind)
         case e.InputAnswered() as kind:
             return step_rules.answer(run, kind)
+        case e.ApprovalRequested() as kind:
+            return step_rules.hold(run, kind)
+        case e.ApprovalDecided() as kind:
+            return step_rules.release(run, kind)
         case e.ChildRunStarted() as kind:
             return step_rules.start_child(run, kind)
         case e.PassEnded():
@@ -137,6 +145,10 @@ def _refine(run: RunSnapshot, kind: e.PlanRefined) -> RunSnapshot:
     return replace(changed, phase=Phase.EXECUTE)
 
 
+def _tainted(run: RunSnapshot, sources: tuple[str, ...]) -> RunSnapshot:
+    return replace(run, taint=joined(run.taint, sources)) if sources else run
+
+
 def _settle_operation(run: RunSnapshot, used: Amounts) -> RunSnapshot:
     reservation = run.operation or Amounts()
     return replace(run, operation=None, ledger=run.ledger.settle(reservation, used))
@@ -144,9 +156,8 @@ def _settle_operation(run: RunSnapshot, used: Amounts) -> RunSnapshot:
 
 def _resume(run: RunSnapshot) -> RunSnapshot:
     # A run that only waited for a person cannot have caused the crash.
-    cut = any(s.state is StepState.RUNNING and s.question is None for s in run.steps.values())
-    working = run.state is RunState.RUNNING or (run.state is RunState.AWAITING_INPUT and cut)
-    steps = after_crash(run.steps)
+    working = run.state is RunState.RUNNING or (run.state is RunState.AWAITING_INPUT and bool(run.running))
+    steps = after_crash(run)
     if run.exhausted or run.cancel_requested:
         steps = skip_waiting(steps, "BUDGET_EXHAUSTED" if run.exhausted else "CANCELLED")
     # Interrupted work may have used its whole reservation: count all of it.

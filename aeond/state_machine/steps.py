@@ -6,7 +6,8 @@ amounts.
 
 from typing import Final
 
-from aeond.domain.copying import replace
+from aeond.domain.plans.approvals import ApprovalGrant
+from aeond.domain.plans.copying import replace
 from aeond.domain.plans.plan import Plan, StepState
 from aeond.domain.plans.steps import StepMode, Steps, StepSnapshot
 from aeond.domain.runs import events as e
@@ -20,6 +21,7 @@ _AFTER_RESOLUTION: Final = {
     Resolution.DONE: StepState.SUCCEEDED,
     Resolution.ABORT: StepState.FAILED,
 }
+_WAITING: Final = (StepState.PENDING, StepState.READY)
 _AFTER_CRASH: Final = {
     Recovery.RERUN: StepState.READY,
     Recovery.RECONCILE: StepState.READY,
@@ -69,6 +71,26 @@ def answer(run: RunSnapshot, kind: e.InputAnswered) -> RunSnapshot:
     return _with_step(run, _ended(run.steps[asked], StepState.SUCCEEDED, kind.answer), run.ledger)
 
 
+def hold(run: RunSnapshot, kind: e.ApprovalRequested) -> RunSnapshot:
+    approval, asking = kind.approval, run.steps[kind.step_id]
+    steps = {**run.steps, asking.step_id: replace(asking, state=StepState.READY, reservation=Amounts())}
+    if kind.opens or approval in run.approvals:  # else it was decided meanwhile, and the step starts again
+        held = (s for s in steps.values() if s.step_id in approval.step_ids and s.state in _WAITING)
+        steps |= {s.step_id: replace(s, approval=approval) for s in held}
+    return replace(run, steps=steps, ledger=run.ledger.settle(asking.reservation, kind.used))
+
+
+def release(run: RunSnapshot, kind: e.ApprovalDecided) -> RunSnapshot:
+    approval = next(a for a in run.approvals if a.approval_id == kind.approval_id)
+    steps = {s.step_id: replace(s, approval=None) for s in run.steps.values() if s.approval == approval}
+    if kind.approved:
+        grants = (*run.grants, ApprovalGrant(approval, kind.scope))
+        return replace(run, steps={**run.steps, **steps}, grants=grants)
+    error, reason = kind.refusal.message, kind.refusal.reason
+    denied = {s.step_id: _ended(s, StepState.FAILED, None, error, reason) for s in steps.values()}
+    return replace(run, steps=advance({**run.steps, **denied}))
+
+
 def start_child(run: RunSnapshot, kind: e.ChildRunStarted) -> RunSnapshot:
     current = run.steps[kind.step_id]
     ledger = run.ledger.settle(current.reservation, kind.used).reserve(kind.reservation)
@@ -95,7 +117,7 @@ def _ended(
     current: StepSnapshot, state: StepState, output: JsonValue, error: str = "", reason: str = ""
 ) -> StepSnapshot:
     """The step in an end state or UNKNOWN: without reservation and without question."""
-    settled = replace(current, reservation=Amounts(), question=None)
+    settled = replace(current, reservation=Amounts(), question=None, approval=None)
     return replace(settled, state=state, output=output, error=error, reason=reason)
 
 
@@ -117,30 +139,22 @@ def advance(steps: Steps) -> Steps:
     while moved:  # a plan's order need not follow its dependencies
         moved = False
         for step in [s for s in changed.values() if s.state is StepState.PENDING]:
-            unmet = [name for name in step.step.depends_on if not _succeeded(changed, name)]
+            needed = {name: changed.get(name) for name in step.step.depends_on}
+            unmet = [n for n, s in needed.items() if s is None or s.state is not StepState.SUCCEEDED]
             if not unmet:
                 changed[step.step_id] = replace(step, state=StepState.READY)
             elif lost := [name for name in unmet if name not in changed or changed[name].state.ended]:
                 error = f"its dependency {', '.join(lost)} gave no result"
-                skipped = replace(step, state=StepState.SKIPPED, error=error, reason="DEPENDENCY_FAILED")
+                skipped = _ended(step, StepState.SKIPPED, None, error, reason="DEPENDENCY_FAILED")
                 changed[step.step_id] = skipped
                 moved = True
     return changed
 
 
-def _succeeded(steps: Steps, step_id: str) -> bool:
-    return step_id in steps and steps[step_id].state is StepState.SUCCEEDED
-
-
 def skip_waiting(steps: Steps, reason: str) -> Steps:
-    """Steps that have not run, or wait for a person, are SKIPPED: nothing new starts and no question is open."""
-    waiting = (StepState.PENDING, StepState.READY)
-    return {
-        step_id: replace(step, state=StepState.SKIPPED, reason=reason, question=None)
-        if step.state in waiting or step.question is not None
-        else step
-        for step_id, step in steps.items()
-    }
+    """Steps that have not run, or wait for a person, are SKIPPED: nothing new starts and nobody is asked."""
+    waiting = (s for s in steps.values() if s.state in _WAITING or s.question is not None)
+    return {**steps, **{s.step_id: _ended(s, StepState.SKIPPED, None, reason=reason) for s in waiting}}
 
 
 def refined(steps: Steps, plan: Plan) -> Steps:
@@ -149,22 +163,17 @@ def refined(steps: Steps, plan: Plan) -> Steps:
 
     ValueError if the plan lacks an executed step.
     """
-    changed: dict[str, StepSnapshot] = {}
-    for step in plan:
-        before = steps.get(step.step_id)
-        changed[step.step_id] = before if before is not None and before.executed else StepSnapshot(step)
-    lost = [s.step_id for s in steps.values() if s.executed and s.step_id not in changed]
-    if lost:
+    kept = {step.step_id: step for step in steps.values() if step.executed}
+    changed = {step.step_id: kept.get(step.step_id) or StepSnapshot(step) for step in plan}
+    if lost := [step_id for step_id in kept if step_id not in changed]:
         raise ValueError(f"executed steps cannot be removed: {', '.join(lost)}")
     return advance(changed)
 
 
-def after_crash(steps: Steps) -> Steps:
+def after_crash(run: RunSnapshot) -> Steps:
     """Running steps follow their recovery rule; an interrupted repair does not count as an attempt."""
-    changed = dict(steps)
-    for step_id, step in steps.items():
-        if step.state is StepState.RUNNING and step.question is None:
-            mode = None if step.mode is StepMode.REPAIR else step.mode
-            state = _AFTER_CRASH[step.recovery]
-            changed[step_id] = replace(step, state=state, mode=mode, reservation=Amounts())
-    return changed
+    cut: dict[str, StepSnapshot] = {}
+    for step in run.running:
+        mode, state = None if step.mode is StepMode.REPAIR else step.mode, _AFTER_CRASH[step.recovery]
+        cut[step.step_id] = replace(step, state=state, mode=mode, reservation=Amounts())
+    return {**run.steps, **cut}

@@ -13,11 +13,9 @@ from aeond.domain.runs.run import CONTINUED_BY_PERSON, Resolution, RunSnapshot, 
 
 _RUNNING: Final = (RunState.RUNNING,)
 _AWAITING: Final = (RunState.AWAITING_INPUT,)
-_BY_QUESTIONS: Final = (RunState.RUNNING, RunState.AWAITING_INPUT)  # the latter while a question is open
+_BY_QUESTIONS: Final = (RunState.RUNNING, RunState.AWAITING_INPUT)  # the latter while a person is asked
 _SUSPENDED: Final = (RunState.SUSPENDED,)
 _ENDS: Final = tuple(state for state in RunState if state.ended)
-_SKIPPED: Final = (StepState.SKIPPED,)
-_REPLANNED: Final = (StepState.PENDING, StepState.READY, StepState.SKIPPED)
 
 # For each state of a run: the events it admits and the states each may lead to.
 RUN_TRANSITIONS: Final[Mapping[RunState, Mapping[type, tuple[RunState, ...]]]] = {
@@ -33,24 +31,26 @@ RUN_TRANSITIONS: Final[Mapping[RunState, Mapping[type, tuple[RunState, ...]]]] =
         ),
         **dict.fromkeys((e.PlanningStarted, e.PlanAdopted, e.PlanningFailed, e.BudgetAdjusted), _RUNNING),
         **dict.fromkeys((e.PassStarted, e.PassEnded, e.PassEvaluated, e.PlanRefined), _RUNNING),
-        **dict.fromkeys((e.StepStarted, e.StepRepaired, e.StepEnded), _RUNNING),
+        **dict.fromkeys((e.StepStarted, e.PolicyDecided, e.StepRepaired, e.StepEnded), _RUNNING),
         **dict.fromkeys((e.ChildRunStarted, e.ChildRunEnded, e.AnswerStarted, e.AnswerComposed), _RUNNING),
         **dict.fromkeys((e.BudgetExhausted, e.CancelRequested, e.RunParked, e.RunResumed), _RUNNING),
         e.InputRequested: _AWAITING,
+        e.ApprovalRequested: _BY_QUESTIONS,
         e.RunSuspended: _SUSPENDED,
         e.RunEnded: _ENDS,
     },
     RunState.AWAITING_INPUT: {  # other steps go on while a question is open
         **dict.fromkeys((e.PassStarted, e.StepStarted, e.StepRepaired, e.InputRequested), _AWAITING),
-        **dict.fromkeys((e.ChildRunStarted, e.ChildRunEnded, e.RunParked), _AWAITING),
+        **dict.fromkeys((e.ChildRunStarted, e.ChildRunEnded, e.PolicyDecided, e.RunParked), _AWAITING),
         **dict.fromkeys((e.InputAnswered, e.StepEnded, e.RunResumed), _BY_QUESTIONS),
+        **dict.fromkeys((e.ApprovalRequested, e.ApprovalDecided), _BY_QUESTIONS),
         **dict.fromkeys((e.BudgetExhausted, e.CancelRequested), _RUNNING),  # they close all questions
         e.RunSuspended: _SUSPENDED,
         e.RunEnded: (RunState.FAILED, RunState.CANCELLED),
     },
     RunState.SUSPENDED: {
         **dict.fromkeys((e.StepResolved, e.RunResumed), _BY_QUESTIONS),
-        **dict.fromkeys((e.InputAnswered, e.CancelRequested), _SUSPENDED),
+        **dict.fromkeys((e.InputAnswered, e.ApprovalDecided, e.CancelRequested), _SUSPENDED),
         e.RunEnded: (RunState.FAILED, RunState.CANCELLED),
     },
     **{state: {} for state in _ENDS},
@@ -64,6 +64,7 @@ STEP_TRANSITIONS: Final[Mapping[StepState, Mapping[type, tuple[StepState, ...]]]
         e.StepEnded: (*(s for s in StepState if s.ended), StepState.UNKNOWN),
         e.StepRepaired: (StepState.READY,),
         e.InputRequested: (StepState.RUNNING,),
+        e.ApprovalRequested: (StepState.READY,),
         e.ChildRunStarted: (StepState.RUNNING,),
         e.InputAnswered: (StepState.SUCCEEDED,),
     },
@@ -71,25 +72,6 @@ STEP_TRANSITIONS: Final[Mapping[StepState, Mapping[type, tuple[StepState, ...]]]
         e.StepResolved: (StepState.READY, StepState.SUCCEEDED, StepState.FAILED, StepState.SKIPPED),
     },
     **{state: {} for state in StepState if state.ended},
-}
-
-# The states that a step may be moved to by events of other steps and of its run.
-STEP_CONSEQUENCES: Final[Mapping[StepState, Mapping[type, tuple[StepState, ...]]]] = {
-    StepState.PENDING: {
-        **dict.fromkeys((e.StepEnded, e.StepResolved), (StepState.READY, StepState.SKIPPED)),
-        e.InputAnswered: (StepState.READY,),
-        **dict.fromkeys((e.PlanAdopted, e.PlanRefined), _REPLANNED),
-        **dict.fromkeys((e.BudgetExhausted, e.CancelRequested, e.RunResumed), _SKIPPED),
-    },
-    StepState.READY: {
-        **dict.fromkeys((e.PlanAdopted, e.PlanRefined), _REPLANNED),
-        **dict.fromkeys((e.BudgetExhausted, e.CancelRequested, e.RunResumed, e.StepResolved), _SKIPPED),
-    },
-    StepState.RUNNING: {  # SKIPPED: it waited for a person
-        **dict.fromkeys((e.BudgetExhausted, e.CancelRequested, e.StepResolved), _SKIPPED),
-        e.RunResumed: (StepState.READY, StepState.UNKNOWN, StepState.SKIPPED),  # by its recovery rule
-    },
-    StepState.SKIPPED: dict.fromkeys((e.PlanAdopted, e.PlanRefined), _REPLANNED),
 }
 
 
@@ -113,12 +95,16 @@ def admits(run: RunSnapshot, kind: e.EventKind) -> bool:
             return _step_admits(run, kind.question.step_id, kind)
         case e.InputAnswered():
             return any(question.question_id == kind.question_id for question in run.questions)
+        case e.ApprovalDecided():
+            return (kind.approval_id, kind.digest) in ((a.approval_id, a.digest) for a in run.approvals)
+        case e.RunSuspended(reason=SuspendReason.APPROVAL):
+            return bool(run.approvals) and not run.in_flight and not run.startable
         case e.StepResolved(resolution=resolution, step_id=""):
             return run.suspend_reason in CONTINUED_BY_PERSON and resolution is not Resolution.DONE
-        case e.ChildRunStarted() | e.StepEnded() | e.StepResolved():
+        case e.ChildRunStarted() | e.StepEnded() | e.StepResolved() | e.ApprovalRequested():
             return _step_admits(run, kind.step_id, kind)
         case e.RunResumed():
-            return run.suspend_reason in (None, SuspendReason.DISK_FULL)
+            return run.suspend_reason in (None, SuspendReason.DISK_FULL, SuspendReason.APPROVAL)
         case e.CancelRequested():
             return not run.cancel_requested
         case e.RunEnded():

@@ -8,6 +8,7 @@ CHAINS
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
 
@@ -56,6 +57,12 @@ def chain_of_ten(kind: str = "compute") -> Plan:
     )
 
 
+def _again(ended: StepEnded) -> object:
+    """The output without the part that differs between the first write and the others."""
+    output = ended.output
+    return {**output, "change": ""} if isinstance(output, Mapping) else output
+
+
 async def run_chain(runs: RunCalls, plan: Plan) -> None:
     """One run, watched to its end; fails unless all ten steps succeed."""
     with anyio.fail_after(CHAIN_SECONDS):
@@ -66,7 +73,7 @@ async def run_chain(runs: RunCalls, plan: Plan) -> None:
             for item in batch
             if isinstance(item, Event)
         ]
-    said = [kind.output for kind in kinds if isinstance(kind, StepEnded)]
+    said = [_again(kind) for kind in kinds if isinstance(kind, StepEnded)]
     if (
         len(said) != STEPS
         or not all(said)

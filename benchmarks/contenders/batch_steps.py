@@ -14,7 +14,11 @@ from time import perf_counter
 import anyio
 
 from aeond.capabilities.llm.agent import LLMAgent
-from aeond.capabilities.tools.invoker import AcceptAll, GuardedInvoker
+from aeond.capabilities.policy.authorising import NoApprover, PolicyAuthoriser
+from aeond.capabilities.policy.inspecting import ToolInspector
+from aeond.capabilities.policy.loading import Profile, load_policy
+from aeond.capabilities.policy.trust import Trust
+from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.daemon.clocks import SystemClock, TimeSortedIds
 from aeond.domain.messages import Message
@@ -82,7 +86,10 @@ def ports_over(llm: LLMAdapter, tokens: int) -> RunPorts:
     validator = PlanValidator(registry, agents)
     supervisor = ModelSupervisor(llm, validator)
     reasoner = AgentReasoner(agents, llm)
-    invoker = GuardedInvoker(registry, clock, AcceptAll())
+    authoriser = PolicyAuthoriser(
+        ToolInspector(registry), load_policy(Profile.TRUSTED_FOLDER, None), NoApprover(), Trust()
+    )
+    invoker = GuardedInvoker(registry, clock, authoriser)
     ids = TimeSortedIds(clock)
     return RunPorts(
         journal=InMemoryJournal(),

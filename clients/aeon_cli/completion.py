@@ -94,6 +94,14 @@ def complete_answer(client: "Client", context: click.Context, _typed: str) -> It
 
 
 @_completing
+def complete_approval(client: "Client", context: click.Context, _typed: str) -> Iterable[tuple[str, str]]:
+    from aeon_cli.connection import run_named
+
+    for approval in client.get_run(run_named(client, context.params["run_id"])).approvals:
+        yield approval.approval_id, ", ".join(call.tool for call in approval.calls)
+
+
+@_completing
 def complete_session(client: "Client", _context: click.Context, _typed: str) -> Iterable[tuple[str, str]]:
     yield "last", "the session changed last"
     for session in client.list_sessions(limit=_MOST):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from aeond_client.daemon import ConfigChanges, DaemonStatus
     from aeond_client.errors import AeondError, NoAnswerError, NoDaemonError
     from aeond_client.events import Event
-    from aeond_client.judgements import Question
+    from aeond_client.judgements import ApprovalRequest, CallPreview, Question
     from aeond_client.models import Engine, ModelInfo, TextPiece
     from aeond_client.runs import (
         Amounts,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     )
     from aeond_client.sessions import Session, SessionContext, SessionMessage
     from aeond_client.socket_address import SocketAddress
-    from aeond_client.tools import ToolResult, ToolSpec
+    from aeond_client.tools import ToolCall, ToolResult, ToolSpec
     from aeond_client.watching.async_watch import AsyncWatch
     from aeond_client.watching.following import Outage
     from aeond_client.watching.watch import Watch
@@ -46,9 +46,11 @@ __all__ = [
     "AeondError",
     "Amounts",
     "Answer",
+    "ApprovalRequest",
     "AsyncClient",
     "AsyncWatch",
     "Budget",
+    "CallPreview",
     "Client",
     "ConfigChanges",
     "DaemonStatus",
@@ -76,6 +78,7 @@ __all__ = [
     "Step",
     "StepState",
     "TextPiece",
+    "ToolCall",
     "ToolResult",
     "ToolSpec",
     "UndoReport",
@@ -92,7 +95,7 @@ _HOMES = {
         "errors": ("AeondError", "NoAnswerError", "NoDaemonError"),
         "events": ("Event",),
         "watching.following": ("Outage",),
-        "judgements": ("Question",),
+        "judgements": ("ApprovalRequest", "CallPreview", "Question"),
         "models": ("Engine", "ModelInfo", "TextPiece"),
         "connection.retries": ("Retries",),
         "calls.run_calls": ("ForkOptions", "RunOptions"),
@@ -113,7 +116,7 @@ _HOMES = {
         ),
         "sessions": ("Session", "SessionContext", "SessionMessage"),
         "socket_address": ("SocketAddress",),
-        "tools": ("ToolResult", "ToolSpec"),
+        "tools": ("ToolCall", "ToolResult", "ToolSpec"),
         "watching.watch": ("Watch",),
     }.items()
     for name in names

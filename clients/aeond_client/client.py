@@ -22,7 +22,9 @@ from aeond_client.connection.waiting import answer_of, may_need_a_person, waits
 from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.errors import AeondError, CallCancelledError
 from aeond_client.events import Event
+from aeond_client.memory import MemoryEntry
 from aeond_client.models import Engine, ModelInfo, TextPiece
+from aeond_client.policy import HypotheticalDecision, PolicyInForce, PolicyReplay
 from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary, UndoReport
 from aeond_client.sessions import Session, SessionContext, SessionMessage
 from aeond_client.socket_address import SocketAddress
@@ -143,6 +145,15 @@ class Client:
         """Resolves an UNKNOWN step or, without a step, a run suspended after crashes."""
         return self._make(run_calls.decide_run(run_id, resolution, step_id))
 
+    def decide_approval(
+        self, run_id: str, approval_id: str, digest: str, approved: bool, scope: str = "once"
+    ) -> Run:
+        """Allows or denies calls that wait for approval; the first decision counts. `digest` is that of the approval
+        as it was shown, `scope` one of its scopes. WrongStateError (reason NOTHING_TO_DECIDE) if it is not open,
+        InvalidInputError (DIGEST_MISMATCH, SCOPE_NOT_OFFERED).
+        """
+        return self._make(run_calls.decide_approval(run_id, approval_id, digest, approved, scope))
+
     def answer_run(self, run_id: str, answer: Any, question_id: str = "") -> Run:
         """Answers a question (the only open one if none is given) with one of its options, or with JSON that
         satisfies its schema. InvalidInputError (reason ANSWER_INVALID) if the answer does not match;
@@ -262,9 +273,33 @@ class Client:
         """Keys that start with the prefix, sorted, with their values."""
         return self._list(other_calls.search_memory(prefix, uid), limit)
 
+    def read_fact(self, key: str, *, uid: int | None = None) -> MemoryEntry:
+        """The value with the run that wrote it and its untrusted sources. NotFoundError if the key does not exist."""
+        return self._make(other_calls.read_fact(key, uid))
+
+    def search_facts(
+        self, prefix: str = "", limit: int = 1_000, *, uid: int | None = None
+    ) -> tuple[MemoryEntry, ...]:
+        """As `search_memory`, with the run that wrote each fact and its untrusted sources."""
+        return self._list(other_calls.search_facts(prefix, uid), limit)
+
     def delete_memory(self, key: str, *, uid: int | None = None) -> bool:
         """Returns whether the key existed."""
         return self._make(other_calls.delete_memory(key, uid))
+
+    def get_policy(self) -> PolicyInForce:
+        """The policy in force with its rules."""
+        return self._make(other_calls.get_policy())
+
+    def test_policy(
+        self, tool: str, arguments: dict[str, Any], *, workspace: str = "", taint: tuple[str, ...] = ()
+    ) -> HypotheticalDecision:
+        """The decision about a call as a step of a run with this taint. Nothing is carried out."""
+        return self._make(other_calls.test_policy(tool, arguments, workspace, taint))
+
+    def replay_policy(self, run_id: str, policy: str = "") -> PolicyReplay:
+        """The calls of a past run, decided again by the text of a policy file ("": by the policy in force)."""
+        return self._make(other_calls.replay_policy(run_id, policy))
 
     def list_models(self, limit: int = 1_000) -> tuple[ModelInfo, ...]:
         """Sorted by name."""

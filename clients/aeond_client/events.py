@@ -6,7 +6,7 @@ Numbered events arrive once and without gaps; TextDelta and Progress are live up
 from dataclasses import dataclass, field
 from typing import Any
 
-from aeond_client.judgements import Issue, Question, TaskProfile
+from aeond_client.judgements import ApprovalRequest, Issue, Question, TaskProfile
 from aeond_client.runs import (
     Amounts,
     Answer,
@@ -54,6 +54,9 @@ class RunCreated:
     model: str = ""
     """The model for all its steps, which must be downloaded. Empty: the one that was loaded last when a
     step runs, or the default one."""
+    unattended: bool = False
+    """Whether the run is suspended as soon as a call needs approval. False: only if nobody watches it
+    for a while."""
     uid: int = -1
     """User id. -1: unknown."""
     limit: Budget = field(default_factory=Budget)
@@ -76,6 +79,8 @@ class RunCreated:
     """The system prompt from its template. Empty: none."""
     tools: tuple[str, ...] = ()
     """The only tools that a child run may use. Empty: none, or all for a run requested by a client."""
+    taint: tuple[str, ...] = ()
+    """Untrusted sources that the request comes from. Empty: the run starts untainted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +132,32 @@ class StepStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicyDecided:
+    """The policy allowed, asked or denied. Recorded with the outcome of the call."""
+
+    step_id: str
+    """The step."""
+    verdict: str
+    """The decision."""
+    tool: str = ""
+    """The tool's name; never empty."""
+    effect: str = ""
+    """The effect on which the decision is based."""
+    rule: str = ""
+    """The rule that decided. Empty: none matched."""
+    policy_version: str = ""
+    """The version of the policy."""
+    tainted: bool = False
+    """Whether the run had read untrusted data."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """The facts on which the decision is based, a JSON object."""
+    reason: str = ""
+    """The reason, for people."""
+    adds: tuple[str, ...] = ()
+    """Untrusted sources that the call reads. They taint the run from here on."""
+
+
+@dataclass(frozen=True, slots=True)
 class StepRepaired:
     """A step whose tool is missing was assigned a registered one, or passed to the model."""
 
@@ -170,6 +201,13 @@ class StepEnded:
     candidates: tuple[str, ...] = ()
     """Values that exist for the argument at fault, the most likely first. Empty: it did not fail, or
     the tool knows none."""
+    taint: tuple[str, ...] = ()
+    """Untrusted sources of the output. They taint the run from here on."""
+    rule: str = ""
+    """The rule that allowed a call that only computes. Empty: the decision has an event of its own, or
+    none was made."""
+    policy_version: str = ""
+    """The version of the policy that allowed such a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +304,8 @@ class ReferencesResolved:
     """Earlier statements of the user in the session that still apply, verbatim."""
     used: Amounts = field(default_factory=Amounts)
     """The amounts used."""
+    taint: tuple[str, ...] = ()
+    """Untrusted sources that earlier runs of the session have read. They taint the run from here on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,6 +405,36 @@ class InputAnswered:
     """The answer."""
     uid: int = -1
     """User id. -1: unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested:
+    """A call or plan waits for approval."""
+
+    approval: ApprovalRequest
+    """The approval. A repeat adds a step that waits for it as well."""
+    step_id: str = ""
+    """The step that waits from here on."""
+    used: Amounts = field(default_factory=Amounts)
+    """The amounts used by the step so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDecided:
+    """An approval was given or denied."""
+
+    approval_id: str
+    """The approval."""
+    approved: bool
+    """Whether it was given."""
+    uid: int = -1
+    """User id. -1: unknown."""
+    digest: str = ""
+    """The digest that the person was shown."""
+    scope: str = ""
+    """What it covers, if it was given."""
+    expired: bool = False
+    """Whether it timed out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -512,6 +582,9 @@ EventKind = (
     | InputAnswered
     | ChildRunStarted
     | ChildRunEnded
+    | PolicyDecided
+    | ApprovalRequested
+    | ApprovalDecided
     | OperationStarted
     | TextDelta
     | Progress

@@ -4,6 +4,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from aeond_client.tools import ToolCall
+
 
 @dataclass(frozen=True, slots=True)
 class TaskProfile:
@@ -37,6 +39,62 @@ class Issue:
     """A description for people."""
     proposal: str = ""
     """A proposed correction, for people. Empty: none."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallPreview:
+    """What a call would do, by the account of its tool. The texts come from files and models: escape
+    them for display."""
+
+    diff: str = ""
+    """A unified diff of the changed file. Empty: no file is changed, or see problem."""
+    source: str = ""
+    """What is moved or deleted. Empty: nothing."""
+    target: str = ""
+    """The path that is written, or the new place of source. Empty: none."""
+    command: tuple[str, ...] = ()
+    """The command with its arguments. Empty: none is run."""
+    host: str = ""
+    """The host and port that is contacted. Empty: none."""
+    problem: str = ""
+    """Why the preview is incomplete. Empty: it is complete, or the tool gives none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """Exact tool calls that wait for a person's approval."""
+
+    approval_id: str
+    """Unique in the run."""
+    step_ids: tuple[str, ...]
+    """The steps."""
+    calls: tuple[ToolCall, ...]
+    """The calls with their exact arguments."""
+    digest: str
+    """Identifies calls, policy and sandbox. An approval with another digest is rejected."""
+    message: str = ""
+    """The reason for asking, for people."""
+    expire_time: float = 0.0
+    """The time after which it counts as denied; it does not pass while the run is suspended. Not set:
+    never."""
+    previews: tuple[CallPreview, ...] = ()
+    """What each call would do, in their order."""
+    scopes: tuple[str, ...] = ()
+    """The scopes with which it may be approved."""
+    folders: tuple[str, ...] = ()
+    """The folders that APPROVAL_SCOPE_FOLDER covers. Empty: the calls touch no files."""
+    hosts: tuple[str, ...] = ()
+    """The hosts that APPROVAL_SCOPE_HOST covers. Empty: the calls contact none."""
+    requested_time: float = 0.0
+    """The time of the request."""
+    expire_seconds: float = 0.0
+    """How long it is open, in seconds. 0: without limit."""
+    unattended: bool = False
+    """Whether the run was to be unattended, and is suspended at once."""
+    digests: tuple[str, ...] = ()
+    """Identifies each call, in their order."""
+    kinds: tuple[str, ...] = ()
+    """Identifies each call without its arguments, in their order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from aeond_client.judgements import Question, TaskProfile
+from aeond_client.judgements import ApprovalRequest, Question, TaskProfile
 from aeond_client.tools import RecordedEffect
 
 
@@ -19,7 +19,7 @@ class RunState(StrEnum):
     RUNNING = "running"
     """Active."""
     AWAITING_INPUT = "awaiting_input"
-    """A person must answer a question: see AnswerRun."""
+    """A person must answer a question (see AnswerRun) or decide about tool calls (see DecideRun)."""
     SUSPENDED = "suspended"
     """Waits for a decision (see DecideRun) or for disk space."""
     SUCCEEDED = "succeeded"
@@ -252,6 +252,9 @@ class Run:
     model: str = ""
     """The model for all its steps, which must be downloaded. Empty: the one that was loaded last when a
     step runs, or the default one."""
+    unattended: bool = False
+    """Whether the run is suspended as soon as a call needs approval. False: only if nobody watches it
+    for a while."""
     uid: int = -1
     """User id. -1: unknown."""
     limit: Budget = field(default_factory=Budget)
@@ -290,6 +293,8 @@ class Run:
     """The number of crashes of the daemon during the run."""
     questions: tuple[Question, ...] = ()
     """The open questions."""
+    approvals: tuple[ApprovalRequest, ...] = ()
+    """The pending approvals."""
     parent_run_id: str = ""
     """The run that started this one. Empty: none."""
     depth: int = 0
@@ -303,6 +308,8 @@ class Run:
     effects: tuple[RecordedEffect, ...] = ()
     """The changes made so far by the run and its child runs, in order, at most 256. Empty: no tool
     reported a change."""
+    taint: tuple[str, ...] = ()
+    """Untrusted sources that the run has read, sorted, at most 16. Empty: the run is not tainted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,3 +56,6 @@ class SessionContext:
     """The number of exchanges (a request and its answer) that are summarised."""
     whole_count: int = 0
     """The number of exchanges included in full."""
+    taint: tuple[str, ...] = ()
+    """Untrusted sources that runs of the session have read: they taint a run that gets this context.
+    Empty: none."""

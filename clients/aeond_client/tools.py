@@ -20,6 +20,18 @@ class RecordedEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool call."""
+
+    tool: str
+    """The tool's name; never empty."""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    """The arguments object. Empty: no arguments."""
+    call_id: str = ""
+    """Identifies the call. Empty: the daemon creates an id."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolSpec:
     """The description of a tool for models and clients."""
 
@@ -65,6 +77,8 @@ class ToolResult:
     """Timing and resources, a JSON object; contains at least duration_seconds."""
     effects: tuple[RecordedEffect, ...] = ()
     """The changes made by the call, in order. Empty: the tool reported none."""
+    taint: tuple[str, ...] = ()
+    """Untrusted sources of the result. Empty: none."""
 
     @property
     def duration_seconds(self) -> float:

@@ -43,6 +43,34 @@ async def test_files_are_read_where_the_user_is(stage: Stage) -> None:
     assert "read_file failed" in printed.err
 
 
+async def test_the_policy_is_explained_tested_and_replayed(stage: Stage) -> None:
+    """The rules and the decisions of a run are shown, a call is decided without being carried out, and another policy
+    is tried on a past run."""
+    printed = await stage.aeonctl("ask", "-q", "--plan", stage.plan_file(BONUS))
+    assert printed.code == 0
+    printed = await stage.aeonctl("policy", "explain")
+    assert (printed.code, "builtin.protected-name" in printed.out) == (0, True)
+    printed = await stage.aeonctl("policy", "explain", "last")
+    assert [line.split()[:3] for line in printed.out.splitlines()] == [
+        ["s1", "calculator", "allow"],
+        ["s2", "remember", "allow"],
+    ]
+    printed = await stage.aeonctl("policy", "test", "write_file", "path=.bashrc", "content=x", "--json")
+    assert printed.code == 1
+    assert printed.json_lines[0]["decision"]["rule"] == "builtin.protected-name"
+    assert not (stage.workspace / ".bashrc").exists()
+    assert (await stage.aeonctl("policy", "test", "now")).code == 0
+    policy = stage.workspace / "new.toml"
+    policy.write_text('profile = "observe"\n', encoding="utf-8")
+    printed = await stage.aeonctl("policy", "replay", "--policy", str(policy), "last")
+    assert printed.code == 1
+    assert [line.split()[1:5] for line in printed.out.splitlines()] == [["s2", "remember", "allow", "deny"]]
+    printed = await stage.aeonctl("policy", "replay", "last")
+    assert (printed.code, printed.out, printed.err) == (0, "", "Every call is decided as before.\n")
+    entry = (await stage.aeonctl("memory", "list", "--json")).json_lines[0]
+    assert (entry["key"], bool(entry["run_id"]), entry["taint"]) == ("bonus", True, [])
+
+
 async def test_a_run_is_undone(stage: Stage) -> None:
     """The changes of a run are shown with its answer and can be undone; a file changed since then is left alone."""
     (stage.workspace / "list.txt").write_text("milk\neggs", encoding="utf-8")

@@ -137,7 +137,9 @@ async def test_memory_is_kept_by_hand(aeonctl: Run, daemon: ScriptedDaemon) -> N
     assert (await aeonctl("memory", "list", "x")).err == "No key matches.\n"
     assert (await aeonctl("memory", "get", "name")).out == "Ada\n"
     assert (await aeonctl("memory", "get", "name", "--json")).out == '"Ada"\n'
-    assert (await aeonctl("memory", "list", "n", "--json")).json_lines == [{"key": "name", "value": "Ada"}]
+    assert (await aeonctl("memory", "list", "n", "--json")).json_lines == [
+        {"key": "name", "value": "Ada", "run_id": "", "taint": []}
+    ]
     assert [(await aeonctl("memory", "delete", "bonus")).code for _ in range(2)] == [0, 1]
     assert (await aeonctl("memory", "get", "bonus")).code == 1
 

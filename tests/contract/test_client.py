@@ -128,12 +128,12 @@ async def test_a_kind_from_the_future_is_counted_and_named(surface: Surface, dae
     """An event that this client has no class for keeps its number and its name."""
     daemon.runs.script = lambda _: [
         wire_events.created(),
-        judgements_pb2.PolicyDecided(rule="no shell"),
+        judgements_pb2.ApprovalDecided(approved=True),
         wire_events.ended(),
     ]
     events = await surface.collect("ask", "anything")
     assert [event.seq for event in events] == [1, 2, 3]
-    assert events[1].kind == UnknownKind("policy_decided")
+    assert events[1].kind == UnknownKind("approval_decided")
 
 
 async def test_creating_twice_makes_one_run(surface: Surface, daemon: ScriptedDaemon) -> None:

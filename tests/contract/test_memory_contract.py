@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aeond.capabilities.memory.sqlite_memory import SqliteMemory
+from aeond.domain.facts import FactSource
 from aeond.domain.values import JsonValue
 from aeond.errors import InvalidInputError
 from aeond.ports import Memory
@@ -90,6 +91,20 @@ async def test_a_deleted_key_is_gone(memory: Memory) -> None:
     assert await memory.read("key") is None
     assert await memory.delete("key") is False
     assert list(await memory.search("")) == [("other", 2)]
+
+
+async def test_a_fact_keeps_where_it_came_from(memory: Memory) -> None:
+    """The run that wrote a fact and the untrusted sources that it had read are kept until the fact is written again."""
+    source = FactSource("run-1", ("file:/mnt/a", "host:a:1"))
+    await memory.write("tip", "buy", source)
+    await memory.write("name", "Ann")
+    assert await memory.sources(["tip", "name", "none"]) == {"tip": source}
+    await memory.write("tip", "sell")
+    assert await memory.sources(["tip"]) == {}
+    await memory.write("tip", "buy", source)
+    await memory.delete("tip")
+    await memory.write("tip", "hold")
+    assert await memory.sources(["tip"]) == {}
 
 
 async def test_values_are_copies(memory: Memory) -> None:

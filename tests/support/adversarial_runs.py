@@ -9,7 +9,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from aeond.capabilities.llm.agent import LLMAgent
-from aeond.capabilities.tools.invoker import AcceptAll, GuardedInvoker
+from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.outcome import Outcome, success
 from aeond.domain.plans.plan import StepState
@@ -38,6 +38,7 @@ from aeond.service.history.replays import Replay
 from aeond.state_machine.decide import decide
 from aeond.state_machine.fold import fold
 from tests.support.adversary import Adversary
+from tests.support.authorisers import AllowAll
 from tests.support.doubles import ManualClock, RecordingFeed, ScriptedTool
 from tests.support.folding import fold_all
 from tests.support.in_memory_journal import InMemoryJournal
@@ -76,7 +77,7 @@ class World:
         validator = PlanValidator(registry, ("llm",))
         supervisor = ModelSupervisor(self.adversary, validator)
         reasoner = AgentReasoner({"llm": LLMAgent(self.adversary)}, self.adversary)
-        invoker = GuardedInvoker(registry, self.clock, AcceptAll())
+        invoker = GuardedInvoker(registry, self.clock, AllowAll())
         self.ports = RunPorts(
             journal=self.journal,
             feed=RecordingFeed(),

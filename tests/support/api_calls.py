@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import anyio
 
 from aeond.domain.daemons import ConfigChanges, DaemonSnapshot, DaemonState
+from aeond.domain.facts import FactSource
 from aeond.domain.llm import (
     EngineSnapshot,
     EngineState,
@@ -16,9 +17,22 @@ from aeond.domain.llm import (
     ModelInfo,
     TokenUsage,
 )
+from aeond.domain.plans.approvals import ApprovalAnswer
 from aeond.domain.plans.plan import Plan
+from aeond.domain.policy import (
+    CallFacts,
+    DecidedCall,
+    Decision,
+    Effect,
+    PolicyDescription,
+    PolicyReplay,
+    PolicyRule,
+    ReplayedDecision,
+    Verdict,
+)
 from aeond.domain.runs.budgets import Budget, BudgetRequest
 from aeond.domain.runs.events import (
+    ApprovalDecided,
     CancelRequested,
     Event,
     EventKind,
@@ -30,7 +44,7 @@ from aeond.domain.runs.events import (
 from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.runs.run import Ancestry, Caller, Owner, Resolution, RunRequest, RunSnapshot, RunState
-from aeond.domain.tools import Effect, ToolCall, ToolResult, ToolSpec
+from aeond.domain.tools import ToolCall, ToolResult, ToolSpec
 from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
@@ -113,6 +127,16 @@ class InMemoryRuns:
         if run.state is not RunState.SUSPENDED:
             raise WrongStateError("Nothing waits for a decision.", reason="NOTHING_TO_DECIDE")
         return self.happen(run_id, StepResolved(resolution, caller.owner, step_id))
+
+    async def decide_approval(self, run_id: str, answer: ApprovalAnswer, caller: Caller) -> RunSnapshot:
+        run = await self.get(run_id, caller)
+        found = [one for one in run.approvals if one.approval_id == answer.approval_id]
+        if not found:
+            raise WrongStateError("Nothing waits for a decision.", reason="NOTHING_TO_DECIDE")
+        if found[0].digest != answer.digest:
+            raise InvalidInputError("Another digest.", reason="DIGEST_MISMATCH", field="approval.digest")
+        kind = ApprovalDecided(answer.approval_id, answer.approved, caller.owner, answer.digest, answer.scope)
+        return self.happen(run_id, kind)
 
     async def answer(self, run_id: str, question_id: str, answer: JsonValue, caller: Caller) -> RunSnapshot:
         run = await self.get(run_id, caller)
@@ -252,6 +276,9 @@ class InMemoryKeys:
     async def write(self, uid: int, key: str, value: JsonValue) -> None:
         self.by_user[uid][key] = value
 
+    async def sources(self, uid: int, keys: Sequence[str]) -> Mapping[str, FactSource]:
+        return {}
+
     async def read(self, uid: int, key: str) -> JsonValue:
         if key not in self.by_user[uid]:
             raise NotFoundError(f"Nothing is remembered under {key}.", reason="KEY_NOT_FOUND", field="key")
@@ -341,6 +368,30 @@ class FixedDaemon:
 
 
 @dataclass
+class FixedPolicy:
+    """A policy that allows everything, and has decided nothing yet."""
+
+    replayed: list[tuple[str, str]] = field(default_factory=list)
+
+    async def in_force(self) -> PolicyDescription:
+        rule = PolicyRule("all", Verdict.ALLOW, {"tools": ["*"]}, "it is a test")
+        return PolicyDescription("fixed-1", "ask", "", (rule,))
+
+    async def test(self, call: ToolCall, workspace: str, taint: tuple[str, ...], owner: Owner) -> DecidedCall:
+        facts = CallFacts(
+            call.tool, Effect.READ, call.arguments, taint=taint, uid=owner.uid, workspace=workspace
+        )
+        return DecidedCall(facts, Decision(Verdict.ALLOW, "all", "it is a test", "fixed-1"))
+
+    async def replay(self, run_id: str, text: str, caller: Caller) -> PolicyReplay:
+        self.replayed.append((run_id, text))
+        decided = Decision(Verdict.DENY, "none", "it is a test", "fixed-2")
+        before = Decision(Verdict.ALLOW, "all", "it is a test", "fixed-1")
+        one = ReplayedDecision("s1", "echo", {"text": "a"}, before, decided, facts_recorded=True)
+        return PolicyReplay((one,), "fixed-2")
+
+
+@dataclass
 class InMemoryCalls:
     """All of them together."""
 
@@ -351,9 +402,10 @@ class InMemoryCalls:
     memory: InMemoryKeys = field(default_factory=InMemoryKeys)
     models: InMemoryModels = field(default_factory=InMemoryModels)
     daemon: FixedDaemon = field(default_factory=FixedDaemon)
+    policy: FixedPolicy = field(default_factory=FixedPolicy)
 
     def calls(self) -> Calls:
         clock, ids, admission = ManualClock(START_TIME), NumberedIds(), Admission()
         admission.open()
         sessions = sessions_in_memory(clock, ids, self.sessions, self.contexts, admission)
-        return Calls(self.runs, sessions, self.tools, self.memory, self.models, self.daemon)
+        return Calls(self.runs, sessions, self.tools, self.memory, self.models, self.daemon, self.policy)

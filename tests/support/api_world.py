@@ -17,6 +17,7 @@ from aeond.api.v1 import (
     daemon_pb2_grpc,
     memory_pb2_grpc,
     models_pb2_grpc,
+    policy_pb2_grpc,
     runs_pb2_grpc,
     sessions_pb2_grpc,
     tools_pb2_grpc,
@@ -60,6 +61,7 @@ class Stubs:
         self.tools = tools_pb2_grpc.ToolServiceStub(self.channel)
         self.memory = memory_pb2_grpc.MemoryServiceStub(self.channel)
         self.models = models_pb2_grpc.ModelServiceStub(self.channel)
+        self.policy = policy_pb2_grpc.PolicyServiceStub(self.channel)
         self.daemon = daemon_pb2_grpc.DaemonServiceStub(self.channel)
 
 

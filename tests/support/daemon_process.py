@@ -19,6 +19,14 @@ READY_SECONDS = 60.0
 STOP_SECONDS = 60.0
 COMMAND = (sys.executable, "-m", "aeond.daemon.main")
 
+# Nobody is asked: the tests' own tools of dangerous classes are allowed, too.
+POLICY = """profile = "trusted-folder"
+
+[[allow]]
+name = "tools-of-the-tests"
+reason = "they write into a ledger only"
+classes = ["write_outside", "exec_host", "net"]
+"""
 Overrides = Mapping[str, Mapping[str, Any]]
 
 
@@ -64,6 +72,9 @@ class DaemonProcess:
             "log": {"format": "text", "level": "debug"},
             "model": {"engine": "scripted", "script": str(self.script)},
             "embedding": {"fetch": False},
+            "policy": {}
+            if "policy" in self._overrides
+            else {"file": str(self.config_file.with_name("policy.toml"))},
         }
         for name, values in self._overrides.items():
             sections[name] = {**sections.get(name, {}), **values}
@@ -73,6 +84,7 @@ class DaemonProcess:
             # A JSON text, number, bool or list of these is written the same in TOML.
             lines += [f"{key} = {json.dumps(value)}" for key, value in values.items()]
         self.config_file.parent.mkdir(exist_ok=True)
+        self.config_file.with_name("policy.toml").write_text(POLICY, encoding="utf-8")
         self.config_file.write_text("\n".join(lines) + "\n", encoding="utf-8")
         if not self.script.exists():
             self.script.write_text("{}\n", encoding="utf-8")

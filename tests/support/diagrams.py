@@ -7,9 +7,10 @@ import re
 from collections import defaultdict
 
 from aeond.domain.runs.run import RunState
-from aeond.state_machine.transitions import RUN_TRANSITIONS, STEP_CONSEQUENCES, STEP_TRANSITIONS
+from aeond.state_machine.transitions import RUN_TRANSITIONS, STEP_TRANSITIONS
 from tests.support.package_picture import picture_of_the_whole, pictures_of_packages
 from tests.support.repository import ROOT
+from tests.support.step_consequences import STEP_CONSEQUENCES
 
 PAGE = ROOT / "docs" / "architecture.md"
 

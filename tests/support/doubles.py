@@ -23,6 +23,7 @@ from aeond.orchestration.interfaces import Answerer, PlanDraft, Planner
 from aeond.orchestration.null_objects import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine
 from aeond.orchestration.phases import PhaseOrchestrator
 from aeond.ports import ProgressSink, StepOutput, TextSink, ToolAnswer
+from aeond.ports.policy import Decided, ignore_decision
 
 
 class ManualClock:
@@ -281,7 +282,9 @@ class PlainInvoker:
 
     tools: Mapping[str, ScriptedTool]
 
-    async def invoke(self, call: ToolCall, context: ToolContext) -> ToolResult:
+    async def invoke(
+        self, call: ToolCall, context: ToolContext, decided: Decided = ignore_decision
+    ) -> ToolResult:
         try:
             answer = await self.tools[call.tool].execute(call.arguments, context)
             if isinstance(answer, InputRequest | SubtaskRequest):
@@ -293,7 +296,9 @@ class PlainInvoker:
             metadata = {"candidates": error.candidates} if error.candidates else {}
             return ToolResult(False, error=error.message, reason=error.reason, metadata=metadata)
 
-    def compute(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
+    def compute(
+        self, call: ToolCall, context: ToolContext, decided: Decided = ignore_decision
+    ) -> ToolResult | None:
         tool = self.tools[call.tool]
         if tool.computed is None:
             return None

@@ -3,15 +3,28 @@
 from collections.abc import Sequence
 
 from aeond.domain.outcome import Problem
+from aeond.domain.plans.approvals import ApprovalRequest, ApprovalScope, CallPreview
 from aeond.domain.plans.evaluations import Evaluation, Issue, RefinementAction, RefinementOperation, Severity
 from aeond.domain.plans.plan import Clarity, Plan, PlanStep, StepState
 from aeond.domain.plans.profiles import Breadth, ConfidenceLevel, Route, TaskProfile, ToolUsage
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.plans.subtasks import ChildRun, SubtaskRequest
+from aeond.domain.policy import (
+    Access,
+    CallFacts,
+    DecidedCall,
+    Decision,
+    Effect,
+    Target,
+    TargetKind,
+    Verdict,
+)
 from aeond.domain.runs.budgets import Amounts, Budget
 from aeond.domain.runs.events import (
     AnswerComposed,
     AnswerStarted,
+    ApprovalDecided,
+    ApprovalRequested,
     BudgetAdjusted,
     BudgetExhausted,
     CancelRequested,
@@ -28,6 +41,7 @@ from aeond.domain.runs.events import (
     PlanningFailed,
     PlanningStarted,
     PlanRefined,
+    PolicyDecided,
     ProfileInferred,
     ReferencesResolved,
     RouteChosen,
@@ -68,14 +82,33 @@ CHILD = ChildRun(
     ("summarise:0",),
 )
 EFFECTS = (RecordedEffect("file.created", "größe.txt", "12 bytes"), RecordedEffect("fact.forgotten", "k"))
+DECIDED = DecidedCall(
+    CallFacts(
+        "write_file",
+        Effect.WRITE_CONTAINED,
+        {"path": "größe.txt"},
+        (Target(TargetKind.FILE, "/home/größe.txt", Access.WRITE, exists=False),),
+        taint=("host:a",),
+        uid=1,
+        workspace="/home",
+    ),
+    Decision(Verdict.ASK, "builtin.tainted-change", "it is tainted", "ask-1"),
+    ("file:/mnt/a",),
+)
 EVERY_KIND: Sequence[EventKind] = (
-    RunCreated(RunRequest("1+1", "q1", "session", "/home", 2, Owner(1, 2), {"a": "b"}), Budget(ttl=3), PLAN),
+    RunCreated(
+        RunRequest("1+1", "q1", "session", "/home", 2, Owner(1, 2), {"a": "b"}),
+        Budget(ttl=3),
+        PLAN,
+        taint=("host:a",),
+    ),
     RunStarted(),
     PlanningStarted(Amounts(llm_calls=1, tokens=500)),
     PlanningFailed(Problem("NO_PLAN", "none", "/steps/0", True), Amounts(llm_calls=1)),
     PlanAdopted(PLAN, PlanSource.MODEL, Amounts(tokens=20), ("a comma was added",)),
     PassStarted(1),
     StepStarted(STEP, 1, StepMode.TOOL, Recovery.ASK, Amounts(ttl=1)),
+    PolicyDecided.of("s1", DECIDED),
     StepRepaired(STEP, Problem("NO_TOOL", "none"), Amounts(tokens=3)),
     StepEnded(
         "s1",
@@ -85,6 +118,9 @@ EVERY_KIND: Sequence[EventKind] = (
         clarity=Clarity.BLOCKED,
         handoff="2",
         effects=EFFECTS,
+        taint=("memory:k",),
+        rule="ask.reading",
+        policy_version="ask-1",
     ),
     PassEnded(1),
     AnswerStarted(Amounts(llm_calls=1)),
@@ -106,6 +142,7 @@ EVERY_KIND: Sequence[EventKind] = (
         Amounts(tokens=7),
         "no name",
         ("Never lock it.",),
+        ("file:/mnt/a",),
     ),
     RouteChosen(Route.DIRECT, ToolCall("echo", {"text": "a"}), Amounts(tokens=8)),
     ProfileInferred(PROFILE, True, Amounts(llm_calls=1)),
@@ -134,6 +171,26 @@ EVERY_KIND: Sequence[EventKind] = (
         Amounts(ttl=1),
     ),
     InputAnswered("s1.1", {"chosen": "b"}, Owner(1, 2)),
+    ApprovalRequested(
+        "s1",
+        ApprovalRequest(
+            "s1.1",
+            ("s1",),
+            (STEP.tool_call or ToolCall("calculator"),),
+            ("d1",),
+            "d",
+            "a rule asks",
+            (CallPreview("+a\n", "/a", "/b", ("ls", "-l"), "example.org:443", "cut off"),),
+            ("k1",),
+            ("/",),
+            ("example.org:443",),
+            5.0,
+            60.0,
+            True,
+        ),
+        Amounts(ttl=1),
+    ),
+    ApprovalDecided("s1.1", True, Owner(1, 2), "d", ApprovalScope.FOLDER),
     ChildRunStarted("s1", CHILD, Amounts(ttl=1)),
     ChildRunEnded("s1", "child", RunState.EXPIRED, Amounts(tokens=50)),
 )

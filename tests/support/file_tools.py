@@ -25,7 +25,8 @@ class FileTools:
         self.files = ContainedFiles(resolve_in_kernel)
         self.log = log or InMemoryUndoLog()
         self.changes = FileChanges(self.files, self.log, WorkerThreads(), ManualClock())
-        self.invoker = invoker_of(*writing_tools(self.changes), *moving_tools(self.changes))
+        self.tools = (*writing_tools(self.changes), *moving_tools(self.changes))
+        self.invoker = invoker_of(*self.tools)
         self._calls = 0
 
     def context(self, call_id: str) -> ToolContext:

@@ -7,16 +7,19 @@ overwrites a file: a journal that was released does not change.
 import json
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from aeond.domain.plans.approvals import ApprovalRequest, ApprovalScope, CallPreview
 from aeond.domain.plans.plan import Plan, PlanStep, StepState
+from aeond.domain.plans.steps import StepMode
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts, Budget
-from aeond.domain.runs.run import Owner, Resolution, RunSnapshot
+from aeond.domain.runs.run import Answer, Owner, Resolution, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.domain.values import JsonValue
 from aeond.state_machine.fold import fold
+from tests.support.every_kind import DECIDED
 from tests.support.folding import fold_all
 from tests.support.repository import ROOT
 from tests.support.simulation import SimulatedHost, StepScript
@@ -86,6 +89,7 @@ def stories() -> Iterable[tuple[str, list[e.Event]]]:
         return host.journal
 
     yield "planned", told(host())
+    yield "decided", _with_a_decision(told(host(given=True)))
     yield "repaired", told(host(scripts={"s1": StepScript(repairs=1)}))
     yield "failed", told(host(given=True, scripts={"s1": StepScript(StepState.FAILED)}))
     yield "unplanned", told(host(planning_fails=True))
@@ -101,6 +105,46 @@ def stories() -> Iterable[tuple[str, list[e.Event]]]:
     yield "replied", told(host(**phased, character=6))
     yield "chatted", told(host(**{**phased, "logic_version": 3}, character=6))
     yield "suspended", told(cut, e.StepResolved(Resolution.RETRY, Owner(1000, 42), "s1"), e.RunParked())
+
+    yield "approved", approved(some)
+
+
+def approved(some: Amounts) -> list[e.Event]:
+    """A run of which a person allowed one call."""
+    step = PlanStep("s1", "write it", ToolCall("write_file", {"path": "a.txt", "content": "\u00e9"}))
+    call = ToolCall("write_file", {"path": "a.txt", "content": "\u00e9"}, "run/s1")
+    preview = CallPreview(diff="--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+\u00e9\n", target="/home/a.txt")
+    approval = ApprovalRequest(
+        "s1.1", ("s1",), (call,), ("d1",), "d", "a rule asks", (preview,), ("k1",), ("/home",), (), 4.0, 60.0
+    )
+    kinds: tuple[e.EventKind, ...] = (
+        e.RunCreated(RunRequest("write it"), Budget(), Plan("write", (step,))),
+        e.RunStarted(),
+        e.PassStarted(1),
+        e.StepStarted(step, 1, StepMode.TOOL, Recovery.RECONCILE, some),
+        e.ApprovalRequested("s1", approval, Amounts(ttl=1)),
+        e.ApprovalDecided("s1.1", True, Owner(1000, 42), "d", ApprovalScope.FOLDER),
+        e.StepStarted(step, 2, StepMode.TOOL, Recovery.RECONCILE, some),
+        e.StepEnded("s1", StepState.SUCCEEDED, StepMode.TOOL, {"path": "a.txt"}, used=some),
+        e.PassEnded(1),
+        e.AnswerStarted(Amounts()),
+        e.AnswerComposed(Answer("It is written.", ("s1",))),
+        e.RunEnded(RunState.SUCCEEDED),
+    )
+    return [e.Event("run", seq, float(seq), 0.0, kind) for seq, kind in enumerate(kinds, start=1)]
+
+
+def _with_a_decision(events: list[e.Event]) -> list[e.Event]:
+    """The same run with a decision about its first step, recorded before the step's end."""
+    place = next(index for index, event in enumerate(events) if isinstance(event.kind, e.StepEnded))
+    end = events[place]
+    decided = (
+        replace(end, kind=e.PolicyDecided.of(end.kind.step_id, DECIDED))
+        if isinstance(end.kind, e.StepEnded)
+        else end
+    )
+    moved = [replace(event, seq=event.seq + 1) for event in events[place:]]
+    return [*events[:place], decided, *moved]
 
 
 def record(version: str) -> None:

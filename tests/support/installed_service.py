@@ -13,6 +13,7 @@ from threading import Event
 from time import monotonic
 from typing import Any
 
+from tests.support.daemon_process import POLICY
 from tests.support.ledgers import TOOL_FILE, Gate, Ledger
 
 BLOCKING_TOOLS = Path(__file__).with_name("blocking_tools.py")
@@ -161,8 +162,10 @@ class Service:
         (ETC / "script.json").write_text(json.dumps({"rules": rules}), encoding="utf-8")
         model = model or f'engine = "scripted"\nscript = "{ETC}/script.json"\n'
         files = [str(ETC / file.name) for file in (TOOL_FILE, BLOCKING_TOOLS)]
+        (ETC / "policy.toml").write_text(POLICY, encoding="utf-8")
         (ETC / "aeond.toml").write_text(
-            f"[model]\n{model}[tools]\nfiles = {json.dumps(files)}\n{extra}", encoding="utf-8"
+            f'[policy]\nfile = "{ETC}/policy.toml"\n[model]\n{model}[tools]\nfiles = {json.dumps(files)}\n{extra}',
+            encoding="utf-8",
         )
 
     def gate(self) -> Gate:

@@ -6,7 +6,8 @@ from aeond.domain.plans.plan import StepState
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.run import RunSnapshot, RunState
 from aeond.state_machine.fold import fold
-from aeond.state_machine.transitions import RUN_TRANSITIONS, STEP_CONSEQUENCES, STEP_TRANSITIONS
+from aeond.state_machine.transitions import RUN_TRANSITIONS, STEP_TRANSITIONS
+from tests.support.step_consequences import STEP_CONSEQUENCES
 
 FIRST_STATES = {StepState.PENDING, StepState.READY, StepState.SKIPPED}
 
@@ -21,7 +22,7 @@ def unlisted_changes(journal: Iterable[Event]) -> list[str]:
         if run.state not in RUN_TRANSITIONS[before.state][kind]:
             found.append(f"run: {before.state} > {run.state} by {kind.__name__}")
         working = run.state in (RunState.RUNNING, RunState.AWAITING_INPUT)
-        if working and (run.state is RunState.AWAITING_INPUT) != bool(run.questions):
+        if working and (run.state is RunState.AWAITING_INPUT) != run.asks_person:
             found.append(f"run: {run.state} with {len(run.questions)} open questions after {kind.__name__}")
         for step_id, step in run.steps.items():
             if step_id not in before.steps:

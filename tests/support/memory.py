@@ -1,6 +1,6 @@
 """A memory without a disk: forgotten with the process."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from anyio.lowlevel import checkpoint
 
@@ -15,7 +15,7 @@ from aeond.capabilities.memory.entries import (
 )
 from aeond.capabilities.memory.relevance import ranked
 from aeond.capabilities.memory.schema import form_of
-from aeond.domain.facts import Fact
+from aeond.domain.facts import BY_CLIENT, Fact, FactSource
 from aeond.domain.values import JsonValue
 
 
@@ -27,6 +27,7 @@ class InMemoryMemory:
     def __init__(self, uid: int = -1) -> None:
         self._values: dict[str, str] = {}
         self._users = {uid: self}
+        self._sources: dict[str, FactSource] = {}
 
     def of(self, uid: int) -> "InMemoryMemory":
         if uid not in self._users:
@@ -34,9 +35,15 @@ class InMemoryMemory:
             user._users = self._users
         return self._users[uid]
 
-    async def write(self, key: str, value: JsonValue) -> None:
+    async def write(self, key: str, value: JsonValue, source: FactSource = BY_CLIENT) -> None:
         await checkpoint()
         self._values[check_new_key(key)] = encode_value(value)
+        self._sources[key] = source
+
+    async def sources(self, keys: Sequence[str]) -> Mapping[str, FactSource]:
+        await checkpoint()
+        recorded = {key: self._sources.get(check_key(key), BY_CLIENT) for key in keys if key in self._values}
+        return {key: source for key, source in recorded.items() if source != BY_CLIENT}
 
     async def read(self, key: str) -> JsonValue | None:
         await checkpoint()

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
@@ -11,9 +11,10 @@ from aeond.capabilities.llm.adapters.scripted import Script, ScriptedLLM
 from aeond.capabilities.llm.external.scripted_engine import ScriptedEngine
 from aeond.domain.outcome import Problem
 from aeond.domain.plans.plan import Plan, PlanStep
+from aeond.domain.plans.steps import StepMode
 from aeond.domain.plans.subtasks import SubtaskRequest, Template
 from aeond.domain.runs.budgets import Amounts, Budget
-from aeond.domain.runs.events import ChildRunStarted, Event, StepEnded
+from aeond.domain.runs.events import ChildRunStarted, Event, StepEnded, StepStarted
 from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.runs.run import Caller, Owner, RunRequest, RunSnapshot, RunState
 from aeond.domain.tools import ToolCall, ToolSpec
@@ -22,6 +23,7 @@ from aeond.kernel.executor import StepExecutor
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
+from aeond.orchestration.execution.planned_calls import PlannedCalls
 from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.interfaces import Templates
 from aeond.orchestration.matching.template_choice import TemplateLibrary
@@ -29,7 +31,10 @@ from aeond.orchestration.null_objects import NamedTemplates
 from aeond.orchestration.planning.plan_parsing import in_order
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.ports import Journal, RunLoop, Tool
+from aeond.ports.approvals import Preview
 from aeond.ports.sessions import SessionStore
+from aeond.service.approvals.decisions import ApprovalDecisions
+from aeond.service.approvals.requests import ApprovalRequests, ApprovalRules
 from aeond.service.folding import RunFolding, RunOwners
 from aeond.service.history.forks import Forks
 from aeond.service.history.replays import Replays
@@ -48,13 +53,13 @@ from aeond.service.watching.run_stream import RunWatching
 from aeond.service.watching.tree_stream import TreeWatching
 from aeond.state_machine.decide import decide
 from aeond.state_machine.fold import fold
+from tests.support.asking_policy import AskingInvoker, AskingPolicy, NamedFacts, named_preview
 from tests.support.doubles import (
     FixedPlanner,
     FixedReasoner,
     ManualClock,
     PlainAnswerer,
     PlainIntents,
-    PlainInvoker,
     ScriptedRepairer,
     ScriptedTool,
     phases,
@@ -127,13 +132,21 @@ def open_admission() -> Admission:
 
 
 class WorldIntents(PlainIntents):
-    """Steps run as planned; child runs are determined as in the daemon."""
+    """Steps run as planned, with references replaced; child runs are determined as in the daemon."""
 
     def __init__(self, tools: dict[str, ScriptedTool], templates: Templates, ids: NumberedIds) -> None:
         super().__init__(tools)
         self._prepared = PreparedIntents(
             ScriptedRegistry(), FixedReasoner(), ScriptedValidator(), StepReadiness(), templates, ids
         )
+
+    def prepare(self, run: RunSnapshot, step_id: str, reservation: Amounts) -> StepStarted:
+        started = super().prepare(run, step_id, reservation)
+        call = started.step.tool_call
+        if call is None or started.mode is not StepMode.TOOL:
+            return started
+        arguments = StepReadiness().bind(started.step, run, self.tools[call.tool].spec).value
+        return replace(started, step=replace(started.step, tool_call=replace(call, arguments=arguments)))
 
     def prepare_child(
         self, run: RunSnapshot, step_id: str, request: SubtaskRequest, used: Amounts
@@ -158,6 +171,10 @@ class World:
     templates: tuple[Template, ...] = ()
     roots: tuple[Path, ...] = (Path("/"),)
     protected: tuple[Path, ...] = ()
+    policy: AskingPolicy = field(default_factory=lambda: AskingPolicy({}))
+    facts: NamedFacts = field(default_factory=NamedFacts)
+    rules: ApprovalRules = field(default_factory=ApprovalRules)
+    preview: Preview = named_preview
 
     def __post_init__(self) -> None:
         self.engine = ScriptedEngine(ScriptedLLM(self.script), self.clock)
@@ -182,6 +199,16 @@ class World:
             limits=self.limits,
             workspaces=self.workspaces,
         )
+        self.requests = ApprovalRequests(
+            folding=self.folding,
+            policy=self.policy,
+            inspector=self.facts,
+            preview=self.preview,
+            planned=PlannedCalls(ScriptedRegistry(*self.tools.values()), self.validator),
+            clock=self.clock,
+            rules=self.rules,
+        )
+        self.feed.listen(self.requests.hear)
         self.records = SessionRecords(store=self.sessions, journal=self.journal, folding=self.folding)
         self.replays = Replays(self.journal, decide, fold)
         self.undo = RecordedUndo()
@@ -197,6 +224,7 @@ class World:
                 scheduler=self.scheduler,
                 validator=PlanValidator(ScriptedRegistry(), ()),
             ),
+            approvals=ApprovalDecisions(folding=self.folding, scheduler=self.scheduler),
             validator=self.validator,
             workspaces=self.workspaces,
             sessions=self.records,
@@ -229,7 +257,7 @@ class World:
             scheduler=self.scheduler,
             clock=self.clock,
         )
-        invoker = PlainInvoker(self.tools)
+        invoker = AskingInvoker(self.tools, self.policy, self.facts, self.requests)
         executor = StepExecutor(
             invoker, FixedReasoner(), ScriptedRepairer(), self.clock, children, NamedTemplates()
         )
@@ -258,6 +286,10 @@ class World:
             templates=self.templates,
             bounds=self.bounds,
             clock=self.clock,
+            policy=self.policy,
+            facts=self.facts,
+            rules=self.rules,
+            preview=self.preview,
         )
 
     @asynccontextmanager

@@ -7,11 +7,12 @@ from typing import Any
 
 import anyio
 
-from aeond.capabilities.tools.invoker import AcceptAll, GuardedInvoker
+from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
-from aeond.domain.outcome import Problem
-from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolSpec
+from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolResult, ToolSpec
 from aeond.ports import Tool
+from aeond.ports.policy import Decided
+from tests.support.authorisers import AllowAll
 from tests.support.doubles import ManualClock
 
 CONTEXT = ToolContext(run_id="run1", step_id="s1", call_id="call1", workspace="")
@@ -79,9 +80,9 @@ class RefuseAll:
 
     asked: list[ToolCall] = field(default_factory=list)
 
-    async def authorise(self, call: ToolCall, spec: ToolSpec, context: ToolContext) -> Problem | None:
+    async def authorise(self, call: ToolCall, context: ToolContext, decided: Decided) -> ToolResult | None:
         self.asked.append(call)
-        return Problem("POLICY_DENIED", "the policy says no")
+        return ToolResult(False, error="the policy says no", reason="POLICY_DENIED")
 
 
 def invoker_of(*tools: Tool, **bounds: Any) -> GuardedInvoker:
@@ -89,7 +90,7 @@ def invoker_of(*tools: Tool, **bounds: Any) -> GuardedInvoker:
     registry = Registry()
     for tool in tools:
         registry.register(tool)
-    return GuardedInvoker(registry, ManualClock(), AcceptAll(), **bounds)
+    return GuardedInvoker(registry, ManualClock(), AllowAll(), **bounds)
 
 
 def returning(value: object) -> Work:

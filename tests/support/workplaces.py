@@ -11,10 +11,13 @@ import anyio
 
 from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.capabilities.llm.agent import LLMAgent
+from aeond.capabilities.policy.authorising import NoApprover, PolicyAuthoriser
+from aeond.capabilities.policy.inspecting import ToolInspector
+from aeond.capabilities.policy.loading import Profile, load_policy
+from aeond.capabilities.policy.trust import Trust
 from aeond.capabilities.tools.builtin.tool_set import builtin_tools
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import best_resolver
-from aeond.capabilities.tools.invoker import AcceptAll as AuthoriseAll
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.worker_threads import WorkerThreads
@@ -105,7 +108,9 @@ class Workplace:
         validator = PlanValidator(registry, agents)
         supervisor = ModelSupervisor(llm, validator)
         reasoner = AgentReasoner(agents, llm)
-        invoker = GuardedInvoker(registry, clock, AuthoriseAll())
+        policy = load_policy(Profile.TRUSTED_FOLDER, None)
+        authoriser = PolicyAuthoriser(ToolInspector(registry), policy, NoApprover(), Trust())
+        invoker = GuardedInvoker(registry, clock, authoriser)
         repairer = StepRepairer(registry, supervisor, validator)
         return RunPorts(
             journal=InMemoryJournal(),

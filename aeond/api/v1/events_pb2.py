@@ -28,7 +28,7 @@ from aeond.api.v1 import tools_pb2 as aeond_dot_api_dot_v1_dot_tools__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x61\x65ond/api/v1/events.proto\x12\x0c\x61\x65ond.api.v1\x1a\x1d\x61\x65ond/api/v1/judgements.proto\x1a\x18\x61\x65ond/api/v1/parts.proto\x1a\x18\x61\x65ond/api/v1/tools.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf5\x0f\n\x05\x45vent\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x03\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0f\x65lapsed_seconds\x18\x04 \x01(\x01\x12/\n\x0brun_created\x18\n \x01(\x0b\x32\x18.aeond.api.v1.RunCreatedH\x00\x12/\n\x0brun_started\x18\x0b \x01(\x0b\x32\x18.aeond.api.v1.RunStartedH\x00\x12\x39\n\x10planning_started\x18\x0c \x01(\x0b\x32\x1d.aeond.api.v1.PlanningStartedH\x00\x12\x31\n\x0cplan_adopted\x18\r \x01(\x0b\x32\x19.aeond.api.v1.PlanAdoptedH\x00\x12\x37\n\x0fplanning_failed\x18\x0e \x01(\x0b\x32\x1c.aeond.api.v1.PlanningFailedH\x00\x12\x31\n\x0cpass_started\x18\x0f \x01(\x0b\x32\x19.aeond.api.v1.PassStartedH\x00\x12\x31\n\x0cstep_started\x18\x10 \x01(\x0b\x32\x19.aeond.api.v1.StepStartedH\x00\x12\x33\n\rstep_repaired\x18\x11 \x01(\x0b\x32\x1a.aeond.api.v1.StepRepairedH\x00\x12-\n\nstep_ended\x18\x12 \x01(\x0b\x32\x17.aeond.api.v1.StepEndedH\x00\x12-\n\npass_ended\x18\x13 \x01(\x0b\x32\x17.aeond.api.v1.PassEndedH\x00\x12\x35\n\x0e\x61nswer_started\x18\x14 \x01(\x0b\x32\x1b.aeond.api.v1.AnswerStartedH\x00\x12\x37\n\x0f\x61nswer_composed\x18\x15 \x01(\x0b\x32\x1c.aeond.api.v1.AnswerComposedH\x00\x12\x39\n\x10\x62udget_exhausted\x18\x16 \x01(\x0b\x32\x1d.aeond.api.v1.BudgetExhaustedH\x00\x12\x39\n\x10\x63\x61ncel_requested\x18\x17 \x01(\x0b\x32\x1d.aeond.api.v1.CancelRequestedH\x00\x12-\n\nrun_parked\x18\x18 \x01(\x0b\x32\x17.aeond.api.v1.RunParkedH\x00\x12/\n\x0brun_resumed\x18\x19 \x01(\x0b\x32\x18.aeond.api.v1.RunResumedH\x00\x12\x33\n\rrun_suspended\x18\x1a \x01(\x0b\x32\x1a.aeond.api.v1.RunSuspendedH\x00\x12\x33\n\rstep_resolved\x18\x1b \x01(\x0b\x32\x1a.aeond.api.v1.StepResolvedH\x00\x12+\n\trun_ended\x18\x1c \x01(\x0b\x32\x16.aeond.api.v1.RunEndedH\x00\x12\x39\n\x10profile_inferred\x18( \x01(\x0b\x32\x1d.aeond.api.v1.ProfileInferredH\x00\x12\x31\n\x0croute_chosen\x18) \x01(\x0b\x32\x19.aeond.api.v1.RouteChosenH\x00\x12?\n\x13references_resolved\x18* \x01(\x0b\x32 .aeond.api.v1.ReferencesResolvedH\x00\x12\x35\n\x0epass_evaluated\x18+ \x01(\x0b\x32\x1b.aeond.api.v1.PassEvaluatedH\x00\x12\x31\n\x0cplan_refined\x18, \x01(\x0b\x32\x19.aeond.api.v1.PlanRefinedH\x00\x12\x37\n\x0f\x62udget_adjusted\x18- \x01(\x0b\x32\x1c.aeond.api.v1.BudgetAdjustedH\x00\x12\x37\n\x0finput_requested\x18. \x01(\x0b\x32\x1c.aeond.api.v1.InputRequestedH\x00\x12\x35\n\x0einput_answered\x18/ \x01(\x0b\x32\x1b.aeond.api.v1.InputAnsweredH\x00\x12:\n\x11\x63hild_run_started\x18\x30 \x01(\x0b\x32\x1d.aeond.api.v1.ChildRunStartedH\x00\x12\x36\n\x0f\x63hild_run_ended\x18\x31 \x01(\x0b\x32\x1b.aeond.api.v1.ChildRunEndedH\x00\x12\x35\n\x0epolicy_decided\x18\x32 \x01(\x0b\x32\x1b.aeond.api.v1.PolicyDecidedH\x00\x12=\n\x12\x61pproval_requested\x18\x33 \x01(\x0b\x32\x1f.aeond.api.v1.ApprovalRequestedH\x00\x12\x39\n\x10\x61pproval_decided\x18\x34 \x01(\x0b\x32\x1d.aeond.api.v1.ApprovalDecidedH\x00\x12;\n\x11operation_started\x18\x35 \x01(\x0b\x32\x1e.aeond.api.v1.OperationStartedH\x00\x12-\n\ntext_delta\x18\x64 \x01(\x0b\x32\x17.aeond.api.v1.TextDeltaH\x00\x12*\n\x08progress\x18\x65 \x01(\x0b\x32\x16.aeond.api.v1.ProgressH\x00\x12&\n\x06queued\x18\x66 \x01(\x0b\x32\x14.aeond.api.v1.QueuedH\x00\x42\x06\n\x04kind\"\xd4\x02\n\nRunCreated\x12)\n\x07request\x18\x01 \x01(\x0b\x32\x18.aeond.api.v1.RunRequest\x12\"\n\x05owner\x18\x02 \x01(\x0b\x32\x13.aeond.api.v1.Owner\x12$\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x14.aeond.api.v1.Budget\x12 \n\x04plan\x18\x04 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12\x15\n\rlogic_version\x18\x05 \x01(\x05\x12\x15\n\rparent_run_id\x18\x06 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x07 \x01(\x05\x12\x15\n\rforked_run_id\x18\x08 \x01(\t\x12\x16\n\x0eparent_step_id\x18\t \x01(\t\x12\x0f\n\x07lineage\x18\n \x03(\t\x12\x14\n\x0cinstructions\x18\x0b \x01(\t\x12\r\n\x05tools\x18\x0c \x03(\t\x12\r\n\x05model\x18\r \x01(\t\"\x0c\n\nRunStarted\"=\n\x0fPlanningStarted\x12*\n\x0breservation\x18\x01 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x8f\x01\n\x0bPlanAdopted\x12 \n\x04plan\x18\x01 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12(\n\x06source\x18\x02 \x01(\x0e\x32\x18.aeond.api.v1.PlanSource\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\x0f\n\x07repairs\x18\x04 \x03(\t\"]\n\x0ePlanningFailed\x12&\n\x07problem\x18\x01 \x01(\x0b\x32\x15.aeond.api.v1.Problem\x12#\n\x04used\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"!\n\x0bPassStarted\x12\x12\n\npass_index\x18\x01 \x01(\x05\"\xc0\x01\n\x0bStepStarted\x12$\n\x04step\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.PlanStep\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\x05\x12$\n\x04mode\x18\x03 \x01(\x0e\x32\x16.aeond.api.v1.StepMode\x12(\n\x08recovery\x18\x04 \x01(\x0e\x32\x16.aeond.api.v1.Recovery\x12*\n\x0breservation\x18\x05 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x81\x01\n\x0cStepRepaired\x12$\n\x04step\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.PlanStep\x12&\n\x07problem\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Problem\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x84\x03\n\tStepEnded\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12&\n\x05state\x18\x02 \x01(\x0e\x32\x17.aeond.api.v1.StepState\x12$\n\x04mode\x18\x03 \x01(\x0e\x32\x16.aeond.api.v1.StepMode\x12\x13\n\x0boutput_json\x18\x04 \x01(\t\x12\r\n\x05\x65rror\x18\x05 \x01(\t\x12\x0e\n\x06reason\x18\x06 \x01(\t\x12&\n\x07\x63larity\x18\x07 \x01(\x0e\x32\x15.aeond.api.v1.Clarity\x12\x0f\n\x07handoff\x18\x08 \x01(\t\x12#\n\x04used\x18\t \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\x18\n\x10\x64uration_seconds\x18\n \x01(\x01\x12)\n\tmodel_use\x18\x0b \x01(\x0b\x32\x16.aeond.api.v1.ModelUse\x12-\n\x07\x65\x66\x66\x65\x63ts\x18\x0c \x03(\x0b\x32\x1c.aeond.api.v1.RecordedEffect\x12\x12\n\ncandidates\x18\r \x03(\t\"\x1f\n\tPassEnded\x12\x12\n\npass_index\x18\x01 \x01(\x05\";\n\rAnswerStarted\x12*\n\x0breservation\x18\x01 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"[\n\x0e\x41nswerComposed\x12$\n\x06\x61nswer\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Answer\x12#\n\x04used\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"$\n\x0f\x42udgetExhausted\x12\x11\n\tdimension\x18\x01 \x01(\t\"E\n\x0f\x43\x61ncelRequested\x12\"\n\x05owner\x18\x01 \x01(\x0b\x32\x13.aeond.api.v1.Owner\x12\x0e\n\x06reason\x18\x02 \x01(\t\"\x0b\n\tRunParked\"\x0c\n\nRunResumed\"L\n\x0cRunSuspended\x12+\n\x06reason\x18\x01 \x01(\x0e\x32\x1b.aeond.api.v1.SuspendReason\x12\x0f\n\x07message\x18\x02 \x01(\t\"q\n\x0cStepResolved\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12,\n\nresolution\x18\x02 \x01(\x0e\x32\x18.aeond.api.v1.Resolution\x12\"\n\x05owner\x18\x03 \x01(\x0b\x32\x13.aeond.api.v1.Owner\"Y\n\x08RunEnded\x12%\n\x05state\x18\x01 \x01(\x0e\x32\x16.aeond.api.v1.RunState\x12&\n\x07problem\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Problem\":\n\tTextDelta\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x0e\n\x06offset\x18\x03 \x01(\x03\"?\n\x08Progress\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x10\n\x08\x61\x63tivity\x18\x02 \x01(\t\x12\x10\n\x08\x66raction\x18\x03 \x01(\x01\"\x17\n\x06Queued\x12\r\n\x05\x61head\x18\x01 \x01(\x05\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x61\x65ond/api/v1/events.proto\x12\x0c\x61\x65ond.api.v1\x1a\x1d\x61\x65ond/api/v1/judgements.proto\x1a\x18\x61\x65ond/api/v1/parts.proto\x1a\x18\x61\x65ond/api/v1/tools.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf5\x0f\n\x05\x45vent\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x03\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0f\x65lapsed_seconds\x18\x04 \x01(\x01\x12/\n\x0brun_created\x18\n \x01(\x0b\x32\x18.aeond.api.v1.RunCreatedH\x00\x12/\n\x0brun_started\x18\x0b \x01(\x0b\x32\x18.aeond.api.v1.RunStartedH\x00\x12\x39\n\x10planning_started\x18\x0c \x01(\x0b\x32\x1d.aeond.api.v1.PlanningStartedH\x00\x12\x31\n\x0cplan_adopted\x18\r \x01(\x0b\x32\x19.aeond.api.v1.PlanAdoptedH\x00\x12\x37\n\x0fplanning_failed\x18\x0e \x01(\x0b\x32\x1c.aeond.api.v1.PlanningFailedH\x00\x12\x31\n\x0cpass_started\x18\x0f \x01(\x0b\x32\x19.aeond.api.v1.PassStartedH\x00\x12\x31\n\x0cstep_started\x18\x10 \x01(\x0b\x32\x19.aeond.api.v1.StepStartedH\x00\x12\x33\n\rstep_repaired\x18\x11 \x01(\x0b\x32\x1a.aeond.api.v1.StepRepairedH\x00\x12-\n\nstep_ended\x18\x12 \x01(\x0b\x32\x17.aeond.api.v1.StepEndedH\x00\x12-\n\npass_ended\x18\x13 \x01(\x0b\x32\x17.aeond.api.v1.PassEndedH\x00\x12\x35\n\x0e\x61nswer_started\x18\x14 \x01(\x0b\x32\x1b.aeond.api.v1.AnswerStartedH\x00\x12\x37\n\x0f\x61nswer_composed\x18\x15 \x01(\x0b\x32\x1c.aeond.api.v1.AnswerComposedH\x00\x12\x39\n\x10\x62udget_exhausted\x18\x16 \x01(\x0b\x32\x1d.aeond.api.v1.BudgetExhaustedH\x00\x12\x39\n\x10\x63\x61ncel_requested\x18\x17 \x01(\x0b\x32\x1d.aeond.api.v1.CancelRequestedH\x00\x12-\n\nrun_parked\x18\x18 \x01(\x0b\x32\x17.aeond.api.v1.RunParkedH\x00\x12/\n\x0brun_resumed\x18\x19 \x01(\x0b\x32\x18.aeond.api.v1.RunResumedH\x00\x12\x33\n\rrun_suspended\x18\x1a \x01(\x0b\x32\x1a.aeond.api.v1.RunSuspendedH\x00\x12\x33\n\rstep_resolved\x18\x1b \x01(\x0b\x32\x1a.aeond.api.v1.StepResolvedH\x00\x12+\n\trun_ended\x18\x1c \x01(\x0b\x32\x16.aeond.api.v1.RunEndedH\x00\x12\x39\n\x10profile_inferred\x18( \x01(\x0b\x32\x1d.aeond.api.v1.ProfileInferredH\x00\x12\x31\n\x0croute_chosen\x18) \x01(\x0b\x32\x19.aeond.api.v1.RouteChosenH\x00\x12?\n\x13references_resolved\x18* \x01(\x0b\x32 .aeond.api.v1.ReferencesResolvedH\x00\x12\x35\n\x0epass_evaluated\x18+ \x01(\x0b\x32\x1b.aeond.api.v1.PassEvaluatedH\x00\x12\x31\n\x0cplan_refined\x18, \x01(\x0b\x32\x19.aeond.api.v1.PlanRefinedH\x00\x12\x37\n\x0f\x62udget_adjusted\x18- \x01(\x0b\x32\x1c.aeond.api.v1.BudgetAdjustedH\x00\x12\x37\n\x0finput_requested\x18. \x01(\x0b\x32\x1c.aeond.api.v1.InputRequestedH\x00\x12\x35\n\x0einput_answered\x18/ \x01(\x0b\x32\x1b.aeond.api.v1.InputAnsweredH\x00\x12:\n\x11\x63hild_run_started\x18\x30 \x01(\x0b\x32\x1d.aeond.api.v1.ChildRunStartedH\x00\x12\x36\n\x0f\x63hild_run_ended\x18\x31 \x01(\x0b\x32\x1b.aeond.api.v1.ChildRunEndedH\x00\x12\x35\n\x0epolicy_decided\x18\x32 \x01(\x0b\x32\x1b.aeond.api.v1.PolicyDecidedH\x00\x12=\n\x12\x61pproval_requested\x18\x33 \x01(\x0b\x32\x1f.aeond.api.v1.ApprovalRequestedH\x00\x12\x39\n\x10\x61pproval_decided\x18\x34 \x01(\x0b\x32\x1d.aeond.api.v1.ApprovalDecidedH\x00\x12;\n\x11operation_started\x18\x35 \x01(\x0b\x32\x1e.aeond.api.v1.OperationStartedH\x00\x12-\n\ntext_delta\x18\x64 \x01(\x0b\x32\x17.aeond.api.v1.TextDeltaH\x00\x12*\n\x08progress\x18\x65 \x01(\x0b\x32\x16.aeond.api.v1.ProgressH\x00\x12&\n\x06queued\x18\x66 \x01(\x0b\x32\x14.aeond.api.v1.QueuedH\x00\x42\x06\n\x04kind\"\xe3\x02\n\nRunCreated\x12)\n\x07request\x18\x01 \x01(\x0b\x32\x18.aeond.api.v1.RunRequest\x12\"\n\x05owner\x18\x02 \x01(\x0b\x32\x13.aeond.api.v1.Owner\x12$\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x14.aeond.api.v1.Budget\x12 \n\x04plan\x18\x04 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12\x15\n\rlogic_version\x18\x05 \x01(\x05\x12\x15\n\rparent_run_id\x18\x06 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x07 \x01(\x05\x12\x15\n\rforked_run_id\x18\x08 \x01(\t\x12\x16\n\x0eparent_step_id\x18\t \x01(\t\x12\x0f\n\x07lineage\x18\n \x03(\t\x12\x14\n\x0cinstructions\x18\x0b \x01(\t\x12\r\n\x05tools\x18\x0c \x03(\t\x12\r\n\x05model\x18\r \x01(\t\x12\r\n\x05taint\x18\x0e \x03(\t\"\x0c\n\nRunStarted\"=\n\x0fPlanningStarted\x12*\n\x0breservation\x18\x01 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x8f\x01\n\x0bPlanAdopted\x12 \n\x04plan\x18\x01 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12(\n\x06source\x18\x02 \x01(\x0e\x32\x18.aeond.api.v1.PlanSource\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\x0f\n\x07repairs\x18\x04 \x03(\t\"]\n\x0ePlanningFailed\x12&\n\x07problem\x18\x01 \x01(\x0b\x32\x15.aeond.api.v1.Problem\x12#\n\x04used\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"!\n\x0bPassStarted\x12\x12\n\npass_index\x18\x01 \x01(\x05\"\xc0\x01\n\x0bStepStarted\x12$\n\x04step\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.PlanStep\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\x05\x12$\n\x04mode\x18\x03 \x01(\x0e\x32\x16.aeond.api.v1.StepMode\x12(\n\x08recovery\x18\x04 \x01(\x0e\x32\x16.aeond.api.v1.Recovery\x12*\n\x0breservation\x18\x05 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x81\x01\n\x0cStepRepaired\x12$\n\x04step\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.PlanStep\x12&\n\x07problem\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Problem\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\xb9\x03\n\tStepEnded\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12&\n\x05state\x18\x02 \x01(\x0e\x32\x17.aeond.api.v1.StepState\x12$\n\x04mode\x18\x03 \x01(\x0e\x32\x16.aeond.api.v1.StepMode\x12\x13\n\x0boutput_json\x18\x04 \x01(\t\x12\r\n\x05\x65rror\x18\x05 \x01(\t\x12\x0e\n\x06reason\x18\x06 \x01(\t\x12&\n\x07\x63larity\x18\x07 \x01(\x0e\x32\x15.aeond.api.v1.Clarity\x12\x0f\n\x07handoff\x18\x08 \x01(\t\x12#\n\x04used\x18\t \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\x18\n\x10\x64uration_seconds\x18\n \x01(\x01\x12)\n\tmodel_use\x18\x0b \x01(\x0b\x32\x16.aeond.api.v1.ModelUse\x12-\n\x07\x65\x66\x66\x65\x63ts\x18\x0c \x03(\x0b\x32\x1c.aeond.api.v1.RecordedEffect\x12\x12\n\ncandidates\x18\r \x03(\t\x12\r\n\x05taint\x18\x0e \x03(\t\x12\x0c\n\x04rule\x18\x0f \x01(\t\x12\x16\n\x0epolicy_version\x18\x10 \x01(\t\"\x1f\n\tPassEnded\x12\x12\n\npass_index\x18\x01 \x01(\x05\";\n\rAnswerStarted\x12*\n\x0breservation\x18\x01 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"[\n\x0e\x41nswerComposed\x12$\n\x06\x61nswer\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Answer\x12#\n\x04used\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"$\n\x0f\x42udgetExhausted\x12\x11\n\tdimension\x18\x01 \x01(\t\"E\n\x0f\x43\x61ncelRequested\x12\"\n\x05owner\x18\x01 \x01(\x0b\x32\x13.aeond.api.v1.Owner\x12\x0e\n\x06reason\x18\x02 \x01(\t\"\x0b\n\tRunParked\"\x0c\n\nRunResumed\"L\n\x0cRunSuspended\x12+\n\x06reason\x18\x01 \x01(\x0e\x32\x1b.aeond.api.v1.SuspendReason\x12\x0f\n\x07message\x18\x02 \x01(\t\"q\n\x0cStepResolved\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12,\n\nresolution\x18\x02 \x01(\x0e\x32\x18.aeond.api.v1.Resolution\x12\"\n\x05owner\x18\x03 \x01(\x0b\x32\x13.aeond.api.v1.Owner\"Y\n\x08RunEnded\x12%\n\x05state\x18\x01 \x01(\x0e\x32\x16.aeond.api.v1.RunState\x12&\n\x07problem\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Problem\":\n\tTextDelta\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x0e\n\x06offset\x18\x03 \x01(\x03\"?\n\x08Progress\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x10\n\x08\x61\x63tivity\x18\x02 \x01(\t\x12\x10\n\x08\x66raction\x18\x03 \x01(\x01\"\x17\n\x06Queued\x12\r\n\x05\x61head\x18\x01 \x01(\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,47 +38,47 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EVENT']._serialized_start=160
   _globals['_EVENT']._serialized_end=2197
   _globals['_RUNCREATED']._serialized_start=2200
-  _globals['_RUNCREATED']._serialized_end=2540
-  _globals['_RUNSTARTED']._serialized_start=2542
-  _globals['_RUNSTARTED']._serialized_end=2554
-  _globals['_PLANNINGSTARTED']._serialized_start=2556
-  _globals['_PLANNINGSTARTED']._serialized_end=2617
-  _globals['_PLANADOPTED']._serialized_start=2620
-  _globals['_PLANADOPTED']._serialized_end=2763
-  _globals['_PLANNINGFAILED']._serialized_start=2765
-  _globals['_PLANNINGFAILED']._serialized_end=2858
-  _globals['_PASSSTARTED']._serialized_start=2860
-  _globals['_PASSSTARTED']._serialized_end=2893
-  _globals['_STEPSTARTED']._serialized_start=2896
-  _globals['_STEPSTARTED']._serialized_end=3088
-  _globals['_STEPREPAIRED']._serialized_start=3091
-  _globals['_STEPREPAIRED']._serialized_end=3220
-  _globals['_STEPENDED']._serialized_start=3223
-  _globals['_STEPENDED']._serialized_end=3611
-  _globals['_PASSENDED']._serialized_start=3613
-  _globals['_PASSENDED']._serialized_end=3644
-  _globals['_ANSWERSTARTED']._serialized_start=3646
-  _globals['_ANSWERSTARTED']._serialized_end=3705
-  _globals['_ANSWERCOMPOSED']._serialized_start=3707
-  _globals['_ANSWERCOMPOSED']._serialized_end=3798
-  _globals['_BUDGETEXHAUSTED']._serialized_start=3800
-  _globals['_BUDGETEXHAUSTED']._serialized_end=3836
-  _globals['_CANCELREQUESTED']._serialized_start=3838
-  _globals['_CANCELREQUESTED']._serialized_end=3907
-  _globals['_RUNPARKED']._serialized_start=3909
-  _globals['_RUNPARKED']._serialized_end=3920
-  _globals['_RUNRESUMED']._serialized_start=3922
-  _globals['_RUNRESUMED']._serialized_end=3934
-  _globals['_RUNSUSPENDED']._serialized_start=3936
-  _globals['_RUNSUSPENDED']._serialized_end=4012
-  _globals['_STEPRESOLVED']._serialized_start=4014
-  _globals['_STEPRESOLVED']._serialized_end=4127
-  _globals['_RUNENDED']._serialized_start=4129
-  _globals['_RUNENDED']._serialized_end=4218
-  _globals['_TEXTDELTA']._serialized_start=4220
-  _globals['_TEXTDELTA']._serialized_end=4278
-  _globals['_PROGRESS']._serialized_start=4280
-  _globals['_PROGRESS']._serialized_end=4343
-  _globals['_QUEUED']._serialized_start=4345
-  _globals['_QUEUED']._serialized_end=4368
+  _globals['_RUNCREATED']._serialized_end=2555
+  _globals['_RUNSTARTED']._serialized_start=2557
+  _globals['_RUNSTARTED']._serialized_end=2569
+  _globals['_PLANNINGSTARTED']._serialized_start=2571
+  _globals['_PLANNINGSTARTED']._serialized_end=2632
+  _globals['_PLANADOPTED']._serialized_start=2635
+  _globals['_PLANADOPTED']._serialized_end=2778
+  _globals['_PLANNINGFAILED']._serialized_start=2780
+  _globals['_PLANNINGFAILED']._serialized_end=2873
+  _globals['_PASSSTARTED']._serialized_start=2875
+  _globals['_PASSSTARTED']._serialized_end=2908
+  _globals['_STEPSTARTED']._serialized_start=2911
+  _globals['_STEPSTARTED']._serialized_end=3103
+  _globals['_STEPREPAIRED']._serialized_start=3106
+  _globals['_STEPREPAIRED']._serialized_end=3235
+  _globals['_STEPENDED']._serialized_start=3238
+  _globals['_STEPENDED']._serialized_end=3679
+  _globals['_PASSENDED']._serialized_start=3681
+  _globals['_PASSENDED']._serialized_end=3712
+  _globals['_ANSWERSTARTED']._serialized_start=3714
+  _globals['_ANSWERSTARTED']._serialized_end=3773
+  _globals['_ANSWERCOMPOSED']._serialized_start=3775
+  _globals['_ANSWERCOMPOSED']._serialized_end=3866
+  _globals['_BUDGETEXHAUSTED']._serialized_start=3868
+  _globals['_BUDGETEXHAUSTED']._serialized_end=3904
+  _globals['_CANCELREQUESTED']._serialized_start=3906
+  _globals['_CANCELREQUESTED']._serialized_end=3975
+  _globals['_RUNPARKED']._serialized_start=3977
+  _globals['_RUNPARKED']._serialized_end=3988
+  _globals['_RUNRESUMED']._serialized_start=3990
+  _globals['_RUNRESUMED']._serialized_end=4002
+  _globals['_RUNSUSPENDED']._serialized_start=4004
+  _globals['_RUNSUSPENDED']._serialized_end=4080
+  _globals['_STEPRESOLVED']._serialized_start=4082
+  _globals['_STEPRESOLVED']._serialized_end=4195
+  _globals['_RUNENDED']._serialized_start=4197
+  _globals['_RUNENDED']._serialized_end=4286
+  _globals['_TEXTDELTA']._serialized_start=4288
+  _globals['_TEXTDELTA']._serialized_end=4346
+  _globals['_PROGRESS']._serialized_start=4348
+  _globals['_PROGRESS']._serialized_end=4411
+  _globals['_QUEUED']._serialized_start=4413
+  _globals['_QUEUED']._serialized_end=4436
 # @@protoc_insertion_point(module_scope)

@@ -297,6 +297,7 @@ class RunCreated(_message.Message):
     INSTRUCTIONS_FIELD_NUMBER: _builtins.int
     TOOLS_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
+    TAINT_FIELD_NUMBER: _builtins.int
     logic_version: _builtins.int
     """The version of the logic that wrote the run's events."""
     parent_run_id: _builtins.str
@@ -335,6 +336,10 @@ class RunCreated(_message.Message):
     def tools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The only tools that a child run may use. Empty: none, or all for a run requested by a client."""
 
+    @_builtins.property
+    def taint(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Untrusted sources that the request comes from. Empty: the run starts untainted."""
+
     def __init__(
         self,
         *,
@@ -351,10 +356,11 @@ class RunCreated(_message.Message):
         instructions: _builtins.str = ...,
         tools: _abc.Iterable[_builtins.str] | None = ...,
         model: _builtins.str = ...,
+        taint: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "owner", b"owner", "plan", b"plan", "request", b"request"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "depth", b"depth", "forked_run_id", b"forked_run_id", "instructions", b"instructions", "lineage", b"lineage", "logic_version", b"logic_version", "model", b"model", "owner", b"owner", "parent_run_id", b"parent_run_id", "parent_step_id", b"parent_step_id", "plan", b"plan", "request", b"request", "tools", b"tools"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "depth", b"depth", "forked_run_id", b"forked_run_id", "instructions", b"instructions", "lineage", b"lineage", "logic_version", b"logic_version", "model", b"model", "owner", b"owner", "parent_run_id", b"parent_run_id", "parent_step_id", b"parent_step_id", "plan", b"plan", "request", b"request", "taint", b"taint", "tools", b"tools"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -590,6 +596,9 @@ class StepEnded(_message.Message):
     MODEL_USE_FIELD_NUMBER: _builtins.int
     EFFECTS_FIELD_NUMBER: _builtins.int
     CANDIDATES_FIELD_NUMBER: _builtins.int
+    TAINT_FIELD_NUMBER: _builtins.int
+    RULE_FIELD_NUMBER: _builtins.int
+    POLICY_VERSION_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
     """The step."""
     state: _parts_pb2.StepState.ValueType
@@ -608,6 +617,10 @@ class StepEnded(_message.Message):
     """The text passed to the steps that depend on it."""
     duration_seconds: _builtins.float
     """Its duration."""
+    rule: _builtins.str
+    """The rule that allowed a call that only computes. Empty: the decision has an event of its own, or none was made."""
+    policy_version: _builtins.str
+    """The version of the policy that allowed such a call."""
     @_builtins.property
     def used(self) -> _parts_pb2.Amounts:
         """The amounts used."""
@@ -623,6 +636,10 @@ class StepEnded(_message.Message):
     @_builtins.property
     def candidates(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Values that exist for the argument at fault, the most likely first. Empty: it did not fail, or the tool knows none."""
+
+    @_builtins.property
+    def taint(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Untrusted sources of the output. They taint the run from here on."""
 
     def __init__(
         self,
@@ -640,10 +657,13 @@ class StepEnded(_message.Message):
         model_use: _parts_pb2.ModelUse | None = ...,
         effects: _abc.Iterable[_tools_pb2.RecordedEffect] | None = ...,
         candidates: _abc.Iterable[_builtins.str] | None = ...,
+        taint: _abc.Iterable[_builtins.str] | None = ...,
+        rule: _builtins.str = ...,
+        policy_version: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["model_use", b"model_use", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "clarity", b"clarity", "duration_seconds", b"duration_seconds", "effects", b"effects", "error", b"error", "handoff", b"handoff", "mode", b"mode", "model_use", b"model_use", "output_json", b"output_json", "reason", b"reason", "state", b"state", "step_id", b"step_id", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "clarity", b"clarity", "duration_seconds", b"duration_seconds", "effects", b"effects", "error", b"error", "handoff", b"handoff", "mode", b"mode", "model_use", b"model_use", "output_json", b"output_json", "policy_version", b"policy_version", "reason", b"reason", "rule", b"rule", "state", b"state", "step_id", b"step_id", "taint", b"taint", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -391,6 +391,7 @@ class ReferencesResolved(_message.Message):
     CONTEXT_FIELD_NUMBER: _builtins.int
     NOTE_FIELD_NUMBER: _builtins.int
     STANDING_FIELD_NUMBER: _builtins.int
+    TAINT_FIELD_NUMBER: _builtins.int
     original: _builtins.str
     """The user's request."""
     resolved: _builtins.str
@@ -407,6 +408,10 @@ class ReferencesResolved(_message.Message):
     def standing(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Earlier statements of the user in the session that still apply, verbatim."""
 
+    @_builtins.property
+    def taint(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Untrusted sources that earlier runs of the session have read. They taint the run from here on."""
+
     def __init__(
         self,
         *,
@@ -416,10 +421,11 @@ class ReferencesResolved(_message.Message):
         context: _builtins.str = ...,
         note: _builtins.str = ...,
         standing: _abc.Iterable[_builtins.str] | None = ...,
+        taint: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "note", b"note", "original", b"original", "resolved", b"resolved", "standing", b"standing", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "note", b"note", "original", b"original", "resolved", b"resolved", "standing", b"standing", "taint", b"taint", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -813,7 +819,7 @@ Global___ChildRunEnded: _TypeAlias = ChildRunEnded  # noqa: Y015
 
 @_typing.final
 class PolicyDecided(_message.Message):
-    """The policy allowed, asked or denied."""
+    """The policy allowed, asked or denied. Recorded with the outcome of the call."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -825,6 +831,8 @@ class PolicyDecided(_message.Message):
     POLICY_VERSION_FIELD_NUMBER: _builtins.int
     TAINTED_FIELD_NUMBER: _builtins.int
     FACTS_JSON_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    ADDS_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
     """The step."""
     verdict: Global___PolicyVerdict.ValueType
@@ -839,9 +847,15 @@ class PolicyDecided(_message.Message):
     """Whether the run had read untrusted data."""
     facts_json: _builtins.str
     """The facts on which the decision is based, a JSON object as text."""
+    reason: _builtins.str
+    """The reason, for people."""
     @_builtins.property
     def call(self) -> _tools_pb2.ToolCall:
-        """The call."""
+        """The call without its arguments, which are in StepStarted."""
+
+    @_builtins.property
+    def adds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Untrusted sources that the call reads. They taint the run from here on."""
 
     def __init__(
         self,
@@ -854,10 +868,12 @@ class PolicyDecided(_message.Message):
         policy_version: _builtins.str = ...,
         tainted: _builtins.bool = ...,
         facts_json: _builtins.str = ...,
+        reason: _builtins.str = ...,
+        adds: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["call", b"call"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["call", b"call", "effect", b"effect", "facts_json", b"facts_json", "policy_version", b"policy_version", "rule", b"rule", "step_id", b"step_id", "tainted", b"tainted", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["adds", b"adds", "call", b"call", "effect", b"effect", "facts_json", b"facts_json", "policy_version", b"policy_version", "reason", b"reason", "rule", b"rule", "step_id", b"step_id", "tainted", b"tainted", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -870,18 +886,28 @@ class ApprovalRequested(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     APPROVAL_FIELD_NUMBER: _builtins.int
+    STEP_ID_FIELD_NUMBER: _builtins.int
+    USED_FIELD_NUMBER: _builtins.int
+    step_id: _builtins.str
+    """The step that waits from here on."""
     @_builtins.property
     def approval(self) -> _parts_pb2.ApprovalRequest:
-        """The approval."""
+        """The approval. A repeat adds a step that waits for it as well."""
+
+    @_builtins.property
+    def used(self) -> _parts_pb2.Amounts:
+        """The amounts used by the step so far."""
 
     def __init__(
         self,
         *,
         approval: _parts_pb2.ApprovalRequest | None = ...,
+        step_id: _builtins.str = ...,
+        used: _parts_pb2.Amounts | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "step_id", b"step_id", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -896,10 +922,19 @@ class ApprovalDecided(_message.Message):
     APPROVAL_ID_FIELD_NUMBER: _builtins.int
     APPROVED_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    SCOPE_FIELD_NUMBER: _builtins.int
+    EXPIRED_FIELD_NUMBER: _builtins.int
     approval_id: _builtins.str
     """The approval."""
     approved: _builtins.bool
     """Whether it was given."""
+    digest: _builtins.str
+    """The digest that the person was shown."""
+    scope: _parts_pb2.ApprovalScope.ValueType
+    """What it covers, if it was given."""
+    expired: _builtins.bool
+    """Whether it timed out."""
     @_builtins.property
     def owner(self) -> _parts_pb2.Owner:
         """The person's process. Not set: it timed out."""
@@ -910,10 +945,13 @@ class ApprovalDecided(_message.Message):
         approval_id: _builtins.str = ...,
         approved: _builtins.bool = ...,
         owner: _parts_pb2.Owner | None = ...,
+        digest: _builtins.str = ...,
+        scope: _parts_pb2.ApprovalScope.ValueType = ...,
+        expired: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "approved", b"approved", "owner", b"owner"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "approved", b"approved", "digest", b"digest", "expired", b"expired", "owner", b"owner", "scope", b"scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x61\x65ond/api/v1/memory.proto\x12\x0c\x61\x65ond.api.v1\".\n\x0bMemoryEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x12\n\nvalue_json\x18\x02 \x01(\t\"O\n\x12WriteMemoryRequest\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x12\n\nvalue_json\x18\x02 \x01(\t\x12\x10\n\x03uid\x18\x03 \x01(\rH\x00\x88\x01\x01\x42\x06\n\x04_uid\"\x15\n\x13WriteMemoryResponse\":\n\x11ReadMemoryRequest\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x10\n\x03uid\x18\x02 \x01(\rH\x00\x88\x01\x01\x42\x06\n\x04_uid\">\n\x12ReadMemoryResponse\x12(\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x19.aeond.api.v1.MemoryEntry\"f\n\x13SearchMemoryRequest\x12\x0e\n\x06prefix\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\x12\x10\n\x03uid\x18\x04 \x01(\rH\x00\x88\x01\x01\x42\x06\n\x04_uid\"[\n\x14SearchMemoryResponse\x12*\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x19.aeond.api.v1.MemoryEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"<\n\x13\x44\x65leteMemoryRequest\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x10\n\x03uid\x18\x02 \x01(\rH\x00\x88\x01\x01\x42\x06\n\x04_uid\"\'\n\x14\x44\x65leteMemoryResponse\x12\x0f\n\x07\x65xisted\x18\x01 \x01(\x08\x32\xe2\x02\n\rMemoryService\x12R\n\x0bWriteMemory\x12 .aeond.api.v1.WriteMemoryRequest\x1a!.aeond.api.v1.WriteMemoryResponse\x12O\n\nReadMemory\x12\x1f.aeond.api.v1.ReadMemoryRequest\x1a .aeond.api.v1.ReadMemoryResponse\x12U\n\x0cSearchMemory\x12!.aeond.api.v1.SearchMemoryRequest\x1a\".aeond.api.v1.SearchMemoryResponse\x12U\n\x0c\x44\x65leteMemory\x12!.aeond.api.v1.DeleteMemoryRequest\x1a\".aeond.api.v1.DeleteMemoryResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x61\x65ond/api/v1/memory.proto\x12\x0c\x61\x65ond.api.v1\"M\n\x0bMemoryEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x12\n\nvalue_json\x18\x02 \x01(\t\x12\x0e\n\x06run_id\x18\x03 \x01(\t\x12\r\n\x05taint\x18\x04 \x03(\t\"O\n\x12WriteMemoryRequest\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x12\n\nvalue_json\x18\x02 \x01(\t\x12\x10\n\x03uid\x18\x03 \x01(\rH\x00\x88\x01\x01\x42\x06\n\x04_uid\"\x15\n\x13WriteMemoryResponse\":\n\x11ReadMemoryRequest\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x10\n\x03uid\x18\x02 \x01(\rH\x00\x88\x01\x01\x42\x06\n\x04_uid\">\n\x12ReadMemoryResponse\x12(\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x19.aeond.api.v1.MemoryEntry\"f\n\x13SearchMemoryRequest\x12\x0e\n\x06prefix\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\x12\x10\n\x03uid\x18\x04 \x01(\rH\x00\x88\x01\x01\x42\x06\n\x04_uid\"[\n\x14SearchMemoryResponse\x12*\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x19.aeond.api.v1.MemoryEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"<\n\x13\x44\x65leteMemoryRequest\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x10\n\x03uid\x18\x02 \x01(\rH\x00\x88\x01\x01\x42\x06\n\x04_uid\"\'\n\x14\x44\x65leteMemoryResponse\x12\x0f\n\x07\x65xisted\x18\x01 \x01(\x08\x32\xe2\x02\n\rMemoryService\x12R\n\x0bWriteMemory\x12 .aeond.api.v1.WriteMemoryRequest\x1a!.aeond.api.v1.WriteMemoryResponse\x12O\n\nReadMemory\x12\x1f.aeond.api.v1.ReadMemoryRequest\x1a .aeond.api.v1.ReadMemoryResponse\x12U\n\x0cSearchMemory\x12!.aeond.api.v1.SearchMemoryRequest\x1a\".aeond.api.v1.SearchMemoryResponse\x12U\n\x0c\x44\x65leteMemory\x12!.aeond.api.v1.DeleteMemoryRequest\x1a\".aeond.api.v1.DeleteMemoryResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,23 +32,23 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'aeond.api.v1.memory_pb2', _
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_MEMORYENTRY']._serialized_start=43
-  _globals['_MEMORYENTRY']._serialized_end=89
-  _globals['_WRITEMEMORYREQUEST']._serialized_start=91
-  _globals['_WRITEMEMORYREQUEST']._serialized_end=170
-  _globals['_WRITEMEMORYRESPONSE']._serialized_start=172
-  _globals['_WRITEMEMORYRESPONSE']._serialized_end=193
-  _globals['_READMEMORYREQUEST']._serialized_start=195
-  _globals['_READMEMORYREQUEST']._serialized_end=253
-  _globals['_READMEMORYRESPONSE']._serialized_start=255
-  _globals['_READMEMORYRESPONSE']._serialized_end=317
-  _globals['_SEARCHMEMORYREQUEST']._serialized_start=319
-  _globals['_SEARCHMEMORYREQUEST']._serialized_end=421
-  _globals['_SEARCHMEMORYRESPONSE']._serialized_start=423
-  _globals['_SEARCHMEMORYRESPONSE']._serialized_end=514
-  _globals['_DELETEMEMORYREQUEST']._serialized_start=516
-  _globals['_DELETEMEMORYREQUEST']._serialized_end=576
-  _globals['_DELETEMEMORYRESPONSE']._serialized_start=578
-  _globals['_DELETEMEMORYRESPONSE']._serialized_end=617
-  _globals['_MEMORYSERVICE']._serialized_start=620
-  _globals['_MEMORYSERVICE']._serialized_end=974
+  _globals['_MEMORYENTRY']._serialized_end=120
+  _globals['_WRITEMEMORYREQUEST']._serialized_start=122
+  _globals['_WRITEMEMORYREQUEST']._serialized_end=201
+  _globals['_WRITEMEMORYRESPONSE']._serialized_start=203
+  _globals['_WRITEMEMORYRESPONSE']._serialized_end=224
+  _globals['_READMEMORYREQUEST']._serialized_start=226
+  _globals['_READMEMORYREQUEST']._serialized_end=284
+  _globals['_READMEMORYRESPONSE']._serialized_start=286
+  _globals['_READMEMORYRESPONSE']._serialized_end=348
+  _globals['_SEARCHMEMORYREQUEST']._serialized_start=350
+  _globals['_SEARCHMEMORYREQUEST']._serialized_end=452
+  _globals['_SEARCHMEMORYRESPONSE']._serialized_start=454
+  _globals['_SEARCHMEMORYRESPONSE']._serialized_end=545
+  _globals['_DELETEMEMORYREQUEST']._serialized_start=547
+  _globals['_DELETEMEMORYREQUEST']._serialized_end=607
+  _globals['_DELETEMEMORYRESPONSE']._serialized_start=609
+  _globals['_DELETEMEMORYRESPONSE']._serialized_end=648
+  _globals['_MEMORYSERVICE']._serialized_start=651
+  _globals['_MEMORYSERVICE']._serialized_end=1005
 # @@protoc_insertion_point(module_scope)

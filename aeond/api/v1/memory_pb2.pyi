@@ -26,19 +26,29 @@ class MemoryEntry(_message.Message):
 
     KEY_FIELD_NUMBER: _builtins.int
     VALUE_JSON_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    TAINT_FIELD_NUMBER: _builtins.int
     key: _builtins.str
     """1 to 512 characters."""
     value_json: _builtins.str
     """The value as JSON text; never empty."""
+    run_id: _builtins.str
+    """The run that wrote it. Empty: a client wrote it directly, or a version that did not record this."""
+    @_builtins.property
+    def taint(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Untrusted sources that the writing run had read. Empty: none."""
+
     def __init__(
         self,
         *,
         key: _builtins.str = ...,
         value_json: _builtins.str = ...,
+        run_id: _builtins.str = ...,
+        taint: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value_json", b"value_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "run_id", b"run_id", "taint", b"taint", "value_json", b"value_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -36,7 +36,7 @@ class _RunStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RunState.Val
     RUN_STATE_RUNNING: _RunState.ValueType  # 2
     """Active."""
     RUN_STATE_AWAITING_INPUT: _RunState.ValueType  # 3
-    """A person must answer a question: see AnswerRun."""
+    """A person must answer a question (see AnswerRun) or decide about tool calls (see DecideRun)."""
     RUN_STATE_SUSPENDED: _RunState.ValueType  # 4
     """Waits for a decision (see DecideRun) or for disk space."""
     RUN_STATE_SUCCEEDED: _RunState.ValueType  # 5
@@ -58,7 +58,7 @@ RUN_STATE_PENDING: RunState.ValueType  # 1
 RUN_STATE_RUNNING: RunState.ValueType  # 2
 """Active."""
 RUN_STATE_AWAITING_INPUT: RunState.ValueType  # 3
-"""A person must answer a question: see AnswerRun."""
+"""A person must answer a question (see AnswerRun) or decide about tool calls (see DecideRun)."""
 RUN_STATE_SUSPENDED: RunState.ValueType  # 4
 """Waits for a decision (see DecideRun) or for disk space."""
 RUN_STATE_SUCCEEDED: RunState.ValueType  # 5
@@ -303,6 +303,38 @@ RESOLUTION_ABORT: Resolution.ValueType  # 3
 """Mark it as failed; for a whole run: end it."""
 Global___Resolution: _TypeAlias = Resolution  # noqa: Y015
 
+class _ApprovalScope:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ApprovalScopeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ApprovalScope.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    APPROVAL_SCOPE_UNSPECIFIED: _ApprovalScope.ValueType  # 0
+    """In a decision: once."""
+    APPROVAL_SCOPE_ONCE: _ApprovalScope.ValueType  # 1
+    """Exactly the calls shown, each in its own step."""
+    APPROVAL_SCOPE_RUN: _ApprovalScope.ValueType  # 2
+    """The tools shown, with any arguments."""
+    APPROVAL_SCOPE_FOLDER: _ApprovalScope.ValueType  # 3
+    """The tools shown, on files in the folders shown."""
+    APPROVAL_SCOPE_HOST: _ApprovalScope.ValueType  # 4
+    """The tools shown, with the hosts shown."""
+
+class ApprovalScope(_ApprovalScope, metaclass=_ApprovalScopeEnumTypeWrapper):
+    """What an approval covers. Every scope ends with the run."""
+
+APPROVAL_SCOPE_UNSPECIFIED: ApprovalScope.ValueType  # 0
+"""In a decision: once."""
+APPROVAL_SCOPE_ONCE: ApprovalScope.ValueType  # 1
+"""Exactly the calls shown, each in its own step."""
+APPROVAL_SCOPE_RUN: ApprovalScope.ValueType  # 2
+"""The tools shown, with any arguments."""
+APPROVAL_SCOPE_FOLDER: ApprovalScope.ValueType  # 3
+"""The tools shown, on files in the folders shown."""
+APPROVAL_SCOPE_HOST: ApprovalScope.ValueType  # 4
+"""The tools shown, with the hosts shown."""
+Global___ApprovalScope: _TypeAlias = ApprovalScope  # noqa: Y015
+
 @_typing.final
 class Owner(_message.Message):
     """The requesting process as reported by the Linux kernel."""
@@ -396,6 +428,7 @@ class RunRequest(_message.Message):
     PARALLEL_STEPS_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
+    UNATTENDED_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The request in plain language, 1 to 100,000 characters."""
     request_id: _builtins.str
@@ -412,6 +445,8 @@ class RunRequest(_message.Message):
     """The model for all its steps, which must be downloaded. Empty: the one that was loaded last when a step
     runs, or the default one.
     """
+    unattended: _builtins.bool
+    """Whether the run is suspended as soon as a call needs approval. False: only if nobody watches it for a while."""
     @_builtins.property
     def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """Free words chosen by the client, returned unchanged and never interpreted."""
@@ -426,10 +461,11 @@ class RunRequest(_message.Message):
         parallel_steps: _builtins.int = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         model: _builtins.str = ...,
+        unattended: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["labels", b"labels", "model", b"model", "parallel_steps", b"parallel_steps", "request_id", b"request_id", "session_id", b"session_id", "text", b"text", "workspace", b"workspace"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["labels", b"labels", "model", b"model", "parallel_steps", b"parallel_steps", "request_id", b"request_id", "session_id", b"session_id", "text", b"text", "unattended", b"unattended", "workspace", b"workspace"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -766,12 +802,25 @@ class ApprovalRequest(_message.Message):
     DIGEST_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    PREVIEWS_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
+    FOLDERS_FIELD_NUMBER: _builtins.int
+    HOSTS_FIELD_NUMBER: _builtins.int
+    REQUESTED_TIME_FIELD_NUMBER: _builtins.int
+    EXPIRE_SECONDS_FIELD_NUMBER: _builtins.int
+    UNATTENDED_FIELD_NUMBER: _builtins.int
+    DIGESTS_FIELD_NUMBER: _builtins.int
+    KINDS_FIELD_NUMBER: _builtins.int
     approval_id: _builtins.str
     """Unique in the run."""
     digest: _builtins.str
     """Identifies calls, policy and sandbox. An approval with another digest is rejected."""
     message: _builtins.str
     """The reason for asking, for people."""
+    expire_seconds: _builtins.float
+    """How long it is open, in seconds. 0: without limit."""
+    unattended: _builtins.bool
+    """Whether the run was to be unattended, and is suspended at once."""
     @_builtins.property
     def step_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The steps."""
@@ -782,7 +831,35 @@ class ApprovalRequest(_message.Message):
 
     @_builtins.property
     def expire_time(self) -> _timestamp_pb2.Timestamp:
-        """The time after which it counts as denied. Not set: never."""
+        """The time after which it counts as denied; it does not pass while the run is suspended. Not set: never."""
+
+    @_builtins.property
+    def previews(self) -> _containers.RepeatedCompositeFieldContainer[Global___CallPreview]:
+        """What each call would do, in their order."""
+
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedScalarFieldContainer[Global___ApprovalScope.ValueType]:
+        """The scopes with which it may be approved."""
+
+    @_builtins.property
+    def folders(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The folders that APPROVAL_SCOPE_FOLDER covers. Empty: the calls touch no files."""
+
+    @_builtins.property
+    def hosts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The hosts that APPROVAL_SCOPE_HOST covers. Empty: the calls contact none."""
+
+    @_builtins.property
+    def requested_time(self) -> _timestamp_pb2.Timestamp:
+        """The time of the request."""
+
+    @_builtins.property
+    def digests(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Identifies each call, in their order."""
+
+    @_builtins.property
+    def kinds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Identifies each call without its arguments, in their order."""
 
     def __init__(
         self,
@@ -793,14 +870,67 @@ class ApprovalRequest(_message.Message):
         digest: _builtins.str = ...,
         message: _builtins.str = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
+        previews: _abc.Iterable[Global___CallPreview] | None = ...,
+        scopes: _abc.Iterable[Global___ApprovalScope.ValueType] | None = ...,
+        folders: _abc.Iterable[_builtins.str] | None = ...,
+        hosts: _abc.Iterable[_builtins.str] | None = ...,
+        requested_time: _timestamp_pb2.Timestamp | None = ...,
+        expire_seconds: _builtins.float = ...,
+        unattended: _builtins.bool = ...,
+        digests: _abc.Iterable[_builtins.str] | None = ...,
+        kinds: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time", "requested_time", b"requested_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "calls", b"calls", "digest", b"digest", "expire_time", b"expire_time", "message", b"message", "step_ids", b"step_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "calls", b"calls", "digest", b"digest", "digests", b"digests", "expire_seconds", b"expire_seconds", "expire_time", b"expire_time", "folders", b"folders", "hosts", b"hosts", "kinds", b"kinds", "message", b"message", "previews", b"previews", "requested_time", b"requested_time", "scopes", b"scopes", "step_ids", b"step_ids", "unattended", b"unattended"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ApprovalRequest: _TypeAlias = ApprovalRequest  # noqa: Y015
+
+@_typing.final
+class CallPreview(_message.Message):
+    """What a call would do, by the account of its tool. The texts come from files and models: escape them for display."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DIFF_FIELD_NUMBER: _builtins.int
+    SOURCE_FIELD_NUMBER: _builtins.int
+    TARGET_FIELD_NUMBER: _builtins.int
+    COMMAND_FIELD_NUMBER: _builtins.int
+    HOST_FIELD_NUMBER: _builtins.int
+    PROBLEM_FIELD_NUMBER: _builtins.int
+    diff: _builtins.str
+    """A unified diff of the changed file. Empty: no file is changed, or see problem."""
+    source: _builtins.str
+    """What is moved or deleted. Empty: nothing."""
+    target: _builtins.str
+    """The path that is written, or the new place of source. Empty: none."""
+    host: _builtins.str
+    """The host and port that is contacted. Empty: none."""
+    problem: _builtins.str
+    """Why the preview is incomplete. Empty: it is complete, or the tool gives none."""
+    @_builtins.property
+    def command(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The command with its arguments. Empty: none is run."""
+
+    def __init__(
+        self,
+        *,
+        diff: _builtins.str = ...,
+        source: _builtins.str = ...,
+        target: _builtins.str = ...,
+        command: _abc.Iterable[_builtins.str] | None = ...,
+        host: _builtins.str = ...,
+        problem: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["command", b"command", "diff", b"diff", "host", b"host", "problem", b"problem", "source", b"source", "target", b"target"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CallPreview: _TypeAlias = CallPreview  # noqa: Y015
 
 @_typing.final
 class ModelUse(_message.Message):

@@ -59,6 +59,7 @@ class Run(_message.Message):
     ROUTE_FIELD_NUMBER: _builtins.int
     PARKED_FIELD_NUMBER: _builtins.int
     EFFECTS_FIELD_NUMBER: _builtins.int
+    TAINT_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run's id; ids sort by creation."""
     state: _parts_pb2.RunState.ValueType
@@ -147,6 +148,10 @@ class Run(_message.Message):
     def effects(self) -> _containers.RepeatedCompositeFieldContainer[_tools_pb2.RecordedEffect]:
         """The changes made so far by the run and its child runs, in order, at most 256. Empty: no tool reported a change."""
 
+    @_builtins.property
+    def taint(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Untrusted sources that the run has read, sorted, at most 16. Empty: the run is not tainted."""
+
     def __init__(
         self,
         *,
@@ -180,10 +185,11 @@ class Run(_message.Message):
         route: _judgements_pb2.Route.ValueType = ...,
         parked: _builtins.bool = ...,
         effects: _abc.Iterable[_tools_pb2.RecordedEffect] | None = ...,
+        taint: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "budget", b"budget", "changed_time", b"changed_time", "created_time", b"created_time", "owner", b"owner", "problem", b"problem", "profile", b"profile", "request", b"request", "reserved", b"reserved", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "approvals", b"approvals", "budget", b"budget", "cancel_requested", b"cancel_requested", "changed_time", b"changed_time", "crashes", b"crashes", "created_time", b"created_time", "depth", b"depth", "effects", b"effects", "elapsed_seconds", b"elapsed_seconds", "exhausted", b"exhausted", "goal", b"goal", "last_seq", b"last_seq", "owner", b"owner", "parent_run_id", b"parent_run_id", "parked", b"parked", "pass_index", b"pass_index", "phase", b"phase", "plan_source", b"plan_source", "problem", b"problem", "profile", b"profile", "questions", b"questions", "request", b"request", "reserved", b"reserved", "route", b"route", "run_id", b"run_id", "state", b"state", "steps", b"steps", "suspend_reason", b"suspend_reason", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "approvals", b"approvals", "budget", b"budget", "cancel_requested", b"cancel_requested", "changed_time", b"changed_time", "crashes", b"crashes", "created_time", b"created_time", "depth", b"depth", "effects", b"effects", "elapsed_seconds", b"elapsed_seconds", "exhausted", b"exhausted", "goal", b"goal", "last_seq", b"last_seq", "owner", b"owner", "parent_run_id", b"parent_run_id", "parked", b"parked", "pass_index", b"pass_index", "phase", b"phase", "plan_source", b"plan_source", "problem", b"problem", "profile", b"profile", "questions", b"questions", "request", b"request", "reserved", b"reserved", "route", b"route", "run_id", b"run_id", "state", b"state", "steps", b"steps", "suspend_reason", b"suspend_reason", "taint", b"taint", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -751,22 +757,26 @@ class ApprovalDecision(_message.Message):
     APPROVAL_ID_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
     APPROVED_FIELD_NUMBER: _builtins.int
+    SCOPE_FIELD_NUMBER: _builtins.int
     approval_id: _builtins.str
     """The approval; must not be empty."""
     digest: _builtins.str
     """The digest that was shown; an approval of anything else is rejected."""
     approved: _builtins.bool
     """Whether it is approved."""
+    scope: _parts_pb2.ApprovalScope.ValueType
+    """What the approval covers, one of the scopes offered."""
     def __init__(
         self,
         *,
         approval_id: _builtins.str = ...,
         digest: _builtins.str = ...,
         approved: _builtins.bool = ...,
+        scope: _parts_pb2.ApprovalScope.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "approved", b"approved", "digest", b"digest"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "approved", b"approved", "digest", b"digest", "scope", b"scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -165,7 +165,8 @@ class RunServiceServicer:
     def DecideRun(self, request, context):
         """Resolves a pending decision (an interrupted step, a run suspended after crashes, an approval) and returns
         once the decision is on disk. FAILED_PRECONDITION (NOTHING_TO_DECIDE) if nothing waits for it, and
-        therefore also for a repeat.
+        therefore also for a repeat. INVALID_ARGUMENT for an approval with another digest (DIGEST_MISMATCH) or a scope
+        that it does not offer (SCOPE_NOT_OFFERED).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -72,7 +72,8 @@ class RunServiceStub:
     DecideRun: _grpc.UnaryUnaryMultiCallable[_runs_pb2.DecideRunRequest, _runs_pb2.DecideRunResponse]
     """Resolves a pending decision (an interrupted step, a run suspended after crashes, an approval) and returns
     once the decision is on disk. FAILED_PRECONDITION (NOTHING_TO_DECIDE) if nothing waits for it, and
-    therefore also for a repeat.
+    therefore also for a repeat. INVALID_ARGUMENT for an approval with another digest (DIGEST_MISMATCH) or a scope
+    that it does not offer (SCOPE_NOT_OFFERED).
     """
     ForkRun: _grpc.UnaryUnaryMultiCallable[_runs_pb2.ForkRunRequest, _runs_pb2.ForkRunResponse]
     """Creates a run that copies the events of another run up to a chosen one and continues from there, in the
@@ -134,7 +135,8 @@ class RunServiceAsyncStub(RunServiceStub):
     DecideRun: _aio.UnaryUnaryMultiCallable[_runs_pb2.DecideRunRequest, _runs_pb2.DecideRunResponse]  # type: ignore[assignment]
     """Resolves a pending decision (an interrupted step, a run suspended after crashes, an approval) and returns
     once the decision is on disk. FAILED_PRECONDITION (NOTHING_TO_DECIDE) if nothing waits for it, and
-    therefore also for a repeat.
+    therefore also for a repeat. INVALID_ARGUMENT for an approval with another digest (DIGEST_MISMATCH) or a scope
+    that it does not offer (SCOPE_NOT_OFFERED).
     """
     ForkRun: _aio.UnaryUnaryMultiCallable[_runs_pb2.ForkRunRequest, _runs_pb2.ForkRunResponse]  # type: ignore[assignment]
     """Creates a run that copies the events of another run up to a chosen one and continues from there, in the
@@ -241,7 +243,8 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_runs_pb2.DecideRunResponse, _abc.Awaitable[_runs_pb2.DecideRunResponse]]:
         """Resolves a pending decision (an interrupted step, a run suspended after crashes, an approval) and returns
         once the decision is on disk. FAILED_PRECONDITION (NOTHING_TO_DECIDE) if nothing waits for it, and
-        therefore also for a repeat.
+        therefore also for a repeat. INVALID_ARGUMENT for an approval with another digest (DIGEST_MISMATCH) or a scope
+        that it does not offer (SCOPE_NOT_OFFERED).
         """
 
     @_abc_1.abstractmethod

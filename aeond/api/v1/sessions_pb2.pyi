@@ -475,6 +475,7 @@ class PreviewContextResponse(_message.Message):
     KEPT_FIELD_NUMBER: _builtins.int
     DIGESTED_COUNT_FIELD_NUMBER: _builtins.int
     WHOLE_COUNT_FIELD_NUMBER: _builtins.int
+    TAINT_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The context as the model reads it. Empty: there are no messages yet."""
     tokens: _builtins.int
@@ -491,6 +492,10 @@ class PreviewContextResponse(_message.Message):
         binding statements, open questions. Empty: all exchanges are included in full.
         """
 
+    @_builtins.property
+    def taint(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Untrusted sources that runs of the session have read: they taint a run that gets this context. Empty: none."""
+
     def __init__(
         self,
         *,
@@ -500,10 +505,11 @@ class PreviewContextResponse(_message.Message):
         kept: _abc.Iterable[_builtins.str] | None = ...,
         digested_count: _builtins.int = ...,
         whole_count: _builtins.int = ...,
+        taint: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digested_count", b"digested_count", "kept", b"kept", "max_tokens", b"max_tokens", "text", b"text", "tokens", b"tokens", "whole_count", b"whole_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digested_count", b"digested_count", "kept", b"kept", "max_tokens", b"max_tokens", "taint", b"taint", "text", b"text", "tokens", b"tokens", "whole_count", b"whole_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

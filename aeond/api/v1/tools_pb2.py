@@ -24,17 +24,17 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x61\x65ond/api/v1/tools.proto\x12\x0c\x61\x65ond.api.v1\"\xa1\x02\n\x08ToolSpec\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x19\n\x11input_schema_json\x18\x03 \x01(\t\x12\x1a\n\x12output_schema_json\x18\x04 \x01(\t\x12$\n\x06\x65\x66\x66\x65\x63t\x18\x05 \x01(\x0e\x32\x14.aeond.api.v1.Effect\x12\x12\n\nidempotent\x18\x06 \x01(\x08\x12\x14\n\x0c\x65xample_json\x18\x07 \x01(\t\x12\x17\n\x0ftimeout_seconds\x18\x08 \x01(\x01\x12\x18\n\x10max_output_bytes\x18\t \x01(\x03\x12(\n\x08recovery\x18\n \x01(\x0e\x32\x16.aeond.api.v1.Recovery\x12\x0e\n\x06source\x18\x0b \x01(\t\"A\n\x08ToolCall\x12\x0c\n\x04tool\x18\x01 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x02 \x01(\t\x12\x0f\n\x07\x63\x61ll_id\x18\x03 \x01(\t\">\n\x0eRecordedEffect\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0e\n\x06target\x18\x02 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x03 \x01(\t\"\x95\x01\n\nToolResult\x12\x0f\n\x07success\x18\x01 \x01(\x08\x12\x11\n\tdata_json\x18\x02 \x01(\t\x12\r\n\x05\x65rror\x18\x03 \x01(\t\x12\x0e\n\x06reason\x18\x04 \x01(\t\x12\x15\n\rmetadata_json\x18\x05 \x01(\t\x12-\n\x07\x65\x66\x66\x65\x63ts\x18\x06 \x03(\x0b\x32\x1c.aeond.api.v1.RecordedEffect\"9\n\x10ListToolsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"S\n\x11ListToolsResponse\x12%\n\x05tools\x18\x01 \x03(\x0b\x32\x16.aeond.api.v1.ToolSpec\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x1e\n\x0eGetToolRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"7\n\x0fGetToolResponse\x12$\n\x04tool\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.ToolSpec\"L\n\x11InvokeToolRequest\x12$\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.ToolCall\x12\x11\n\tworkspace\x18\x02 \x01(\t\">\n\x12InvokeToolResponse\x12(\n\x06result\x18\x01 \x01(\x0b\x32\x18.aeond.api.v1.ToolResult\"v\n\x11ServeToolsRequest\x12(\n\x05offer\x18\x01 \x01(\x0b\x32\x17.aeond.api.v1.ToolOfferH\x00\x12,\n\x05\x65nded\x18\x02 \x01(\x0b\x32\x1b.aeond.api.v1.ToolCallEndedH\x00\x42\t\n\x07message\"\xbc\x01\n\x12ServeToolsResponse\x12\x33\n\x08\x61\x63\x63\x65pted\x18\x01 \x01(\x0b\x32\x1f.aeond.api.v1.ToolOfferAcceptedH\x00\x12\x30\n\x07started\x18\x02 \x01(\x0b\x32\x1d.aeond.api.v1.ToolCallStartedH\x00\x12\x34\n\tcancelled\x18\x03 \x01(\x0b\x32\x1f.aeond.api.v1.ToolCallCancelledH\x00\x42\t\n\x07message\"B\n\tToolOffer\x12\x0e\n\x06source\x18\x01 \x01(\t\x12%\n\x05tools\x18\x02 \x03(\x0b\x32\x16.aeond.api.v1.ToolSpec\"\"\n\x11ToolOfferAccepted\x12\r\n\x05names\x18\x01 \x03(\t\"q\n\x0fToolCallStarted\x12$\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.ToolCall\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x0f\n\x07step_id\x18\x03 \x01(\t\x12\x17\n\x0ftimeout_seconds\x18\x04 \x01(\x01\"$\n\x11ToolCallCancelled\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\"J\n\rToolCallEnded\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12(\n\x06result\x18\x02 \x01(\x0b\x32\x18.aeond.api.v1.ToolResult*\xcc\x01\n\x06\x45\x66\x66\x65\x63t\x12\x16\n\x12\x45\x46\x46\x45\x43T_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x45\x46\x46\x45\x43T_PURE\x10\x01\x12\x0f\n\x0b\x45\x46\x46\x45\x43T_READ\x10\x02\x12\x1a\n\x16\x45\x46\x46\x45\x43T_WRITE_CONTAINED\x10\x03\x12\x18\n\x14\x45\x46\x46\x45\x43T_WRITE_OUTSIDE\x10\x04\x12\x19\n\x15\x45\x46\x46\x45\x43T_EXEC_CONTAINED\x10\x05\x12\x14\n\x10\x45\x46\x46\x45\x43T_EXEC_HOST\x10\x06\x12\x0e\n\nEFFECT_NET\x10\x07\x12\x11\n\rEFFECT_SECRET\x10\x08*b\n\x08Recovery\x12\x18\n\x14RECOVERY_UNSPECIFIED\x10\x00\x12\x12\n\x0eRECOVERY_RERUN\x10\x01\x12\x16\n\x12RECOVERY_RECONCILE\x10\x02\x12\x10\n\x0cRECOVERY_ASK\x10\x03\x32\xc9\x02\n\x0bToolService\x12L\n\tListTools\x12\x1e.aeond.api.v1.ListToolsRequest\x1a\x1f.aeond.api.v1.ListToolsResponse\x12\x46\n\x07GetTool\x12\x1c.aeond.api.v1.GetToolRequest\x1a\x1d.aeond.api.v1.GetToolResponse\x12O\n\nInvokeTool\x12\x1f.aeond.api.v1.InvokeToolRequest\x1a .aeond.api.v1.InvokeToolResponse\x12S\n\nServeTools\x12\x1f.aeond.api.v1.ServeToolsRequest\x1a .aeond.api.v1.ServeToolsResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x61\x65ond/api/v1/tools.proto\x12\x0c\x61\x65ond.api.v1\"\xa1\x02\n\x08ToolSpec\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x19\n\x11input_schema_json\x18\x03 \x01(\t\x12\x1a\n\x12output_schema_json\x18\x04 \x01(\t\x12$\n\x06\x65\x66\x66\x65\x63t\x18\x05 \x01(\x0e\x32\x14.aeond.api.v1.Effect\x12\x12\n\nidempotent\x18\x06 \x01(\x08\x12\x14\n\x0c\x65xample_json\x18\x07 \x01(\t\x12\x17\n\x0ftimeout_seconds\x18\x08 \x01(\x01\x12\x18\n\x10max_output_bytes\x18\t \x01(\x03\x12(\n\x08recovery\x18\n \x01(\x0e\x32\x16.aeond.api.v1.Recovery\x12\x0e\n\x06source\x18\x0b \x01(\t\"A\n\x08ToolCall\x12\x0c\n\x04tool\x18\x01 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x02 \x01(\t\x12\x0f\n\x07\x63\x61ll_id\x18\x03 \x01(\t\">\n\x0eRecordedEffect\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0e\n\x06target\x18\x02 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x03 \x01(\t\"\xa4\x01\n\nToolResult\x12\x0f\n\x07success\x18\x01 \x01(\x08\x12\x11\n\tdata_json\x18\x02 \x01(\t\x12\r\n\x05\x65rror\x18\x03 \x01(\t\x12\x0e\n\x06reason\x18\x04 \x01(\t\x12\x15\n\rmetadata_json\x18\x05 \x01(\t\x12-\n\x07\x65\x66\x66\x65\x63ts\x18\x06 \x03(\x0b\x32\x1c.aeond.api.v1.RecordedEffect\x12\r\n\x05taint\x18\x07 \x03(\t\"9\n\x10ListToolsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"S\n\x11ListToolsResponse\x12%\n\x05tools\x18\x01 \x03(\x0b\x32\x16.aeond.api.v1.ToolSpec\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x1e\n\x0eGetToolRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"7\n\x0fGetToolResponse\x12$\n\x04tool\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.ToolSpec\"L\n\x11InvokeToolRequest\x12$\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.ToolCall\x12\x11\n\tworkspace\x18\x02 \x01(\t\">\n\x12InvokeToolResponse\x12(\n\x06result\x18\x01 \x01(\x0b\x32\x18.aeond.api.v1.ToolResult\"v\n\x11ServeToolsRequest\x12(\n\x05offer\x18\x01 \x01(\x0b\x32\x17.aeond.api.v1.ToolOfferH\x00\x12,\n\x05\x65nded\x18\x02 \x01(\x0b\x32\x1b.aeond.api.v1.ToolCallEndedH\x00\x42\t\n\x07message\"\xbc\x01\n\x12ServeToolsResponse\x12\x33\n\x08\x61\x63\x63\x65pted\x18\x01 \x01(\x0b\x32\x1f.aeond.api.v1.ToolOfferAcceptedH\x00\x12\x30\n\x07started\x18\x02 \x01(\x0b\x32\x1d.aeond.api.v1.ToolCallStartedH\x00\x12\x34\n\tcancelled\x18\x03 \x01(\x0b\x32\x1f.aeond.api.v1.ToolCallCancelledH\x00\x42\t\n\x07message\"B\n\tToolOffer\x12\x0e\n\x06source\x18\x01 \x01(\t\x12%\n\x05tools\x18\x02 \x03(\x0b\x32\x16.aeond.api.v1.ToolSpec\"\"\n\x11ToolOfferAccepted\x12\r\n\x05names\x18\x01 \x03(\t\"q\n\x0fToolCallStarted\x12$\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.ToolCall\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x0f\n\x07step_id\x18\x03 \x01(\t\x12\x17\n\x0ftimeout_seconds\x18\x04 \x01(\x01\"$\n\x11ToolCallCancelled\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\"J\n\rToolCallEnded\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12(\n\x06result\x18\x02 \x01(\x0b\x32\x18.aeond.api.v1.ToolResult*\xf6\x01\n\x06\x45\x66\x66\x65\x63t\x12\x16\n\x12\x45\x46\x46\x45\x43T_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x45\x46\x46\x45\x43T_PURE\x10\x01\x12\x0f\n\x0b\x45\x46\x46\x45\x43T_READ\x10\x02\x12\x1a\n\x16\x45\x46\x46\x45\x43T_WRITE_CONTAINED\x10\x03\x12\x18\n\x14\x45\x46\x46\x45\x43T_WRITE_OUTSIDE\x10\x04\x12\x19\n\x15\x45\x46\x46\x45\x43T_EXEC_CONTAINED\x10\x05\x12\x14\n\x10\x45\x46\x46\x45\x43T_EXEC_HOST\x10\x06\x12\x0e\n\nEFFECT_NET\x10\x07\x12\x11\n\rEFFECT_SECRET\x10\x08\x12\x11\n\rEFFECT_MEMORY\x10\t\x12\x15\n\x11\x45\x46\x46\x45\x43T_UNDECLARED\x10\n*b\n\x08Recovery\x12\x18\n\x14RECOVERY_UNSPECIFIED\x10\x00\x12\x12\n\x0eRECOVERY_RERUN\x10\x01\x12\x16\n\x12RECOVERY_RECONCILE\x10\x02\x12\x10\n\x0cRECOVERY_ASK\x10\x03\x32\xc9\x02\n\x0bToolService\x12L\n\tListTools\x12\x1e.aeond.api.v1.ListToolsRequest\x1a\x1f.aeond.api.v1.ListToolsResponse\x12\x46\n\x07GetTool\x12\x1c.aeond.api.v1.GetToolRequest\x1a\x1d.aeond.api.v1.GetToolResponse\x12O\n\nInvokeTool\x12\x1f.aeond.api.v1.InvokeToolRequest\x1a .aeond.api.v1.InvokeToolResponse\x12S\n\nServeTools\x12\x1f.aeond.api.v1.ServeToolsRequest\x1a .aeond.api.v1.ServeToolsResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'aeond.api.v1.tools_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_EFFECT']._serialized_start=1637
-  _globals['_EFFECT']._serialized_end=1841
-  _globals['_RECOVERY']._serialized_start=1843
-  _globals['_RECOVERY']._serialized_end=1941
+  _globals['_EFFECT']._serialized_start=1652
+  _globals['_EFFECT']._serialized_end=1898
+  _globals['_RECOVERY']._serialized_start=1900
+  _globals['_RECOVERY']._serialized_end=1998
   _globals['_TOOLSPEC']._serialized_start=43
   _globals['_TOOLSPEC']._serialized_end=332
   _globals['_TOOLCALL']._serialized_start=334
@@ -42,33 +42,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RECORDEDEFFECT']._serialized_start=401
   _globals['_RECORDEDEFFECT']._serialized_end=463
   _globals['_TOOLRESULT']._serialized_start=466
-  _globals['_TOOLRESULT']._serialized_end=615
-  _globals['_LISTTOOLSREQUEST']._serialized_start=617
-  _globals['_LISTTOOLSREQUEST']._serialized_end=674
-  _globals['_LISTTOOLSRESPONSE']._serialized_start=676
-  _globals['_LISTTOOLSRESPONSE']._serialized_end=759
-  _globals['_GETTOOLREQUEST']._serialized_start=761
-  _globals['_GETTOOLREQUEST']._serialized_end=791
-  _globals['_GETTOOLRESPONSE']._serialized_start=793
-  _globals['_GETTOOLRESPONSE']._serialized_end=848
-  _globals['_INVOKETOOLREQUEST']._serialized_start=850
-  _globals['_INVOKETOOLREQUEST']._serialized_end=926
-  _globals['_INVOKETOOLRESPONSE']._serialized_start=928
-  _globals['_INVOKETOOLRESPONSE']._serialized_end=990
-  _globals['_SERVETOOLSREQUEST']._serialized_start=992
-  _globals['_SERVETOOLSREQUEST']._serialized_end=1110
-  _globals['_SERVETOOLSRESPONSE']._serialized_start=1113
-  _globals['_SERVETOOLSRESPONSE']._serialized_end=1301
-  _globals['_TOOLOFFER']._serialized_start=1303
-  _globals['_TOOLOFFER']._serialized_end=1369
-  _globals['_TOOLOFFERACCEPTED']._serialized_start=1371
-  _globals['_TOOLOFFERACCEPTED']._serialized_end=1405
-  _globals['_TOOLCALLSTARTED']._serialized_start=1407
-  _globals['_TOOLCALLSTARTED']._serialized_end=1520
-  _globals['_TOOLCALLCANCELLED']._serialized_start=1522
-  _globals['_TOOLCALLCANCELLED']._serialized_end=1558
-  _globals['_TOOLCALLENDED']._serialized_start=1560
-  _globals['_TOOLCALLENDED']._serialized_end=1634
-  _globals['_TOOLSERVICE']._serialized_start=1944
-  _globals['_TOOLSERVICE']._serialized_end=2273
+  _globals['_TOOLRESULT']._serialized_end=630
+  _globals['_LISTTOOLSREQUEST']._serialized_start=632
+  _globals['_LISTTOOLSREQUEST']._serialized_end=689
+  _globals['_LISTTOOLSRESPONSE']._serialized_start=691
+  _globals['_LISTTOOLSRESPONSE']._serialized_end=774
+  _globals['_GETTOOLREQUEST']._serialized_start=776
+  _globals['_GETTOOLREQUEST']._serialized_end=806
+  _globals['_GETTOOLRESPONSE']._serialized_start=808
+  _globals['_GETTOOLRESPONSE']._serialized_end=863
+  _globals['_INVOKETOOLREQUEST']._serialized_start=865
+  _globals['_INVOKETOOLREQUEST']._serialized_end=941
+  _globals['_INVOKETOOLRESPONSE']._serialized_start=943
+  _globals['_INVOKETOOLRESPONSE']._serialized_end=1005
+  _globals['_SERVETOOLSREQUEST']._serialized_start=1007
+  _globals['_SERVETOOLSREQUEST']._serialized_end=1125
+  _globals['_SERVETOOLSRESPONSE']._serialized_start=1128
+  _globals['_SERVETOOLSRESPONSE']._serialized_end=1316
+  _globals['_TOOLOFFER']._serialized_start=1318
+  _globals['_TOOLOFFER']._serialized_end=1384
+  _globals['_TOOLOFFERACCEPTED']._serialized_start=1386
+  _globals['_TOOLOFFERACCEPTED']._serialized_end=1420
+  _globals['_TOOLCALLSTARTED']._serialized_start=1422
+  _globals['_TOOLCALLSTARTED']._serialized_end=1535
+  _globals['_TOOLCALLCANCELLED']._serialized_start=1537
+  _globals['_TOOLCALLCANCELLED']._serialized_end=1573
+  _globals['_TOOLCALLENDED']._serialized_start=1575
+  _globals['_TOOLCALLENDED']._serialized_end=1649
+  _globals['_TOOLSERVICE']._serialized_start=2001
+  _globals['_TOOLSERVICE']._serialized_end=2330
 # @@protoc_insertion_point(module_scope)

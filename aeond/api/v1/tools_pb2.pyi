@@ -43,6 +43,10 @@ class _EffectEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Effect.ValueTy
     """Talks to the network."""
     EFFECT_SECRET: _Effect.ValueType  # 8
     """Touches secrets."""
+    EFFECT_MEMORY: _Effect.ValueType  # 9
+    """Changes the user's memory."""
+    EFFECT_UNDECLARED: _Effect.ValueType  # 10
+    """Not stated by the tool: treated as the worst of all."""
 
 class Effect(_Effect, metaclass=_EffectEnumTypeWrapper):
     """The effect of a call, declared by the tool, never by the model."""
@@ -65,6 +69,10 @@ EFFECT_NET: Effect.ValueType  # 7
 """Talks to the network."""
 EFFECT_SECRET: Effect.ValueType  # 8
 """Touches secrets."""
+EFFECT_MEMORY: Effect.ValueType  # 9
+"""Changes the user's memory."""
+EFFECT_UNDECLARED: Effect.ValueType  # 10
+"""Not stated by the tool: treated as the worst of all."""
 Global___Effect: _TypeAlias = Effect  # noqa: Y015
 
 class _Recovery:
@@ -232,6 +240,7 @@ class ToolResult(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     METADATA_JSON_FIELD_NUMBER: _builtins.int
     EFFECTS_FIELD_NUMBER: _builtins.int
+    TAINT_FIELD_NUMBER: _builtins.int
     success: _builtins.bool
     """Whether the call succeeded."""
     data_json: _builtins.str
@@ -246,6 +255,10 @@ class ToolResult(_message.Message):
     def effects(self) -> _containers.RepeatedCompositeFieldContainer[Global___RecordedEffect]:
         """The changes made by the call, in order. Empty: the tool reported none."""
 
+    @_builtins.property
+    def taint(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Untrusted sources of the result. Empty: none."""
+
     def __init__(
         self,
         *,
@@ -255,10 +268,11 @@ class ToolResult(_message.Message):
         reason: _builtins.str = ...,
         metadata_json: _builtins.str = ...,
         effects: _abc.Iterable[Global___RecordedEffect] | None = ...,
+        taint: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["data_json", b"data_json", "effects", b"effects", "error", b"error", "metadata_json", b"metadata_json", "reason", b"reason", "success", b"success"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["data_json", b"data_json", "effects", b"effects", "error", b"error", "metadata_json", b"metadata_json", "reason", b"reason", "success", b"success", "taint", b"taint"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -77,7 +77,8 @@ class ToolServiceServicer:
 
     def InvokeTool(self, request, context):
         """Calls a tool once, under the same checks as a step of a run, and returns when it has ended. A tool that
-        fails, times out or rejects its arguments is a result with success = false, not an error of the call.
+        fails, times out or rejects its arguments is a result with success = false, not an error of the call. So is one
+        that needs approval (APPROVAL_REQUIRED): only a run can wait for it.
         NOT_FOUND (TOOL_NOT_FOUND) if the tool does not exist. A repeat calls the tool again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

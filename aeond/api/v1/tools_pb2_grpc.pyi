@@ -39,7 +39,8 @@ class ToolServiceStub:
     """Returns one tool. NOT_FOUND (TOOL_NOT_FOUND) if it does not exist. Safe to repeat."""
     InvokeTool: _grpc.UnaryUnaryMultiCallable[_tools_pb2.InvokeToolRequest, _tools_pb2.InvokeToolResponse]
     """Calls a tool once, under the same checks as a step of a run, and returns when it has ended. A tool that
-    fails, times out or rejects its arguments is a result with success = false, not an error of the call.
+    fails, times out or rejects its arguments is a result with success = false, not an error of the call. So is one
+    that needs approval (APPROVAL_REQUIRED): only a run can wait for it.
     NOT_FOUND (TOOL_NOT_FOUND) if the tool does not exist. A repeat calls the tool again.
     """
     ServeTools: _grpc.StreamStreamMultiCallable[_tools_pb2.ServeToolsRequest, _tools_pb2.ServeToolsResponse]
@@ -59,7 +60,8 @@ class ToolServiceAsyncStub(ToolServiceStub):
     """Returns one tool. NOT_FOUND (TOOL_NOT_FOUND) if it does not exist. Safe to repeat."""
     InvokeTool: _aio.UnaryUnaryMultiCallable[_tools_pb2.InvokeToolRequest, _tools_pb2.InvokeToolResponse]  # type: ignore[assignment]
     """Calls a tool once, under the same checks as a step of a run, and returns when it has ended. A tool that
-    fails, times out or rejects its arguments is a result with success = false, not an error of the call.
+    fails, times out or rejects its arguments is a result with success = false, not an error of the call. So is one
+    that needs approval (APPROVAL_REQUIRED): only a run can wait for it.
     NOT_FOUND (TOOL_NOT_FOUND) if the tool does not exist. A repeat calls the tool again.
     """
     ServeTools: _aio.StreamStreamMultiCallable[_tools_pb2.ServeToolsRequest, _tools_pb2.ServeToolsResponse]  # type: ignore[assignment]
@@ -94,7 +96,8 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_tools_pb2.InvokeToolResponse, _abc.Awaitable[_tools_pb2.InvokeToolResponse]]:
         """Calls a tool once, under the same checks as a step of a run, and returns when it has ended. A tool that
-        fails, times out or rejects its arguments is a result with success = false, not an error of the call.
+        fails, times out or rejects its arguments is a result with success = false, not an error of the call. So is one
+        that needs approval (APPROVAL_REQUIRED): only a run can wait for it.
         NOT_FOUND (TOOL_NOT_FOUND) if the tool does not exist. A repeat calls the tool again.
         """
 

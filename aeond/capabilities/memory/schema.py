@@ -16,6 +16,7 @@ import apsw
 from aeond.capabilities.memory.entries import decode_value
 from aeond.capabilities.memory.relevance import plain_text
 from aeond.capabilities.sqlite_file import FileFormat
+from aeond.domain.facts import BY_CLIENT, FactSource
 from aeond.domain.names import folded, words_of
 from aeond.domain.values import JsonValue
 
@@ -44,6 +45,13 @@ _TABLES = """
         vector BLOB NOT NULL
     ) STRICT;
     """
+_SOURCES = """
+    CREATE TABLE sources (
+        entry_id INTEGER PRIMARY KEY REFERENCES entries ON DELETE CASCADE,
+        run_id TEXT NOT NULL,
+        taint TEXT NOT NULL
+    ) STRICT;
+    """
 
 
 def namespace_of(uid: int) -> str:
@@ -56,8 +64,11 @@ def form_of(key: str) -> str:
     return "".join(words_of(key)) or key
 
 
-def put(cursor: apsw.Cursor, namespace: str, key: str, text: str) -> None:
-    """Keeps a value, given as JSON text, under the key."""
+def put(
+    cursor: apsw.Cursor, namespace: str, key: str, text: str, source: FactSource | None = BY_CLIENT
+) -> None:
+    """Keeps a value, given as JSON text, and its source under the key. Without a source the table of sources is left
+    alone: versions before 3 have none."""
     entry_id = cursor.execute(
         "SELECT entry_id FROM entries WHERE namespace = ? AND key = ?", (namespace, key)
     ).get
@@ -70,6 +81,11 @@ def put(cursor: apsw.Cursor, namespace: str, key: str, text: str) -> None:
     else:
         cursor.execute("UPDATE entries SET value = ? WHERE entry_id = ?", (text, entry_id))
         _drop_index(cursor, entry_id)
+    if source is not None:
+        cursor.execute("DELETE FROM sources WHERE entry_id = ?", (entry_id,))
+    if source is not None and source != BY_CLIENT:
+        row = (entry_id, source.run_id, json.dumps(source.taint, ensure_ascii=False))
+        cursor.execute("INSERT INTO sources (entry_id, run_id, taint) VALUES (?, ?, ?)", row)
     words = index_text(key, decode_value(text))
     cursor.execute("INSERT INTO entry_words (rowid, text) VALUES (?, ?)", (entry_id, words))
     cursor.execute("INSERT INTO entry_parts (rowid, text) VALUES (?, ?)", (entry_id, words))
@@ -83,8 +99,19 @@ def remove(cursor: apsw.Cursor, namespace: str, key: str) -> bool:
     if entry_id is None:
         return False
     _drop_index(cursor, entry_id)
+    cursor.execute("DELETE FROM sources WHERE entry_id = ?", (entry_id,))
     cursor.execute("DELETE FROM entries WHERE entry_id = ?", (entry_id,))
     return True
+
+
+def sources_of(cursor: apsw.Cursor, namespace: str, keys: Sequence[str]) -> dict[str, FactSource]:
+    """The recorded sources of these keys, by key."""
+    rows = cursor.execute(
+        "SELECT key, run_id, taint FROM sources JOIN entries USING (entry_id) "
+        "WHERE namespace = ? AND key IN (SELECT value FROM json_each(?))",
+        (namespace, json.dumps(keys)),
+    )
+    return {key: FactSource(run_id, tuple(json.loads(taint))) for key, run_id, taint in rows}
 
 
 def vectors_of(
@@ -127,7 +154,7 @@ def _to_version_2(connection: apsw.Connection) -> None:
     cursor.execute(_TABLES)
     reading = connection.cursor()
     for namespace, key, text in reading.execute("SELECT namespace, key, value FROM old_entries"):
-        put(cursor, namespace, key, text)
+        put(cursor, namespace, key, text, None)
     cursor.execute("DROP TABLE old_entries")
 
 
@@ -135,12 +162,13 @@ def _to_version_3(connection: apsw.Connection) -> None:
     connection.execute(
         "UPDATE entries SET namespace = ? WHERE namespace = 'user'", (namespace_of(os.geteuid()),)
     )
+    connection.execute(_SOURCES)
 
 
 MEMORY = FileFormat(
     name="memory",
     application_id=0x61656D79,  # "aemy"
     version=3,
-    schema=_TABLES,
+    schema=_TABLES + _SOURCES,
     upgrades=(_to_version_2, _to_version_3),
 )

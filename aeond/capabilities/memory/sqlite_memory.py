@@ -28,10 +28,11 @@ from aeond.capabilities.memory.schema import (
     namespace_of,
     put,
     remove,
+    sources_of,
     vectors_of,
 )
 from aeond.capabilities.sqlite_access import SqliteAccess
-from aeond.domain.facts import Fact
+from aeond.domain.facts import BY_CLIENT, Fact, FactSource
 from aeond.domain.names import words_of
 from aeond.domain.values import JsonValue
 from aeond.errors import AeondError
@@ -86,10 +87,15 @@ class SqliteMemory:
         user._namespace = namespace_of(uid)  # noqa: SLF001 - its own class
         return user
 
-    async def write(self, key: str, value: JsonValue) -> None:
+    async def write(self, key: str, value: JsonValue, source: FactSource = BY_CLIENT) -> None:
         check_new_key(key)
         text = encode_value(value)
-        await self._file.change(lambda cursor: put(cursor, self._namespace, key, text))
+        await self._file.change(lambda cursor: put(cursor, self._namespace, key, text, source))
+
+    async def sources(self, keys: Sequence[str]) -> Mapping[str, FactSource]:
+        """See ports.Memory."""
+        known = [check_key(key) for key in keys[:MAX_FOUND]]
+        return await self._file.read(lambda cursor: sources_of(cursor, self._namespace, known))
 
     async def read(self, key: str) -> JsonValue | None:
         entry = (self._namespace, check_key(key))

@@ -32,7 +32,8 @@ def decode_digest(text: str) -> SessionDigest:
     if not text:
         return SessionDigest()
     fields = json.loads(text)
-    return SessionDigest(**{**fields, "kept": tuple(fields["kept"]), "questions": tuple(fields["questions"])})
+    lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+    return SessionDigest(**{**fields, **lists})
 
 
 def session_not_found(session_id: str) -> NotFoundError:

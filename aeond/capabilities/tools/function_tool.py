@@ -11,6 +11,8 @@ from aeond.capabilities.tools.model_schemas import model_schema
 from aeond.capabilities.tools.schemas import arguments_invalid
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.outcome import Problem
+from aeond.domain.plans.approvals import CallPreview
+from aeond.domain.policy import Target
 from aeond.domain.tools import Effect, ToolContext, ToolOutput, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 
@@ -24,6 +26,12 @@ Function = Callable[
 Probe = Callable[[Arguments, ToolContext], Awaitable[Result | ToolOutput[Result] | None]]
 Propose = Callable[[ToolContext, int, str], Awaitable[Sequence[str]]]
 """Gives at most so many existing values for an argument, first those nearest to a text."""
+
+Preview = Callable[[Arguments, ToolContext], Awaitable[CallPreview]]
+"""What a call would do."""
+
+Report = Callable[[Any, ToolContext], Awaitable[tuple[Target, ...] | None]]
+"""Gives everything that a call with these arguments would touch; None if that cannot be determined."""
 
 _THREADS_PER_TOOL: Final = 4
 
@@ -42,6 +50,8 @@ class FunctionTool:
         probe: Probe[Any, Any] | None,
         at_once: bool,
         propose: Mapping[str, Propose],
+        preview: Preview[Any] | None = None,
+        report: Report | None = None,
     ) -> None:
         self.at_once = at_once
         self._spec = spec
@@ -49,6 +59,8 @@ class FunctionTool:
         self._call = call
         self._probe = probe
         self._propose = propose
+        self._preview = preview
+        self._report = report
 
     @property
     def spec(self) -> ToolSpec:
@@ -71,6 +83,12 @@ class FunctionTool:
     ) -> Sequence[str]:
         return await self._propose[argument](context, limit, near)
 
+    async def preview(self, arguments: JsonObject, context: ToolContext) -> CallPreview:
+        return await self._preview(self._read(arguments), context) if self._preview else CallPreview()
+
+    async def targets(self, arguments: JsonObject, context: ToolContext) -> tuple[Target, ...] | None:
+        return None if self._report is None else await self._report(self._read(arguments), context)
+
     def _read(self, arguments: JsonObject) -> BaseModel:
         try:
             return self._arguments.model_validate(arguments)
@@ -88,12 +106,14 @@ class _Decorator(Protocol):
 
 def tool(
     *,
-    effect: Effect,
+    effect: Effect = Effect.UNDECLARED,
     example: JsonObject | None = None,
     idempotent: bool = False,
     blocking: bool = False,
     reconcile: Probe[Any, Any] | None = None,
     candidates: Mapping[str, Propose] | None = None,
+    preview: Preview[Any] | None = None,
+    targets: Report | None = None,
     threads: WorkerThreads | None = None,
     timeout_seconds: float = 30.0,
     max_output_bytes: int = 1 << 20,
@@ -105,7 +125,11 @@ def tool(
     Its name is the function's, its description the docstring. An `async def` is awaited; a `def` runs at
     once and so must be quick, unless it is `blocking`: then it runs in a thread (one of `threads`) and is
     let go of when its time is up. `reconcile` tells the result of an earlier call that was cut short, or
-    None. `candidates` has a function for each argument whose existing values the tool can propose. One that is not `offered` is for plans that name it. Raises TypeError when the function has another shape.
+    None. `candidates` has a function for each argument whose existing values the tool can propose, `preview`
+    shows what a call would do to a person who approves it. `targets` gives what a
+    call would touch, for the policy: without it, calls with effects are more often asked about. A tool without an
+    `effect` counts as the most dangerous. One that is not `offered` is for plans that name it. Raises TypeError when the
+    function has another shape.
     """
 
     def decorate(function: Function[Arguments, Result]) -> FunctionTool:
@@ -125,7 +149,7 @@ def tool(
         )
         call = _awaitable(function, blocking, threads)
         at_once = not blocking and not inspect.iscoroutinefunction(function)
-        return FunctionTool(spec, arguments, call, reconcile, at_once, candidates or {})
+        return FunctionTool(spec, arguments, call, reconcile, at_once, candidates or {}, preview, targets)
 
     return decorate
 
@@ -168,7 +192,7 @@ def _awaitable(
 def _as_json(result: object) -> JsonValue | ToolOutput[JsonValue]:
     """A model as JSON, with the effects reported beside it; anything else as it is, for the invoker to judge."""
     if isinstance(result, ToolOutput) and isinstance(result.data, BaseModel):
-        return ToolOutput(result.data.model_dump(mode="json"), result.effects)
+        return ToolOutput(result.data.model_dump(mode="json"), result.effects, result.taint)
     if isinstance(result, BaseModel):
         dumped: JsonValue = result.model_dump(mode="json")
         return dumped

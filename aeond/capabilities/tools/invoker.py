@@ -22,12 +22,16 @@ from aeond.capabilities.tools.registry import RegisteredTool, Registry
 from aeond.capabilities.tools.request_checks import check_request
 from aeond.capabilities.tools.schemas import arguments_invalid
 from aeond.domain.outcome import Problem
+from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.plans.subtasks import SubtaskRequest
+from aeond.domain.policy import joined
 from aeond.domain.runs.questions import InputRequest
-from aeond.domain.tools import TOOL_TIMEOUT, ToolCall, ToolContext, ToolResult, ToolSpec
+from aeond.domain.tools import TOOL_TIMEOUT, ToolCall, ToolContext, ToolOutput, ToolResult, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import AeondError, InvalidInputError, OverloadedError, ToolError
-from aeond.ports import CANDIDATES_SECONDS, MAX_CANDIDATES, Authoriser, Clock, ToolAnswer
+from aeond.ports import CANDIDATES_SECONDS, MAX_CANDIDATES, Clock, ToolAnswer
+from aeond.ports.approvals import MAX_DIFF_CHARS, PREVIEW_SECONDS, Previews
+from aeond.ports.policy import Authoriser, Decided, ignore_decision
 
 MAX_ARGUMENT_BYTES: Final = 1 << 20
 MAX_ERROR_CHARS: Final = 2_000
@@ -40,13 +44,6 @@ Work = Callable[[JsonObject, ToolContext], Awaitable[T]]
 Run = Callable[[RegisteredTool, Work[T], ToolCall, ToolContext], Awaitable[T]]
 
 _REASON: Final = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
-
-
-class AcceptAll:
-    """Allows every call that is well formed."""
-
-    async def authorise(self, call: ToolCall, spec: ToolSpec, context: ToolContext) -> Problem | None:
-        return None
 
 
 class GuardedInvoker:
@@ -73,7 +70,9 @@ class GuardedInvoker:
         self._max_waiting = max_waiting
         self._max_wait_seconds = max_wait_seconds
 
-    async def invoke(self, call: ToolCall, context: ToolContext) -> ToolResult:
+    async def invoke(
+        self, call: ToolCall, context: ToolContext, decided: Decided = ignore_decision
+    ) -> ToolResult:
         """Runs the call; fails with the reason of the stage that stopped it.
 
         TOOL_NOT_FOUND, TOOL_NOT_ALLOWED, ARGUMENTS_INVALID (every problem with its path), the authoriser's own, TOOLS_BUSY,
@@ -82,9 +81,11 @@ class GuardedInvoker:
         `output_bytes`, on failure `retryable` where the tool said that trying again can help, and `candidates`,
         values that exist, where it failed on the value of an argument.
         """
-        return await self._guard(self._perform(call, context, self._run))
+        return await self._guard(self._perform(call, context, decided, self._run))
 
-    def compute(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
+    def compute(
+        self, call: ToolCall, context: ToolContext, decided: Decided = ignore_decision
+    ) -> ToolResult | None:
         """The result of a call that only computes, as `invoke` gives it; None where that takes any waiting.
 
         The same stages, but for slot and time: until it returns nothing else runs that could stop it.
@@ -92,7 +93,7 @@ class GuardedInvoker:
         registered = self._registry.get(call.tool)
         if registered is None or not registered.computes:
             return None
-        return _without_waiting(self._guard(self._perform(call, context, _run_at_once)))
+        return _without_waiting(self._guard(self._perform(call, context, decided, _run_at_once)))
 
     async def reconcile(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
         """What the tool says of an earlier call; None when it cannot tell, for whatever reason."""
@@ -106,6 +107,26 @@ class GuardedInvoker:
         after CANDIDATES_SECONDS and for whatever the tool raises."""
         result = await self._guard(self._proposals(tool, argument, context, limit, near))
         return tuple(map(str, result.data)) if isinstance(result.data, Sequence) else ()
+
+    async def preview(self, call: ToolCall, context: ToolContext) -> CallPreview:
+        """What the call would do; see aeond.ports.approvals."""
+        shown: list[CallPreview] = []
+        result = await self._guard(self._show(call, context, shown.append))
+        preview = shown[0] if shown else CallPreview(problem=result.error)
+        if len(preview.diff) <= MAX_DIFF_CHARS:
+            return preview
+        return replace(preview, diff=preview.diff[:MAX_DIFF_CHARS], problem="the diff is cut off")
+
+    async def _show(
+        self, call: ToolCall, context: ToolContext, show: Callable[[CallPreview], None]
+    ) -> ToolResult:
+        tool = self._registry.find(call.tool).tool
+        if not isinstance(tool, Previews):
+            return ToolResult(True)
+        with anyio.move_on_after(PREVIEW_SECONDS):
+            show(await tool.preview(call.arguments, context))
+            return ToolResult(True)
+        raise ToolError(f"no preview within {PREVIEW_SECONDS:g} seconds", reason=TOOL_TIMEOUT)
 
     async def _proposals(
         self, tool: str, argument: str, context: ToolContext, limit: int, near: str
@@ -126,15 +147,16 @@ class GuardedInvoker:
         duration = self._clock.monotonic() - started
         return replace(result, metadata={"duration_seconds": duration, **result.metadata})
 
-    async def _perform(self, call: ToolCall, context: ToolContext, run: Run[ToolAnswer]) -> ToolResult:
+    async def _perform(
+        self, call: ToolCall, context: ToolContext, decided: Decided, run: Run[ToolAnswer]
+    ) -> ToolResult:
         registered = self._registry.find(call.tool)
         if context.allowed_tools is not None and call.tool not in context.allowed_tools:
             raise ToolError(f"{call.tool} is not one of the tools of this run", reason="TOOL_NOT_ALLOWED")
         _check_arguments(registered, call.arguments)
-        refusal = await self._authoriser.authorise(call, registered.spec, context)
-        if refusal is not None:
-            raise ToolError(refusal.message, reason=refusal.reason, retryable=refusal.retryable)
         try:
+            if (refused := await self._authoriser.authorise(call, context, decided)) is not None:
+                return refused
             output = await run(registered, registered.tool.execute, call, context)
         except ToolError as error:
             if error.field in registered.spec.candidates and not error.candidates:
@@ -233,6 +255,7 @@ def _checked_output(registered: RegisteredTool, output: Any) -> ToolResult:
     if inspect.iscoroutine(output):
         output.close()
     data, effects = split_output(spec.name, output)
+    taint = joined((), output.taint) if isinstance(output, ToolOutput) else ()
     try:
         size = json_size(data, spec.max_output_bytes)
     except InvalidInputError as error:
@@ -244,7 +267,7 @@ def _checked_output(registered: RegisteredTool, output: Any) -> ToolResult:
         raise _output_invalid(spec, (Problem(error.reason, error.message, error.field),)) from error
     if problems := registered.output.problems(data):
         raise _output_invalid(spec, problems)
-    return ToolResult(True, data, metadata={"output_bytes": size}, effects=effects)
+    return ToolResult(True, data, metadata={"output_bytes": size}, effects=effects, taint=taint)
 
 
 def _output_invalid(spec: ToolSpec, problems: tuple[Problem, ...]) -> ToolError:

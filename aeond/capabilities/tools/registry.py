@@ -8,11 +8,13 @@ from typing import Final
 
 from aeond.capabilities.tools.function_tool import FunctionTool
 from aeond.capabilities.tools.schemas import CompiledSchema
+from aeond.domain.policy import Target
 from aeond.domain.tools import Effect, ToolContext, ToolOutput, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from aeond.frozen import frozen
 from aeond.ports import ProposesValues, Tool, ToolAnswer
+from aeond.ports.policy import ReportsTargets
 
 MAX_DESCRIPTION_CHARS: Final = 1_000
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -38,6 +40,11 @@ class RegisteredTool:
         self, arguments: JsonObject, context: ToolContext
     ) -> JsonValue | ToolOutput[JsonValue] | None:
         return await self.tool.reconcile(arguments, context)
+
+    async def targets(self, arguments: JsonObject, context: ToolContext) -> tuple[Target, ...] | None:
+        if self.spec.source or not isinstance(self.tool, ReportsTargets):
+            return None  # a tool of another author is not believed
+        return await self.tool.targets(arguments, context)
 
     async def candidates(
         self, argument: str, context: ToolContext, limit: int, near: str = ""

@@ -89,6 +89,8 @@ name = {text(model)}
 models_dir = {text(str(user_models_dir()))}
 [engine]
 run = "child"
+[policy]
+profile = "trusted-folder"
 """
 
 

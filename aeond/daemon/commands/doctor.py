@@ -217,6 +217,7 @@ def stored(config: Config, paths: Paths) -> Iterator[Finding]:
     from aeond.daemon.compose.daemon import check_journal, check_memory, check_sessions, check_undo
     from aeond.daemon.compose.embedding import check_embedding
     from aeond.daemon.compose.engine import check_model
+    from aeond.daemon.compose.policy import check_policy
     from aeond.daemon.compose.tools import check_files
 
     restore = "keep the file, and restore a backup"
@@ -228,6 +229,11 @@ def stored(config: Config, paths: Paths) -> Iterator[Finding]:
         (
             "tools",
             lambda: check_files(config.tools),
+            "correct the reported problem: the daemon does not start otherwise",
+        ),
+        (
+            "policy",
+            lambda: check_policy(config),
             "correct the reported problem: the daemon does not start otherwise",
         ),
     ]

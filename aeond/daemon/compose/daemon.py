@@ -18,12 +18,15 @@ from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.capabilities.llm.models.embedding_files import EmbeddingFiles
 from aeond.capabilities.memory.schema import MEMORY
 from aeond.capabilities.memory.sqlite_memory import SqliteMemory
+from aeond.capabilities.policy.authorising import PolicyAuthoriser
+from aeond.capabilities.policy.inspecting import ToolInspector
+from aeond.capabilities.policy.live_policy import LivePolicy
+from aeond.capabilities.policy.loading import parse_policy
 from aeond.capabilities.sessions.sqlite_sessions import SESSIONS, SqliteSessions
 from aeond.capabilities.sqlite_file import FileFormat, prepare
 from aeond.capabilities.tools.builtin.tool_set import builtin_tools
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import best_resolver, keep_out
-from aeond.capabilities.tools.invoker import AcceptAll as AuthoriseAll
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.restorer import Restorer
@@ -32,6 +35,7 @@ from aeond.capabilities.undo.sqlite_undo_log import UNDO, SqliteUndoLog
 from aeond.daemon.clocks import SystemClock, TimeSortedIds
 from aeond.daemon.compose.embedding import embedding_files, opened_embedder
 from aeond.daemon.compose.parts import PRODUCT, Parts
+from aeond.daemon.compose.policy import configured_trust, opened_policy
 from aeond.daemon.compose.thinking import Thinking, workspace_views
 from aeond.daemon.compose.tools import open_agents, open_templates, own_tools
 from aeond.daemon.config.accounts import group_id, user_id
@@ -44,6 +48,7 @@ from aeond.domain.runs.budgets import Budget
 from aeond.frozen import frozen
 from aeond.kernel.orchestrator import Orchestrator
 from aeond.orchestration.assembly import usual_openings, usual_schema
+from aeond.orchestration.execution.planned_calls import PlannedCalls
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.plan_parsing import in_order
 from aeond.orchestration.planning.validator import PlanValidator
@@ -51,6 +56,8 @@ from aeond.ports import Clock, Engine, Journal
 from aeond.server.api import Api, Calls
 from aeond.server.door.access_control import AccessRule
 from aeond.server.door.listening import bound_socket, inherited_socket
+from aeond.service.approvals.decisions import ApprovalDecisions
+from aeond.service.approvals.requests import ApprovalRequests, ApprovalRules
 from aeond.service.folding import RunFolding, RunOwners
 from aeond.service.history.forks import Forks
 from aeond.service.history.replays import Replays
@@ -59,6 +66,7 @@ from aeond.service.history.undoing import RunUndo
 from aeond.service.memory import MemoryKeys
 from aeond.service.models.models import Models
 from aeond.service.models.prompt_warmup import PromptWarmup
+from aeond.service.policy import PolicyDecisions
 from aeond.service.recovery.run_boundary import RunBoundary
 from aeond.service.run_use_cases import Bounds, Runs
 from aeond.service.runs.admission import Admission
@@ -111,6 +119,7 @@ async def composed(
     it. Otherwise it creates the configured socket.
     """
     config = live.config
+    policy, trust = LivePolicy(opened_policy(config)), configured_trust(config)
     async with AsyncExitStack() as stack:
         clock = SystemClock()
         ids = TimeSortedIds(clock)
@@ -137,14 +146,24 @@ async def composed(
         for tool in parts.tools((*builtin, *own)):
             registry.register(tool)
         templates = open_templates(config.tools, registry)
-        invoker = GuardedInvoker(registry, clock, AuthoriseAll())
+        agents = open_agents(config.agents)
+        validator = PlanValidator(registry, {LLM_AGENT, *agents})
+        inspector = ToolInspector(registry)
+        feed, admission, folding = HotFeed(log_events), Admission(), RunFolding(journal, fold)
+        requests = ApprovalRequests(
+            folding=folding,
+            policy=policy,
+            inspector=inspector,
+            preview=lambda call, context: invoker.preview(call, context),  # noqa: PLW0108 - made below
+            planned=PlannedCalls(registry, validator),
+            clock=clock,
+            rules=ApprovalRules(config.approvals.expire_seconds),
+        )
+        feed.listen(requests.hear)
+        invoker = GuardedInvoker(registry, clock, PolicyAuthoriser(inspector, policy, requests, trust))
 
         models = await stack.enter_async_context(parts.open_models(config, paths, clock))
         engine = models.engine
-        agents = open_agents(config.agents)
-        validator = PlanValidator(registry, {LLM_AGENT, *agents})
-
-        feed, admission, folding = HotFeed(log_events), Admission(), RunFolding(journal, fold)
         records = SessionRecords(store=sessions, journal=journal, folding=folding)
         await records.settle()
         thinking = Thinking(
@@ -158,7 +177,7 @@ async def composed(
             ranking=TextRanking(embedder),
             history=records,
             session_tokens=config.sessions.context_tokens,
-            situations=ObservedSituations(clock, memory, workspace_views(files, threads)),
+            situations=ObservedSituations(clock, memory, workspace_views(files, threads, trust.trusts)),
             children=lambda: children,
             clock=clock,
             ids=ids,
@@ -185,14 +204,16 @@ async def composed(
         children = RunChildren(journal=journal, feed=feed, folding=folding, scheduler=scheduler, clock=clock)
 
         replays = Replays(journal, decide, fold)
+        owners = RunOwners(journal)
         runs = Runs(
             journal=journal,
             folding=folding,
-            owners=RunOwners(journal),
+            owners=owners,
             scheduler=scheduler,
             watching=RunWatching(journal, feed),
             tree_watching=TreeWatching(journal, feed),
             answers=Answers(folding=folding, scheduler=scheduler, validator=validator),
+            approvals=ApprovalDecisions(folding=folding, scheduler=scheduler),
             validator=validator,
             workspaces=workspaces,
             sessions=records,
@@ -230,6 +251,15 @@ async def composed(
                 registry=registry, invoker=invoker, workspaces=workspaces, admission=admission, ids=ids
             ),
             memory=MemoryKeys(memory, admission),
+            policy=PolicyDecisions(
+                policy=policy,
+                parse=parse_policy,
+                inspector=inspector,
+                registry=registry,
+                journal=journal,
+                owners=owners,
+                workspaces=workspaces,
+            ),
             models=Models(llm_of=models.llm_of, engine=engine, admission=admission),
             daemon=Status(
                 process=Process(__version__, os.getpid(), _resident_bytes),
@@ -257,10 +287,14 @@ async def composed(
         )
 
         def adopt(changed: Config) -> None:
-            entry = _entry_rule(changed)  # first: if a name is wrong, nothing must change
+            # First: if a name or the policy is wrong, nothing must change.
+            entry, rules = _entry_rule(changed), opened_policy(changed)
+            policy.adopt(rules)
+            trust.adopt(configured_trust(changed))
             api.adopt(entry, changed.socket.max_request_mib_per_user << 20)
             scheduler.adopt(_limits(changed))
             runs.adopt(_bounds(changed))
+            requests.adopt(ApprovalRules(changed.approvals.expire_seconds))
             models.adopt(changed.model)
 
         live.adopt_by(adopt)
@@ -299,6 +333,7 @@ def _limits(config: Config) -> RunLimits:
         waiting=config.runs.max_waiting,
         running_per_user=config.runs.max_running_per_user,
         waiting_per_user=config.runs.max_waiting_per_user,
+        attend_seconds=config.approvals.attend_seconds,
     )
 
 

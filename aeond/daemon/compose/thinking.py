@@ -88,13 +88,19 @@ class Thinking:
         return SessionContextBuilder(self.history, llm, self.session_tokens)
 
 
-def workspace_views(files: ContainedFiles, threads: WorkerThreads) -> Views:
+def workspace_views(
+    files: ContainedFiles, threads: WorkerThreads, trusts: Callable[[str, str], bool]
+) -> Views:
     """The files of a workspace, of more than are wanted those that share most with the request, and the lines
-    that share most with it."""
+    that share most with it. Untrusted files are left out: a run sees them only once it reads them."""
 
     async def view(workspace: str, most: int, near: str) -> WorkspaceView:
         def viewed(stopped: Stopped) -> WorkspaceView:
-            names = file_names(files, workspace, stopped)
+            names = [
+                name
+                for name in file_names(files, workspace, stopped)
+                if trusts(f"{workspace}/{name}", workspace)
+            ]
             shown = names if len(names) <= most else sorted(nearest(near, names, most))
             first = first_lines(files, workspace, shown, stopped)
             lines = related_lines(files, workspace, names, near, stopped)

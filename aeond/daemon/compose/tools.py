@@ -13,6 +13,7 @@ from aeond.capabilities.tool_files import load_tool_files, read_source
 from aeond.capabilities.tools.registry import Registry
 from aeond.daemon.config.paths import Paths, real_names
 from aeond.daemon.config.schema import AgentsSection, SandboxKind, ToolsSection
+from aeond.domain.tools import Effect
 from aeond.orchestration.matching.template_choice import TemplateLibrary
 from aeond.ports import Tool
 
@@ -57,6 +58,7 @@ async def own_tools(tools: ToolsSection, paths: Paths) -> Sequence[Tool]:
     """The tools of user-supplied files, each in the daemon or in a sandbox, as configured."""
     if not tools.files and not tools.folders:
         return ()
+    from aeond.capabilities.sandbox.foreign_tool import ForeignTool
     from aeond.capabilities.sandbox.sandboxed_tool import (
         python_files,
         replaced,
@@ -67,14 +69,20 @@ async def own_tools(tools: ToolsSection, paths: Paths) -> Sequence[Tool]:
     files = [Path(name).expanduser() for name in tools.files]
     foreign = python_files([Path(name).expanduser() for name in tools.folders])
     if tools.sandbox is SandboxKind.NONE:
-        return load_tool_files([*files, *foreign])
+        return [
+            *load_tool_files(files),
+            *(ForeignTool(tool, Effect.EXEC_HOST) for tool in load_tool_files(foreign)),
+        ]
     hidden = [Path(name) for name in real_names(paths.own_files)]
     sandbox = sandbox_for(tools.sandbox, paths.tool_unit, hidden)
     bound = partial(sandboxed_tools, sandbox=sandbox, memory_bytes=tools.sandbox_memory_mib << 20)
     own = load_tool_files(files)
     apart = await bound(files) if tools.sandboxed else ()
-    shown = [shown_to_person_first(tool, tools.accepted) for tool in await bound(foreign)]
-    return [*replaced(own, apart, tools.sandboxed), *shown]
+    contained = [
+        ForeignTool(shown_to_person_first(tool, tools.accepted), Effect.EXEC_CONTAINED)
+        for tool in await bound(foreign)
+    ]
+    return [*replaced(own, apart, tools.sandboxed), *contained]
 
 
 def sandbox_for(kind: SandboxKind, unit_socket: Path, hidden: Sequence[Path]) -> "Sandbox":

@@ -198,7 +198,11 @@ def paths_of(config: Config, config_file: Path) -> Paths:
         private_dir=Path(os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0] or socket.parent),
         engine_environment=_chosen(config.vllm.environment, usual_engine_environment()),
         secrets=secret_places(config.model.hub_token_file, config.remote.key_file),
-        tools=tuple(Path(file).expanduser() for file in (*config.tools.files, *config.agents.files)),
+        tools=tuple(
+            Path(file).expanduser()
+            for file in (*config.tools.files, *config.agents.files, config.policy.file)
+            if file
+        ),
     )
 
 

@@ -15,11 +15,13 @@ from aeond.ports import Clock
 # Keys and whole sections that can change at run time. All others are fixed by the composition at the start.
 LIVE: Final = frozenset(
     {
+        "approvals",
         "daemon.stop_seconds",
         "log.format",
         "log.level",
         "model.sleep_after_seconds",
         "model.unload_after_seconds",
+        "policy",
         "runs",
         "socket.allow_groups",
         "socket.allow_users",

@@ -182,6 +182,25 @@ class WorkspacesSection(Section):
     )
 
 
+class ApprovalsSection(Section):
+    """Tool calls that wait for a person's approval."""
+
+    expire_seconds: float = Field(
+        3_600.0,
+        ge=0,
+        le=2_592_000,
+        description="How long a request for approval is open; then it counts as denied. The time does not pass while"
+        " the run is suspended. 0: without limit.",
+    )
+    attend_seconds: float = Field(
+        300.0,
+        ge=0,
+        le=2_592_000,
+        description="How long a run that needs approval waits for somebody to watch it; then it is suspended"
+        " until the approval is decided.",
+    )
+
+
 class SandboxKind(StrEnum):
     """Where untrusted tool code runs."""
 
@@ -244,6 +263,40 @@ class ToolsSection(Section):
     )
 
 
+class PolicyProfile(StrEnum):
+    """The shipped profiles of the policy."""
+
+    OBSERVE = "observe"  # runs may only read
+    ASK = "ask"  # a person is asked about every effect
+    TRUSTED_FOLDER = "trusted-folder"  # work in the workspace needs no question
+
+
+class PolicySection(Section):
+    """The policy: which tool calls are carried out, asked about or refused."""
+
+    profile: PolicyProfile = Field(
+        PolicyProfile.ASK,
+        description="The profile if `file` is empty: observe, runs may only read; ask, a person is asked"
+        " about every effect; trusted-folder, work in the run's workspace and on the memory needs no"
+        " question until the run has read untrusted data.",
+    )
+    file: PathText = Field(
+        "",
+        description="A TOML file with the profile and further rules, described in docs/policy.md. Only the daemon's user"
+        " and root may be able to change it, and no run may write it. Empty: the profile alone.",
+    )
+    trusted: tuple[PathText, ...] = Field(
+        (),
+        description="Folders whose files are trusted, besides the workspace of each run. A file from elsewhere"
+        " taints the run that reads it: its further effects are asked about.",
+    )
+    untrusted: tuple[PathText, ...] = Field(
+        (),
+        description="Folders whose files are not trusted, also as a workspace or inside one, such as"
+        " ~/Downloads. Of nested folders the innermost decides.",
+    )
+
+
 class AgentsSection(Section):
     """Agents for steps of plans, besides `llm` and `reader`."""
 
@@ -268,6 +321,7 @@ class Config(Section):
     runs: RunsSection = Field(default_factory=RunsSection)
     sessions: SessionsSection = Field(default_factory=SessionsSection)
     workspaces: WorkspacesSection = Field(default_factory=WorkspacesSection)
+    approvals: ApprovalsSection = Field(default_factory=ApprovalsSection)
     model: ModelSection = Field(default_factory=ModelSection)
     engine: EngineSection = Field(default_factory=EngineSection)
     remote: RemoteSection = Field(default_factory=RemoteSection)
@@ -275,3 +329,4 @@ class Config(Section):
     embedding: EmbeddingSection = Field(default_factory=EmbeddingSection)
     tools: ToolsSection = Field(default_factory=ToolsSection)
     agents: AgentsSection = Field(default_factory=AgentsSection)
+    policy: PolicySection = Field(default_factory=PolicySection)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from aeond.domain.plans.approvals import ApprovalRequest
 from aeond.domain.plans.plan import Clarity, PlanStep, StepState
 from aeond.domain.plans.subtasks import ChildRun
 from aeond.domain.runs.budgets import Amounts, ModelUse
@@ -26,7 +27,8 @@ class StepSnapshot:
     """A step and its state. `attempt` counts its starts; 0 means never started. `pass_index` is the pass in
     which it last started.
 
-    A RUNNING step with a `question` waits for a person; one with a `child` waits for that run.
+    A RUNNING step with a `question` waits for a person; one with a `child` waits for that run. A step with an
+    `approval` does not start before a person has allowed it.
     """
 
     step: PlanStep
@@ -43,6 +45,7 @@ class StepSnapshot:
     duration_seconds: float = 0.0
     model_use: ModelUse | None = None
     question: Question | None = None
+    approval: ApprovalRequest | None = None
     child: ChildRun | None = None
 
     @property

@@ -2,6 +2,7 @@
 
 from dataclasses import field, fields
 
+from aeond.domain.policy import DecidedCall
 from aeond.frozen import frozen
 
 
@@ -176,18 +177,19 @@ class ModelUse:
 
 class Grant:
     """A reservation in use: the one mutable counter, owned by the operation it was reserved for, together
-    with that operation's model usage.
+    with that operation's model usage and the policy's decisions about its calls.
 
     Call `take` before each use. It refuses instead of overshooting, so `used` never exceeds the reservation,
     whatever a model does.
     """
 
-    __slots__ = ("model_use", "reservation", "used")
+    __slots__ = ("decisions", "model_use", "reservation", "used")
 
     def __init__(self, reservation: Amounts) -> None:
         self.reservation = reservation
         self.used = Amounts()
         self.model_use: ModelUse | None = None
+        self.decisions: list[DecidedCall] = []
 
     def note(self, use: ModelUse) -> None:
         """Adds model usage; this limits nothing."""

@@ -10,12 +10,15 @@ from dataclasses import field
 from typing import ClassVar, Final
 
 from aeond.domain.outcome import Problem
+from aeond.domain.plans.approval_events import ApprovalDecided as ApprovalDecided  # noqa: PLC0414 - a kind too
+from aeond.domain.plans.approval_events import ApprovalRequested as ApprovalRequested  # noqa: PLC0414 - a kind too
 from aeond.domain.plans.evaluations import Evaluation, RefinementAction
 from aeond.domain.plans.plan import Clarity, Plan, PlanStep, StepState
 from aeond.domain.plans.profiles import Route, TaskProfile
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.plans.subtasks import ChildRun
 from aeond.domain.runs.budgets import Amounts, Budget, ModelUse
+from aeond.domain.runs.decisions import PolicyDecided as PolicyDecided  # noqa: PLC0414 - a kind like the others
 from aeond.domain.runs.questions import Question
 from aeond.domain.runs.run import (
     Ancestry,
@@ -41,11 +44,14 @@ RUN_KEY: Final = ""
 
 @frozen
 class RunCreated:
+    """The run exists. `taint` names the untrusted sources that its request comes from."""
+
     request: RunRequest
     budget: Budget
     plan: Plan | None = None  # given by the client: the planning phase is skipped
     logic_version: int = LOGIC_VERSION
     ancestry: Ancestry = field(default_factory=Ancestry)
+    taint: tuple[str, ...] = ()
 
 
 @frozen
@@ -66,7 +72,7 @@ class OperationStarted:
 class ReferencesResolved:
     """The request with its references to the session resolved. `context` is the session part of later
     prompts, `note` explains what was rewritten or why nothing was, `standing` holds earlier statements of the
-    user that still apply.
+    user that still apply. `taint` names the untrusted sources that the session has read.
     """
 
     original: str
@@ -75,6 +81,7 @@ class ReferencesResolved:
     used: Amounts = field(default_factory=Amounts)
     note: str = ""
     standing: tuple[str, ...] = ()
+    taint: tuple[str, ...] = ()
 
 
 @frozen
@@ -163,7 +170,8 @@ class StepRepaired:
 class StepEnded:
     """The outcome. `state` is SUCCEEDED, FAILED, INVALID, SKIPPED (interrupted) or UNKNOWN. `effects` are the
     changes made by the step and the child run that it started. `candidates` are values that exist for the
-    argument at fault, if the tool knows some."""
+    argument at fault, if the tool knows some. `taint` names the untrusted sources of the output. `rule` and
+    `policy_version` are those of the decision about a call that only computes and was allowed: it has no event of its own."""
 
     step_id: str
     state: StepState
@@ -178,6 +186,9 @@ class StepEnded:
     model_use: ModelUse | None = None  # None: no model was called
     effects: tuple[RecordedEffect, ...] = ()
     candidates: tuple[str, ...] = ()
+    taint: tuple[str, ...] = ()
+    rule: str = ""
+    policy_version: str = ""
 
     @classmethod
     def of_call(cls, step_id: str, mode: StepMode, result: ToolResult) -> "StepEnded":
@@ -191,6 +202,7 @@ class StepEnded:
             reason=result.reason,
             effects=result.effects,
             candidates=result.candidates,
+            taint=result.taint,
         )
 
 
@@ -340,10 +352,13 @@ EventKind = (
     | PlanningFailed
     | PassStarted
     | StepStarted
+    | PolicyDecided
     | StepRepaired
     | StepEnded
     | InputRequested
     | InputAnswered
+    | ApprovalRequested
+    | ApprovalDecided
     | ChildRunStarted
     | ChildRunEnded
     | PassEnded

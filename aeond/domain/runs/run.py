@@ -6,10 +6,12 @@ from enum import StrEnum
 from typing import Final
 
 from aeond.domain.outcome import Problem
+from aeond.domain.plans.approvals import ApprovalGrant, ApprovalRequest
 from aeond.domain.plans.evaluations import Evaluation
 from aeond.domain.plans.plan import Plan, StepState
 from aeond.domain.plans.profiles import Route, TaskProfile
 from aeond.domain.plans.steps import Steps, StepSnapshot
+from aeond.domain.policy import Origin
 from aeond.domain.runs.budgets import Amounts, Budget, BudgetLedger
 from aeond.domain.runs.questions import Question
 from aeond.domain.tools import RecordedEffect, ToolContext, Workspace
@@ -67,6 +69,7 @@ class SuspendReason(StrEnum):
     REPEATED_CRASHES = "repeated_crashes"  # active during three crashes: not resumed automatically
     DISK_FULL = "disk_full"
     WORKSPACE_CHANGED = "workspace_changed"  # its path leads to another folder than the bound one
+    APPROVAL = "approval"  # nobody is there to approve its calls
 
 
 CONTINUED_BY_PERSON: Final = (SuspendReason.REPEATED_CRASHES, SuspendReason.WORKSPACE_CHANGED)
@@ -112,7 +115,8 @@ class RunRequest:
     `request_id` makes creation idempotent ("" for none). `workspace` is the absolute path of the folder that
     confines the run's file tools ("" for a private folder of the daemon's), `workspace_identity` says which folder that
     is ("" in runs of older versions). `instructions` and `tools` are
-    set for child runs by their Template: a system prompt, and the only tools allowed (None for all).
+    set for child runs by their Template: a system prompt, and the only tools allowed (None for all). An
+    `unattended` run that needs an approval is suspended at once, whoever is watching.
     """
 
     text: str
@@ -126,6 +130,7 @@ class RunRequest:
     tools: tuple[str, ...] | None = None
     model: str = ""  # name in the catalogue; "" for the model chosen when a step runs
     workspace_identity: str = ""
+    unattended: bool = False
 
 
 @frozen
@@ -172,7 +177,8 @@ class RunSnapshot:
     yet), `context` the session part of prompts, and `standing` the user's statements in it that still apply.
     `evaluation` is of the current plan or pass. `refinements` counts the refinements of each fragment,
     `refinement_count` all of them. `effects` are the changes made by its steps and child runs, in the order of
-    the journal.
+    the journal, `grants` the approvals given so far. `taint` names the untrusted sources that the run has read; it
+    never shrinks.
     """
 
     run_id: str
@@ -198,6 +204,8 @@ class RunSnapshot:
     refinements: Mapping[str, int] = field(default_factory=dict)
     refinement_count: int = 0
     effects: tuple[RecordedEffect, ...] = ()
+    grants: tuple[ApprovalGrant, ...] = ()
+    taint: tuple[str, ...] = ()
     operation: Amounts | None = None
     answer: Answer | None = None
     problem: Problem | None = None
@@ -220,10 +228,43 @@ class RunSnapshot:
         """The open questions to people, in plan order."""
         return tuple(s.question for s in self.steps.values() if s.question is not None)
 
+    @property
+    def approvals(self) -> tuple[ApprovalRequest, ...]:
+        """The approvals that steps wait for, in plan order."""
+        waiting = (s.approval for s in self.steps.values() if s.approval is not None)
+        return tuple({approval.approval_id: approval for approval in waiting}.values())
+
+    @property
+    def asks_person(self) -> bool:
+        """Whether a question or an approval is open."""
+        return any(s.question is not None or s.approval is not None for s in self.steps.values())
+
+    @property
+    def startable(self) -> tuple[StepSnapshot, ...]:
+        """The steps that may start now, in plan order: READY, and not waiting for approval."""
+        return tuple(s for s in self.steps_in(StepState.READY) if s.approval is None)
+
+    @property
+    def running(self) -> tuple[StepSnapshot, ...]:
+        """The steps in flight, in plan order; a step that waits for a person is not."""
+        return tuple(s for s in self.steps_in(StepState.RUNNING) if s.question is None)
+
+    @property
+    def in_flight(self) -> bool:
+        """Whether an operation or a step is in flight."""
+        return self.operation is not None or bool(self.running)
+
     def tool_context(self, step_id: str, call_id: str) -> ToolContext:
         """The context given to a tool call of a step."""
         return ToolContext(
-            self.run_id, step_id, call_id, self.workspace, self.request.tools, self.request.owner.uid
+            self.run_id,
+            step_id,
+            call_id,
+            self.workspace,
+            self.request.tools,
+            self.request.owner.uid,
+            Origin.CLIENT if self.plan_source is PlanSource.CLIENT else Origin.MODEL,
+            self.taint,
         )
 
     @property

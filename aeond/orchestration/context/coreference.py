@@ -72,7 +72,7 @@ class ModelReferences:
 
 
 def _kept(said: str, context: SessionContext, note: str = "") -> Resolved:
-    return Resolved(said, context.text, note, context.standing)
+    return Resolved(said, context.text, note, context.standing, context.taint)
 
 
 def _checked(said: str, text: str, context: SessionContext) -> Resolved:

@@ -57,15 +57,15 @@ class SessionContextBuilder:
             return None, SessionContext(max_tokens=self._room)
         told = _Told(past.digest, exchanges)
         if (tokens := await self._cost(told)) is not None:
-            return None, told.context(tokens, self._room)
+            return None, told.context(tokens, self._room, past.taint)
         place = _place_of_latest(exchanges, int(self._room * WHOLE_CHARS))
         longer = extend(past.digest, exchanges[:place], exchanges[place:])
         summary = newest(longer.summary.splitlines(), int(self._room * SUMMARY_CHARS))
-        longer = replace(longer, summary="\n".join(summary))
+        longer = replace(longer, summary="\n".join(summary), taint=past.taint)
         told = _Told(longer, exchanges[place:])
         for _ in range(MAX_ROUNDS):
             if (tokens := await self._cost(told)) is not None:
-                return longer, told.context(tokens, self._room)
+                return longer, told.context(tokens, self._room, past.taint)
             shorter = told.shorter()
             if shorter is None:
                 break
@@ -124,7 +124,7 @@ class _Told:
             parts.append(f"Most recently:\n{last}" if parts else last)
         return "\n\n".join(parts)
 
-    def context(self, tokens: int, max_tokens: int) -> SessionContext:
+    def context(self, tokens: int, max_tokens: int, taint: tuple[str, ...]) -> SessionContext:
         return SessionContext(
             text=self.text,
             tokens=tokens,
@@ -133,6 +133,7 @@ class _Told:
             standing=self.standing,
             digested_count=self.digest.exchange_count,
             whole_count=len(self.whole),
+            taint=taint,
         )
 
     def shorter(self) -> "_Told | None":

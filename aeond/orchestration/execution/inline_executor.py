@@ -3,8 +3,17 @@
 from dataclasses import replace
 
 from aeond.domain.plans.steps import StepMode
+from aeond.domain.policy import DecidedCall
 from aeond.domain.runs.budgets import Amounts
-from aeond.domain.runs.events import AnswerComposed, AnswerStarted, EventKind, Intent, StepEnded, StepStarted
+from aeond.domain.runs.events import (
+    AnswerComposed,
+    AnswerStarted,
+    EventKind,
+    Intent,
+    PolicyDecided,
+    StepEnded,
+    StepStarted,
+)
 from aeond.domain.runs.run import RunSnapshot
 from aeond.frozen import frozen
 from aeond.orchestration.answer.answerer import answer_without_model
@@ -32,9 +41,18 @@ class InlineExecutor:
         if step.tool_call is None or step.errors or run.steps[step.step_id].child is not None:
             return ()
         call = step.tool_call
-        result = self.invoker.compute(call, run.tool_context(step.step_id, call.call_id))
+        decided: list[DecidedCall] = []
+        result = self.invoker.compute(call, run.tool_context(step.step_id, call.call_id), decided.append)
         if result is None or result.request is not None:
             return ()
         ended = StepEnded.of_call(step.step_id, started.mode, result)
         seconds = self.clock.monotonic() - begun
-        return (replace(ended, used=Amounts(ttl=1, tool_calls=1), duration_seconds=seconds),)
+        ended = replace(ended, used=Amounts(ttl=1, tool_calls=1), duration_seconds=seconds)
+        if result.success:  # what only computes was allowed: its decision has no event of its own
+            allowed = decided[-1].decision if decided else None
+            return (
+                ended
+                if allowed is None
+                else replace(ended, rule=allowed.rule, policy_version=allowed.version),
+            )
+        return (*(PolicyDecided.of(step.step_id, one) for one in decided), ended)

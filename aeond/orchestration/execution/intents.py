@@ -3,8 +3,8 @@
 import json
 from hashlib import sha256
 
-from aeond.domain.copying import replace
 from aeond.domain.outcome import Problem
+from aeond.domain.plans.copying import replace
 from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.plans.subtasks import ChildRun, SubtaskRequest

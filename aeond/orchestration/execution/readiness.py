@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from aeond.domain.copying import replace
 from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.plans.copying import replace
 from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot

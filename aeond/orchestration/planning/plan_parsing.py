@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from aeond.domain.copying import replace
 from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.plans.copying import replace
 from aeond.domain.plans.plan import MAX_PLAN_STEPS, Plan, PlanStep
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.domain.values import JsonValue, display_json

@@ -8,14 +8,13 @@ from aeond.domain.runs.events import Event
 from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.runs.run import Caller, RunRequest, RunSnapshot
-from aeond.errors import NotImplementedYetError
 from aeond.server.calls import RunCalls
 from aeond.server.streaming import Part, closing
 from aeond.server.wire import checks
 from aeond.server.wire.batches import EventBytes, batches
 from aeond.server.wire.json_text import json_value
 from aeond.server.wire.pages import page_of, page_size, page_start
-from aeond.server.wire.requests import BUDGET, RESOLUTIONS, RUN_REQUEST, RUN_STATES, plan_from_wire
+from aeond.server.wire.requests import APPROVAL, BUDGET, RESOLUTIONS, RUN_REQUEST, RUN_STATES, plan_from_wire
 from aeond.server.wire.table import to_wire
 
 MAX_REASON_CHARS = 1_000
@@ -92,7 +91,11 @@ class RunShim:
     async def decide_run(self, request: pb.DecideRunRequest, caller: Caller) -> pb.DecideRunResponse:
         run_id = checks.word(request.run_id, "run_id")
         step_id = checks.word(request.step_id, "step_id", optional=True)
-        _refuse_if(request.HasField("approval"), "approval")
+        if request.HasField("approval"):
+            answer = APPROVAL.read(request.approval, "approval")
+            return pb.DecideRunResponse(
+                run=to_wire(await self._calls.decide_approval(run_id, answer, caller), pb.Run)
+            )
         resolution = RESOLUTIONS.domain(request.resolution, "resolution")
         run = await self._calls.decide(run_id, step_id, resolution, caller)
         return pb.DecideRunResponse(run=to_wire(run, pb.Run))
@@ -146,9 +149,3 @@ def _checked(
     checks.required(request, "request")
     asked = RUN_REQUEST.read(request.request, "request", owner=caller.owner)
     return asked, plan_from_wire(request.plan, asked.text) if request.HasField("plan") else None
-
-
-def _refuse_if(used: bool, field: str) -> None:
-    """Rejects a field of the contract that this version does not support, instead of ignoring it."""
-    if used:
-        raise NotImplementedYetError(f"This version of aeond does not support {field}.", field=field)

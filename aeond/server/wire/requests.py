@@ -6,9 +6,10 @@ from functools import partial
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from aeond.api.v1 import models_pb2, parts_pb2, sessions_pb2, tools_pb2
+from aeond.api.v1 import models_pb2, parts_pb2, runs_pb2, sessions_pb2, tools_pb2
 from aeond.domain.llm import LLMRequest, Priority
 from aeond.domain.messages import Message, Role
+from aeond.domain.plans.approvals import ApprovalAnswer, ApprovalScope
 from aeond.domain.plans.plan import MAX_PLAN_STEPS, Plan, PlanStep
 from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.run import MAX_REQUEST_CHARS, Resolution, RunRequest, RunState
@@ -38,6 +39,7 @@ MAX_DEADLINE_SECONDS = 3_600.0
 MAX_SCHEMA_BYTES = 256 * 1024
 
 RUN_STATES = Names(RunState, parts_pb2.RunState.DESCRIPTOR)
+SCOPES = Names(ApprovalScope, parts_pb2.ApprovalScope.DESCRIPTOR)
 RESOLUTIONS = Names(Resolution, parts_pb2.Resolution.DESCRIPTOR)
 ROLES = Names(Role, sessions_pb2.Role.DESCRIPTOR)
 PRIORITIES = Names(Priority, models_pb2.Priority.DESCRIPTOR)
@@ -79,6 +81,7 @@ RUN_REQUEST = Form(
     ),
     labels=checks.labels,
     model=_optional_name,
+    unattended=lambda unattended, path: unattended,
 )
 # The daemon chooses the limits that are not set.
 BUDGET = Form(
@@ -111,6 +114,14 @@ PLAN_STEP = Form(
     provides=_ids,
     handoff_to_next=_step_text,
 )
+APPROVAL = Form(
+    ApprovalAnswer,
+    runs_pb2.ApprovalDecision,
+    approval_id=checks.word,
+    digest=checks.word,
+    approved=lambda approved, path: approved,
+    scope=partial(SCOPES.domain_or, default=ApprovalScope.ONCE),
+)
 MESSAGE = Form(
     Message,
     sessions_pb2.Message,
@@ -135,7 +146,7 @@ GENERATE = Form(
         seconds or DEFAULT_DEADLINE_SECONDS, path, 0, MAX_DEADLINE_SECONDS
     ),
 )
-FORMS = (RUN_REQUEST, BUDGET, TOOL_CALL, PLAN_STEP, MESSAGE, GENERATE)
+FORMS = (RUN_REQUEST, BUDGET, TOOL_CALL, PLAN_STEP, APPROVAL, MESSAGE, GENERATE)
 
 
 def plan_from_wire(plan: parts_pb2.Plan, default_goal: str) -> Plan:

@@ -13,12 +13,13 @@ from aeond.api.v1 import (
     judgements_pb2,
     models_pb2,
     parts_pb2,
+    policy_pb2,
     runs_pb2,
     sessions_pb2,
     tools_pb2,
 )
-from aeond.domain import daemons, llm, outcome, sessions, tools, undo
-from aeond.domain.plans import evaluations, plan, profiles, steps
+from aeond.domain import daemons, llm, outcome, policy, sessions, tools, undo
+from aeond.domain.plans import approvals, evaluations, plan, profiles, steps
 from aeond.domain.runs import budgets, events, questions, run
 from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.ports import RunSummary
@@ -60,6 +61,9 @@ def _kind(kind: type[Any], **differences: Any) -> Shape[Any]:
 _UNLIKE_KINDS = (
     _kind(events.RunCreated, inside=("ancestry", "request")),
     _kind(events.PassEvaluated, inside=("evaluation",)),
+    _kind(
+        events.ApprovalDecided, owner=lambda decided: None if decided.owner == run.Owner() else decided.owner
+    ),
     _kind(events.ChildRunStarted, inside=("child", "child.request")),
 )
 _KINDS = (
@@ -78,7 +82,6 @@ _RECORDS: tuple[Shape[Any], ...] = (
         run.RunSnapshot,
         runs_pb2.Run,
         inside=("ledger", "ancestry", "request"),
-        unset=("approvals",),  # no call asks for approval yet
         budget=lambda run: run.ledger.limit,
         goal=lambda run: run.plan and run.plan.goal,
         steps=lambda run: run.steps.values(),
@@ -109,6 +112,12 @@ _RECORDS: tuple[Shape[Any], ...] = (
         default_json=lambda asked: json_text(asked.request.default) if asked.request.has_default else "",
         deadline_time=lambda asked: asked.deadline_time or None,
     ),
+    Shape(
+        approvals.ApprovalRequest,
+        parts_pb2.ApprovalRequest,
+        expire_time=lambda approval: approval.expire_time or None,
+    ),
+    Shape(approvals.CallPreview, parts_pb2.CallPreview),
     Shape(profiles.TaskProfile, judgements_pb2.TaskProfile),
     Shape(evaluations.Issue, judgements_pb2.Issue),
     Shape(evaluations.RefinementAction, judgements_pb2.RefinementAction),
@@ -142,6 +151,21 @@ _RECORDS: tuple[Shape[Any], ...] = (
         models_pb2.Model,
         metadata_json=lambda model: json_text(model.metadata) if model.metadata else "",
     ),
+    Shape(policy.Decision, policy_pb2.PolicyDecision),
+    Shape(policy.PolicyRule, policy_pb2.PolicyRule),
+    Shape(policy.PolicyDescription, policy_pb2.GetPolicyResponse),
+    Shape(
+        policy.DecidedCall,
+        policy_pb2.TestPolicyResponse,
+        effect=lambda decided: decided.facts.effect,
+        facts_json=lambda decided: json_text(decided.facts.as_json()),
+    ),
+    Shape(
+        policy.ReplayedDecision,
+        policy_pb2.ReplayedDecision,
+        call=lambda replayed: tools.ToolCall(replayed.tool, replayed.arguments),
+    ),
+    Shape(policy.PolicyReplay, policy_pb2.ReplayPolicyResponse),
     Shape(daemons.DaemonSnapshot, daemon_pb2.GetStatusResponse, engine=_engine),
     Shape(daemons.DaemonLoad, daemon_pb2.Load, unset=("connections", "streams")),  # counted by the server
     Shape(daemons.ConfigChanges, daemon_pb2.ReloadResponse),

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-from aeond.domain.plans.plan import StepState
-from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.events import CancelRequested
 from aeond.domain.runs.run import RunSnapshot, RunState, SuspendReason
 
@@ -13,7 +11,7 @@ def needs_a_person(run: RunSnapshot) -> bool:
     if run.cancel_requested:
         return False
     if run.state is RunState.AWAITING_INPUT:
-        return not (was_cut(run) or run.steps_in(StepState.READY))
+        return not (was_cut(run) or run.startable)
     return run.state is RunState.SUSPENDED and run.suspend_reason is not SuspendReason.DISK_FULL
 
 
@@ -22,12 +20,12 @@ def was_cut(run: RunSnapshot) -> bool:
 
     Valid only for a run without a loop.
     """
-    return run.parked or run.operation is not None or bool(_in_flight(run))
+    return run.parked or run.in_flight
 
 
 def waits_for_runs(run: RunSnapshot, idle: Callable[[str], bool]) -> bool:
     """Whether the run only waits for child runs which themselves are idle."""
-    steps = _in_flight(run)
+    steps = run.running
     return (
         not (run.state.ended or run.cancel_requested or run.exhausted)
         and run.operation is None
@@ -44,10 +42,6 @@ def started_runs(run: RunSnapshot) -> list[str]:
 def called_off(run: RunSnapshot) -> CancelRequested:
     """The event delivered to a run whose parent, this run or the one above it, has ended."""
     return CancelRequested(run.request.owner, "its parent run has ended")
-
-
-def _in_flight(run: RunSnapshot) -> list[StepSnapshot]:
-    return [step for step in run.steps_in(StepState.RUNNING) if step.question is None]
 
 
 class IdleRuns:

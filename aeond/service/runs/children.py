@@ -54,7 +54,7 @@ class RunChildren:
         effects = bounded(ended.effects, MAX_ANSWER_EFFECTS)
         return (
             ChildRunEnded(step_id, child.child_run_id, ended.state, used),
-            replace(_outcome(child, step_id, ended, used), effects=effects),
+            replace(_outcome(child, step_id, ended, used), effects=effects, taint=ended.taint),
         )
 
     async def _ended(self, child: ChildRun, parent: RunSnapshot, step_id: str) -> RunSnapshot:
@@ -113,9 +113,10 @@ def _creation(child: ChildRun, parent: RunSnapshot, step_id: str) -> RunCreated:
         instructions=child.instructions,
         tools=_allowed(child.tools, parent.request.tools),
         model=parent.request.model,
+        unattended=parent.request.unattended,
     )
     ancestry = Ancestry(parent.run_id, step_id, child.lineage)
-    return RunCreated(request, child.budget, ancestry=ancestry)
+    return RunCreated(request, child.budget, ancestry=ancestry, taint=parent.taint)
 
 
 def _asked(request: SubtaskRequest) -> str:

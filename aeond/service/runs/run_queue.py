@@ -12,12 +12,14 @@ RETRY_SECONDS = 5.0
 
 @frozen
 class RunLimits:
-    """The maximum number of active runs, and of runs waiting for a slot, in all and of one user."""
+    """The maximum number of active runs, and of runs waiting for a slot, in all and of one user; and for how many
+    seconds a run whose calls need approval waits for somebody to watch it."""
 
     running: int = 8
     waiting: int = 256
     running_per_user: int = 4
     waiting_per_user: int = 64
+    attend_seconds: float = 300.0
 
 
 class RunQueue:

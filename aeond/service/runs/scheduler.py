@@ -34,7 +34,7 @@ from aeond.service.recovery.waiting import (
     was_cut,
 )
 from aeond.service.runs.admission import Admission, AdmissionState
-from aeond.service.runs.question_timeouts import QuestionTimeouts
+from aeond.service.runs.deadlines import Deadlines
 from aeond.service.runs.run_queue import RunLimits, RunQueue
 from aeond.service.runs.work import Creation, Work, is_fatal, is_recorded, started
 from aeond.service.runs.workspaces import Workspaces
@@ -83,7 +83,7 @@ class RunScheduler:
         self._fresh: dict[str, RunSnapshot] = {}
         self._working: dict[str, Work] = {}
         self._idle_runs = IdleRuns()
-        self._lapsing = QuestionTimeouts(clock)
+        self._deadlines = Deadlines(clock, feed.attended, lambda: self._limits.attend_seconds)
         self._out_of_room = DiskSpaceWait(journal, clock)
         self._refused: dict[str, str] = {}
         self._taking_up = False
@@ -93,8 +93,8 @@ class RunScheduler:
         self._group = await anyio.create_task_group().__aenter__()
         self._group.start_soon(self._dispatch)
         self._group.start_soon(self._out_of_room.watch, self._queue)
-        self._group.start_soon(self._lapsing.run, self.deliver)
-        self._feed.listen(self._lapsing.hear)
+        self._group.start_soon(self._deadlines.run, self.deliver)
+        self._feed.listen(self._deadlines.hear)
         self._feed.listen(self._hear)
         return self
 
@@ -277,7 +277,7 @@ class RunScheduler:
                 self._refused[run_id] = error.message
                 log.warning("a run cannot be resumed: %s", error, extra={"run_id": run_id})
                 return
-            self._lapsing.restore(snapshot)
+            self._deadlines.restore(snapshot)
             parent_run_id = snapshot.ancestry.parent_run_id
             orphan = bool(parent_run_id) and await self._has_ended(parent_run_id)
             if snapshot.state.ended:

@@ -77,10 +77,13 @@ class ObservedSituations:
     async def _facts(self, run: RunSnapshot) -> tuple[Sequence[tuple[str, JsonValue]], bool]:
         memory = self._memories.of(run.request.owner.uid)
         found = await memory.search("", MAX_FACTS + 1)
-        if len(found) <= MAX_FACTS:
-            return found, False
-        nearest = await memory.recall(run.text, MAX_FACTS)
-        return [(fact.key, fact.value) for fact in nearest], True
+        more = len(found) > MAX_FACTS
+        if more:
+            found = [(fact.key, fact.value) for fact in await memory.recall(run.text, MAX_FACTS)]
+        sources = await memory.sources([key for key, _ in found])
+        # Facts from untrusted sources are text for the model only once it recalls them, which taints the run.
+        shown = [(key, value) for key, value in found if key not in sources or not sources[key].taint]
+        return shown, more or len(shown) < len(found)
 
     def _time(self) -> str:
         now = datetime.fromtimestamp(self._clock.time(), UTC).astimezone()

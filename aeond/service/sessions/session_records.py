@@ -18,9 +18,10 @@ from typing import Final
 import anyio
 
 from aeond.domain.messages import Role
+from aeond.domain.policy import joined
 from aeond.domain.runs.events import Event, RunCreated
 from aeond.domain.sessions import AnsweredQuestion, SessionDigest, SessionMessage, SessionPast
-from aeond.errors import AeondError, ReplayError, StoreError
+from aeond.errors import AeondError, NotFoundError, ReplayError, StoreError
 from aeond.ports import Journal
 from aeond.ports.sessions import SessionStore
 from aeond.service.folding import RunFolding
@@ -29,6 +30,7 @@ from aeond.service.sessions.answered_questions import answered_questions
 # A digest is due long before this; the limit bounds one read in any case.
 MAX_READ_MESSAGES: Final = 2_000
 MAX_READ_ANSWER_CHARS: Final = 8_000
+MAX_TAINTS: Final = 4_096
 
 log = logging.getLogger("aeond.sessions")
 
@@ -42,6 +44,7 @@ class SessionRecords:
         self._folding = folding
         # Runs being added to the journal: they may still be missing there.
         self._unsure: set[str] = set()
+        self._taint: dict[str, tuple[str, ...]] = {}  # of ended runs, the oldest first
 
     @asynccontextmanager
     async def beginning(self, created: Event) -> AsyncIterator[None]:
@@ -119,7 +122,26 @@ class SessionRecords:
                     said.append(_bounded(message))
             last = page[-1].number
         still_open = await self._store.open_runs(session_id)
-        return SessionPast(digest, tuple(said), frozenset(asked).intersection(still_open)), came
+        taint = digest.taint
+        for asked_run in asked:
+            taint = joined(taint, await self._taint_of(asked_run))
+        return SessionPast(digest, tuple(said), frozenset(asked).intersection(still_open), taint), came
+
+    async def _taint_of(self, run_id: str) -> tuple[str, ...]:
+        """The untrusted sources that a run has read; a run that cannot be read may have read any."""
+        if run_id not in self._taint:
+            try:
+                run = await self._folding.snapshot(run_id)
+            except ReplayError:
+                return (f"run:{run_id}",)
+            except NotFoundError:
+                return ()  # removed after runs.keep_days; the runs that followed it have its taint
+            if not run.state.ended:
+                return run.taint
+            self._taint[run_id] = run.taint
+            while len(self._taint) > MAX_TAINTS:
+                del self._taint[next(iter(self._taint))]
+        return self._taint[run_id]
 
     async def _asker(self, run_id: str) -> str:
         """The run whose request is in the session; for a fork, the original run."""

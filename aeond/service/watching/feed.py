@@ -57,7 +57,8 @@ class Watcher:
     it.
     """
 
-    def __init__(self, run_id: str, feed: "HotFeed", wake: Wake) -> None:
+    def __init__(self, run_id: str, feed: "HotFeed", wake: Wake, attends: bool) -> None:
+        self.attends = attends
         self._run_id = run_id
         self._wake = wake
         self._feed = feed
@@ -168,12 +169,16 @@ class HotFeed:
         for watcher in self._watchers.get(run_id, ()):
             watcher.nudge()
 
+    def attended(self, run_id: str) -> bool:
+        """Whether a client watches this run."""
+        return any(watcher.attends for watcher in self._watchers.get(run_id, ()))
+
     @contextmanager
-    def watch(self, run_id: str, wake: Wake = _asleep) -> Iterator[Watcher]:
+    def watch(self, run_id: str, wake: Wake = _asleep, *, attends: bool = False) -> Iterator[Watcher]:
         """Creates a cold watcher of this run. It receives everything published from now on; `wake` is called
-        whenever it has an item.
+        whenever it has an item. `attends` says that it watches for a client.
         """
-        watcher = Watcher(run_id, self, wake)
+        watcher = Watcher(run_id, self, wake, attends)
         watchers = self._watchers.setdefault(run_id, set())
         watchers.add(watcher)
         try:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from aeond.domain.policy import Verdict
 from aeond.domain.runs import events as e
 
 log = logging.getLogger("aeond.runs")
@@ -38,6 +39,8 @@ def _log_record(event: e.Event) -> tuple[str, str, str]:
             return "run_planned", f"plan of {len(plan.steps)} steps adopted, made by the {source}", ""
         case e.PlanningFailed(problem=problem):
             return "planning_failed", f"planning failed{_because(problem.reason)}", ""
+        case e.PolicyDecided(step_id=step_id, verdict=verdict, rule=rule) if verdict is not Verdict.ALLOW:
+            return "policy_decided", f"the policy's verdict: {verdict} ({rule or 'no rule'})", step_id
         case e.StepEnded(step_id=step_id, state=state, reason=reason, duration_seconds=seconds):
             words = f"step ended: {state}{_because(reason)}, after {seconds:.3f} s"
             return "step_ended", words, step_id
@@ -45,6 +48,12 @@ def _log_record(event: e.Event) -> tuple[str, str, str]:
             return "input_requested", "a step asks a question: the run waits", question.step_id
         case e.InputAnswered(owner=owner):
             return "input_answered", f"user {owner.uid} answered", ""
+        case e.ApprovalRequested(step_id=step_id, approval=approval) if event.kind.opens:
+            words = f"{len(approval.calls)} tool calls need approval: the run waits"
+            return "approval_requested", words, step_id
+        case e.ApprovalDecided(owner=owner, approved=approved, expired=expired):
+            decided = "expired" if expired else f"{'given' if approved else 'denied'} by user {owner.uid}"
+            return "approval_decided", f"approval {decided}", ""
         case e.ChildRunStarted(step_id=step_id, child=child):
             return "child_started", f"the step started run {child.child_run_id}", step_id
         case e.ChildRunEnded(step_id=step_id, child_run_id=child_run_id, state=state):

@@ -28,7 +28,7 @@ class RunWatching:
         (reason DRAINING) when the daemon stops: resume from the number of the last event received.
         """
         cursor = after_seq
-        with self._feed.watch(run_id) as watcher:
+        with self._feed.watch(run_id, attends=True) as watcher:
             head = self._feed.head(run_id)
             if head == 0 or not 0 <= cursor <= head:
                 summary = await summary_at(self._journal, run_id, cursor, "after_seq")

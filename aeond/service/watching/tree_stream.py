@@ -145,7 +145,7 @@ class _Tree:
             watcher.go_hot(place.cursor)
 
     def _place(self, run_id: str, after_seq: int) -> _Place:
-        watcher = self._watching.enter_context(self._feed.watch(run_id, self._wake))
+        watcher = self._watching.enter_context(self._feed.watch(run_id, self._wake, attends=True))
         place = self._places[run_id] = _Place(run_id, after_seq, watcher)
         return place
 

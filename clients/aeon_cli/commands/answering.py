@@ -1,17 +1,21 @@
-"""`answer`: answers the questions of a run."""
+"""`answer` and `approvals`: commands for what runs ask people."""
 
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from aeon_cli.completion import complete_answer, run_argument
+from aeon_cli.completion import complete_answer, complete_approval, run_argument
 from aeon_cli.connection import connect, json_option, print_json, waiting_run_named
+from aeon_cli.grouping import InOrder
 
 if TYPE_CHECKING:
     from aeon_cli.exits import Exit
     from aeond_client.client import Client
+    from aeond_client.judgements import ApprovalRequest
     from aeond_client.runs import Run
+
+_MOST_RUNS = 100
 
 
 @click.command()
@@ -82,4 +86,150 @@ def _ask_all(client: "Client", run: "Run") -> "Exit":
     return Exit.ANSWERED if can_ask() else Exit.WAITING
 
 
-COMMANDS = {60: answer}
+@click.group(cls=InOrder)
+def approvals() -> None:
+    """Allow or deny tool calls that wait for approval.
+
+    A call that the policy does not allow by itself waits until a person decides about exactly that call. The first
+    decision counts, also among several clients.
+    """
+
+
+_approval_argument = click.argument(
+    "approval_id", metavar="[APPROVAL]", default="", shell_complete=complete_approval
+)
+
+
+@approvals.command("list")
+@json_option
+@click.pass_context
+def list_approvals(context: click.Context, /, as_json: bool) -> None:
+    """List what waits for approval, newest run first. With --json, one per line with its run_id."""
+    from aeon_cli.text.encoding import plain
+    from aeon_cli.text.tables import print_table
+    from aeon_cli.text.timestamps import how_long_ago
+    from aeond_client.runs import RunState
+
+    with connect(context) as client:
+        waiting = client.list_runs(states=[RunState.AWAITING_INPUT, RunState.SUSPENDED], limit=_MOST_RUNS)
+        found = [
+            (run, one) for line in waiting for run in [client.get_run(line.run_id)] for one in run.approvals
+        ]
+    if as_json:
+        for run, approval in found:
+            print_json({"run_id": run.run_id, **plain(approval)})
+        return
+    rows = [
+        (
+            run.run_id,
+            approval.approval_id,
+            how_long_ago(approval.requested_time),
+            ", ".join(call.tool for call in approval.calls),
+            run.text,
+        )
+        for run, approval in found
+    ]
+    print_table(("RUN", "APPROVAL", "WHEN", "CALLS", "REQUEST"), rows, nothing="Nothing waits for approval.")
+
+
+@approvals.command("show")
+@run_argument
+@_approval_argument
+@json_option
+@click.pass_context
+def show_approval(context: click.Context, /, run_id: str, approval_id: str, as_json: bool) -> None:
+    """Show exactly what the calls would do.
+
+    RUN is a run id, or `last` for the newest run or the run below it that is waiting. APPROVAL is needed if
+    several are open.
+    """
+    from aeon_cli.runs.approvals import lines_to_decide
+
+    with connect(context) as client:
+        run_id, approval = _approval_named(client, run_id, approval_id)
+    if as_json:
+        print_json(approval)
+    else:
+        print("\n".join(lines_to_decide(run_id, approval)))
+
+
+@approvals.command("allow")
+@run_argument
+@_approval_argument
+@click.option(
+    "--scope",
+    type=click.Choice(["once", "run", "folder", "host"]),
+    default="once",
+    show_default=True,
+    help="Allow exactly these calls, or more calls of the same tools in this run: any, those in the folders"
+    " shown, or those to the hosts shown.",
+)
+@click.option(
+    "--digest", default="", metavar="DIGEST", help="Allow only what has this digest (see show --json)."
+)
+@json_option
+@click.pass_context
+def allow(
+    context: click.Context, /, run_id: str, approval_id: str, scope: str, digest: str, as_json: bool
+) -> None:
+    """Allow the calls that were shown; they are carried out at once.
+
+    RUN and APPROVAL are as in `approvals show`.
+    """
+    _decide(context, run_id, approval_id, approved=True, scope=scope, digest=digest, as_json=as_json)
+
+
+@approvals.command("deny")
+@run_argument
+@_approval_argument
+@click.option(
+    "--digest", default="", metavar="DIGEST", help="Deny only what has this digest (see show --json)."
+)
+@json_option
+@click.pass_context
+def deny(context: click.Context, /, run_id: str, approval_id: str, digest: str, as_json: bool) -> None:
+    """Deny the calls: their steps fail, and the run goes on without them.
+
+    RUN and APPROVAL are as in `approvals show`.
+    """
+    _decide(context, run_id, approval_id, approved=False, scope="once", digest=digest, as_json=as_json)
+
+
+def _decide(
+    context: click.Context,
+    run_id: str,
+    approval_id: str,
+    *,
+    approved: bool,
+    scope: str,
+    digest: str,
+    as_json: bool,
+) -> None:
+    with connect(context) as client:
+        run_id, approval = _approval_named(client, run_id, approval_id)
+        run = client.decide_approval(run_id, approval.approval_id, digest or approval.digest, approved, scope)
+    if as_json:
+        print_json(run)
+    else:
+        print(f"{'Allowed' if approved else 'Denied'}. The run is {run.state.replace('_', ' ')}.")
+
+
+def _approval_named(client: "Client", name: str, approval_id: str) -> "tuple[str, ApprovalRequest]":
+    from aeond_client.errors import WrongStateError
+    from aeond_client.runs import RunState
+
+    run_id = waiting_run_named(client, name, RunState.AWAITING_INPUT)
+    run = client.get_run(run_id)
+    if not run.approvals and name == "last":
+        run = client.get_run(waiting_run_named(client, name, RunState.SUSPENDED))
+    found = [one for one in run.approvals if approval_id in ("", one.approval_id)]
+    if len(found) > 1:
+        names = ", ".join(one.approval_id for one in found)
+        raise click.UsageError(f"The run waits for several approvals; name one of {names}.")
+    if not found:
+        which = f"approval {approval_id!r}" if approval_id else "approval"
+        raise WrongStateError(f"Run {run.run_id} waits for no {which}.", reason="NOTHING_TO_DECIDE")
+    return run.run_id, found[0]
+
+
+COMMANDS = {60: answer, 65: approvals}

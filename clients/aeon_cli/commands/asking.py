@@ -68,6 +68,9 @@ def _bound(flag: str, name: str, what: str) -> Callable[[_F], _F]:
     help="Session that the run belongs to: an id, or last. Default: $AEOND_SESSION, else none.",
 )
 @click.option("--model", default="", metavar="NAME", shell_complete=complete_model, help="Use this model.")
+@click.option(
+    "--unattended", is_flag=True, help="Suspend the run as soon as a call needs approval; nobody is asked."
+)
 @click.option("--new-session", is_flag=True, help="Start a new session with this run.")
 @click.option(
     "--parallel",
@@ -105,6 +108,7 @@ def ask(
     session_id: str,
     new_session: bool,
     model: str,
+    unattended: bool,
     parallel_steps: int,
     **bounds: Any,
 ) -> int:
@@ -139,6 +143,7 @@ def ask(
         workspace=str(Path(workspace).absolute()) if workspace else "",
         parallel_steps=parallel_steps,
         model=model,
+        unattended=unattended,
     )
     named = context.get_parameter_source("session_id") is click.core.ParameterSource.COMMANDLINE
     if new_session and named and session_id:

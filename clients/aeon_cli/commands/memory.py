@@ -7,6 +7,7 @@ import click
 from aeon_cli.completion import complete_key
 from aeon_cli.connection import connect, json_option, print_json
 from aeon_cli.grouping import InOrder
+from aeond_client.memory import MemoryEntry
 
 
 @click.group(cls=InOrder)
@@ -43,18 +44,24 @@ def _uid_of(user: str) -> int:
 @json_option
 @click.pass_context
 def list_keys(context: click.Context, /, prefix: str, limit: int, as_json: bool) -> None:
-    """List keys that start with PREFIX and their values. With --json, one per line."""
+    """List keys that start with PREFIX and their values. With --json, one per line.
+
+    For a fact that a run wrote, the run is shown, and the untrusted sources that it had read.
+    """
     from aeon_cli.text.printable import shown_value
     from aeon_cli.text.tables import print_table
 
     with connect(context, administers=context.obj is not None) as client:
-        found = client.search_memory(prefix, limit, uid=context.obj)
+        found = client.search_facts(prefix, limit, uid=context.obj)
     if as_json:
-        for key, value in found:
-            print_json({"key": key, "value": value})
+        for fact in found:
+            print_json(fact)
+        return
+    rows = [(fact.key, shown_value(fact.value), _source(fact)) for fact in found]
+    if any(source for _, _, source in rows):
+        print_table(("KEY", "VALUE", "FROM"), rows)
     else:
-        rows = [(key, shown_value(value)) for key, value in found]
-        print_table(("KEY", "VALUE"), rows, nothing="No key matches.")
+        print_table(("KEY", "VALUE"), [row[:2] for row in rows], nothing="No key matches.")
 
 
 @memory.command("get")
@@ -62,11 +69,17 @@ def list_keys(context: click.Context, /, prefix: str, limit: int, as_json: bool)
 @json_option
 @click.pass_context
 def get(context: click.Context, /, key: str, as_json: bool) -> None:
-    """Print the value of KEY: text as it is, any other value as JSON."""
+    """Print the value of KEY: text as it is, any other value as JSON.
+
+    If it comes from a run that had read untrusted data, standard error says so.
+    """
     from aeon_cli.text.printable import json_line, printable
 
     with connect(context, administers=context.obj is not None) as client:
-        value = client.read_memory(key, uid=context.obj)
+        fact = client.read_fact(key, uid=context.obj)
+    value = fact.value
+    if fact.taint:
+        print(_source(fact), file=sys.stderr)
     print(printable(value) if isinstance(value, str) and not as_json else json_line(value))
 
 
@@ -101,6 +114,16 @@ def delete(context: click.Context, /, key: str) -> int:
     if not existed:
         print(f"Key {one_line(key)} does not exist.", file=sys.stderr)
     return Exit.ANSWERED if existed else Exit.FAILED
+
+
+def _source(fact: MemoryEntry) -> str:
+    """Where the fact comes from; "" for a client."""
+    if not fact.run_id and not fact.taint:
+        return ""
+    from aeon_cli.text.printable import one_line
+
+    untrusted = f", untrusted: {', '.join(map(one_line, fact.taint))}" if fact.taint else ""
+    return f"run {one_line(fact.run_id)}{untrusted}"
 
 
 COMMANDS = {130: memory}

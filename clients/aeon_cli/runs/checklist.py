@@ -3,13 +3,16 @@
 The functions are pure: the views draw the state and the tests read it.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from aeon_cli.text.printable import one_line, short_value
 from aeon_cli.text.titles import counted, title_of
 from aeond_client.events import (
     AnswerComposed,
     AnswerStarted,
+    ApprovalDecided,
+    ApprovalRequested,
     BudgetExhausted,
     CancelRequested,
     Event,
@@ -77,7 +80,7 @@ class Line:
 class Checklist:
     """A run as displayed. `activity` names the work outside the steps ("" for none) and `activity_time` its
     start; `fraction` is its progress, -1 if unknown. `usual_activity` is shown when no specific activity is
-    known.
+    known. `approvals` are the steps that wait for each approval, by its id.
     """
 
     lines: tuple[Line, ...] = ()
@@ -89,6 +92,7 @@ class Checklist:
     answer: Answer | None = None
     suspended: str = ""
     questions: tuple[Question, ...] = ()
+    approvals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exhausted: str = ""
     state: RunState = RunState.PENDING
     problem: Problem | None = None
@@ -122,6 +126,8 @@ class Checklist:
                 return _stepped(self, kind, time)
             case InputRequested() | InputAnswered():
                 return _asked(self, kind, time)
+            case ApprovalRequested() | ApprovalDecided():
+                return _held(self, kind, time)
             case RunSuspended() | StepResolved() | RunResumed() | RunParked() | CancelRequested():
                 return _interrupted(self, kind, time)
             case _:
@@ -222,12 +228,32 @@ def _asked(shown: Checklist, kind: InputRequested | InputAnswered, time: float) 
             return _without_questions(_change(shown, step_id, line), step_id, time)
 
 
+def _held(shown: Checklist, kind: ApprovalRequested | ApprovalDecided, time: float) -> Checklist:
+    match kind:
+        case ApprovalRequested(step_id=step_id, approval=approval):
+            held = replace(shown.line(step_id), state=StepState.READY, activity="", detail="needs approval")
+            waiting = replace(
+                _change(shown, step_id, held),
+                state=RunState.AWAITING_INPUT,
+                approvals={**shown.approvals, approval.approval_id: approval.step_ids},
+            )
+            return _doing(waiting, "waiting for approval", time)
+        case ApprovalDecided(approval_id=approval_id, approved=approved):
+            left = {name: steps for name, steps in shown.approvals.items() if name != approval_id}
+            for step_id in shown.approvals.get(approval_id, ()):
+                after = StepState.READY if approved else StepState.FAILED
+                why = "" if approved else "not approved in time" if kind.expired else "denied"
+                shown = _change(shown, step_id, replace(shown.line(step_id), state=after, detail=why))
+            state = RunState.AWAITING_INPUT if left or shown.questions else RunState.RUNNING
+            return replace(_doing(shown, "", time), approvals=left, state=state)
+
+
 def _without_questions(shown: Checklist, step_id: str, time: float) -> Checklist:
     """The display with no step waiting for an answer."""
     if not any(question.step_id == step_id for question in shown.questions):
         return shown
     left = tuple(question for question in shown.questions if question.step_id != step_id)
-    state = RunState.AWAITING_INPUT if left else RunState.RUNNING
+    state = RunState.AWAITING_INPUT if left or shown.approvals else RunState.RUNNING
     return replace(_doing(shown, "waiting for an answer" if left else "", time), questions=left, state=state)
 
 

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from aeon_cli.runs.approvals import lines_to_decide
 from aeon_cli.runs.questions import lines_to_answer
 from aeon_cli.text import symbols
 from aeon_cli.text.encoding import kind_of, plain
@@ -59,6 +60,9 @@ def print_run(run: Run, below: Sequence[RunSummary] = ()) -> None:
     for question in run.questions:
         print()
         print("\n".join(lines_to_answer(run.run_id, question)))
+    for approval in run.approvals:
+        print()
+        print("\n".join(lines_to_decide(run.run_id, approval)))
     if run.answer is not None:
         print(f"\n{printable(run.answer.text).rstrip()}")
         for note in run.answer.notes:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from aeon_cli.exits import Exit
+from aeon_cli.runs import approvals
 from aeon_cli.runs.answer_writer import AnswerWriter
 from aeon_cli.runs.checklist import Checklist
 from aeon_cli.runs.outages import BACK, outlasting
@@ -20,8 +21,8 @@ from aeon_cli.text.terminals import look_at
 from aeon_cli.text.titles import counted, duration_in_words, effect_in_words
 from aeon_cli.text.wrapping import print_flowing
 from aeond_client.connection.waiting import may_need_a_person, waits
-from aeond_client.events import Event, InputRequested
-from aeond_client.judgements import Question
+from aeond_client.events import ApprovalRequested, Event, InputRequested
+from aeond_client.judgements import ApprovalRequest, Question
 from aeond_client.runs import Run, RunState, StepState
 
 if TYPE_CHECKING:
@@ -90,8 +91,10 @@ def _shown_to_its_end(client: "Client", run_id: str, how: Showing) -> Exit:
     def look(run_id: str) -> Run:
         return outlasting(partial(client.get_run, run_id), run_id, how.patience_seconds, report_outage)
 
-    def ask(run: Run, question: Question) -> bool:
-        return ask_person(client, run.run_id, question, how.patience_seconds)
+    def ask(run: Run, asked: Question | ApprovalRequest) -> bool:
+        if isinstance(asked, ApprovalRequest):
+            return approvals.ask_approval(client, run.run_id, asked, how.patience_seconds)
+        return ask_person(client, run.run_id, asked, how.patience_seconds)
 
     asks = can_ask() and not silent
     held_up: Run | None = None
@@ -142,7 +145,10 @@ def _steps_before(client: "Client", run_id: str, after_seq: int) -> Checklist:
 
 
 def _held_up(
-    look: Callable[[str], Run], event: Event, view: View, ask: Callable[[Run, Question], bool] | None
+    look: Callable[[str], Run],
+    event: Event,
+    view: View,
+    ask: Callable[[Run, Question | ApprovalRequest], bool] | None,
 ) -> Run | None:
     """The run that started to wait at this event, if it still waits after a person at the terminal was
     asked.
@@ -150,11 +156,18 @@ def _held_up(
     run = look(event.run_id)
     if not waits(run):
         return None
-    if ask is None or not isinstance(event.kind, InputRequested):
+    asked: Question | ApprovalRequest
+    match event.kind:
+        case InputRequested(question=question):
+            asked = question
+        case ApprovalRequested(approval=approval):
+            asked = approval
+        case _:
+            return run
+    if ask is None:
         return run
     view.pause()
-    question = event.kind.question
-    if question not in run.questions or ask(run, question):
+    if asked not in (*run.questions, *run.approvals) or ask(run, asked):
         return None
     return look(event.run_id)
 
@@ -176,7 +189,9 @@ def _say_what_it_waits_for(run: Run) -> list[str]:
     words = []
     for question in run.questions:
         words += [*lines_of(question, time.time()), f"  answer:      {how_to_answer(run.run_id, question)}"]
-    if not run.questions:
+    for approval in run.approvals:
+        words += approvals.lines_to_decide(run.run_id, approval)
+    if not run.questions and not run.approvals:
         why = run.suspend_reason.replace("_", " ")
         words.append(f"  decide:      aeonctl decide {run.run_id} retry|done|abort ({why})")
     return words

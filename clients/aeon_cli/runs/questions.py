@@ -3,6 +3,7 @@
 import select
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -71,12 +72,42 @@ def ask_person(client: "Client", run_id: str, question: Question, patience_secon
     open (end of input). Waits up to `patience_seconds` for an unavailable daemon: the question survives.
     """
     _say(*lines_of(question, time.time()))
-    shown = f"[{one_line(shown_value(question.default))}] " if question.has_default else ""
+
+    def take(text: str) -> Callable[[], object] | None:
+        if not text and not question.has_default:
+            return None
+        return partial(client.answer_run, run_id, value_of(question, text), question.question_id)
+
+    closed = converse(
+        client,
+        run_id,
+        shown=f"[{one_line(shown_value(question.default))}] " if question.has_default else "",
+        is_open=lambda run: _asks(run, question),
+        take=take,
+        patience_seconds=patience_seconds,
+    )
+    if not isinstance(closed, bool):
+        _say(f"  ({_why_closed(closed, question)})")
+        return True
+    return closed
+
+
+def converse(
+    client: "Client",
+    run_id: str,
+    *,
+    shown: str,
+    is_open: "Callable[[Run], bool]",
+    take: "Callable[[str], Callable[[], object] | None]",
+    patience_seconds: float,
+) -> "bool | Run":
+    """Prompts until a typed line has been sent to the daemon. `take` makes a line into the call that sends it, or None
+    to prompt again. Returns True once one was accepted, False at the end of input, and the run if nothing is open
+    any more. Waits up to `patience_seconds` for an unavailable daemon.
+    """
     _prompt(shown)
     report = _OutageReporter(shown)
-    while _asks(
-        run := outlasting(partial(client.get_run, run_id), run_id, patience_seconds, report), question
-    ):
+    while is_open(run := outlasting(partial(client.get_run, run_id), run_id, patience_seconds, report)):
         ready, _, _ = select.select([sys.stdin], [], [], _LOOK_SECONDS)
         if not ready:
             continue
@@ -84,13 +115,12 @@ def ask_person(client: "Client", run_id: str, question: Question, patience_secon
         if not line:
             _say("")
             return False
-        text = line.strip()
-        if not text and not question.has_default:
+        send = take(line.strip())
+        if send is None:
             _prompt(shown)
             continue
-        answer = partial(client.answer_run, run_id, value_of(question, text), question.question_id)
         try:
-            outlasting(answer, run_id, patience_seconds, report)
+            outlasting(send, run_id, patience_seconds, report)
         except InvalidInputError as error:
             _say(f"  {one_line(error.message)}")
             _prompt(shown)
@@ -98,8 +128,7 @@ def ask_person(client: "Client", run_id: str, question: Question, patience_secon
             continue  # another client was faster, or our answer arrived although its reply was lost
         else:
             return True
-    _say(f"  ({_why_closed(run, question)})")
-    return True
+    return run
 
 
 def _asks(run: "Run", question: Question) -> bool:

@@ -9,6 +9,8 @@ from aeon_cli.text.printable import one_line
 from aeon_cli.text.terminals import Terminal
 from aeon_cli.text.titles import counted, duration_in_words, title_of
 from aeond_client.events import (
+    ApprovalDecided,
+    ApprovalRequested,
     Event,
     InputRequested,
     PlanAdopted,
@@ -77,6 +79,13 @@ class PlainView:
             case InputRequested(question=question):
                 self._print(f"? {one_line(question.prompt)}")
                 self._activity = shown.activity
+            case ApprovalRequested(approval=approval):
+                self._print(f"! {counted(len(approval.calls), 'call')} to approve")
+                self._activity = shown.activity
+            case ApprovalDecided():
+                self._print(
+                    "allowed" if kind.approved else "not approved in time" if kind.expired else "denied"
+                )
             case _:
                 self._show_activity(shown.activity)
 
@@ -123,6 +132,8 @@ def in_words(event: Event) -> str:
             return f"{one_line(step_id)} {state}"
         case InputRequested(question=question):
             return f"asks: {one_line(question.prompt)}"
+        case ApprovalRequested(approval=approval):
+            return f"needs approval of {counted(len(approval.calls), 'call')}"
         case RunEnded(state=state):
             return f"{state}"
         case _:

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, sessions_pb2, tools_pb2
+from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, policy_pb2, sessions_pb2, tools_pb2
 from aeond_client.calls import reading, values
 from aeond_client.calls.call_spec import (
     CHANGE_SECONDS,
@@ -17,13 +17,16 @@ from aeond_client.calls.call_spec import (
     pages,
 )
 from aeond_client.daemon import ConfigChanges, DaemonStatus
+from aeond_client.memory import MemoryEntry
 from aeond_client.models import Engine, ModelInfo, TextPiece
+from aeond_client.policy import HypotheticalDecision, PolicyInForce, PolicyReplay
 from aeond_client.tools import ToolResult, ToolSpec
 
 _TOOLS = methods_of(tools_pb2.DESCRIPTOR)
 _MEMORY = methods_of(memory_pb2.DESCRIPTOR)
 _MODELS = methods_of(models_pb2.DESCRIPTOR)
 _DAEMON = methods_of(daemon_pb2.DESCRIPTOR)
+_POLICY = methods_of(policy_pb2.DESCRIPTOR)
 
 
 def get_status() -> Call[DaemonStatus]:
@@ -81,11 +84,45 @@ def _entry(wire: memory_pb2.MemoryEntry) -> tuple[str, Any]:
     return wire.key, values.value(wire.value_json)
 
 
+def read_fact(key: str, uid: int | None = None) -> Call[MemoryEntry]:
+    check_unicode("key", key)
+    request = memory_pb2.ReadMemoryRequest(key=key, uid=uid)
+    return Call(_MEMORY["ReadMemory"], request, lambda reply: reading.memory_entry(reply.entry))
+
+
+def search_facts(prefix: str, uid: int | None = None) -> PageCall[MemoryEntry]:
+    check_unicode("prefix", prefix)
+    request = partial(memory_pb2.SearchMemoryRequest, prefix=prefix, uid=uid)
+    return pages(_MEMORY["SearchMemory"], request, "entries", reading.memory_entry)
+
+
 def delete_memory(key: str, uid: int | None = None) -> Call[bool]:
     check_unicode("key", key)
     request = memory_pb2.DeleteMemoryRequest(key=key, uid=uid)
     # A repeat would report a missing key although this very call had deleted it.
     return Call(_MEMORY["DeleteMemory"], request, lambda reply: bool(reply.existed), False, CHANGE_SECONDS)
+
+
+# ---------------------------------------------------------------- policy
+
+
+def get_policy() -> Call[PolicyInForce]:
+    return Call(_POLICY["GetPolicy"], policy_pb2.GetPolicyRequest(), reading.policy_in_force)
+
+
+def test_policy(
+    name: str, arguments: dict[str, Any], workspace: str, taint: tuple[str, ...]
+) -> Call[HypotheticalDecision]:
+    check_unicode("workspace", workspace)
+    call = tools_pb2.ToolCall(tool=name, arguments_json=json_text(arguments))
+    request = policy_pb2.TestPolicyRequest(call=call, workspace=workspace, taint=taint)
+    return Call(_POLICY["TestPolicy"], request, reading.hypothetical_decision)
+
+
+def replay_policy(run_id: str, policy: str) -> Call[PolicyReplay]:
+    check_unicode("policy", policy)
+    request = policy_pb2.ReplayPolicyRequest(run_id=run_id, policy=policy)
+    return Call(_POLICY["ReplayPolicy"], request, reading.policy_replay, seconds=CHANGE_SECONDS)
 
 
 # ---------------------------------------------------------------- models

@@ -8,13 +8,15 @@ from aeond.api.v1 import (
     daemon_pb2,
     events_pb2,
     judgements_pb2,
+    memory_pb2,
     models_pb2,
     parts_pb2,
+    policy_pb2,
     runs_pb2,
     sessions_pb2,
     tools_pb2,
 )
-from aeond_client import daemon, events, judgements, models, runs, sessions, tools
+from aeond_client import daemon, events, judgements, memory, models, policy, runs, sessions, tools
 from aeond_client.calls import values
 
 
@@ -35,6 +37,14 @@ def recorded_effect(wire: tools_pb2.RecordedEffect) -> tools.RecordedEffect:
         kind=wire.kind,
         target=wire.target,
         detail=wire.detail,
+    )
+
+
+def tool_call(wire: tools_pb2.ToolCall) -> tools.ToolCall:
+    return tools.ToolCall(
+        tool=wire.tool,
+        arguments=values.json_object(wire.arguments_json),
+        call_id=wire.call_id,
     )
 
 
@@ -62,6 +72,7 @@ def tool_result(wire: tools_pb2.ToolResult) -> tools.ToolResult:
         reason=wire.reason,
         metadata=values.json_object(wire.metadata_json),
         effects=tuple(map(recorded_effect, wire.effects)),
+        taint=tuple(wire.taint),
     )
 
 
@@ -83,6 +94,37 @@ def issue(wire: judgements_pb2.Issue) -> judgements.Issue:
         step_id=wire.step_id,
         message=wire.message,
         proposal=wire.proposal,
+    )
+
+
+def call_preview(wire: parts_pb2.CallPreview) -> judgements.CallPreview:
+    return judgements.CallPreview(
+        diff=wire.diff,
+        source=wire.source,
+        target=wire.target,
+        command=tuple(wire.command),
+        host=wire.host,
+        problem=wire.problem,
+    )
+
+
+def approval_request(wire: parts_pb2.ApprovalRequest) -> judgements.ApprovalRequest:
+    return judgements.ApprovalRequest(
+        approval_id=wire.approval_id,
+        step_ids=tuple(wire.step_ids),
+        calls=tuple(map(tool_call, wire.calls)),
+        digest=wire.digest,
+        message=wire.message,
+        expire_time=values.seconds(wire.expire_time),
+        previews=tuple(map(call_preview, wire.previews)),
+        scopes=tuple(values.chosen(parts_pb2.ApprovalScope, scope) for scope in wire.scopes),
+        folders=tuple(wire.folders),
+        hosts=tuple(wire.hosts),
+        requested_time=values.seconds(wire.requested_time),
+        expire_seconds=wire.expire_seconds,
+        unattended=wire.unattended,
+        digests=tuple(wire.digests),
+        kinds=tuple(wire.kinds),
     )
 
 
@@ -201,6 +243,7 @@ def run(wire: runs_pb2.Run) -> runs.Run:
         workspace=wire.request.workspace,
         labels=dict(wire.request.labels),
         model=wire.request.model,
+        unattended=wire.request.unattended,
         uid=wire.owner.uid,
         limit=budget(wire.budget),
         used=amounts(wire.used),
@@ -220,12 +263,14 @@ def run(wire: runs_pb2.Run) -> runs.Run:
         last_seq=wire.last_seq,
         crashes=wire.crashes,
         questions=tuple(map(question, wire.questions)),
+        approvals=tuple(map(approval_request, wire.approvals)),
         parent_run_id=wire.parent_run_id,
         depth=wire.depth,
         profile=task_profile(wire.profile) if wire.HasField("profile") else None,
         route=values.chosen(judgements_pb2.Route, wire.route),
         parked=wire.parked,
         effects=tuple(map(recorded_effect, wire.effects)),
+        taint=tuple(wire.taint),
     )
 
 
@@ -294,6 +339,7 @@ def session_context(wire: sessions_pb2.PreviewContextResponse) -> sessions.Sessi
         kept=tuple(wire.kept),
         digested_count=wire.digested_count,
         whole_count=wire.whole_count,
+        taint=tuple(wire.taint),
     )
 
 
@@ -377,6 +423,68 @@ def daemon_status(wire: daemon_pb2.GetStatusResponse) -> daemon.DaemonStatus:
     )
 
 
+def memory_entry(wire: memory_pb2.MemoryEntry) -> memory.MemoryEntry:
+    return memory.MemoryEntry(
+        key=wire.key,
+        value=values.value(wire.value_json),
+        run_id=wire.run_id,
+        taint=tuple(wire.taint),
+    )
+
+
+def policy_decision(wire: policy_pb2.PolicyDecision) -> policy.PolicyDecision:
+    return policy.PolicyDecision(
+        verdict=values.chosen(judgements_pb2.PolicyVerdict, wire.verdict),
+        rule=wire.rule,
+        reason=wire.reason,
+        version=wire.version,
+    )
+
+
+def policy_rule(wire: policy_pb2.PolicyRule) -> policy.PolicyRule:
+    return policy.PolicyRule(
+        name=wire.name,
+        verdict=values.chosen(judgements_pb2.PolicyVerdict, wire.verdict),
+        conditions=values.json_object(wire.conditions_json),
+        reason=wire.reason,
+    )
+
+
+def policy_in_force(wire: policy_pb2.GetPolicyResponse) -> policy.PolicyInForce:
+    return policy.PolicyInForce(
+        version=wire.version,
+        profile=wire.profile,
+        file=wire.file,
+        rules=tuple(map(policy_rule, wire.rules)),
+    )
+
+
+def hypothetical_decision(wire: policy_pb2.TestPolicyResponse) -> policy.HypotheticalDecision:
+    return policy.HypotheticalDecision(
+        decision=policy_decision(wire.decision),
+        effect=values.word(tools_pb2.Effect, wire.effect),
+        facts=values.json_object(wire.facts_json),
+    )
+
+
+def replayed_decision(wire: policy_pb2.ReplayedDecision) -> policy.ReplayedDecision:
+    return policy.ReplayedDecision(
+        step_id=wire.step_id,
+        tool=wire.call.tool,
+        arguments=values.json_object(wire.call.arguments_json),
+        recorded=policy_decision(wire.recorded) if wire.HasField("recorded") else None,
+        decided=policy_decision(wire.decided) if wire.HasField("decided") else None,
+        facts_recorded=wire.facts_recorded,
+    )
+
+
+def policy_replay(wire: policy_pb2.ReplayPolicyResponse) -> policy.PolicyReplay:
+    return policy.PolicyReplay(
+        decisions=tuple(map(replayed_decision, wire.decisions)),
+        version=wire.version,
+    )
+
+
 def refinement(wire: judgements_pb2.RefinementAction) -> events.Refinement:
     return events.Refinement(
         operation=values.chosen(judgements_pb2.RefinementOperation, wire.operation),
@@ -394,6 +502,7 @@ def run_created(wire: events_pb2.RunCreated) -> events.RunCreated:
         workspace=wire.request.workspace,
         labels=dict(wire.request.labels),
         model=wire.request.model,
+        unattended=wire.request.unattended,
         uid=wire.owner.uid,
         limit=budget(wire.budget),
         plan=plan(wire.plan) if wire.HasField("plan") else None,
@@ -405,6 +514,7 @@ def run_created(wire: events_pb2.RunCreated) -> events.RunCreated:
         lineage=tuple(wire.lineage),
         instructions=wire.instructions,
         tools=tuple(wire.tools),
+        taint=tuple(wire.taint),
     )
 
 
@@ -440,6 +550,21 @@ def step_started(wire: events_pb2.StepStarted) -> events.StepStarted:
     )
 
 
+def policy_decided(wire: judgements_pb2.PolicyDecided) -> events.PolicyDecided:
+    return events.PolicyDecided(
+        step_id=wire.step_id,
+        verdict=values.chosen(judgements_pb2.PolicyVerdict, wire.verdict),
+        tool=wire.call.tool,
+        effect=values.word(tools_pb2.Effect, wire.effect),
+        rule=wire.rule,
+        policy_version=wire.policy_version,
+        tainted=wire.tainted,
+        facts=values.json_object(wire.facts_json),
+        reason=wire.reason,
+        adds=tuple(wire.adds),
+    )
+
+
 def step_repaired(wire: events_pb2.StepRepaired) -> events.StepRepaired:
     return events.StepRepaired(
         step=plan_step(wire.step),
@@ -463,6 +588,9 @@ def step_ended(wire: events_pb2.StepEnded) -> events.StepEnded:
         model_use=model_use(wire.model_use) if wire.HasField("model_use") else None,
         effects=tuple(map(recorded_effect, wire.effects)),
         candidates=tuple(wire.candidates),
+        taint=tuple(wire.taint),
+        rule=wire.rule,
+        policy_version=wire.policy_version,
     )
 
 
@@ -529,6 +657,7 @@ def references_resolved(wire: judgements_pb2.ReferencesResolved) -> events.Refer
         note=wire.note,
         standing=tuple(wire.standing),
         used=amounts(wire.used),
+        taint=tuple(wire.taint),
     )
 
 
@@ -592,6 +721,25 @@ def input_answered(wire: judgements_pb2.InputAnswered) -> events.InputAnswered:
         question_id=wire.question_id,
         answer=values.value(wire.answer_json),
         uid=wire.owner.uid,
+    )
+
+
+def approval_requested(wire: judgements_pb2.ApprovalRequested) -> events.ApprovalRequested:
+    return events.ApprovalRequested(
+        approval=approval_request(wire.approval),
+        step_id=wire.step_id,
+        used=amounts(wire.used),
+    )
+
+
+def approval_decided(wire: judgements_pb2.ApprovalDecided) -> events.ApprovalDecided:
+    return events.ApprovalDecided(
+        approval_id=wire.approval_id,
+        approved=wire.approved,
+        uid=wire.owner.uid if wire.HasField("owner") else -1,
+        digest=wire.digest,
+        scope=values.chosen(parts_pb2.ApprovalScope, wire.scope),
+        expired=wire.expired,
     )
 
 
@@ -696,6 +844,9 @@ _KINDS: dict[str, Callable[[Any], events.EventKind]] = {
     "input_answered": input_answered,
     "child_run_started": child_run_started,
     "child_run_ended": child_run_ended,
+    "policy_decided": policy_decided,
+    "approval_requested": approval_requested,
+    "approval_decided": approval_decided,
     "operation_started": operation_started,
     "text_delta": text_delta,
     "progress": progress,

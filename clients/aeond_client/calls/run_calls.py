@@ -41,7 +41,7 @@ class RunOptions:
 
     `workspace` is the absolute path of the folder that confines file tools, `parallel_steps` the maximum
     number of concurrent steps, `labels` free words that are returned unchanged, `model` the model for all
-    steps.
+    steps. An `unattended` run is suspended as soon as a call needs approval.
     """
 
     plan: Plan | None = None
@@ -51,6 +51,7 @@ class RunOptions:
     parallel_steps: int = 0
     labels: dict[str, str] | None = None
     model: str = ""
+    unattended: bool = False
 
 
 def create_run(text: str, request_id: str, options: RunOptions) -> Call[Run]:
@@ -67,6 +68,7 @@ def create_run(text: str, request_id: str, options: RunOptions) -> Call[Run]:
             parallel_steps=options.parallel_steps,
             labels=labels,
             model=options.model,
+            unattended=options.unattended,
         )
     )
     if options.plan is not None:
@@ -101,6 +103,18 @@ def decide_run(run_id: str, resolution: Resolution, step_id: str) -> Call[Run]:
         step_id=step_id,
         resolution=parts_pb2.Resolution.Value(f"RESOLUTION_{Resolution(resolution).name}"),
     )
+    return Call(_RUNS["DecideRun"], request, _run_of, False, CHANGE_SECONDS)
+
+
+def decide_approval(run_id: str, approval_id: str, digest: str, approved: bool, scope: str) -> Call[Run]:
+    decision = runs_pb2.ApprovalDecision(approval_id=approval_id, digest=digest, approved=approved)
+    try:
+        decision.scope = parts_pb2.ApprovalScope.Value(f"APPROVAL_SCOPE_{scope.upper()}")
+    except ValueError as error:
+        raise InvalidInputError(
+            f"An approval cannot be given for {scope!r}.", reason="SCOPE_NOT_OFFERED", field="scope"
+        ) from error
+    request = runs_pb2.DecideRunRequest(run_id=run_id, approval=decision)
     return Call(_RUNS["DecideRun"], request, _run_of, False, CHANGE_SECONDS)
 
 

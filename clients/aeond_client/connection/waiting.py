@@ -1,13 +1,13 @@
 """Waiting for an answer: whether it exists, and whether the run needs a person."""
 
 from aeond_client.errors import NoAnswerError
-from aeond_client.events import Event, InputRequested, RunSuspended
+from aeond_client.events import ApprovalRequested, Event, InputRequested, RunSuspended
 from aeond_client.runs import Answer, Run, RunState
 
 
 def may_need_a_person(event: Event) -> bool:
     """Whether the run started to wait at this event. It may have continued since: check its state."""
-    return isinstance(event.kind, RunSuspended | InputRequested)
+    return isinstance(event.kind, RunSuspended | InputRequested | ApprovalRequested)
 
 
 def waits(run: Run) -> bool:
@@ -20,6 +20,9 @@ def answer_of(run: Run) -> Answer:
     if run.answer is not None:
         return run.answer
     asked = "; ".join(question.prompt for question in run.questions)
+    if run.approvals:
+        calls = ", ".join(call.tool for approval in run.approvals for call in approval.calls)
+        asked = "; ".join(filter(None, (asked, f"approval of {calls}")))
     why = run.problem.message if run.problem else run.suspend_reason.replace("_", " ") or asked
     words = {
         RunState.SUSPENDED: "waits for a person",

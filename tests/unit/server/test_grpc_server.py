@@ -50,7 +50,10 @@ async def test_reflection_lists_every_service(client: Stubs) -> None:
     listed = reflection_pb2.ServerReflectionResponse.FromString(answer).list_services_response.service
     names = {service.name for service in listed}
     assert names == {
-        *(f"aeond.api.v1.{name}Service" for name in ("Run", "Session", "Tool", "Memory", "Model", "Daemon")),
+        *(
+            f"aeond.api.v1.{name}Service"
+            for name in ("Run", "Session", "Tool", "Memory", "Model", "Policy", "Daemon")
+        ),
         "grpc.health.v1.Health",
         "grpc.reflection.v1alpha.ServerReflection",
     }

@@ -9,11 +9,11 @@ from aeond.domain.runs.run import RunSnapshot, RunState
 from aeond.state_machine.fold import fold
 from aeond.state_machine.transitions import (
     RUN_TRANSITIONS,
-    STEP_CONSEQUENCES,
     STEP_TRANSITIONS,
     admits,
     state_after,
 )
+from tests.support.step_consequences import STEP_CONSEQUENCES
 
 Table = Mapping[Any, Mapping[type, tuple[Any, ...]]]
 

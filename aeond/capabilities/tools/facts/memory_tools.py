@@ -10,8 +10,9 @@ from pydantic import BaseModel, Field
 from aeond.capabilities.tools.facts.same_fact import same_facts
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.capabilities.tools.json_size import json_size
-from aeond.domain.facts import Fact
+from aeond.domain.facts import Fact, FactSource
 from aeond.domain.names import Match, fit
+from aeond.domain.policy import Access, Target, TargetKind, joined
 from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
 from aeond.domain.undo import Change, ChangeKind
 from aeond.domain.values import JsonValue, canonical_json, display_json
@@ -28,6 +29,9 @@ MAX_RECALLED: Final = 8
 MAX_SHOWN_CHARS: Final = 120  # of a value in a sentence
 MAX_NEAR: Final = 3
 
+Meant = tuple[Fact | None, tuple[str, ...]]
+
+_CALLS: Final = 64  # between decision and execution
 _COMPARED: Final = 50  # facts that a key is compared with
 _NAMED: Final = 20  # keys, where no fact fits
 _LEAST_SCORE: Final = 0.2
@@ -83,6 +87,20 @@ def memory_tools(
     JSON, `after` is `content_id` of the new one."""
     facts = _Facts(memories, clock, embedder, undo)
 
+    async def written(arguments: RememberArguments, context: ToolContext) -> tuple[Target, ...]:
+        found = await facts.decided(arguments.key, context)
+        key = _plain(arguments.key) if found is None else found.key
+        return (Target(TargetKind.MEMORY, key, Access.WRITE, found is not None),)
+
+    async def deleted(arguments: ForgetArguments, context: ToolContext) -> tuple[Target, ...]:
+        found = await facts.decided(arguments.key, context)
+        if found is None:
+            raise _unknown(arguments.key)
+        return (Target(TargetKind.MEMORY, found.key, Access.DELETE, exists=True),)
+
+    async def read(_arguments: RecallArguments, _context: ToolContext) -> tuple[Target, ...]:
+        return ()  # the facts that are found taint the run if they are tainted
+
     async def keys(context: ToolContext, limit: int, near: str) -> Sequence[str]:
         return [fact.key for fact in await memories.of(context.uid).recall(near, limit)]
 
@@ -103,10 +121,11 @@ def memory_tools(
         return None if change is None else _forgotten(Fact(change.path, _before(change)))
 
     @tool(
-        effect=Effect.WRITE_CONTAINED,
+        effect=Effect.MEMORY,
         idempotent=True,
         example={"key": "favourite colour", "value": "green"},
         reconcile=remembered,
+        targets=written,
     )
     async def remember(arguments: RememberArguments, context: ToolContext) -> ToolOutput[Done]:
         """Remember a fact under a short key, or change it."""
@@ -116,43 +135,60 @@ def memory_tools(
         key = _plain(arguments.key) if found is None else found.key
         before = None if found is None else found.value
         await facts.record(context, key, found, content_id(arguments.value))
-        await memories.of(context.uid).write(key, arguments.value)
+        source = FactSource(context.run_id, context.taint)
+        await memories.of(context.uid).write(key, arguments.value, source)
         return _remembered(key, arguments.value, before, near)
 
-    @tool(effect=Effect.READ, example={"text": "birthday of Anna"})
-    async def recall(arguments: RecallArguments, context: ToolContext) -> RecallResult:
+    async def sourced(
+        context: ToolContext, result: RecallResult, named: Sequence[Fact] = ()
+    ) -> ToolOutput[RecallResult]:
+        """The result with the untrusted sources of everything that it shows."""
+        shown = [*(fact.key for fact in result.facts), *(fact.key for fact in named)]
+        taint: tuple[str, ...] = ()
+        for key, source in (await memories.of(context.uid).sources(shown)).items():
+            taint = joined(taint, (f"memory:{key}"[:MAX_KEY_CHARS], *source.taint) if source.taint else ())
+        return ToolOutput(result, taint=taint)
+
+    @tool(effect=Effect.READ, example={"text": "birthday of Anna"}, targets=read)
+    async def recall(arguments: RecallArguments, context: ToolContext) -> ToolOutput[RecallResult]:
         """Look up remembered facts by words or meaning."""
         memory = memories.of(context.uid)
         if not arguments.text.strip():
-            return _listed([Fact(key, value) for key, value in await memory.search("", MAX_LISTED + 1)])
+            every = await memory.search("", MAX_LISTED + 1)
+            return await sourced(context, _listed([Fact(key, value) for key, value in every]))
         found = await memory.recall(arguments.text, _COMPARED)
         best = max((fact.score for fact in found), default=0.0)
         least = max(_LEAST_SCORE, best * _LEAST_SHARE)
         fitting = [fact for fact in found if fact.score >= least]
         if fitting:
-            return _listed(fitting[:MAX_RECALLED])
-        names = ", ".join([fact.key for fact in found][:_NAMED])
-        return RecallResult(facts=[], truncated=False, note=f"no fact fits; remembered: {names or 'nothing'}")
+            return await sourced(context, _listed(fitting[:MAX_RECALLED]))
+        near = found[:_NAMED]
+        names = ", ".join(fact.key for fact in near)
+        none = RecallResult(facts=[], truncated=False, note=f"no fact fits; remembered: {names or 'nothing'}")
+        return await sourced(context, none, near)
 
     @tool(
-        effect=Effect.WRITE_CONTAINED,
+        effect=Effect.MEMORY,
         idempotent=True,
         example={"key": "old locker number"},
         reconcile=forgotten,
+        targets=deleted,
         candidates={"key": keys},
     )
     async def forget(arguments: ForgetArguments, context: ToolContext) -> ToolOutput[Done]:
         """Forget a remembered fact."""
         fact, _ = await facts.meant(arguments.key, context)
         if fact is None:
-            raise ToolError(
-                f"nothing is remembered as {arguments.key!r}", reason="FACT_NOT_FOUND", field="key"
-            )
+            raise _unknown(arguments.key)
         await facts.record(context, fact.key, fact, "")
         await memories.of(context.uid).delete(fact.key)
         return _forgotten(fact)
 
     return remember, recall, forget
+
+
+def _unknown(key: str) -> ToolError:
+    return ToolError(f"nothing is remembered as {key!r}", reason="FACT_NOT_FOUND", field="key")
 
 
 def content_id(value: JsonValue) -> str:
@@ -168,9 +204,27 @@ class _Facts:
         self._clock = clock
         self._embedder = embedder
         self._undo = undo
+        self._decided: dict[str, tuple[str, Meant]] = {}  # by call, the oldest first
 
-    async def meant(self, key: str, context: ToolContext) -> tuple[Fact | None, tuple[str, ...]]:
+    async def decided(self, key: str, context: ToolContext) -> Fact | None:
+        """The fact that a call with this key means; the call itself will mean the same one."""
+        meant = await self._find(key, context)
+        self._decided[context.call_id] = key, meant
+        while len(self._decided) > _CALLS:
+            del self._decided[next(iter(self._decided))]
+        return meant[0]
+
+    async def meant(self, key: str, context: ToolContext) -> Meant:
         """The fact if exactly one can be meant, and keys near the given one."""
+        asked, (found, near) = self._decided.pop(context.call_id, ("", (None, ())))
+        if asked != key:
+            return await self._find(key, context)
+        # Its value may have changed since.
+        there = await self._memories.of(context.uid).find(key if found is None else found.key)
+        same = there is None if found is None else there is not None and there.key == found.key
+        return (there, near) if same else await self._find(key, context)
+
+    async def _find(self, key: str, context: ToolContext) -> Meant:
         memory = self._memories.of(context.uid)
         found = await memory.find(key)
         if found is not None:

@@ -20,8 +20,11 @@ from aeond.capabilities.tools.files.file_state import (
     FileState,
     identity_of,
 )
-from aeond.capabilities.tools.files.text_edits import Edit
+from aeond.capabilities.tools.files.path_matching import file_target
+from aeond.capabilities.tools.files.text_edits import Edit, unified_diff
 from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.domain.plans.approvals import CallPreview
+from aeond.domain.policy import Access, Target
 from aeond.domain.tools import RecordedEffect, ToolContext, ToolOutput
 from aeond.domain.undo import Change, ChangeKind
 from aeond.errors import ToolError
@@ -69,22 +72,20 @@ class FileChanges:
         self._clock = clock
         self._locks: WeakValueDictionary[tuple[str, str], anyio.Lock] = WeakValueDictionary()
 
+    async def target(self, path: str, context: ToolContext, access: Access) -> Target:
+        """The file that a path names, for the policy."""
+        return await self.threads.run(
+            lambda _stopped: file_target(self.files, path, context.workspace, access)
+        )
+
     async def rewrite(self, path: str, context: ToolContext, transform: Transform) -> Changed:
         """Replaces the content of a file, or creates it."""
         root, below = self.files.locate(path, context.workspace)
         async with self._alone(root, below):
             if (made := await self.made(context, transform)) is not None:
                 return made
-            state = await self._state(root, below)
-            if state is not None and state.content is None:
-                raise ToolError(
-                    f"{path!r:.200} is larger than {MAX_CONTENT_BYTES >> 20} MiB: it can only be read, moved or deleted",
-                    reason="FILE_TOO_LARGE",
-                    field="path",
-                )
-            before = None if state is None else state.content
-            edit = transform(before)
-            if before == edit.content:
+            state, edit = await self._edited(root, below, path, transform)
+            if state is not None and state.content == edit.content:
                 return ToolOutput(FileChange(path=_shown(root, below, context), change="unchanged"))
             folders = await self.threads.run(lambda _stopped: self.files.missing_folders(below, root))
             change = self._change(
@@ -98,6 +99,30 @@ class FileChanges:
                 )
             )
             return _rewritten(change, context, edit.change, len(edit.content))
+
+    async def preview(self, path: str, context: ToolContext, transform: Transform) -> CallPreview:
+        """What `rewrite` would do now."""
+        root, below = self.files.locate(path, context.workspace)
+        state, edit = await self._edited(root, below, path, transform)
+        before, shown = None if state is None else state.content, _shown(root, below, context)
+        diff = await self.threads.run(lambda _stopped: unified_diff(before, edit.content, shown))
+        return CallPreview(diff=diff, target=str(PurePosixPath(root, below)))
+
+    def absolute(self, path: str, context: ToolContext) -> str:
+        """The absolute path of what `path` names for this call."""
+        return str(PurePosixPath(*self.files.locate(path, context.workspace)))
+
+    async def _edited(
+        self, root: str, below: str, path: str, transform: Transform
+    ) -> tuple[FileState | None, Edit]:
+        state = await self._state(root, below)
+        if state is not None and state.content is None:
+            raise ToolError(
+                f"{path!r:.200} is larger than {MAX_CONTENT_BYTES >> 20} MiB: it can only be read, moved or deleted",
+                reason="FILE_TOO_LARGE",
+                field="path",
+            )
+        return state, transform(None if state is None else state.content)
 
     async def delete(self, path: str, context: ToolContext) -> Changed:
         """Deletes a file."""

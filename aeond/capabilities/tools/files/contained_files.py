@@ -95,6 +95,21 @@ class ContainedFiles:
         _require_name(below)
         return root, plain_path(below)
 
+    def real_path(self, path: str, workspace: str) -> str:
+        """The absolute path that a path names, with links resolved as far as there is anything."""
+        with _failures(path), self._root(path, workspace, self._readable) as (root, below):
+            there, missing = below.rstrip("/") or ".", ""
+            while True:
+                try:
+                    with _closing(self._resolve(root, there)) as found:
+                        real = os.readlink(f"/proc/self/fd/{found}")  # noqa: PTH115 - the text of the link, no path
+                        return f"{real.rstrip('/')}/{missing}" if missing else real
+                except FileNotFoundError:
+                    if there == ".":
+                        raise
+                    above, name = os.path.split(there)
+                    there, missing = above or ".", f"{name}/{missing}" if missing else name
+
     def is_folder(self, path: str, workspace: str) -> bool | None:
         """Whether a folder (True) or anything else (False) is there; None for nothing."""
         try:

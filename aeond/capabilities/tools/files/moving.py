@@ -9,6 +9,8 @@ from aeond.capabilities.tools.files.changes import FileChange, FileChanges
 from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, bare_path, proposing
 from aeond.capabilities.tools.files.reading import MAX_PATH_CHARS, FilePath
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
+from aeond.domain.plans.approvals import CallPreview
+from aeond.domain.policy import Access, Target
 from aeond.domain.tools import Effect, ToolContext, ToolOutput
 from aeond.errors import ToolError
 
@@ -31,38 +33,67 @@ def moving_tools(changes: FileChanges) -> Sequence[FunctionTool]:
 
 
 def move_file_tool(changes: FileChanges) -> FunctionTool:
+    async def touched(arguments: MoveFileArguments, context: ToolContext) -> tuple[Target, ...]:
+        path = await _same(changes, arguments.path, context)
+        to = await changes.threads.run(
+            lambda _stopped: _target(changes, path, arguments.to, context.workspace)
+        )
+        return (
+            await changes.target(path, context, Access.DELETE),
+            await changes.target(to, context, Access.WRITE),
+        )
+
     async def moved(_arguments: MoveFileArguments, context: ToolContext) -> ToolOutput[FileChange] | None:
         return await changes.made(context)
+
+    async def preview(arguments: MoveFileArguments, context: ToolContext) -> CallPreview:
+        path, to = await places(arguments, context)
+        return CallPreview(source=changes.absolute(path, context), target=changes.absolute(to, context))
+
+    async def places(arguments: MoveFileArguments, context: ToolContext) -> tuple[str, str]:
+        path = await _same(changes, arguments.path, context)
+        to = await changes.threads.run(
+            lambda _stopped: _target(changes, path, arguments.to, context.workspace)
+        )
+        return path, to
 
     @tool(
         effect=Effect.WRITE_CONTAINED,
         idempotent=True,
         example={"path": "sketch.txt", "to": "final.txt"},
         reconcile=moved,
+        preview=preview,
+        targets=touched,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
     )
     async def move_file(arguments: MoveFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
         """Renames a file or moves it to another folder."""
         if (made := await changes.made(context)) is not None:
             return made
-        path = await _same(changes, arguments.path, context)
-        to = await changes.threads.run(
-            lambda _stopped: _target(changes, path, arguments.to, context.workspace)
-        )
-        return await changes.move(path, to, context)
+        return await changes.move(*await places(arguments, context), context)
 
     return move_file
 
 
 def delete_file_tool(changes: FileChanges) -> FunctionTool:
+    async def touched(arguments: DeleteFileArguments, context: ToolContext) -> tuple[Target, ...]:
+        path = await _same(changes, arguments.path, context)
+        return (await changes.target(path, context, Access.DELETE),)
+
     async def deleted(_arguments: DeleteFileArguments, context: ToolContext) -> ToolOutput[FileChange] | None:
         return await changes.made(context)
+
+    async def preview(arguments: DeleteFileArguments, context: ToolContext) -> CallPreview:
+        path = await _same(changes, arguments.path, context)
+        return CallPreview(source=changes.absolute(path, context))
 
     @tool(
         effect=Effect.WRITE_CONTAINED,
         idempotent=True,
         example={"path": "obsolete.log"},
         reconcile=deleted,
+        preview=preview,
+        targets=touched,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
     )
     async def delete_file(arguments: DeleteFileArguments, context: ToolContext) -> ToolOutput[FileChange]:

@@ -9,13 +9,14 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles, plain_path
 from aeond.capabilities.tools.files.previews import Places, places
-from aeond.capabilities.tools.function_tool import Propose
+from aeond.capabilities.tools.function_tool import Propose, Report
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.names import close, nearest, same_form, words_of
+from aeond.domain.policy import Access, Target, TargetKind
 from aeond.domain.tools import ToolContext
 from aeond.errors import ToolError
 from aeond.frozen import frozen
@@ -132,6 +133,27 @@ def proposing(files: ContainedFiles, threads: WorkerThreads, wanted: Wanted) -> 
         )
 
     return propose
+
+
+def reading(files: ContainedFiles, threads: WorkerThreads, wanted: Wanted) -> Report:
+    """The targets of a tool that reads its argument `path`, for the policy."""
+    matching = PathMatching(files)
+
+    async def report(arguments: Any, context: ToolContext) -> tuple[Target, ...]:
+        def found(stopped: Stopped) -> tuple[Target, ...]:
+            path = matching.find(arguments.path, context.workspace, wanted, stopped)
+            return (file_target(files, path, context.workspace, Access.READ),)
+
+        return await threads.run(found)
+
+    return report
+
+
+def file_target(files: ContainedFiles, path: str, workspace: str, access: Access) -> Target:
+    """The file or folder that a path names; the name of a folder ends in a slash."""
+    is_folder = files.is_folder(path, workspace)
+    name = files.real_path(path, workspace)
+    return Target(TargetKind.FILE, f"{name}/" if is_folder else name, access, is_folder is not None)
 
 
 def _failure(problem: str, reason: str, names: Sequence[str]) -> ToolError:

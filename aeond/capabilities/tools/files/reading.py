@@ -13,7 +13,7 @@ from typing import Annotated, Final, NamedTuple
 from pydantic import BaseModel, Field
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
-from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, proposing
+from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, proposing, reading
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.tools import Effect, ToolContext
@@ -85,6 +85,7 @@ def read_file_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionToo
         effect=Effect.READ,
         example={"path": "recipe.md"},
         candidates={"path": proposing(files, threads, Wanted.FILE)},
+        targets=reading(files, threads, Wanted.FILE),
     )
     async def read_file(arguments: ReadFileArguments, context: ToolContext) -> ReadFileResult:
         """Reads a text file."""
@@ -101,7 +102,12 @@ def read_file_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionToo
 def list_dir_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionTool:
     matching = PathMatching(files)
 
-    @tool(effect=Effect.READ, example={}, candidates={"path": proposing(files, threads, Wanted.FOLDER)})
+    @tool(
+        effect=Effect.READ,
+        example={},
+        candidates={"path": proposing(files, threads, Wanted.FOLDER)},
+        targets=reading(files, threads, Wanted.FOLDER),
+    )
     async def list_dir(arguments: ListDirArguments, context: ToolContext) -> ListDirResult:
         """Lists a folder with the sizes of its files, or their times if sorted by time."""
 

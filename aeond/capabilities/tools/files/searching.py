@@ -15,7 +15,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, Field
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
-from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, proposing
+from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, proposing, reading
 from aeond.capabilities.tools.files.reading import MAX_PATH_CHARS, shown_name
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
@@ -75,6 +75,7 @@ def search_files_tool(files: ContainedFiles, threads: WorkerThreads) -> Function
         effect=Effect.READ,
         example={"text": "Aunt Rose"},
         candidates={"path": proposing(files, threads, Wanted.ANY)},
+        targets=reading(files, threads, Wanted.ANY),
     )
     async def search_files(arguments: SearchFilesArguments, context: ToolContext) -> SearchFilesResult:
         """Finds and counts a text in files and their names, in all folders."""

@@ -81,6 +81,26 @@ def append_lines(content: bytes, addition: str, path: str) -> Edit:
     return Edit(_encoded(text + before + added + after), f"added: {_shown(added)}")
 
 
+def unified_diff(before: bytes | None, after: bytes, path: str) -> str:
+    """The change of a file as a unified diff; None stands for a file that does not exist. ToolError (NOT_SHOWN) for
+    binary content and for more than MAX_COMPARED_LINES lines."""
+    old, new = ((before or b"").splitlines(keepends=True), after.splitlines(keepends=True))
+    if b"\0" in (before or b"") + after or max(len(old), len(new)) > MAX_COMPARED_LINES:
+        raise ToolError(
+            f"no diff of {path!r:.200}: it is binary or has more than {MAX_COMPARED_LINES} lines",
+            reason="NOT_SHOWN",
+        )
+    names = ("/dev/null" if before is None else f"a/{path}", f"b/{path}")
+    lines = difflib.unified_diff(_shown_lines(old), _shown_lines(new), *names)
+    return "".join(lines)
+
+
+def _shown_lines(lines: Sequence[bytes]) -> list[str]:
+    ended = "\n\\ No newline at end of file\n"
+    texts = [line.decode("utf-8", "backslashreplace") for line in lines]
+    return [text if text.endswith("\n") else text + ended for text in texts]
+
+
 def _decoded(content: bytes, path: str) -> str:
     if b"\0" in content:
         raise ToolError(f"{path!r:.200} is not a text file", reason="NOT_TEXT", field="path")

@@ -11,12 +11,14 @@ from pydantic import BaseModel, Field
 
 from aeond.capabilities.tools.calculator.values import shown
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.files.path_matching import file_target
 from aeond.capabilities.tools.files.previews import file_names
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.capabilities.tools.tables.queries import Query, answer
 from aeond.capabilities.tools.tables.reading import Table, read_table
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.names import nearest, same_form
+from aeond.domain.policy import Access, Target
 from aeond.domain.tools import Effect, ToolContext
 from aeond.errors import ToolError
 
@@ -60,8 +62,18 @@ def query_table_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionT
             lambda stopped: nearest(near, _tables(file_names(files, context.workspace, stopped)), limit)
         )
 
+    async def read(arguments: QueryTableArguments, context: ToolContext) -> tuple[Target, ...]:
+        return await threads.run(
+            lambda _stopped: (
+                file_target(
+                    files, _meant(files, arguments.path, context.workspace), context.workspace, Access.READ
+                ),
+            )
+        )
+
     @tool(
         effect=Effect.READ,
+        targets=read,
         example={"path": "expenses.csv", "total": "sum amount", "by": "month"},
         candidates={"path": tables},
     )
@@ -90,15 +102,18 @@ def _answered(files: ContainedFiles, arguments: QueryTableArguments, workspace: 
 
 def _read(files: ContainedFiles, path: str, workspace: str) -> tuple[Table, str]:
     """The table, and a note where another file was meant."""
-    try:
-        return read_table(_text(files, path, workspace)), ""
-    except ToolError as error:
-        if error.reason != "FILE_NOT_FOUND":
-            raise
-        alike = [name for name in file_names(files, workspace, lambda: False) if _same_name(name, path)]
-        if len(alike) != 1:
-            raise ToolError(f"{path!r:.200} does not exist", reason=error.reason, field="path") from error
-    return read_table(_text(files, alike[0], workspace)), f"read {alike[0]}"
+    meant = _meant(files, path, workspace)
+    return read_table(_text(files, meant, workspace)), "" if meant == path else f"read {meant}"
+
+
+def _meant(files: ContainedFiles, path: str, workspace: str) -> str:
+    """The path of the one existing file that is meant."""
+    if files.is_folder(path, workspace) is not None:
+        return path
+    alike = [name for name in file_names(files, workspace, lambda: False) if _same_name(name, path)]
+    if len(alike) != 1:
+        raise ToolError(f"{path!r:.200} does not exist", reason="FILE_NOT_FOUND", field="path")
+    return alike[0]
 
 
 def _text(files: ContainedFiles, path: str, workspace: str) -> str:

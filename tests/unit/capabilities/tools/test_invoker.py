@@ -12,9 +12,9 @@ from pydantic import BaseModel
 from aeond.capabilities.tools.function_tool import tool
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
-from aeond.domain.outcome import Problem
-from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolSpec
+from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolResult
 from aeond.ports import Tool
+from aeond.ports.policy import Decided
 from tests.support.doubles import ManualClock
 from tests.support.tools import CONTEXT, FreeTool, RefuseAll, call, hang, invoker_of
 
@@ -59,7 +59,9 @@ async def test_broken_authoriser_fails_closed() -> None:
     """When the authoriser itself breaks, the call fails and the tool does not run."""
 
     class Broken:
-        async def authorise(self, call: ToolCall, spec: ToolSpec, context: ToolContext) -> Problem | None:
+        async def authorise(
+            self, call: ToolCall, context: ToolContext, decided: Decided
+        ) -> ToolResult | None:
             raise LookupError("no policy")
 
     invoker = GuardedInvoker(registry_of(FreeTool()), ManualClock(), Broken())
@@ -83,7 +85,7 @@ async def test_duration_is_the_clocks() -> None:
 
 
 class RefuseNothing:
-    async def authorise(self, call: ToolCall, spec: ToolSpec, context: ToolContext) -> Problem | None:
+    async def authorise(self, call: ToolCall, context: ToolContext, decided: Decided) -> ToolResult | None:
         return None
 
 
@@ -244,7 +246,9 @@ async def test_a_computing_call_whose_leave_takes_time_is_left_to_be_waited_for(
     """Where the authoriser has to wait, nothing was computed, and the call can be made in the usual way."""
 
     class Slow:
-        async def authorise(self, call: ToolCall, spec: ToolSpec, context: ToolContext) -> Problem | None:
+        async def authorise(
+            self, call: ToolCall, context: ToolContext, decided: Decided
+        ) -> ToolResult | None:
             await anyio.lowlevel.checkpoint()
             return None
 

@@ -116,7 +116,9 @@ def test_a_state_folder_of_another_user_s_is_bad_and_no_end_of_the_look() -> Non
         state = home / "other" / "state"
         state.mkdir(parents=True)
         paths = Paths(home / "aeond.toml", state, home / "aeond.sock", home / "models", home)
-        stored = dict.fromkeys(("journal", "memory", "sessions", "undo log", "tools", "model"), Verdict.GOOD)
+        stored = dict.fromkeys(
+            ("journal", "memory", "sessions", "undo log", "tools", "policy", "model"), Verdict.GOOD
+        )
         with as_outsider(home / "other"):
             assert doctor.state_folder(paths).verdict is Verdict.BAD
             assert doctor.disk(paths).subject == "disk"
@@ -124,6 +126,7 @@ def test_a_state_folder_of_another_user_s_is_bad_and_no_end_of_the_look() -> Non
         assert stored == {
             **dict.fromkeys(("journal", "memory", "sessions", "undo log"), Verdict.BAD),
             "tools": Verdict.GOOD,
+            "policy": Verdict.GOOD,
             "model": Verdict.DOUBTFUL,
             "embedding": Verdict.DOUBTFUL,
         }

@@ -14,6 +14,7 @@ from aeond.domain.tools import Recovery, ToolCall, ToolContext, ToolResult
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import ToolError
 from aeond.orchestration.execution.inline_executor import InlineExecutor
+from aeond.ports.policy import Decided, ignore_decision
 from tests.support.doubles import ManualClock, PlainInvoker, ScriptedTool
 from tests.support.folding import fold_all
 
@@ -86,7 +87,9 @@ def test_a_tool_that_asks_is_waited_for() -> None:
     """A computing tool that wants a person is left to the step's usual way, where asking is known."""
 
     class Asking(PlainInvoker):
-        def compute(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
+        def compute(
+            self, call: ToolCall, context: ToolContext, decided: Decided = ignore_decision
+        ) -> ToolResult | None:
             return ToolResult(True, request=InputRequest("How many?"))
 
     tools: Mapping[str, ScriptedTool] = {}

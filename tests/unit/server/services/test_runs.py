@@ -255,13 +255,6 @@ async def test_a_cursor_that_cannot_be_is_refused(
             pass
 
 
-async def test_what_this_version_cannot_honour_is_refused_not_ignored(client: Stubs) -> None:
-    """Deciding an approval is UNIMPLEMENTED rather than half done."""
-    decision = runs_pb2.DecideRunRequest(run_id="run-0001", approval=runs_pb2.ApprovalDecision(approved=True))
-    async with refused(grpc.StatusCode.UNIMPLEMENTED, "NOT_IMPLEMENTED", "approval"):
-        await client.runs.DecideRun(decision)
-
-
 async def test_running_and_watching_gives_the_run_first(world: ApiWorld, client: Stubs) -> None:
     """The first response is the run, the next ones are its events from the first on."""
     responses = aiter(client.runs.RunAndWatch(runs_pb2.RunAndWatchRequest(request=HELLO)))

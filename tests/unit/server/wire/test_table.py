@@ -9,7 +9,16 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from google.protobuf.descriptor import Descriptor, ServiceDescriptor
 
-from aeond.api.v1 import daemon_pb2, events_pb2, memory_pb2, models_pb2, runs_pb2, sessions_pb2, tools_pb2
+from aeond.api.v1 import (
+    daemon_pb2,
+    events_pb2,
+    memory_pb2,
+    models_pb2,
+    policy_pb2,
+    runs_pb2,
+    sessions_pb2,
+    tools_pb2,
+)
 from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs import events
@@ -21,14 +30,9 @@ from aeond.server.wire.table import KINDS, MAX_OUTPUT_BYTES, SHAPES, to_wire
 from tests.support.likeness import filled
 from tests.support.repository import ROOT, tree_of
 
-CONTRACTS = (daemon_pb2, memory_pb2, models_pb2, runs_pb2, sessions_pb2, tools_pb2)
-# Messages of the frozen contract that no version sends or accepts yet: approvals, and tools offered by clients.
+CONTRACTS = (daemon_pb2, memory_pb2, models_pb2, policy_pb2, runs_pb2, sessions_pb2, tools_pb2)
+# Messages of the frozen contract that no version sends or accepts yet: tools offered by clients.
 RESERVED = {
-    "ApprovalDecided",
-    "ApprovalDecision",
-    "ApprovalRequest",
-    "ApprovalRequested",
-    "PolicyDecided",
     "ServeToolsRequest",
     "ServeToolsResponse",
     "ToolCallCancelled",

@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from aeond.domain.facts import FactSource
 from aeond.domain.runs.run import Owner, RunRequest, RunSnapshot
 from aeond.domain.runs.situations import WorkspaceView
 from aeond.domain.values import JsonValue
@@ -41,6 +42,15 @@ async def test_more_than_is_shown_is_said() -> None:
     assert (len(seen.files), seen.more_files) == (MAX_FILES, True)
     assert seen.more_facts
     assert "fact 7" in [key for key, _ in seen.facts]
+
+
+async def test_a_fact_from_an_untrusted_source_is_not_shown() -> None:
+    """A planted fact is no part of a prompt: a model sees it only when it recalls it, which taints the run."""
+    memory = InMemoryMemory()
+    await memory.write("gate", 7, FactSource("r0"))
+    await memory.write("advice", "obey", FactSource("r0", ("host:example.org:443",)))
+    seen = await situations(memory).observe(RUN)
+    assert (seen.facts, seen.more_facts) == ((("gate", 7),), True)
 
 
 async def test_a_run_keeps_the_situation_in_which_it_began() -> None:

@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from aeond.domain.messages import Role
-from aeond.domain.runs.budgets import BudgetRequest
+from aeond.domain.runs.budgets import Budget, BudgetRequest
 from aeond.domain.runs.events import Event, RunCreated
 from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.run import RunState
@@ -46,6 +46,18 @@ async def test_messages_are_in_the_order_in_which_they_were_said(tmp_path: Path)
             await world.ended(run.run_id)
         await world.records.settle()
         assert [role for role, _ in await said(world)] == [Role.USER, Role.AGENT] * 2
+
+
+async def test_a_session_is_as_tainted_as_its_runs(tmp_path: Path) -> None:
+    """A run that follows a tainted one in the session gets its answer, and its taint; so does one that gets a digest."""
+    async with World(tmp_path).working() as world:
+        await session(world)
+        kind = RunCreated(asking("look it up", session_id="talk"), Budget(), taint=("host:a:1",))
+        await world.journal.append([Event("r1", 1, 1.0, 0.0, kind)])
+        await world.sessions.begin_run("talk", "r1", "look it up", 1.0, USER.uid)
+        assert (await world.records.read("talk", "")).taint == ("host:a:1",)
+        await world.sessions.keep_digest("talk", SessionDigest(through=1, taint=("file:/mnt/a",)))
+        assert (await world.records.read("talk", "")).taint == ("file:/mnt/a",)
 
 
 async def test_an_unknown_session_is_refused(tmp_path: Path) -> None:

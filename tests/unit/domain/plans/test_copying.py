@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from aeond.domain.copying import replace
+from aeond.domain.plans.copying import replace
 from aeond.domain.plans.plan import PlanStep
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot, RunState

@@ -1,14 +1,19 @@
-"""Timeouts of questions."""
+"""Deadlines of questions and approvals."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import anyio
 import pytest
 
+from aeond.domain.plans.approvals import ApprovalRequest
 from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    CancelRequested,
     Event,
     EventKind,
     InputAnswered,
@@ -21,20 +26,25 @@ from aeond.domain.runs.events import (
 )
 from aeond.domain.runs.questions import InputRequest, Question
 from aeond.domain.runs.run import Owner, Resolution, RunSnapshot, RunState, SuspendReason
+from aeond.domain.tools import ToolCall
 from aeond.errors import AeondError, OverloadedError, UnavailableError, WrongStateError
-from aeond.service.runs.question_timeouts import RETRY_SECONDS, QuestionTimeouts
+from aeond.service.runs.deadlines import RETRY_SECONDS, Deadlines
 from tests.support.doubles import ManualClock
 
 WITH_DEFAULT = InputRequest("which?", default="red", has_default=True, deadline_seconds=60)
 WITHOUT = InputRequest("which?", deadline_seconds=60)
 
 
+ATTEND_SECONDS = 30.0
+
+
 class Lapsing:
-    """A QuestionTimeouts at work, and what it delivered."""
+    """Deadlines at work, and what they delivered."""
 
     def __init__(self, clock: ManualClock, *refusals: AeondError) -> None:
         self.clock = clock
-        self.lapsing = QuestionTimeouts(clock)
+        self.watched: set[str] = set()
+        self.lapsing = Deadlines(clock, self.watched.__contains__, lambda: ATTEND_SECONDS)
         self.delivered: list[tuple[str, EventKind]] = []
         self.refusals = list(refusals)
 
@@ -46,6 +56,13 @@ class Lapsing:
     def ask(self, request: InputRequest, question_id: str = "s1.1") -> None:
         question = Question(question_id, "s1", request, self.clock.time())
         self.lapsing.hear([Event("run", 1, 0.0, 0.0, InputRequested(question))])
+
+    def need(self, **fields: Any) -> ApprovalRequest:
+        approval = ApprovalRequest(
+            "s1.1", ("s1",), (ToolCall("work"),), ("d",), "whole", requested_time=self.clock.time(), **fields
+        )
+        self.happens(ApprovalRequested("s1", approval))
+        return approval
 
     def happens(self, kind: EventKind) -> None:
         self.lapsing.hear([Event("run", 2, 0.0, 0.0, kind)])
@@ -173,3 +190,110 @@ async def test_after_a_restart_what_is_left_counts(asked: float, left: float) ->
             await one.pass_by(1)
         await one.settled()
         assert len(one.delivered) == 1
+
+
+def expired(approval: ApprovalRequest) -> ApprovalDecided:
+    return ApprovalDecided(approval.approval_id, False, Owner(), approval.digest, expired=True)
+
+
+def suspensions(one: Lapsing) -> list[EventKind]:
+    return [kind for _, kind in one.delivered if isinstance(kind, RunSuspended)]
+
+
+async def test_an_approval_that_nobody_gives_counts_as_denied() -> None:
+    """At its deadline, and not before, a watched approval is decided: not approved, by nobody, and expired."""
+    async with lapsing() as one:
+        one.watched.add("run")
+        approval = one.need(expire_seconds=60.0)
+        await one.pass_by(59)
+        assert one.delivered == []
+        await one.pass_by(2)
+        assert one.delivered == [("run", expired(approval))]
+
+
+async def test_a_decided_approval_does_not_expire() -> None:
+    """After a decision nothing happens any more, and nothing is tracked."""
+    async with lapsing() as one:
+        approval = one.need(expire_seconds=60.0)
+        one.happens(ApprovalDecided(approval.approval_id, True, Owner(1, 2), approval.digest))
+        await one.pass_by(1_000)
+        assert (one.delivered, one.lapsing.count) == ([], 0)
+
+
+async def test_a_run_that_nobody_watches_is_suspended() -> None:
+    """A run that needs approval is suspended after a while, and then its approval does not expire."""
+    async with lapsing() as one:
+        one.need(expire_seconds=60.0)
+        await one.pass_by(ATTEND_SECONDS - 1)
+        assert one.delivered == []
+        await one.pass_by(2)
+        (suspended,) = suspensions(one)
+        assert isinstance(suspended, RunSuspended)
+        assert suspended.reason is SuspendReason.APPROVAL
+        one.happens(suspended)
+        await one.pass_by(1_000)
+        assert len(one.delivered) == 1
+
+
+async def test_a_run_that_is_watched_is_not_suspended() -> None:
+    """As long as somebody watches, the run waits for an answer; when they leave, it is suspended."""
+    async with lapsing() as one:
+        one.watched.add("run")
+        one.need()
+        for _ in range(5):
+            await one.pass_by(ATTEND_SECONDS + 1)
+        assert one.delivered == []
+        one.watched.clear()
+        await one.pass_by(ATTEND_SECONDS + 1)
+        assert len(suspensions(one)) == 1
+
+
+async def test_an_unattended_run_is_suspended_at_once() -> None:
+    """A run that was to be unattended waits for nobody, whoever watches."""
+    async with lapsing() as one:
+        one.watched.add("run")
+        one.need(unattended=True)
+        await one.settled()
+        assert len(suspensions(one)) == 1
+
+
+async def test_a_run_with_work_in_flight_is_suspended_later() -> None:
+    """While other steps of the run are in flight the suspension is refused, and tried again until it is not."""
+    async with lapsing(WrongStateError("busy"), WrongStateError("busy")) as one:
+        one.need()
+        await one.pass_by(ATTEND_SECONDS + 1)
+        await one.pass_by(RETRY_SECONDS)
+        await one.pass_by(RETRY_SECONDS)
+        await one.pass_by(1_000)
+        assert len(suspensions(one)) == 3
+
+
+@pytest.mark.parametrize("end", [CancelRequested(Owner()), RunEnded(RunState.CANCELLED)])
+async def test_an_approval_of_a_run_that_ends_is_forgotten(end: EventKind) -> None:
+    """A cancelled run is neither suspended nor denied anything."""
+    async with lapsing() as one:
+        one.need(expire_seconds=60.0)
+        one.happens(end)
+        await one.pass_by(1_000)
+        assert (one.delivered, one.lapsing.count) == ([], 0)
+
+
+@pytest.mark.parametrize(("age", "left"), [(1_000.0, 0.0), (20.0, 40.0), (-5_000.0, 60.0)])
+async def test_after_a_restart_an_approval_has_its_remaining_time(age: float, left: float) -> None:
+    """By the journaled time, never less than nothing and never more than the whole."""
+    async with lapsing() as one:
+        one.watched.add("run")
+        asked_time = one.clock.time() - age
+        approval = ApprovalRequest(
+            "s1.1", ("s1",), (ToolCall("work"),), ("d",), "w", requested_time=asked_time, expire_seconds=60.0
+        )
+        step = StepSnapshot(PlanStep("s1", "work"), StepState.READY, attempt=1, approval=approval)
+        run = RunSnapshot("run", state=RunState.AWAITING_INPUT, steps={"s1": step})
+        one.lapsing.restore(run)
+        one.lapsing.restore(run)
+        if left:
+            await one.pass_by(left - 0.5)
+            assert one.delivered == []
+            await one.pass_by(1)
+        await one.settled()
+        assert one.delivered == [("run", expired(approval))]

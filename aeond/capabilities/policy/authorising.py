@@ -1,0 +1,45 @@
+"""Carries decisions out: allowed calls proceed, denied ones fail, and for the others a person is asked."""
+
+from aeond.capabilities.policy.trust import Trust
+from aeond.domain.policy import CallFacts, DecidedCall, Decision, Verdict
+from aeond.domain.tools import ToolCall, ToolContext, ToolResult
+from aeond.frozen import frozen
+from aeond.ports.policy import Approver, CallInspector, Decided, Policy
+
+DENIED: str = "POLICY_DENIED"
+
+
+@frozen
+class PolicyAuthoriser:
+    """The Authoriser of every tool call, of runs and of clients."""
+
+    inspector: CallInspector
+    policy: Policy
+    approver: Approver
+    trust: Trust
+
+    async def authorise(self, call: ToolCall, context: ToolContext, decided: Decided) -> ToolResult | None:
+        facts = await self.inspector.inspect(call, context)
+        decision = self.policy.decide(facts)
+        denied = decision.verdict is Verdict.DENY
+        decided(DecidedCall(facts, decision, () if denied else self.trust.sources(facts)))
+        if decision.verdict is Verdict.ALLOW:
+            return None
+        if denied:
+            error = (
+                f"the policy does not allow this call ({decision.rule}: {decision.reason}); do without it, or ask the"
+                " user to change the policy"
+            )
+            return ToolResult(False, error=error, reason=DENIED)
+        return await self.approver.approve(facts, decision, context)
+
+
+class NoApprover:
+    """The Approver of a daemon that cannot ask: it refuses every call."""
+
+    async def approve(self, facts: CallFacts, decision: Decision, context: ToolContext) -> ToolResult | None:
+        error = (
+            f"this call needs a person's approval ({decision.rule or 'no rule'}: {decision.reason}), which cannot be"
+            " given here; do without it, or ask the user to allow it in the policy"
+        )
+        return ToolResult(False, error=error, reason="APPROVAL_UNAVAILABLE")

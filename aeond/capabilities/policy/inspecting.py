@@ -1,0 +1,39 @@
+"""Determines the facts of a call from its tool's declarations, its targets and its run."""
+
+from aeond.domain.policy import CallFacts, Effect
+from aeond.domain.tools import ToolCall, ToolContext, Workspace
+from aeond.errors import NotFoundError
+from aeond.frozen import frozen
+from aeond.ports import ToolRegistry
+from aeond.ports.policy import ReportsTargets
+
+
+@frozen
+class ToolInspector:
+    """The CallInspector over the registered tools. The effect class is the one that the tool was registered with."""
+
+    registry: ToolRegistry
+
+    async def inspect(self, call: ToolCall, context: ToolContext) -> CallFacts:
+        """See ports.CallInspector. Whatever the tool raises while it determines its targets propagates: such a call
+        could not be carried out either. NotFoundError (TOOL_NOT_FOUND)."""
+        tool = self.registry.get(call.tool)
+        if tool is None:
+            raise NotFoundError(f"tool {call.tool!r} does not exist", reason="TOOL_NOT_FOUND", field="tool")
+        spec, targets = tool.spec, None
+        computes = spec.effect is Effect.PURE and not spec.source
+        if not computes and isinstance(tool, ReportsTargets):
+            targets = await tool.targets(call.arguments, context)
+        return CallFacts(
+            call.tool,
+            spec.effect,
+            call.arguments,
+            targets or (),
+            computes or targets is not None,
+            context.taint,
+            context.origin,
+            context.uid,
+            context.workspace,
+            Workspace.identity_of(context.workspace),
+            foreign=bool(spec.source),
+        )

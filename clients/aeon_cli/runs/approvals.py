@@ -1,0 +1,126 @@
+"""Approvals of tool calls: display of exactly what would happen, and asking at the terminal."""
+
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from aeon_cli.runs.questions import converse
+from aeon_cli.text.printable import json_line, one_line, printable
+from aeon_cli.text.titles import counted, duration_in_words
+from aeond_client.judgements import ApprovalRequest, CallPreview
+
+if TYPE_CHECKING:
+    from aeond_client.client import Client
+    from aeond_client.runs import Run
+    from aeond_client.tools import ToolCall
+
+# Every line of what a model or a file wrote begins with this, so that none can pass for a line of ours.
+_QUOTED = "     | "
+_SHORT_CHARS = 200
+_YES = {"y": "once", "yes": "once", "once": "once", "run": "run", "folder": "folder", "host": "host"}
+
+
+def lines_of(approval: ApprovalRequest, now: float) -> list[str]:
+    """The calls with their arguments and what they would do, and how they may be allowed."""
+    several = counted(len(approval.calls), "call")
+    needs = "needs" if len(approval.calls) == 1 else "need"
+    why = f": {one_line(approval.message)}" if approval.message else ""
+    lines = [f"! {several} {needs} your approval{why}"]
+    previews = approval.previews or (CallPreview(),) * len(approval.calls)
+    for number, (step_id, call, preview) in enumerate(
+        zip(approval.step_ids, approval.calls, previews, strict=True), start=1
+    ):
+        lines.append(f"  {number}) {one_line(call.tool)}, step {one_line(step_id)}")
+        lines += _call_lines(call, preview)
+    lines += [f"  folder: {one_line(folder)}" for folder in approval.folders]
+    lines += [f"  host: {one_line(host)}" for host in approval.hosts]
+    if approval.expire_time:
+        lines.append(f"  (within {duration_in_words(max(approval.expire_time - now, 0.0))}, else denied)")
+    return lines
+
+
+def lines_to_decide(run_id: str, approval: ApprovalRequest) -> list[str]:
+    """The same, with the commands that decide it."""
+    scope = f" [--scope {'|'.join(approval.scopes)}]" if len(approval.scopes) > 1 else ""
+    return [
+        *lines_of(approval, time.time()),
+        f"  allow:  aeonctl approvals allow {run_id} {approval.approval_id}{scope}",
+        f"  deny:   aeonctl approvals deny {run_id} {approval.approval_id}",
+    ]
+
+
+def ask_approval(client: "Client", run_id: str, approval: ApprovalRequest, patience_seconds: float) -> bool:
+    """Asks until the approval is decided, here or by another client; a plain Enter denies. Returns False if the
+    user leaves it open (end of input). What was typed before the calls were shown is discarded.
+    """
+    print("\n".join(lines_of(approval, time.time())), file=sys.stderr)
+    _discard_typed()
+
+    def take(text: str) -> Any:
+        word = text.lower()
+        if word in {"", "n", "no"}:
+            return partial(client.decide_approval, run_id, approval.approval_id, approval.digest, False)
+        if word in _YES and _YES[word] in approval.scopes:
+            decide = partial(client.decide_approval, run_id, approval.approval_id, approval.digest, True)
+            return partial(decide, _YES[word])
+        return None
+
+    def is_open(run: "Run") -> bool:
+        return any(one.approval_id == approval.approval_id for one in run.approvals)
+
+    more = "".join(f", {scope}" for scope in approval.scopes if scope != "once")
+    closed = converse(
+        client,
+        run_id,
+        shown=f"Allow? [yes{more} / NO] ",
+        is_open=is_open,
+        take=take,
+        patience_seconds=patience_seconds,
+    )
+    if not isinstance(closed, bool):
+        print(f"  ({_why_closed(closed, approval)})", file=sys.stderr)
+        return True
+    return closed
+
+
+def _call_lines(call: "ToolCall", preview: CallPreview) -> Iterator[str]:
+    in_diff = bool(preview.diff) and not preview.problem
+    for name, value in sorted(call.arguments.items()):
+        shown = json_line(value)
+        if in_diff and len(shown) > _SHORT_CHARS:
+            shown = f"{counted(len(shown), 'character')}, see the diff"
+        yield f"{_QUOTED}{one_line(name)}: {shown}"
+    if preview.command:
+        yield f"     runs: {json_line(list(preview.command))}"
+    if preview.host:
+        yield f"     contacts: {one_line(preview.host)}"
+    if preview.source and preview.target:
+        yield f"     moves: {one_line(preview.source)}"
+        yield f"     to: {one_line(preview.target)}"
+    elif preview.source:
+        yield f"     deletes: {one_line(preview.source)}"
+    elif preview.target:
+        yield f"     writes: {one_line(preview.target)}"
+    for line in preview.diff.removesuffix("\n").split("\n") if preview.diff else ():
+        yield f"{_QUOTED}{printable(line)}"
+    if preview.problem:
+        yield f"     (not shown in full: {one_line(preview.problem)})"
+
+
+def _why_closed(run: "Run", approval: ApprovalRequest) -> str:
+    if run.cancel_requested:
+        return "closed: the run is cancelled"
+    expired = approval.expire_time and time.time() >= approval.expire_time
+    return "closed: the time to decide is over, so it is denied" if expired else "already decided"
+
+
+def _discard_typed() -> None:
+    """A line that was typed before the question was there is no answer to it."""
+    import termios
+
+    try:
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    except termios.error:
+        return  # not a terminal

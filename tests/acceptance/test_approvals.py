@@ -1,0 +1,82 @@
+"""Calls that wait for approval: the real program, policy and tools."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aeond_client.client import Client
+from aeond_client.errors import WrongStateError
+from aeond_client.events import ApprovalRequested
+from aeond_client.runs import Plan, PlanStep, RunState, StepState
+from tests.support.aeonctl import command, environment
+from tests.support.collecting import Collector
+from tests.support.screens import terminal
+from tests.support.stages import Stage, staged
+
+REPORT = "12 failures\n"
+TOLD = "all is well\n"
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    """A daemon with the profile that asks, and a file to be overwritten."""
+    with staged(tmp_path, {"policy": {"profile": "ask"}, "approvals": {"attend_seconds": 0.2}}) as stage:
+        (stage.workspace / "report.txt").write_text(REPORT)
+        yield stage
+
+
+def overwrite(stage: Stage) -> str:
+    arguments = {"path": "report.txt", "content": TOLD}
+    return stage.plan_file(Plan("", (PlanStep("s1", "", "write_file", arguments),)))
+
+
+def report(stage: Stage) -> str:
+    return (stage.workspace / "report.txt").read_text()
+
+
+@pytest.mark.parametrize(("typed", "code", "left"), [("yes", 0, TOLD), ("", 1, REPORT)])
+async def test_ask_shows_the_diff_and_does_what_is_said(
+    stage: Stage, typed: str, code: int, left: str
+) -> None:
+    """At the terminal the change of the file is shown before it is made; a plain Enter leaves the file as it was."""
+    told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
+    ask = command("ask", "--plan", overwrite(stage), "--workspace", str(stage.workspace))
+    async with terminal(ask, environment=told, columns=100, lines=30) as shown:
+        await shown.read_until("Allow?")
+        assert "     | -12 failures" in shown.screen.text
+        assert "     | +all is well" in shown.screen.text
+        assert report(stage) == REPORT
+        shown.press(f"{typed}\n")
+        assert await shown.read_to_end() == code
+    assert report(stage) == left
+
+
+async def test_an_approval_survives_a_killed_daemon(stage: Stage) -> None:
+    """After SIGKILL while a run waits the approval is open as before; the first decision counts, the next is refused."""
+    asked = await stage.aeonctl("ask", "--detach", "--plan", overwrite(stage))
+    run_id = asked.out.strip()
+    with Client(stage.socket) as client:
+        with Collector(stage.socket, run_id) as seen:
+            seen.wait_for(ApprovalRequested)
+            before = client.get_run(run_id).approvals
+            stage.daemon.restart()
+            assert client.get_run(run_id).approvals == before
+            client.decide_approval(run_id, before[0].approval_id, before[0].digest, True)
+            seen.wait_for_end()
+        with pytest.raises(WrongStateError, match="not open"):
+            client.decide_approval(run_id, before[0].approval_id, before[0].digest, False)
+        run = client.get_run(run_id)
+    assert (run.state, run.steps[0].state, report(stage)) == (RunState.SUCCEEDED, StepState.SUCCEEDED, TOLD)
+
+
+async def test_a_run_that_nobody_watches_is_suspended_and_denied(stage: Stage) -> None:
+    """Without a watcher the run is suspended with the reason; denied later, it ends without having changed anything."""
+    run_id = (await stage.aeonctl("ask", "--unattended", "--detach", "--plan", overwrite(stage))).out.strip()
+    left = await stage.aeonctl("watch", run_id)
+    assert (left.code, "aeonctl approvals deny" in left.err) == (6, True)
+    assert (await stage.aeonctl("approvals", "deny", "last")).code == 0
+    assert (await stage.aeonctl("watch", run_id)).code == 1
+    with Client(stage.socket) as client:
+        assert client.get_run(run_id).steps[0].reason == "APPROVAL_DENIED"
+    assert report(stage) == REPORT

@@ -1,0 +1,198 @@
+"""A model that does whatever any text tells it, in the real kernel with the real tools and policy.
+
+An instruction is a call between marks: `<<write_file path=a;content=b>>`. The model carries out every
+instruction that it finds in a description, an output, an error or a fact, once, in the order in which it finds them.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+
+from aeond.capabilities.embedding.no_embedder import NoEmbedder
+from aeond.capabilities.policy.authorising import NoApprover, PolicyAuthoriser
+from aeond.capabilities.policy.inspecting import ToolInspector
+from aeond.capabilities.policy.loading import load_policy
+from aeond.capabilities.policy.trust import Trust
+from aeond.capabilities.sandbox.foreign_tool import ForeignTool
+from aeond.capabilities.tools.builtin.tool_set import builtin_tools
+from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.files.safe_open import best_resolver
+from aeond.capabilities.tools.invoker import GuardedInvoker
+from aeond.capabilities.tools.registry import Registry
+from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.domain.outcome import Problem
+from aeond.domain.plans.evaluations import Evaluation, RefinementAction, RefinementOperation
+from aeond.domain.plans.plan import Plan, PlanStep
+from aeond.domain.plans.profiles import DEFAULT_PROFILE, Route
+from aeond.domain.policy import CallFacts, Decision, Effect
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import Amounts, Budget, Grant
+from aeond.domain.runs.run import Answer, Operation, Owner, PlanSource, RunRequest, RunSnapshot
+from aeond.domain.tools import ToolCall, ToolContext, ToolResult
+from aeond.domain.values import canonical_json, display_json
+from aeond.kernel.executor import StepExecutor
+from aeond.kernel.orchestrator import Orchestrator, RunPorts
+from aeond.orchestration.execution.inline_executor import InlineExecutor
+from aeond.orchestration.execution.intents import PreparedIntents
+from aeond.orchestration.execution.readiness import StepReadiness
+from aeond.orchestration.null_objects import NamedTemplates, NoTemplates
+from aeond.orchestration.planning.validator import PlanValidator
+from aeond.ports import ProgressSink, TextSink, Tool
+from aeond.ports.policy import Approver
+from aeond.state_machine.fold import fold
+from tests.support.doubles import FixedReasoner, ManualClock, RecordingFeed, ScriptedRepairer
+from tests.support.in_memory_journal import InMemoryJournal
+from tests.support.memory import InMemoryMemory
+from tests.support.no_children import NoChildren
+from tests.support.service_world import NumberedIds
+from tests.support.undo import InMemoryUndoLog
+
+_INSTRUCTION: Final = re.compile(r"<<([a-z_]+) (.*?)>>")
+MAX_STEPS: Final = 6
+DEADLINE_SECONDS: Final = 30.0
+
+
+def instruction(tool: str, **arguments: str) -> str:
+    """The text that has a gullible model make this call. It survives CSV and JSON unchanged."""
+    return f"<<{tool} {';'.join(f'{name}={value}' for name, value in arguments.items())}>>"
+
+
+def instructions_in(text: str) -> Sequence[ToolCall]:
+    """The calls that a text asks for."""
+    return [
+        ToolCall(tool, dict(part.split("=", 1) for part in arguments.split(";")))
+        for tool, arguments in _INSTRUCTION.findall(text)
+    ]
+
+
+class Gullible:
+    """The Phases of this model: first its user's calls, then whatever the outputs ask for."""
+
+    def __init__(self, asked: Sequence[ToolCall]) -> None:
+        self._asked = asked
+
+    async def perform(
+        self,
+        operation: Operation,
+        snapshot: RunSnapshot,
+        grant: Grant,
+        on_text: TextSink,
+        on_progress: ProgressSink,
+    ) -> tuple[e.EventKind, ...]:
+        text, plan = snapshot.request.text, snapshot.plan or Plan("")
+        match operation:
+            case Operation.RESOLVE:
+                return (e.ReferencesResolved(text, text),)
+            case Operation.ROUTE:
+                return (e.RouteChosen(Route.PLAN),)
+            case Operation.PROFILE:
+                return (e.ProfileInferred(DEFAULT_PROFILE),)
+            case Operation.PLAN:
+                return (e.PlanAdopted(Plan(text, _steps(self._asked)), PlanSource.MODEL),)
+            case Operation.EVALUATE:
+                done = snapshot.pass_index == 0 or not _wanted(snapshot)
+                return (e.PassEvaluated(Evaluation(snapshot.pass_index, done)),)
+            case Operation.REFINE:
+                added = _steps(_wanted(snapshot), len(plan.steps))
+                actions = tuple(
+                    RefinementAction(RefinementOperation.ADD, step.step_id, step, "it says so")
+                    for step in added
+                )
+                return (e.PlanRefined(Plan(plan.goal, (*plan.steps, *added)), actions),)
+            case Operation.ANSWER:
+                return (e.AnswerComposed(Answer("done")),)
+
+    async def conclude(
+        self, operation: Operation, snapshot: RunSnapshot, problem: Problem, used: Amounts
+    ) -> e.EventKind:
+        raise AssertionError(f"{operation} was interrupted: {problem}")
+
+
+def _steps(calls: Sequence[ToolCall], number: int = 0) -> tuple[PlanStep, ...]:
+    return tuple(PlanStep(f"s{n}", call.tool, call) for n, call in enumerate(calls, number + 1))
+
+
+def _wanted(run: RunSnapshot) -> Sequence[ToolCall]:
+    """What the outputs and errors so far ask for and no step has done."""
+    said = [f"{display_json(step.output)} {step.error}" for step in run.steps.values()]
+    done = {_identity(step.step.tool_call) for step in run.steps.values() if step.step.tool_call}
+    calls = {_identity(call): call for text in said for call in instructions_in(text)}
+    new = [call for identity, call in calls.items() if identity not in done]
+    return new[: MAX_STEPS - len(run.steps)]
+
+
+def _identity(call: ToolCall) -> str:
+    return f"{call.tool} {canonical_json(call.arguments)}"
+
+
+@dataclass
+class Refusing(NoApprover):
+    """A person who is asked and always says no."""
+
+    asked: list[tuple[CallFacts, Decision]] = field(default_factory=list)
+
+    async def approve(self, facts: CallFacts, decision: Decision, context: ToolContext) -> ToolResult | None:
+        self.asked.append((facts, decision))
+        return ToolResult(False, error="the user said no", reason="APPROVAL_DENIED")
+
+
+@dataclass
+class GullibleWorld:
+    """A workspace, a memory and tools for the runs of a gullible model, one after the other."""
+
+    workspace: Path
+    profile: str = "trusted-folder"
+    trust: Trust = field(default_factory=Trust)
+    foreign: Sequence[Tool] = ()
+    approver: Approver = field(default_factory=Refusing)
+    memory: InMemoryMemory = field(default_factory=InMemoryMemory)
+    journal: InMemoryJournal = field(default_factory=InMemoryJournal)
+    runs: int = 0
+
+    def state(self) -> Mapping[str, str]:
+        """Every file of the workspace with its content."""
+        files = sorted(path for path in self.workspace.rglob("*") if path.is_file())
+        return {str(path.relative_to(self.workspace)): path.read_text("utf-8") for path in files}
+
+    async def work(self, *asked: ToolCall, taint: tuple[str, ...] = ()) -> tuple[RunSnapshot, Sequence[Any]]:
+        """The run of a user's request for these calls, and the kinds of its events. It also does what the descriptions
+        of tools tell it."""
+        ports = self._ports([*self._told_by_descriptions(), *asked])
+        self.runs += 1
+        request = RunRequest("do it", workspace=str(self.workspace), owner=Owner(1000, 1))
+        created = e.Event(f"run-{self.runs}", 1, 1.0, 0.0, e.RunCreated(request, Budget(), taint=taint))
+        await self.journal.append([created])
+        with anyio.fail_after(DEADLINE_SECONDS):
+            run = await Orchestrator(fold(RunSnapshot(created.run_id), created), ports).execute()
+        kinds = [event.kind for event in await self.journal.read(created.run_id, 0, 1_000)]
+        return run, kinds
+
+    def _told_by_descriptions(self) -> Sequence[ToolCall]:
+        return [call for tool in self.foreign for call in instructions_in(tool.spec.description)]
+
+    def _ports(self, asked: Sequence[ToolCall]) -> RunPorts:
+        clock, registry, files = ManualClock(), Registry(), ContainedFiles(best_resolver())
+        own = builtin_tools(clock, self.memory, files, WorkerThreads(), NoEmbedder(), InMemoryUndoLog())
+        for tool in (*own, *(ForeignTool(tool, Effect.EXEC_CONTAINED) for tool in self.foreign)):
+            registry.register(tool)
+        policy = load_policy(self.profile, None)
+        authoriser = PolicyAuthoriser(ToolInspector(registry), policy, self.approver, self.trust)
+        invoker = GuardedInvoker(registry, clock, authoriser)
+        reasoner, validator = FixedReasoner(), PlanValidator(registry, ("llm",))
+        return RunPorts(
+            journal=self.journal,
+            feed=RecordingFeed(),
+            phases=Gullible(asked),
+            intents=PreparedIntents(
+                registry, reasoner, validator, StepReadiness(), NoTemplates(), NumberedIds()
+            ),
+            executor=StepExecutor(
+                invoker, reasoner, ScriptedRepairer(), clock, NoChildren(), NamedTemplates()
+            ),
+            immediate=InlineExecutor(invoker, clock),
+            clock=clock,
+        )

@@ -1,0 +1,56 @@
+"""Facts of calls and the digests of approvals."""
+
+from dataclasses import replace
+
+import pytest
+
+from aeond.domain.policy import Access, CallFacts, Origin, Target, TargetKind, call_digest
+from aeond.domain.tools import Effect
+from aeond.domain.values import canonical_json
+
+CALL = CallFacts(
+    "write_file",
+    Effect.WRITE_CONTAINED,
+    {"path": "a.txt", "content": "x"},
+    (Target(TargetKind.FILE, "/home/ann/a.txt", Access.WRITE, exists=True),),
+    workspace="/home/ann",
+    workspace_id="7:42:1",
+    sandbox="bwrap",
+)
+
+
+def test_the_order_of_keys_does_not_change_a_digest() -> None:
+    """An approval holds for the same arguments in another order."""
+    assert call_digest(CALL, "v1") == call_digest(
+        replace(CALL, arguments={"content": "x", "path": "a.txt"}), "v1"
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(CALL, tool="append_file"),
+        replace(CALL, arguments={"path": "a.txt", "content": "y"}),
+        replace(CALL, workspace="/home/bob"),
+        replace(CALL, workspace_id="7:43:1"),
+        replace(CALL, sandbox="none"),
+    ],
+)
+def test_another_call_has_another_digest(other: CallFacts) -> None:
+    """An approval holds for no other tool, arguments, workspace or sandbox."""
+    assert call_digest(other, "v1") != call_digest(CALL, "v1")
+
+
+def test_another_version_of_the_policy_has_another_digest() -> None:
+    """An approval given under one policy does not hold under another."""
+    assert call_digest(CALL, "v1") != call_digest(CALL, "v2")
+
+
+def test_what_does_not_change_the_call_does_not_change_its_digest() -> None:
+    """Taint and origin decide whether a person is asked, not what the person has approved."""
+    assert call_digest(replace(CALL, taint=("web",), origin=Origin.CLIENT), "v1") == call_digest(CALL, "v1")
+
+
+def test_facts_are_json() -> None:
+    """The facts of a call can be written into its event."""
+    assert '"exists":true' in canonical_json(CALL.as_json())

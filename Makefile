@@ -139,7 +139,7 @@ clean: ## remove the environments and every cache
 # versions of them.
 $(READY): pyproject.toml $(PINS) .ci/environment
 	@.ci/environment $(VENV) $(PINS) hatchling editables setuptools
-	@.ci/environment $(VENV) $(PINS) --no-build-isolation --use-pep517 --editable '.[daemon,cli,dev]'
+	@.ci/environment $(VENV) $(PINS) --no-build-isolation --use-pep517 --editable '.[daemon,cli,popup,dev]'
 	@touch $@
 
 $(BENCH_READY): $(BENCH_PINS) .ci/environment

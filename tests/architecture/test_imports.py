@@ -19,7 +19,7 @@ def third_party_modules(paths: list[Path]) -> set[str]:
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names.add(node.module)
-    ours = {"aeond", "aeond_client", "aeon_cli", "tests", "benchmarks"}
+    ours = {"aeond", "aeond_client", "aeon_cli", "aeon_popup", "tests", "benchmarks"}
     known = set(sys.stdlib_module_names) | ours
     return {name for name in names if name.split(".")[0] not in known}
 
@@ -65,9 +65,14 @@ def test_the_command_line_imports_only_what_its_extra_installs() -> None:
     assert undeclared("clients/aeon_cli", "cli") == []
 
 
+def test_the_popup_imports_only_what_its_extra_installs() -> None:
+    """Installing aeond[popup] brings every library that aeon-popup imports."""
+    assert undeclared("clients/aeon_popup", "popup") == []
+
+
 def test_nothing_is_installed_for_users_that_nothing_imports() -> None:
     """Every library that an extra brings is imported by the code of that extra, or is data or a program."""
-    asked_for = {name for extra in ("", "cli", "daemon") for name in EXTRAS[extra]}
+    asked_for = {name for extra in EXTRAS if extra != "dev" for name in EXTRAS[extra]}
     files = [path for folder in ("aeond", "clients") for path in python_files(folder)]
     imported = {name for module in third_party_modules(files) for name in distributions_of(module)}
     assert asked_for - imported == {"pip", "tzdata"}

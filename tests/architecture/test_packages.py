@@ -44,7 +44,12 @@ def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     tops = {name.partition("/")[0] for name in names}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"aeond", "aeond_client", "aeon_cli"}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {
+        "aeond",
+        "aeond_client",
+        "aeon_cli",
+        "aeon_popup",
+    }
     assert {"aeond/py.typed", "aeond_client/py.typed", "aeon_cli/py.typed"} <= names
 
 

@@ -1,0 +1,138 @@
+"""Wires window, controller, link and desktop together, and runs the application."""
+
+import gc
+import os
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import xcffib
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+
+from aeon_popup.background.desktop import Desktop
+from aeon_popup.background.link import Link
+from aeon_popup.background.worker import Worker
+from aeon_popup.controller import Controller, wants_motion
+from aeon_popup.hotkey.chord import Chord
+from aeon_popup.hotkey.x11 import is_composited
+from aeon_popup.toggle import NoBusError, send_action
+from aeon_popup.trace import from_environment
+from aeon_popup.ui.popup import Popup, application
+from aeon_popup.ui.theme import DARK, LIGHT, Palette
+
+# Python's collector stops all threads: it runs when the window has nothing to draw.
+_COLLECT_MS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The command line: `show` opens the window at the start, `theme` is auto, dark or light."""
+
+    chord: Chord
+    socket: str = ""
+    theme: str = "auto"
+    show: bool = True
+
+
+class Calls(QObject):
+    """Passes calls from the worker's thread to that of the window."""
+
+    posted = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.posted.connect(self._run, Qt.ConnectionType.QueuedConnection)
+
+    def post(self, call: Callable[[], None]) -> None:
+        """Calls the function in the thread of the window; callable from any thread."""
+        self.posted.emit(call)
+
+    def _run(self, call: Callable[[], None]) -> None:
+        call()
+
+
+def run(options: Options) -> int:
+    """Runs the popup until it is asked to quit; returns the exit code."""
+    gc.disable()
+    trace = from_environment()
+    app = application(sys.argv[:1])
+    calls = Calls()
+    ended: list[BaseException] = []
+
+    def failed(error: BaseException) -> None:
+        ended.append(error)
+        calls.post(lambda: app.exit(1))
+
+    worker = Worker(failed)
+    link = Link(worker, lambda batch: calls.post(lambda: apply(batch)), options.socket)
+    desktop = Desktop(
+        worker,
+        options.chord,
+        trace,
+        act=lambda action: calls.post(lambda: act(action)),
+        reply=lambda key, action: calls.post(lambda: controller.reply(key, action)),
+        armed=lambda shortcut: calls.post(lambda: popup.show_shortcut(shortcut)),
+    )
+    controller = Controller(link, trace, notify=desktop.notify, close_notice=desktop.close_notice)
+    popup = Popup(controller, _palette(options.theme), trace, composited=_composited(), motion=wants_motion())
+    controller.screen = popup
+
+    def apply(batch: list) -> None:  # type: ignore[type-arg]
+        controller.apply(batch)
+        link.taken()
+
+    def act(action: str) -> None:
+        match action:
+            case "quit":
+                app.quit()
+            case "yield":
+                _show_the_other()
+                app.quit()
+            case _:
+                controller.act(action)
+
+    hints = QGuiApplication.styleHints()
+    hints.colorSchemeChanged.connect(lambda _scheme: popup.show_theme(_palette(options.theme)))
+    collector = QTimer()
+    collector.timeout.connect(gc.collect)
+    collector.start(_COLLECT_MS)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    worker.start()
+    link.start()
+    desktop.start()
+    if options.show:
+        popup.appear()
+    code = app.exec()
+    worker.stop()
+    if ended:
+        raise ended[0]
+    return code
+
+
+def _palette(theme: str) -> Palette:
+    """The palette of the theme; `auto` follows the desktop and is dark where the desktop does not say."""
+    if theme == "auto":
+        light = QGuiApplication.styleHints().colorScheme() is Qt.ColorScheme.Light
+        return LIGHT if light else DARK
+    return LIGHT if theme == "light" else DARK
+
+
+def _composited() -> bool:
+    """Whether windows can be translucent: always on Wayland, and on X11 with a compositing manager."""
+    if QGuiApplication.platformName() != "xcb":
+        return True
+    try:
+        return is_composited(os.environ.get("DISPLAY", ""))
+    except xcffib.ConnectionException:
+        return False
+
+
+def _show_the_other() -> None:
+    """Another instance has the name: it is shown instead of this one."""
+    try:
+        send_action("show")
+    except NoBusError as error:
+        print(f"aeon-popup: {error}", file=sys.stderr)

@@ -1,0 +1,102 @@
+"""The popup's place in the desktop: session bus, single instance, hotkey and notifications."""
+
+import os
+from collections.abc import Callable
+
+import xcffib
+from dbus_fast.errors import DBusFastError
+
+from aeon_popup.background.bus import Bus
+from aeon_popup.background.notify import Notifier
+from aeon_popup.background.worker import Worker
+from aeon_popup.hotkey.chord import Chord
+from aeon_popup.hotkey.portal import PortalShortcut
+from aeon_popup.hotkey.x11 import Grab, HotkeyTakenError
+from aeon_popup.state.notices import Notice
+from aeon_popup.trace import Trace
+
+
+class Desktop:
+    """Connects in the background. In the worker's thread it calls `act` with actions of the bus and the hotkey, `reply`
+    with the key of a run and the action of its notification, and `armed` with a description of the hotkey.
+    """
+
+    def __init__(
+        self,
+        worker: Worker,
+        chord: Chord,
+        trace: Trace,
+        *,
+        act: Callable[[str], None],
+        reply: Callable[[str, str], None],
+        armed: Callable[[str], None],
+    ) -> None:
+        self._worker = worker
+        self._chord = chord
+        self._trace = trace
+        self._act = act
+        self._reply = reply
+        self._armed = armed
+        self._bus = Bus(act)
+        self._notifier: Notifier | None = None
+
+    def start(self) -> None:
+        self._worker.start_soon(self._connect)
+
+    def notify(self, notice: Notice) -> None:
+        """Shows a notification; callable from any thread."""
+        self._worker.start_soon(lambda: self._show(notice))
+
+    def close_notice(self, key: str) -> None:
+        """Closes the notification of a run; callable from any thread."""
+        self._worker.start_soon(lambda: self._close(key))
+
+    async def _connect(self) -> None:
+        try:
+            alone = await self._bus.connect()
+        except (OSError, DBusFastError) as error:
+            self._trace("no-bus", error=str(error))
+            alone = True
+        if not alone:
+            self._act("yield")
+            return
+        if self._bus.connection is not None:
+            self._notifier = Notifier(self._bus.connection, self._reply)
+            await self._notifier.start()
+        await self._arm()
+
+    async def _arm(self) -> None:
+        """The portal where there is Wayland, else a grab on X11, else a key that the user binds."""
+        connection = self._bus.connection
+        if connection is not None and os.environ.get("WAYLAND_DISPLAY"):
+            portal = PortalShortcut(connection, self._chord, self._pressed, self._note_armed)
+            await portal.run()
+            return
+        if os.environ.get("DISPLAY"):
+            try:
+                grab = Grab(self._chord, self._pressed)
+                grab.arm()
+            except (HotkeyTakenError, xcffib.ConnectionException) as error:
+                self._note_armed("", str(error))
+                return
+            self._note_armed(self._chord.text)
+            await grab.listen()
+            return
+        self._note_armed("", "This desktop has neither a shortcuts portal nor X11.")
+
+    def _pressed(self) -> None:
+        self._trace("pressed")
+        self._act("toggle")
+
+    def _note_armed(self, shortcut: str, problem: str = "") -> None:
+        self._trace("armed", shortcut=shortcut, problem=problem)
+        self._armed(shortcut or problem)
+
+    async def _show(self, notice: Notice) -> None:
+        if self._notifier is not None:
+            await self._notifier.show(notice)
+            self._trace("notified", summary=notice.summary)
+
+    async def _close(self, key: str) -> None:
+        if self._notifier is not None:
+            await self._notifier.close(key)

@@ -1,0 +1,272 @@
+"""The connection to the daemon: calls, followed runs, and whether a daemon is listening.
+
+Every call opens a connection of its own, which costs milliseconds and never waits for the reconnection delays
+of gRPC; a followed run has one connection, which is replaced after an outage.
+"""
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aeon_popup.background.batches import Batches
+from aeon_popup.background.worker import Worker
+from aeon_popup.state.happenings import (
+    Accepted,
+    Approval,
+    ApprovalsFetched,
+    CallFailed,
+    Happening,
+    HistoryListed,
+    LinkDown,
+    LinkUp,
+    Received,
+    Refused,
+    ToolCall,
+    Undone,
+)
+from aeond.api.v1 import runs_pb2
+from aeond_client.async_client import AsyncClient
+from aeond_client.calls.call_spec import CHANGE_SECONDS, Call, methods_of
+from aeond_client.calls.run_calls import RunOptions
+from aeond_client.calls.values import json_object
+from aeond_client.connection.async_transport import open_channel, send
+from aeond_client.connection.retries import Retries
+from aeond_client.connection.sockets import candidates, find_socket
+from aeond_client.errors import AeondError, NoDaemonError
+from aeond_client.events import ChildRunEnded, Event, RunEnded, UnknownKind
+from aeond_client.runs import Resolution
+from aeond_client.watching.following import Outage
+
+PROBE_SECONDS = 0.5
+START_SECONDS = 30.0
+_HISTORY_RUNS = 50
+# A person waits for the reply: three attempts within half a second.
+_RETRIES = Retries(attempts=3)
+_RUNS = methods_of(runs_pb2.DESCRIPTOR)
+# Events that may change the approvals for which a run waits.
+_APPROVAL_KINDS = {"approval_requested", "approval_decided"}
+
+
+class Link:
+    """All methods return immediately; results and events reach `deliver` in batches, in the worker's thread.
+
+    After each batch the receiver must call `taken`. `looking` is set while the popup is visible: only then is
+    the socket probed, because an idle popup must not wake the machine.
+    """
+
+    def __init__(self, worker: Worker, deliver: Callable[[list[Happening]], None], socket: str = "") -> None:
+        self._worker = worker
+        self._socket = socket
+        self._batches = Batches(deliver)
+        self._looking = asyncio.Event()
+        self._followed: set[str] = set()
+        self._up: bool | None = None
+
+    def start(self) -> None:
+        self._worker.start_soon(self._monitor)
+
+    def taken(self) -> None:
+        """The receiver has applied the last batch."""
+        self._worker.call_soon(self._batches.taken)
+
+    def look(self, *, visible: bool) -> None:
+        """Whether the popup is visible and should show the state of the connection."""
+        self._worker.call_soon(self._looking.set if visible else self._looking.clear)
+
+    # ------------------------------------------------------------ what the user asks for
+
+    def submit(self, key: str, text: str, session_id: str) -> None:
+        """Creates a run in the session, or in a new one, and follows it. The key makes this idempotent."""
+        self._worker.start_soon(lambda: self._submit(key, text, session_id))
+
+    def follow(self, key: str, run_id: str) -> None:
+        """Delivers the events of a run from the first one, and those of the runs below it."""
+        self._worker.start_soon(lambda: self._follow(key, run_id))
+
+    def cancel(self, key: str, run_id: str) -> None:
+        self._call(key, lambda client: client.cancel_run(run_id))
+
+    def answer(self, key: str, run_id: str, question_id: str, answer: Any) -> None:
+        self._call(key, lambda client: client.answer_run(run_id, answer, question_id))
+
+    def resolve(self, key: str, run_id: str, resolution: Resolution, step_id: str) -> None:
+        self._call(key, lambda client: client.decide_run(run_id, resolution, step_id))
+
+    def decide(self, key: str, approval: Approval, *, approved: bool) -> None:
+        """Approves or denies exactly the calls that were shown: the digest identifies them."""
+        self._worker.start_soon(lambda: self._decide(key, approval, approved=approved))
+
+    def undo(self, key: str, run_id: str) -> None:
+        async def undo(client: AsyncClient) -> None:
+            self._batches.put(Undone(key, await client.undo_run(run_id)))
+
+        self._call(key, undo)
+
+    def list_history(self) -> None:
+        async def list_runs(client: AsyncClient) -> None:
+            runs = await client.list_runs(limit=_HISTORY_RUNS)
+            self._batches.put(HistoryListed(tuple(run for run in runs if not run.parent_run_id)))
+
+        self._call("", list_runs)
+
+    def start_daemon(self) -> None:
+        """Starts the user's daemon with systemd."""
+        self._worker.start_soon(self._start_daemon)
+
+    # ------------------------------------------------------------ in the worker
+
+    async def _monitor(self) -> None:
+        while True:
+            await self._looking.wait()
+            self._probe()
+            await asyncio.sleep(PROBE_SECONDS)
+
+    def _probe(self) -> None:
+        try:
+            self._note_up(find_socket(self._socket).path)
+        except AeondError as error:
+            self._note_down(error.message)
+
+    def _note_up(self, path: str) -> None:
+        if self._up is not True:
+            self._up = True
+            self._batches.put(LinkUp(path))
+
+    def _note_down(self, message: str) -> None:
+        if self._up is not False:
+            self._up = False
+            self._batches.put(LinkDown(candidates(self._socket)[0].path, message, PROBE_SECONDS))
+
+    def _noted(self, outage: Outage | None) -> None:
+        if outage is None:
+            self._probe()
+        else:
+            self._note_down(outage.error.message)
+
+    def _client(self) -> AsyncClient:
+        return AsyncClient(self._socket, retries=_RETRIES)
+
+    def _call(self, key: str, do: Callable[[AsyncClient], Awaitable[object]]) -> None:
+        async def call() -> None:
+            try:
+                async with self._client() as client:
+                    await do(client)
+            except AeondError as error:
+                self._failed(key, error)
+
+        self._worker.start_soon(call)
+
+    def _failed(self, key: str, error: AeondError) -> None:
+        if isinstance(error, NoDaemonError):
+            self._note_down(error.message)
+        self._batches.put(CallFailed(key, error.message))
+
+    async def _submit(self, key: str, text: str, session_id: str) -> None:
+        try:
+            async with self._client() as client:
+                if not session_id:
+                    session = await client.create_session(request_id=f"{key}-session")
+                    session_id = session.session_id
+                run = await client.create_run(text, RunOptions(session_id=session_id), request_id=key)
+        except AeondError as error:
+            if isinstance(error, NoDaemonError):
+                self._note_down(error.message)
+            self._batches.put(Refused(key, error.message))
+            return
+        self._batches.put(Accepted(key, run.run_id, session_id))
+        await self._follow(key, run.run_id)
+
+    async def _follow(self, key: str, run_id: str) -> None:
+        if run_id in self._followed:
+            return
+        self._followed.add(run_id)
+        try:
+            async with (
+                self._client() as client,
+                client.watch(
+                    run_id, children=True, patience_seconds=math.inf, on_outage=self._noted
+                ) as events,
+            ):
+                async for event in events:
+                    await self._batches.has_room()
+                    self._batches.put(Received(key, event, time.time()))
+                    if _may_change_approvals(event):
+                        self._worker.start_soon(lambda run_id=event.run_id: self._fetch(key, run_id))  # type: ignore[misc]
+        except AeondError as error:
+            self._failed(key, error)
+        finally:
+            self._followed.discard(run_id)
+
+    async def _fetch(self, key: str, run_id: str) -> None:
+        """Reads the pending approvals of a run."""
+        request = runs_pb2.GetRunRequest(run_id=run_id)
+        call = Call(_RUNS["GetRun"], request, lambda reply: _approvals_of(run_id, reply.run))
+        try:
+            self._batches.put(ApprovalsFetched(key, run_id, await self._send(call)))
+        except AeondError as error:
+            self._failed(key, error)
+
+    async def _decide(self, key: str, approval: Approval, *, approved: bool) -> None:
+        decision = runs_pb2.ApprovalDecision(
+            approval_id=approval.approval_id, digest=approval.digest, approved=approved
+        )
+        request = runs_pb2.DecideRunRequest(run_id=approval.run_id, approval=decision)
+        call = Call(
+            _RUNS["DecideRun"],
+            request,
+            lambda reply: _approvals_of(approval.run_id, reply.run),
+            False,
+            CHANGE_SECONDS,
+        )
+        try:
+            self._batches.put(ApprovalsFetched(key, approval.run_id, await self._send(call)))
+        except AeondError as error:
+            self._failed(key, error)
+
+    async def _send(self, call: Call[tuple[Approval, ...]]) -> tuple[Approval, ...]:
+        channel = open_channel(find_socket(self._socket).target)
+        try:
+            return call.read(await send(channel, call, call.seconds))
+        finally:
+            await channel.close()
+
+    async def _start_daemon(self) -> None:
+        words = ("systemctl", "--user", "start", "aeond.service")
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                process = await asyncio.create_subprocess_exec(
+                    *words, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+                )
+                _, said = await process.communicate()
+        except (OSError, TimeoutError) as error:
+            self._up = None
+            self._note_down(f"{' '.join(words)}: {str(error) or 'no reply in 30 s'}")
+            return
+        if process.returncode:
+            self._up = None
+            lines = said.decode(errors="replace").splitlines() or ["failed"]
+            self._note_down(f"{' '.join(words)}: {lines[0]}")
+
+
+def _may_change_approvals(event: Event) -> bool:
+    kind = event.kind
+    return (isinstance(kind, UnknownKind) and kind.name in _APPROVAL_KINDS) or isinstance(
+        kind, RunEnded | ChildRunEnded
+    )
+
+
+def _approvals_of(run_id: str, run: runs_pb2.Run) -> tuple[Approval, ...]:
+    return tuple(
+        Approval(
+            wire.approval_id,
+            run_id,
+            tuple(wire.step_ids),
+            tuple(ToolCall(call.tool, json_object(call.arguments_json)) for call in wire.calls),
+            wire.digest,
+            wire.message,
+            wire.expire_time.ToNanoseconds() / 1e9 if wire.HasField("expire_time") else 0.0,
+        )
+        for wire in run.approvals
+    )

@@ -1,0 +1,76 @@
+"""Desktop notifications for runs that end or need a person while the window is hidden."""
+
+from collections.abc import Callable
+
+from dbus_fast import Message, MessageType, Variant
+from dbus_fast.aio import MessageBus
+from dbus_fast.errors import DBusFastError
+
+from aeon_popup.state.notices import Notice
+
+_NAME = "org.freedesktop.Notifications"
+_PATH = "/org/freedesktop/Notifications"
+# Notifications whose actions are remembered.
+_MOST_OPEN = 64
+
+
+class Notifier:
+    """Shows notices. A new notice of a run replaces the earlier one; `act` is called with key and action."""
+
+    def __init__(self, connection: MessageBus, act: Callable[[str, str], None]) -> None:
+        self._connection = connection
+        self._act = act
+        self._ids: dict[str, int] = {}
+
+    async def start(self) -> None:
+        """Listens to the actions that the user chooses."""
+        rule = f"type='signal',interface='{_NAME}',path='{_PATH}'"
+        self._connection.add_message_handler(self._received)
+        await self._connection.call(
+            Message(
+                destination="org.freedesktop.DBus",
+                path="/org/freedesktop/DBus",
+                interface="org.freedesktop.DBus",
+                member="AddMatch",
+                signature="s",
+                body=[rule],
+            )
+        )
+
+    async def show(self, notice: Notice) -> None:
+        """Shows a notice; does nothing where the desktop has no notifications."""
+        actions = [word for pair in (("default", "Open"), *notice.actions) for word in pair]
+        hints = {
+            "urgency": Variant("y", 2 if notice.urgent else 1),
+            "desktop-entry": Variant("s", "dev.aeon.Popup"),
+        }
+        replaced = self._ids.get(notice.key, 0)
+        body = ["aeon", replaced, "dev.aeon.Popup", notice.summary, notice.body, actions, hints, -1]
+        reply = await self._send("Notify", "susssasa{sv}i", body)
+        if reply is not None and reply.body:
+            while len(self._ids) >= _MOST_OPEN:
+                del self._ids[next(iter(self._ids))]
+            self._ids[notice.key] = reply.body[0]
+
+    async def close(self, key: str) -> None:
+        """Closes the notice of a run, if there is one."""
+        if (number := self._ids.pop(key, 0)) != 0:
+            await self._send("CloseNotification", "u", [number])
+
+    async def _send(self, member: str, signature: str, body: list[object]) -> Message | None:
+        message = Message(
+            destination=_NAME, path=_PATH, interface=_NAME, member=member, signature=signature, body=body
+        )
+        try:
+            reply = await self._connection.call(message)
+        except (DBusFastError, OSError):
+            return None
+        return reply if reply.message_type is MessageType.METHOD_RETURN else None
+
+    def _received(self, message: Message) -> None:
+        if message.message_type is MessageType.SIGNAL and message.interface == _NAME:
+            key = next((key for key, number in self._ids.items() if message.body[:1] == [number]), "")
+            if key and message.member == "ActionInvoked":
+                self._act(key, message.body[1])
+            elif key and message.member == "NotificationClosed":
+                del self._ids[key]

@@ -1,0 +1,204 @@
+"""Applies happenings to the state and the user's choices to the daemon: the middle between window and link."""
+
+import os
+import uuid
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from aeon_popup.state import happenings
+from aeon_popup.state.happenings import Approval, Happening
+from aeon_popup.state.notices import Notice, notice_of, option_of
+from aeon_popup.state.run_view import Asked, Stage
+from aeon_popup.state.session import SessionView, after
+from aeon_popup.trace import Trace
+from aeond_client.runs import Resolution
+
+
+class Daemon(Protocol):
+    """The calls that the controller makes; `background.link.Link` implements them."""
+
+    def look(self, *, visible: bool) -> None: ...
+    def submit(self, key: str, text: str, session_id: str) -> None: ...
+    def follow(self, key: str, run_id: str) -> None: ...
+    def cancel(self, key: str, run_id: str) -> None: ...
+    def answer(self, key: str, run_id: str, question_id: str, answer: Any) -> None: ...
+    def resolve(self, key: str, run_id: str, resolution: Resolution, step_id: str) -> None: ...
+    def decide(self, key: str, approval: Approval, *, approved: bool) -> None: ...
+    def undo(self, key: str, run_id: str) -> None: ...
+    def list_history(self) -> None: ...
+    def start_daemon(self) -> None: ...
+
+
+class Screen(Protocol):
+    """The window; `ui.popup.Popup` implements it."""
+
+    def show_view(self, view: SessionView) -> None: ...
+    def toggle(self) -> None: ...
+    def appear(self) -> None: ...
+    def hide(self) -> None: ...
+
+
+class Controller:
+    """Owns the state. All methods belong to the thread of the window; `notify` shows a notification and
+    `close_notice` closes the one of a run.
+    """
+
+    def __init__(
+        self,
+        daemon: Daemon,
+        trace: Trace,
+        *,
+        notify: Callable[[Notice], None],
+        close_notice: Callable[[str], None],
+    ) -> None:
+        self._daemon = daemon
+        self._trace = trace
+        self._notify = notify
+        self._close_notice = close_notice
+        self._visible = False
+        self.screen: Screen | None = None
+        self.view = SessionView()
+
+    def apply(self, batch: list[Happening]) -> None:
+        """Applies happenings in order and draws once."""
+        before = self.view
+        for happening in batch:
+            self.view = after(self.view, happening)
+            if isinstance(happening, happenings.Received):
+                event = happening.event
+                self._trace("event", seq=event.seq, run=event.run_id, kind=type(event.kind).__name__)
+        if self.screen is not None:
+            self.screen.show_view(self.view)
+        if not self._visible:
+            for run in self.view.runs:
+                notice = notice_of(before.run(run.key), run)
+                if notice is not None:
+                    self._notify(notice)
+
+    # ------------------------------------------------------------ the window
+
+    def visible(self) -> None:
+        self._visible = True
+        self._daemon.look(visible=True)
+        for run in self.view.runs:
+            self._close_notice(run.key)
+
+    def hidden(self) -> None:
+        self._visible = False
+        self._daemon.look(visible=False)
+
+    def draft(self, text: str) -> None:
+        self.view = after(self.view, happenings.Drafted(text))
+
+    def follow_up(self, text: str) -> None:
+        run = self.view.shown
+        if run is not None and run.ended:
+            self.apply([happenings.FollowUpStarted(text)])
+
+    def start_new(self) -> None:
+        self.apply([happenings.NewStarted()])
+
+    # ------------------------------------------------------------ runs
+
+    def submit(self, text: str) -> None:
+        key = self.view.draft_key or str(uuid.uuid4())
+        session_id = self.view.session_id
+        self.apply([happenings.Submitted(key, text, session_id)])
+        self._daemon.submit(key, text, session_id)
+
+    def stop(self) -> None:
+        run = self.view.shown
+        if run is not None and run.run_id and not run.ended:
+            self.apply([happenings.StopAsked(run.key)])
+            self._daemon.cancel(run.key, run.run_id)
+
+    def retry(self) -> None:
+        """Starts the daemon if none is running, else sends the draft or the failed request again."""
+        run = self.view.shown
+        if self.view.stage is Stage.UNAVAILABLE:
+            self._daemon.start_daemon()
+        elif self.view.writing and self.view.draft.strip():
+            self.submit(self.view.draft.strip())
+        elif run is not None and run.stage in {Stage.FAILED, Stage.CANCELLED}:
+            self.submit(run.text)
+
+    def answer(self, asked: Asked, value: Any) -> None:
+        run = self.view.shown
+        if run is not None:
+            self._answer(run.key, asked, value)
+
+    def _answer(self, key: str, asked: Asked, value: Any) -> None:
+        self.apply([happenings.Sent(key, asked.question.question_id)])
+        self._daemon.answer(key, asked.run_id, asked.question.question_id, value)
+
+    def decide(self, approval: Approval, *, approved: bool) -> None:
+        run = next((run for run in self.view.runs if approval in run.approvals), None)
+        if run is not None:
+            self.apply([happenings.Sent(run.key, approval.approval_id)])
+            self._daemon.decide(run.key, approval, approved=approved)
+
+    def resolve(self, resolution: Resolution) -> None:
+        run = self.view.shown
+        if run is not None and run.run_id:
+            step = run.unknown_step
+            step_id = step.step_id if step else ""
+            self.apply([happenings.Sent(run.key, f"decision/{step_id}")])
+            self._daemon.resolve(run.key, run.run_id, resolution, step_id)
+
+    def undo(self) -> None:
+        run = self.view.shown
+        if run is not None and run.undoable:
+            self._daemon.undo(run.key, run.run_id)
+
+    def show_history(self) -> None:
+        self._daemon.list_history()
+
+    def open_run(self, run_id: str) -> None:
+        """Shows a run; one that is not kept any more is read from its first event."""
+        known = next((run for run in self.view.runs if run.run_id == run_id), None)
+        if known is not None:
+            self.apply([happenings.Selected(known.key)])
+            return
+        summary = next((run for run in self.view.history if run.run_id == run_id), None)
+        key = f"opened-{run_id}"
+        self.apply([happenings.Opened(key, run_id, summary.text if summary else "")])
+        self._daemon.follow(key, run_id)
+
+    # ------------------------------------------------------------ the desktop
+
+    def act(self, action: str) -> None:
+        """An action of the hotkey or of another program: toggle, show, hide or new."""
+        if self.screen is None:
+            return
+        match action:
+            case "toggle":
+                self.screen.toggle()
+            case "show":
+                self.screen.appear()
+            case "hide":
+                self.screen.hide()
+            case "new":
+                self.start_new()
+                self.screen.appear()
+            case _:
+                pass
+
+    def reply(self, key: str, action: str) -> None:
+        """The user chose an action of a run's notification."""
+        run = self.view.run(key)
+        if run is None or self.screen is None:
+            return
+        if action in {"approve", "deny"} and run.approvals:
+            self.decide(run.approvals[0], approved=action == "approve")
+        elif (index := option_of(action)) >= 0 and run.questions:
+            asked = run.questions[0]
+            if index < len(asked.question.options):
+                self._answer(key, asked, asked.question.options[index])
+        else:
+            self.apply([happenings.Selected(key)])
+            self.screen.appear()
+
+
+def wants_motion() -> bool:
+    """Whether animations are wanted: AEON_POPUP_MOTION=reduced turns them off."""
+    return os.environ.get("AEON_POPUP_MOTION", "") != "reduced"

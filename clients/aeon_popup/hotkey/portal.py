@@ -1,0 +1,181 @@
+"""The hotkey on Wayland: the GlobalShortcuts portal, which asks the user for the key."""
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from dbus_fast import Message, MessageType, Variant
+from dbus_fast.aio import MessageBus
+
+from aeon_popup.hotkey.chord import Chord
+
+APP_ID = "dev.aeon.Popup"
+_PORTAL = "org.freedesktop.portal.Desktop"
+_PATH = "/org/freedesktop/portal/desktop"
+_SHORTCUTS = "org.freedesktop.portal.GlobalShortcuts"
+_REQUEST = "org.freedesktop.portal.Request"
+_SHORTCUT_ID = "toggle"
+_DESCRIPTION = "Open or close aeon"
+_REPLY_SECONDS = 10.0
+# Binding may show a dialog of the desktop.
+_DIALOG_SECONDS = 300.0
+# Pauses between attempts after a failure, and how many there are until the portal's name changes its owner.
+_PAUSE_SECONDS = 0.5
+_ATTEMPTS = 3
+
+
+class PortalError(Exception):
+    """The portal has no global shortcuts, or the user declined."""
+
+
+class PortalShortcut:
+    """A shortcut of the portal. `pressed` is called for each activation; `armed` with the key in words and the problem,
+    one of them "". After a restart of the portal the shortcut is bound again.
+    """
+
+    def __init__(
+        self,
+        connection: MessageBus,
+        chord: Chord,
+        pressed: Callable[[], None],
+        armed: Callable[[str, str], None],
+    ) -> None:
+        self._connection = connection
+        self._chord = chord
+        self._pressed = pressed
+        self._armed = armed
+        self._session = ""
+        self._responses: dict[str, asyncio.Future[tuple[int, dict[str, Any]]]] = {}
+        self._owner_changed = asyncio.Event()
+        self.activation_token = ""
+
+    async def run(self) -> None:
+        """Binds the shortcut, and binds it again whenever the portal was restarted, until it is cancelled."""
+        self._connection.add_message_handler(self._received)
+        await self._match(f"type='signal',interface='{_REQUEST}'")
+        await self._match(f"type='signal',interface='{_SHORTCUTS}'")
+        await self._match(
+            f"type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='{_PORTAL}'"
+        )
+        while True:
+            self._owner_changed.clear()
+            await self._bind_patiently()
+            await self._owner_changed.wait()
+
+    async def _bind_patiently(self) -> None:
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                shown = await self._bind()
+            except (PortalError, TimeoutError) as error:
+                problem = str(error) or "the portal did not respond"
+                if attempt == _ATTEMPTS:
+                    self._armed("", f"{problem} Bind a key of your desktop to `aeon-popup --toggle`.")
+                else:
+                    await asyncio.sleep(_PAUSE_SECONDS)
+            else:
+                self._armed(shown, "")
+                return
+
+    async def _bind(self) -> str:
+        """Creates a session and binds the shortcut once; returns the key in the portal's words."""
+        await self._register()
+        version = await self._version()
+        shortcut = [_SHORTCUT_ID, {
+            "description": Variant("s", _DESCRIPTION),
+            "preferred_trigger": Variant("s", self._chord.trigger),
+        }]  # fmt: skip
+        options = {"session_handle_token": Variant("s", _token())}
+        if version == 1:  # backends of version 1 read the shortcuts here
+            options["shortcuts"] = Variant("a(sa{sv})", [shortcut])
+        created = await self._request("CreateSession", "a{sv}", [], options)
+        self._session = str(created["session_handle"])
+        bound = await self._request(
+            "BindShortcuts", "oa(sa{sv})sa{sv}", [self._session, [shortcut], ""], {}, _DIALOG_SECONDS
+        )
+        for name, details in bound.get("shortcuts", []):
+            if name == _SHORTCUT_ID:
+                return str(_plain(details.get("trigger_description", "")) or self._chord.text)
+        raise PortalError("The desktop did not bind the shortcut.")
+
+    async def _register(self) -> None:
+        """Names the program; portals before 1.21 do not have the method and need no name."""
+        registry = "org.freedesktop.host.portal.Registry"
+        await self._call(registry, "Register", "sa{sv}", [APP_ID, {}])
+
+    async def _version(self) -> int:
+        reply = await self._call("org.freedesktop.DBus.Properties", "Get", "ss", [_SHORTCUTS, "version"])
+        if reply is None or reply.message_type is not MessageType.METHOD_RETURN:
+            raise PortalError("This desktop has no portal for global shortcuts.")
+        return int(_plain(reply.body[0]))
+
+    async def _request(
+        self,
+        member: str,
+        signature: str,
+        body: list[Any],
+        options: dict[str, Variant],
+        seconds: float = _REPLY_SECONDS,
+    ) -> dict[str, Any]:
+        """Calls a method that replies by a Request object, and waits for its response."""
+        token = _token()
+        sender = str(self._connection.unique_name).removeprefix(":").replace(".", "_")
+        path = f"{_PATH}/request/{sender}/{token}"
+        response: asyncio.Future[tuple[int, dict[str, Any]]] = asyncio.get_running_loop().create_future()
+        self._responses[path] = response
+        try:
+            options = {**options, "handle_token": Variant("s", token)}
+            reply = await self._call(_SHORTCUTS, member, signature, [*body, options])
+            if reply is None or reply.message_type is not MessageType.METHOD_RETURN:
+                why = reply.body[0] if reply is not None and reply.body else "no reply"
+                raise PortalError(f"The portal refused {member}: {why}.")
+            async with asyncio.timeout(seconds):
+                code, results = await response
+        finally:
+            del self._responses[path]
+        if code:
+            raise PortalError("The shortcut was declined.")
+        return {name: _plain(value) for name, value in results.items()}
+
+    async def _call(self, interface: str, member: str, signature: str, body: list[Any]) -> Message | None:
+        message = Message(
+            destination=_PORTAL,
+            path=_PATH,
+            interface=interface,
+            member=member,
+            signature=signature,
+            body=body,
+        )
+        async with asyncio.timeout(_REPLY_SECONDS):
+            return await self._connection.call(message)
+
+    async def _match(self, rule: str) -> None:
+        bus = "org.freedesktop.DBus"
+        path = "/org/freedesktop/DBus"
+        await self._connection.call(
+            Message(destination=bus, path=path, interface=bus, member="AddMatch", signature="s", body=[rule])
+        )
+
+    def _received(self, message: Message) -> None:
+        if message.message_type is not MessageType.SIGNAL:
+            return
+        match message.member:
+            case "Response" if (waiting := self._responses.get(message.path or "")) is not None:
+                if not waiting.done():
+                    waiting.set_result((message.body[0], message.body[1]))
+            case "Activated" if message.body[:2] == [self._session, _SHORTCUT_ID]:
+                options = message.body[3] if len(message.body) > 3 else {}
+                self.activation_token = str(_plain(options.get("activation_token", "")))
+                self._pressed()
+            case "NameOwnerChanged" if message.body[0] == _PORTAL and message.body[2]:
+                self._owner_changed.set()
+            case _:
+                pass
+
+
+def _token() -> str:
+    return f"aeon{uuid.uuid4().hex}"
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Variant) else value

@@ -1,0 +1,186 @@
+"""The happenings that change the popup's state: events of runs, results of calls, and choices of the user."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from aeond_client.events import Event
+from aeond_client.runs import RunSummary, UndoReport
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call with its exact arguments."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """Calls of a run that wait for a person's approval. `digest` identifies exactly these calls; `expire_time` is a
+    Unix time in seconds, 0 for none.
+    """
+
+    approval_id: str
+    run_id: str
+    step_ids: tuple[str, ...]
+    calls: tuple[ToolCall, ...]
+    digest: str
+    message: str = ""
+    expire_time: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """The user sent a request. `key` is its request id: a repeat with the same key creates no second run."""
+
+    key: str
+    text: str
+    session_id: str = ""
+    time: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The daemon stored the run of this request."""
+
+    key: str
+    run_id: str
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The daemon did not accept the request, or is not available; the text becomes the draft again."""
+
+    key: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """An event of a followed run or of a run below it; `key` names the followed run."""
+
+    key: str
+    event: Event
+    time: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A run of the history is shown; its events follow from the first one."""
+
+    key: str
+    run_id: str
+    text: str
+    session_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalsFetched:
+    """The approvals for which a run waits now; none: all are decided."""
+
+    key: str
+    run_id: str
+    approvals: tuple[Approval, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkUp:
+    """A daemon is listening on this socket."""
+
+    socket: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDown:
+    """No daemon is listening; the next attempt follows after `retry_seconds`."""
+
+    socket: str
+    message: str = ""
+    retry_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CallFailed:
+    """A call about a run failed, such as a cancellation or an answer."""
+
+    key: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The user's answer or decision is on its way; the card waits for the event that confirms it."""
+
+    key: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class StopAsked:
+    """The user cancelled a run."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """The result of undoing a run's changes."""
+
+    key: str
+    report: UndoReport
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryListed:
+    """The most recent runs, newest first."""
+
+    runs: tuple[RunSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """The text in the prompt changed."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUpStarted:
+    """The user starts to write the next request of the shown run's session."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewStarted:
+    """The user starts a request of a new session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The user chose one of the runs."""
+
+    key: str
+
+
+Happening = (
+    Submitted
+    | Accepted
+    | Refused
+    | Received
+    | Opened
+    | ApprovalsFetched
+    | LinkUp
+    | LinkDown
+    | CallFailed
+    | Sent
+    | StopAsked
+    | Undone
+    | HistoryListed
+    | Drafted
+    | FollowUpStarted
+    | NewStarted
+    | Selected
+)

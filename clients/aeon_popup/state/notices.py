@@ -1,0 +1,92 @@
+"""Which change of a run is worth a notification while the window is hidden, and with which actions."""
+
+import json
+from dataclasses import dataclass
+
+from aeon_cli.text.printable import one_line
+from aeon_cli.text.titles import effect_in_words
+from aeon_popup.state.happenings import Approval
+from aeon_popup.state.run_view import RunView, Stage
+
+_SUMMARY, _BODY = 80, 300
+# Desktops show about three actions.
+_OPTIONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A notification: `key` names the run, `actions` are pairs of an action's name and its label."""
+
+    key: str
+    summary: str
+    body: str = ""
+    actions: tuple[tuple[str, str], ...] = ()
+    urgent: bool = False
+
+
+def notice_of(before: RunView | None, after: RunView) -> Notice | None:
+    """The notification for this change of a run; None if it needs none."""
+    subject = _subject(after)
+    if before is not None and subject == _subject(before):
+        return None
+    match after.stage:
+        case Stage.QUESTION:
+            return _question(after)
+        case Stage.APPROVAL:
+            return _approval(after, after.approvals[0])
+        case Stage.DECISION:
+            return Notice(
+                after.key, f"Needs your decision: {_title(after)}", after.steps.suspended, urgent=True
+            )
+        case Stage.DONE:
+            answer = after.steps.answer
+            changed = [effect_in_words(effect) for effect in answer.effects[:3]] if answer else []
+            body = "\n".join([_cut(one_line(answer.text), _BODY) if answer else "", *changed])
+            return Notice(after.key, f"Done: {_title(after)}", body)
+        case Stage.FAILED:
+            why = after.steps.problem.message if after.steps.problem else ""
+            return Notice(after.key, f"Failed: {_title(after)}", _cut(one_line(why), _BODY))
+        case _:
+            return None
+
+
+def option_of(action: str) -> int:
+    """The index of the option that an action stands for; -1 for any other action."""
+    word, _, number = action.partition(":")
+    return int(number) if word == "option" and number.isdecimal() else -1
+
+
+def _subject(run: RunView) -> tuple[Stage, str]:
+    """Identifies what a run waits for."""
+    if run.stage is Stage.QUESTION:
+        return run.stage, run.questions[0].question.question_id
+    return run.stage, run.approvals[0].approval_id if run.stage is Stage.APPROVAL else ""
+
+
+def _question(run: RunView) -> Notice:
+    question = run.questions[0].question
+    actions = tuple(
+        (f"option:{index}", one_line(option)) for index, option in enumerate(question.options[:_OPTIONS])
+    )
+    if len(question.options) > _OPTIONS:
+        actions = ()
+    return Notice(run.key, _cut(one_line(question.prompt), _SUMMARY), _title(run), actions, urgent=True)
+
+
+def _approval(run: RunView, approval: Approval) -> Notice:
+    """Approving is offered only where the notification shows the exact arguments of all calls."""
+    calls = "\n".join(
+        f"{call.tool} {json.dumps(call.arguments, ensure_ascii=False)}" for call in approval.calls
+    )
+    shown = one_line(calls) if len(calls) <= _BODY else "Open the window to see the arguments."
+    actions = (("deny", "Deny"), ("approve", "Approve")) if len(calls) <= _BODY else (("deny", "Deny"),)
+    tools = ", ".join(call.tool for call in approval.calls)
+    return Notice(run.key, _cut(f"Allow {tools}?", _SUMMARY), shown, actions, urgent=True)
+
+
+def _title(run: RunView) -> str:
+    return _cut(one_line(run.text), _SUMMARY)
+
+
+def _cut(text: str, characters: int) -> str:
+    return text if len(text) <= characters else f"{text[: characters - 1]}…"

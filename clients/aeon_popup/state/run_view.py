@@ -1,0 +1,216 @@
+"""One run as the popup shows it, folded from its events."""
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from aeon_cli.runs.checklist import Checklist, Line
+from aeon_cli.text.printable import one_line
+from aeon_cli.text.titles import title_of
+from aeon_popup.state.happenings import Approval
+from aeond_client.events import (
+    ChildRunEnded,
+    ChildRunStarted,
+    Event,
+    InputAnswered,
+    InputRequested,
+    PlanAdopted,
+    PlanRefined,
+    Progress,
+    RunCreated,
+    RunEnded,
+    StepEnded,
+    StepResolved,
+    StepStarted,
+)
+from aeond_client.judgements import Question
+from aeond_client.runs import Plan, RunState, StepState, UndoReport
+
+_OVER = {StepState.SUCCEEDED, StepState.FAILED, StepState.INVALID, StepState.SKIPPED}
+
+
+class Stage(StrEnum):
+    """What the popup shows."""
+
+    PROMPT = "prompt"
+    PLANNING = "planning"
+    RUNNING = "running"
+    QUESTION = "question"
+    APPROVAL = "approval"
+    DECISION = "decision"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    UNAVAILABLE = "unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question of the run `run_id`, which is the shown run or one below it."""
+
+    run_id: str
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run. `key` is its request id, known before the daemon has named the run; `run_id` is "" until then.
+
+    `titles` has the descriptions of steps by step id. `seqs` has the number of the last event of the run and of each run below it, so that an event that arrives
+    twice counts once. `sent` names the questions and approvals whose reply is on its way.
+    """
+
+    key: str
+    text: str
+    run_id: str = ""
+    session_id: str = ""
+    steps: Checklist = field(default_factory=Checklist)
+    seqs: dict[str, int] = field(default_factory=dict)
+    parents: dict[str, str] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+    tool_calls: int = 0
+    questions: tuple[Asked, ...] = ()
+    approvals: tuple[Approval, ...] = ()
+    sent: frozenset[str] = frozenset()
+    stopping: bool = False
+    undo: UndoReport | None = None
+    note: str = ""
+
+    @property
+    def stage(self) -> Stage:
+        """The stage of the run itself, whether or not a daemon is available."""
+        match self.steps.state:
+            case RunState.FAILED:
+                return Stage.FAILED
+            case RunState.CANCELLED:
+                return Stage.CANCELLED
+            case RunState.SUCCEEDED | RunState.EXPIRED:
+                return Stage.DONE
+            case _:
+                pass
+        if self.approvals:
+            return Stage.APPROVAL
+        if self.questions:
+            return Stage.QUESTION
+        if self.steps.state is RunState.SUSPENDED:
+            return Stage.DECISION
+        return Stage.RUNNING if self.steps.lines else Stage.PLANNING
+
+    @property
+    def ended(self) -> bool:
+        return self.steps.state.ended
+
+    @property
+    def needs_person(self) -> bool:
+        return self.stage in {Stage.QUESTION, Stage.APPROVAL, Stage.DECISION}
+
+    @property
+    def over_count(self) -> int:
+        """The number of steps that have ended."""
+        return sum(line.state in _OVER for line in self.steps.lines)
+
+    @property
+    def undoable(self) -> bool:
+        """Whether the run recorded changes that were not yet undone."""
+        answer = self.steps.answer
+        return self.ended and answer is not None and bool(answer.effects) and self.undo is None
+
+    @property
+    def unknown_step(self) -> Line | None:
+        """The interrupted step about which a person decides; None if the decision is about the run."""
+        return next((line for line in self.steps.lines if line.state is StepState.UNKNOWN), None)
+
+    @property
+    def waiting_steps(self) -> frozenset[str]:
+        """The steps that wait for a person: their ids."""
+        own = {asked.question.step_id for asked in self.questions if asked.run_id == self.run_id}
+        below = {self.parents.get(asked.run_id, "") for asked in self.questions}
+        held = {step_id for approval in self.approvals for step_id in approval.step_ids}
+        return frozenset(own | below | held)
+
+    def title_of(self, line: Line) -> str:
+        """The planner's description of the step, else its tool with the arguments."""
+        return self.titles.get(line.step_id) or line.title
+
+    def after(self, event: Event, now: float) -> "RunView":
+        """The run after this event; unchanged if the event was seen before. `now` is the time of a live
+        update, in Unix seconds.
+        """
+        if event.seq and event.seq <= self.seqs.get(event.run_id, 0):
+            return self
+        seqs = self.seqs | {event.run_id: event.seq} if event.seq else self.seqs
+        seen = replace(self, seqs=seqs)
+        run_id = self.run_id or event.run_id
+        return _own(seen, event, now) if event.run_id == run_id else _below(seen, event, now)
+
+
+def _own(run: RunView, event: Event, now: float) -> RunView:
+    run = replace(run, steps=run.steps.after(event, now))
+    match event.kind:
+        case PlanAdopted(plan=plan) | PlanRefined(plan=plan):
+            return replace(run, titles=run.titles | _titles(plan))
+        case RunCreated(text=text, session_id=session_id, plan=plan):
+            run = replace(run, titles=_titles(plan) if plan else {})
+            return replace(run, text=text, session_id=session_id, run_id=event.run_id)
+        case StepEnded(used=used, step_id=step_id):
+            left = tuple(
+                one for one in run.questions if one.run_id != event.run_id or one.question.step_id != step_id
+            )
+            return replace(run, tool_calls=run.tool_calls + used.tool_calls, questions=left)
+        case ChildRunStarted(step_id=step_id, child_run_id=child_run_id):
+            return replace(run, parents=run.parents | {child_run_id: step_id})
+        case ChildRunEnded(child_run_id=child_run_id):
+            return _without_run(run, child_run_id)
+        case InputRequested() | InputAnswered():
+            return _asked(run, event)
+        case StepResolved():
+            return replace(run, sent=frozenset())
+        case RunEnded():
+            return replace(run, questions=(), approvals=(), sent=frozenset(), note="")
+        case _:
+            return run
+
+
+def _below(run: RunView, event: Event, now: float) -> RunView:
+    """A run below shows its current step on the line of the step that started it."""
+    step_id = run.parents.get(event.run_id, "")
+    match event.kind:
+        case ChildRunStarted(child_run_id=child_run_id):
+            return replace(run, parents=run.parents | {child_run_id: step_id})
+        case StepStarted(step=step) if step_id:
+            live = Event(run.run_id, 0, event.time, 0.0, Progress(title_of(step), step_id=step_id))
+            return replace(run, steps=run.steps.after(live, now))
+        case InputRequested() | InputAnswered():
+            return _asked(run, event)
+        case RunEnded():
+            return _without_run(run, event.run_id)
+        case _:
+            return run
+
+
+def _asked(run: RunView, event: Event) -> RunView:
+    match event.kind:
+        case InputRequested(question=question):
+            return replace(run, questions=(*run.questions, Asked(event.run_id, question)))
+        case InputAnswered(question_id=question_id):
+            left = tuple(
+                one
+                for one in run.questions
+                if (one.run_id, one.question.question_id) != (event.run_id, question_id)
+            )
+            return replace(run, questions=left, sent=run.sent - {question_id}, note="")
+        case _:
+            return run
+
+
+def _titles(plan: Plan) -> dict[str, str]:
+    """The descriptions of a plan's steps, where there are any."""
+    return {step.step_id: one_line(step.description) for step in plan.steps if step.description}
+
+
+def _without_run(run: RunView, run_id: str) -> RunView:
+    """Questions and approvals of a run below that has ended are closed."""
+    return replace(
+        run,
+        questions=tuple(one for one in run.questions if one.run_id != run_id),
+        approvals=tuple(one for one in run.approvals if one.run_id != run_id),
+    )

@@ -1,0 +1,175 @@
+"""The whole state of the popup, and how a happening changes it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from aeon_popup.state.happenings import (
+    Accepted,
+    Approval,
+    ApprovalsFetched,
+    CallFailed,
+    Drafted,
+    FollowUpStarted,
+    Happening,
+    HistoryListed,
+    LinkDown,
+    LinkUp,
+    NewStarted,
+    Opened,
+    Received,
+    Refused,
+    Selected,
+    Sent,
+    StopAsked,
+    Submitted,
+    Undone,
+)
+from aeon_popup.state.run_view import RunView, Stage
+from aeond_client.runs import RunSummary
+
+# Runs that are kept; beyond that the oldest ended ones are dropped and can be opened from the history.
+KEPT_RUNS = 16
+
+
+class Link(StrEnum):
+    """The state of the connection to the daemon."""
+
+    UNKNOWN = "unknown"
+    UP = "up"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """The popup's state. `shown_key` names the shown run; "" shows the prompt alone.
+
+    `draft` is the text that the user is writing: the next request, which belongs to the session `session_id` ("" for
+    a new one). `draft_key` is the request id of a request that may have reached the daemon, so that sending
+    it again creates no second run.
+    """
+
+    runs: tuple[RunView, ...] = ()
+    shown_key: str = ""
+    draft: str = ""
+    draft_key: str = ""
+    session_id: str = ""
+    writing: bool = True
+    link: Link = Link.UNKNOWN
+    socket: str = ""
+    problem: str = ""
+    retry_seconds: float = 0.0
+    history: tuple[RunSummary, ...] = ()
+
+    @property
+    def shown(self) -> RunView | None:
+        return self.run(self.shown_key)
+
+    def run(self, key: str) -> RunView | None:
+        return next((run for run in self.runs if run.key == key), None) if key else None
+
+    @property
+    def stage(self) -> Stage:
+        """The stage that the popup shows. An ended run stays readable without a daemon."""
+        run = self.shown
+        if self.link is Link.DOWN and (run is None or not run.ended):
+            return Stage.UNAVAILABLE
+        return Stage.PROMPT if run is None else run.stage
+
+    @property
+    def others_running(self) -> int:
+        """The number of unfinished runs that are not shown."""
+        return sum(not run.ended and run.key != self.shown_key for run in self.runs)
+
+
+def after(view: SessionView, happening: Happening) -> SessionView:
+    """The state after a happening. Happenings about runs that are not kept change nothing."""
+    match happening:
+        case Received(key=key, event=event, time=time):
+            return _changed(view, key, lambda run: run.after(event, time))
+        case Submitted(key=key, text=text, session_id=session_id):
+            fresh = RunView(key, text, session_id=session_id)
+            sent = replace(view, draft="", draft_key="", problem="", writing=False)
+            return _with_run(sent, fresh)
+        case Accepted(key=key, run_id=run_id, session_id=session_id):
+            return _changed(view, key, lambda run: replace(run, run_id=run_id, session_id=session_id))
+        case Refused(key=key, message=message):
+            return _refused(view, key, message)
+        case Opened(key=key, run_id=run_id, text=text, session_id=session_id):
+            known = next((run for run in view.runs if run.run_id == run_id), None)
+            run = known or RunView(key, text, run_id, session_id)
+            return replace(_with_run(view, run), writing=False)
+        case ApprovalsFetched(key=key, run_id=run_id, approvals=approvals):
+            return _changed(view, key, lambda run: _with_approvals(run, run_id, approvals))
+        case CallFailed() | Sent() | StopAsked() | Undone():
+            return _replied(view, happening)
+        case LinkUp(socket=socket):
+            return replace(view, link=Link.UP, socket=socket, problem="", retry_seconds=0.0)
+        case LinkDown(socket=socket, message=message, retry_seconds=seconds):
+            return replace(view, link=Link.DOWN, socket=socket, problem=message, retry_seconds=seconds)
+        case HistoryListed(runs=runs):
+            return replace(view, history=runs)
+        case _:
+            return _written(view, happening)
+
+
+def _replied(view: SessionView, happening: CallFailed | Sent | StopAsked | Undone) -> SessionView:
+    match happening:
+        case CallFailed(key=key, message=message):
+            return _changed(
+                view, key, lambda run: replace(run, note=message, sent=frozenset(), stopping=False)
+            )
+        case Sent(key=key, subject=subject):
+            return _changed(view, key, lambda run: replace(run, sent=run.sent | {subject}, note=""))
+        case StopAsked(key=key):
+            return _changed(view, key, lambda run: replace(run, stopping=True))
+        case Undone(key=key, report=report):
+            return _changed(view, key, lambda run: replace(run, undo=report, note=""))
+
+
+def _written(view: SessionView, happening: Happening) -> SessionView:
+    """Changes of the prompt."""
+    match happening:
+        case Drafted(text=text) if text != view.draft:
+            return replace(view, draft=text, draft_key="")
+        case FollowUpStarted(text=text) if view.shown is not None:
+            return replace(view, draft=text, draft_key="", session_id=view.shown.session_id, writing=True)
+        case NewStarted():
+            return replace(view, shown_key="", draft="", draft_key="", session_id="", writing=True)
+        case Selected(key=key) if (run := view.run(key)) is not None:
+            return replace(view, shown_key=key, session_id=run.session_id, draft="", writing=False)
+        case _:
+            return view
+
+
+def _refused(view: SessionView, key: str, message: str) -> SessionView:
+    """The request becomes the draft again, unless the user is already writing another one."""
+    run = view.run(key)
+    if run is None:
+        return view
+    kept = replace(view, runs=tuple(one for one in view.runs if one.key != key), problem=message)
+    if view.shown_key != key:
+        return kept
+    return replace(kept, shown_key="", draft=run.text, draft_key=key, session_id=run.session_id, writing=True)
+
+
+def _with_run(view: SessionView, run: RunView) -> SessionView:
+    """Shows the run; drops the oldest ended runs beyond the limit."""
+    runs = [run, *(one for one in view.runs if one.key != run.key)]
+    while len(runs) > KEPT_RUNS:
+        droppable = [one for one in runs[1:] if one.ended]
+        if not droppable:
+            break
+        runs.remove(droppable[-1])
+    return replace(view, runs=tuple(runs), shown_key=run.key, session_id=run.session_id)
+
+
+def _with_approvals(run: RunView, run_id: str, approvals: tuple[Approval, ...]) -> RunView:
+    others = tuple(one for one in run.approvals if one.run_id != run_id)
+    left = (*others, *approvals)
+    return replace(run, approvals=left, sent=run.sent & {one.approval_id for one in left})
+
+
+def _changed(view: SessionView, key: str, change: Callable[[RunView], RunView]) -> SessionView:
+    runs = tuple(change(run) if run.key == key else run for run in view.runs)
+    return replace(view, runs=runs)

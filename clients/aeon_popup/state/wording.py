@@ -1,0 +1,91 @@
+"""The words of the header and of the footer."""
+
+from aeon_cli.text.titles import counted, duration_in_words
+from aeon_popup.state.run_view import RunView, Stage
+from aeon_popup.state.session import SessionView
+from aeond_client.runs import RunState, StepState
+
+
+def badge(view: SessionView) -> tuple[str, str]:
+    """The stage in words and the name of its colour in a palette; no words for the empty prompt."""
+    run = view.shown
+    if view.stage is Stage.UNAVAILABLE:
+        return "Daemon not running", "err"
+    if run is None:
+        return "", "accent"
+    if view.writing:
+        return "Follow-up", "accent"
+    if run.stopping and not run.ended:
+        return "Stopping…", "warn"
+    match run.stage:
+        case Stage.PLANNING:
+            return "Planning…", "accent"
+        case Stage.RUNNING:
+            count = len(run.steps.lines)
+            done = run.over_count
+            return ("Answering…" if done == count else f"Running · {done} of {count}"), "accent"
+        case Stage.QUESTION:
+            return "Needs your answer", "warn"
+        case Stage.APPROVAL:
+            return "Needs approval", "warn"
+        case Stage.DECISION:
+            return "Needs your decision", "warn"
+        case Stage.FAILED:
+            return "Failed", "err"
+        case Stage.CANCELLED:
+            return "Cancelled", "dim"
+        case _:
+            stopped = run.steps.state is RunState.EXPIRED
+            return ("Stopped at a limit", "warn") if stopped else ("Done", "ok")
+
+
+def meta(view: SessionView, now: float) -> str:
+    """The left side of the footer: the run, its time and its calls, or the socket."""
+    run = view.shown
+    if view.stage is Stage.UNAVAILABLE:
+        return f"unix:{view.socket} · retrying"
+    if run is None:
+        return _others(view)
+    parts = [f"run {run.run_id[-4:]}"] if run.run_id else []
+    if run.needs_person:
+        parts.append(f"waiting {_seconds(now - (run.steps.activity_time or now))}")
+    elif run.steps.created_time:
+        parts.append(_seconds((run.steps.ended_time or now) - run.steps.created_time))
+    if run.tool_calls:
+        parts.append(counted(run.tool_calls, "tool call"))
+    if others := _others(view):
+        parts.append(others)
+    return " · ".join(parts)
+
+
+def explanation(view: SessionView, run: RunView | None) -> tuple[str, str]:
+    """Why there is no answer, or the last problem: a sentence in bold, and the rest."""
+    if run is None:
+        return ("", view.problem) if view.problem and view.stage is not Stage.UNAVAILABLE else ("", "")
+    if run.stage is Stage.FAILED:
+        problem = run.steps.problem
+        why = problem.message if problem else "The run ended without an answer."
+        done = sum(line.state is StepState.SUCCEEDED for line in run.steps.lines)
+        kept = f" The results of {counted(done, 'step')} are kept in the record." if done else ""
+        return "Failed.", f"{why}{kept} Retry sends the request again."
+    if run.stage is Stage.CANCELLED:
+        return "Cancelled.", "Finished steps keep their results; nothing else was started."
+    if run.steps.state is RunState.EXPIRED:
+        limit = run.steps.exhausted.replace("_", " ") or "a limit"
+        return "Stopped at a limit:", f"{limit}. The answer covers what was done."
+    return "", "" if run.needs_person else run.note
+
+
+def spoken(view: SessionView) -> str:
+    """The state of the window for screen readers."""
+    words, _ = badge(view)
+    run = view.shown
+    return ", ".join(filter(None, ("aeon", words, run.text if run else "")))
+
+
+def _others(view: SessionView) -> str:
+    return f"{view.others_running} more running" if view.others_running else ""
+
+
+def _seconds(seconds: float) -> str:
+    return duration_in_words(max(seconds, 0.0))

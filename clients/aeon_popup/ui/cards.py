@@ -1,0 +1,263 @@
+"""The cards on which a run waits for a person: a question, an approval, an interrupted step."""
+
+import json
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout
+
+from aeon_cli.text.printable import printable, shown_value
+from aeon_cli.text.titles import duration_in_words
+from aeon_popup.actions import Actions
+from aeon_popup.state.happenings import Approval
+from aeon_popup.state.run_view import Asked, RunView
+from aeon_popup.ui.theme import named
+from aeond_client.judgements import Question
+from aeond_client.runs import Resolution
+
+# Keys are ignored for so long after an approval appears: they were meant for something else.
+GUARD_SECONDS = 0.5
+_OPTIONS = 9
+_ARGUMENT_CHARACTERS = 4_000
+
+
+class Card(QFrame):
+    """A frame with a heading and a row of buttons."""
+
+    def __init__(self, *, urgent: bool = False) -> None:
+        super().__init__()
+        self.setObjectName("card")
+        self.setProperty("urgent", urgent)
+        self.box = QVBoxLayout(self)
+        self.box.setContentsMargins(16, 14, 16, 14)
+        self.box.setSpacing(10)
+        self.heading = named(QLabel(), "question")
+        self.heading.setWordWrap(True)
+        self.heading.setTextFormat(Qt.TextFormat.PlainText)
+        self.box.addWidget(self.heading)
+
+    def buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addStretch()
+        self.box.addLayout(row)
+        return row
+
+
+def button(words: str, pressed: Callable[[], None], *, main: bool = False) -> QPushButton:
+    """A button; the key Enter presses it only if `pressed` by default would be harmless."""
+    made = QPushButton(words)
+    made.setProperty("main", main)
+    made.setAutoDefault(False)
+    made.clicked.connect(lambda _checked=False: pressed())
+    return made
+
+
+class QuestionCard(Card):
+    """A question with a field, or with a button for each option: Alt+1 to Alt+9 press them."""
+
+    def __init__(self, asked: Asked, actions: Actions) -> None:
+        super().__init__()
+        self.asked = asked
+        self._actions = actions
+        question = asked.question
+        self.heading.setText(printable(question.prompt))
+        self.setAccessibleName(f"Question: {question.prompt}")
+        self.entry = named(QLineEdit(), "entry")
+        self.entry.setAccessibleName(f"Answer to: {question.prompt}")
+        default = shown_value(question.default) if question.has_default else ""
+        self.entry.setPlaceholderText(
+            f"Type an answer…  (empty: {default})" if default else "Type an answer…"
+        )
+        self.entry.returnPressed.connect(self._enter)
+        self.box.addWidget(self.entry)
+        self.hint = named(QLabel(), "detail")
+        self.hint.setTextFormat(Qt.TextFormat.PlainText)
+        self.box.addWidget(self.hint)
+        row = self.buttons()
+        self.options = [
+            button(f"{number}  {printable(option)}", lambda option=option: self._send(option))  # type: ignore[misc]
+            for number, option in enumerate(question.options[:_OPTIONS], start=1)
+        ]
+        for made in self.options:
+            row.addWidget(made)
+        self._main = button("Answer", self._enter, main=True)
+        row.addWidget(self._main)
+        if question.options and len(question.options) <= _OPTIONS:
+            self.entry.hide()
+            self._main.hide()
+        self.show_state(sent=False, note="")
+
+    def show_state(self, *, sent: bool, note: str) -> None:
+        """Disables the card while the answer is on its way; `note` is the reason of a rejection."""
+        for widget in (self.entry, self._main, *self.options):
+            widget.setEnabled(not sent)
+        deadline = self.asked.question.deadline_time
+        left = max(deadline - time.time(), 0.0) if deadline else 0.0
+        words = note or (f"{duration_in_words(left)} left" if deadline else "")
+        self.hint.setText(words)
+        self.hint.setVisible(bool(words))
+
+    def focus(self) -> None:
+        (self.options[0] if self.entry.isHidden() and self.options else self.entry).setFocus()
+
+    def choose(self, number: int) -> None:
+        """Answers with an option, counted from 1."""
+        if 1 <= number <= len(self.options) and self.options[number - 1].isEnabled():
+            self._send(self.asked.question.options[number - 1])
+
+    def _enter(self) -> None:
+        text = self.entry.text().strip()
+        if text or self.asked.question.has_default:
+            self._actions.answer(self.asked, value_of(self.asked.question, text))
+
+    def _send(self, option: str) -> None:
+        self._actions.answer(self.asked, option)
+
+
+class ApprovalCard(Card):
+    """Calls with their exact arguments. Deny has the focus, plain Enter never allows, and keys are ignored at first."""
+
+    def __init__(self, approval: Approval, actions: Actions) -> None:
+        super().__init__(urgent=True)
+        self.approval = approval
+        self._actions = actions
+        self._shown = time.monotonic()
+        tools = ", ".join(call.tool for call in approval.calls)
+        words = f"Allow {tools}?" + (f" {approval.message}" if approval.message else "")
+        self.heading.setText(printable(words))
+        self.setAccessibleName(f"Approval: {words}")
+        for call in approval.calls:
+            arguments = named(QLabel(arguments_of(call.arguments)), "arguments")
+            arguments.setTextFormat(Qt.TextFormat.PlainText)
+            arguments.setWordWrap(True)
+            arguments.setAccessibleName(f"Arguments of {call.tool}: {arguments.text()}")
+            arguments.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self.box.addWidget(arguments)
+        self.note = named(QLabel(), "detail")
+        self.note.setTextFormat(Qt.TextFormat.PlainText)
+        self.note.hide()
+        self.box.addWidget(self.note)
+        row = self.buttons()
+        self.deny_button = button("Deny", self.deny)
+        self.allow_button = button("Allow once", self.allow, main=True)
+        self.allow_button.installEventFilter(self)
+        for made in (self.deny_button, self.allow_button):
+            row.addWidget(made)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Enter and Space on the focused Allow button do nothing: only Ctrl+Enter and a click allow."""
+        if isinstance(event, QKeyEvent) and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            return event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space}
+        return super().eventFilter(watched, event)
+
+    def show_state(self, *, sent: bool, note: str) -> None:
+        for widget in (self.deny_button, self.allow_button):
+            widget.setEnabled(not sent)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+
+    def focus(self) -> None:
+        self.deny_button.setFocus()
+
+    @property
+    def guarded(self) -> bool:
+        """Whether the card has appeared too recently for a key to be meant for it."""
+        return time.monotonic() - self._shown < GUARD_SECONDS
+
+    def shown_again(self) -> None:
+        """The window was shown, or the card became visible: the time of the guard starts again."""
+        self._shown = time.monotonic()
+
+    def allow(self) -> None:
+        if not self.guarded and self.allow_button.isEnabled():
+            self._actions.decide(self.approval, approved=True)
+
+    def deny(self) -> None:
+        if not self.guarded and self.deny_button.isEnabled():
+            self._actions.decide(self.approval, approved=False)
+
+
+class DecisionCard(Card):
+    """An interrupted step that may have taken effect, or a run that the daemon suspended."""
+
+    def __init__(self, run: RunView, actions: Actions) -> None:
+        super().__init__(urgent=True)
+        step = run.unknown_step
+        words = (
+            f"“{run.title_of(step)}” was interrupted and may have taken effect."
+            if step
+            else f"The run was suspended: {run.steps.suspended}."
+        )
+        self.heading.setText(words)
+        self.setAccessibleName(words)
+        row = self.buttons()
+        self._abort = button("Stop here", lambda: actions.resolve(Resolution.ABORT))
+        self._done = button("It is done", lambda: actions.resolve(Resolution.DONE))
+        self._retry = button("Run it again", lambda: actions.resolve(Resolution.RETRY))
+        self._done.setVisible(step is not None)
+        for made in (self._abort, self._done, self._retry):
+            row.addWidget(made)
+
+    def show_state(self, *, sent: bool, note: str) -> None:
+        for widget in (self._abort, self._done, self._retry):
+            widget.setEnabled(not sent)
+        self.heading.setToolTip(note)
+
+    def focus(self) -> None:
+        self._abort.setFocus()
+
+
+def arguments_of(arguments: dict[str, object]) -> str:
+    """Arguments of a call, one on each line: `name:  value`."""
+    width = max((len(name) for name in arguments), default=0) + 2
+    lines = [f"{name + ':':<{width}} {_value(value)}" for name, value in arguments.items()]
+    text = printable("\n".join(lines)) or "no arguments"
+    left = len(text) - _ARGUMENT_CHARACTERS
+    return text if left <= 0 else f"{text[:_ARGUMENT_CHARACTERS]}\n… {left} more characters"
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+AnyCard = QuestionCard | ApprovalCard | DecisionCard
+
+
+def card_of(run: RunView, actions: Actions) -> AnyCard | None:
+    """The card for what the run waits for; None if it waits for nothing."""
+    if run.ended:
+        return None
+    if run.approvals:
+        return ApprovalCard(run.approvals[0], actions)
+    if run.questions:
+        return QuestionCard(run.questions[0], actions)
+    return DecisionCard(run, actions) if run.needs_person else None
+
+
+def subject_of(run: RunView) -> str:
+    """Identifies the card that a run needs; "" if it needs none."""
+    if run.ended:
+        return ""
+    if run.approvals:
+        return run.approvals[0].approval_id
+    if run.questions:
+        return f"{run.questions[0].run_id}/{run.questions[0].question.question_id}"
+    step = run.unknown_step
+    return f"decision/{step.step_id if step else ''}" if run.needs_person else ""
+
+
+def value_of(question: Question, text: str) -> object:
+    """Converts a typed answer: empty text for the default, text where the question allows text, otherwise JSON.
+    The daemon validates the result.
+    """
+    if not text and question.has_default:
+        return question.default
+    if question.schema.get("type", "string") == "string":
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

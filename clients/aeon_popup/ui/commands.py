@@ -1,0 +1,102 @@
+"""The commands of the window, their keys, and which of them the footer offers at each stage."""
+
+from enum import Enum
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+
+from aeon_popup.state.run_view import Stage
+from aeon_popup.state.session import Link, SessionView
+
+_CTRL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+_NONE = Qt.KeyboardModifier.NoModifier
+
+
+class Command(Enum):
+    """A command: its key as shown, and its name."""
+
+    SEND = ("⏎", "Send")
+    NEWLINE = ("Shift+⏎", "New line")
+    HIDE = ("Esc", "Hide")
+    STOP = ("Ctrl+.", "Stop")
+    DETAILS = ("Ctrl+D", "Details")
+    COPY = ("Ctrl+C", "Copy")
+    UNDO = ("Ctrl+Z", "Undo changes")
+    NEW = ("Ctrl+N", "New")
+    HISTORY = ("↑", "History")
+    RETRY = ("Ctrl+R", "Retry")
+    KEYS = ("F1", "Keys")
+    ALLOW = ("Ctrl+⏎", "Allow once")
+    DENY = ("Ctrl+⌫", "Deny")
+    CHOOSE = ("Alt+1…9", "Choose")
+
+    @property
+    def key(self) -> str:
+        return self.value[0]
+
+    @property
+    def words(self) -> str:
+        return self.value[1]
+
+
+_KEYS = {
+    (_CTRL, Qt.Key.Key_Period): Command.STOP,
+    (_CTRL, Qt.Key.Key_D): Command.DETAILS,
+    (_CTRL, Qt.Key.Key_C): Command.COPY,
+    (_CTRL, Qt.Key.Key_Z): Command.UNDO,
+    (_CTRL, Qt.Key.Key_N): Command.NEW,
+    (_CTRL, Qt.Key.Key_H): Command.HISTORY,
+    (_CTRL, Qt.Key.Key_R): Command.RETRY,
+    (_CTRL, Qt.Key.Key_Return): Command.ALLOW,
+    (_CTRL, Qt.Key.Key_Enter): Command.ALLOW,
+    (_CTRL, Qt.Key.Key_Backspace): Command.DENY,
+    (_NONE, Qt.Key.Key_F1): Command.KEYS,
+}
+
+
+def command_of(event: QKeyEvent) -> Command | None:
+    """The command of a key press; None for keys that belong to the focused widget."""
+    modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    return _KEYS.get((modifiers, Qt.Key(event.key())))
+
+
+def option_of(event: QKeyEvent) -> int:
+    """The number of the option that Alt and a digit choose; 0 for any other key."""
+    digit = event.key() - Qt.Key.Key_0.value
+    return digit if event.modifiers() == Qt.KeyboardModifier.AltModifier and 1 <= digit <= 9 else 0
+
+
+Offer = tuple[Command, str]
+
+
+def offered(view: SessionView, *, history: bool = False) -> list[Offer]:
+    """The commands in the footer, each with its words at this stage."""
+    run = view.shown
+    if history:
+        return [(Command.SEND, "Open"), (Command.HIDE, "Back")]
+    if view.writing and view.stage is not Stage.UNAVAILABLE:
+        back = (Command.HIDE, "Back" if run is not None else "Hide")
+        return [(Command.HISTORY, "History"), (Command.SEND, "Send"), back]
+    hide = (Command.HIDE, "Hide")
+    match view.stage:
+        case Stage.UNAVAILABLE:
+            return [(Command.RETRY, "Start aeond"), hide]
+        case Stage.PLANNING | Stage.RUNNING:
+            stop = (Command.STOP, "Stop")
+            return [stop, (Command.DETAILS, "Details"), (Command.HIDE, "Hide (keeps running)")]
+        case Stage.QUESTION:
+            chosen = bool(run and run.questions and run.questions[0].question.options)
+            answer = (Command.CHOOSE, "Choose") if chosen else (Command.SEND, "Answer")
+            return [answer, (Command.STOP, "Stop"), hide]
+        case Stage.APPROVAL:
+            return [(Command.ALLOW, "Allow once"), (Command.DENY, "Deny"), hide]
+        case Stage.DECISION:
+            return [(Command.STOP, "Stop"), (Command.DETAILS, "Details"), hide]
+        case Stage.FAILED:
+            return [(Command.RETRY, "Retry"), (Command.COPY, "Copy error"), (Command.NEW, "New"), hide]
+        case Stage.CANCELLED:
+            return [(Command.RETRY, "Retry"), (Command.NEW, "New"), hide]
+        case _:
+            undo = [(Command.UNDO, "Undo")] if run and run.undoable and view.link is not Link.DOWN else []
+            more = [(Command.COPY, "Copy"), *undo, (Command.DETAILS, "Details"), (Command.NEW, "New")]
+            return [*more, (Command.HISTORY, "History"), hide]

@@ -1,0 +1,353 @@
+"""The window's content: it draws the state and turns keys into the user's choices."""
+
+import time
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from aeon_popup.actions import Actions
+from aeon_popup.state import wording
+from aeon_popup.state.run_view import Stage
+from aeon_popup.state.session import SessionView
+from aeon_popup.trace import Trace
+from aeon_popup.ui.body import Body, Footer
+from aeon_popup.ui.cards import AnyCard, ApprovalCard, QuestionCard
+from aeon_popup.ui.commands import Command, command_of, option_of
+from aeon_popup.ui.prompt import Prompt
+from aeon_popup.ui.theme import Palette, named, style_sheet
+from aeon_popup.ui.window import Window
+
+_FRAME_MS = 33
+_STILL_MS = 500
+
+
+class Popup(Window):
+    """The popup. `show_view` is called after each change of the state; it draws nothing while hidden."""
+
+    def __init__(
+        self,
+        actions: Actions,
+        palette: Palette,
+        trace: Trace,
+        *,
+        composited: bool = False,
+        motion: bool = True,
+    ) -> None:
+        super().__init__(palette, trace, composited=composited)
+        self._actions = actions
+        self._trace = trace
+        self._motion = motion
+        self._shortcut = ""
+        self._view = SessionView()
+        self._details = self._keys_shown = self._history_shown = self._escape_held = False
+        self._stage: tuple[str, Stage] | None = None
+        self._build()
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._tick)
+        self.show_theme(palette)
+
+    # ------------------------------------------------------------ construction
+
+    def _build(self) -> None:
+        self.spark = named(QLabel("✦"), "spark")
+        self.prompt = Prompt()
+        self.badge = named(QLabel(), "badge")
+        header = QHBoxLayout()
+        header.setContentsMargins(22, 15, 16, 15)
+        header.setSpacing(14)
+        header.addWidget(self.spark, 0, Qt.AlignmentFlag.AlignTop)
+        header.addWidget(self.prompt, 1, Qt.AlignmentFlag.AlignVCenter)
+        header.addWidget(self.badge, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.body = Body(self._actions, self.palette_of_theme, self._card_changed)
+        self.footer = Footer(self.perform)
+        self.rules = (named(QFrame(), "rule"), named(QFrame(), "rule"))
+        for rule in self.rules:
+            rule.setFixedHeight(1)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(self.margin, self.margin, self.margin, self.margin)
+        whole.setSpacing(0)
+        whole.addLayout(header)
+        whole.addWidget(self.rules[0])
+        whole.addWidget(self.body)
+        whole.addWidget(self.rules[1])
+        whole.addLayout(self.footer)
+        self._header = header
+        self.prompt.sent.connect(self._send)
+        self.prompt.changed.connect(self._edited)
+        self.prompt.begun.connect(self._actions.follow_up)
+        self.prompt.grown.connect(self._fit)
+        for widget in (self.prompt, self.body.answer):
+            widget.installEventFilter(self)
+
+    def show_theme(self, palette: Palette) -> None:
+        super().show_theme(palette)
+        self.setStyleSheet(style_sheet(palette))
+        if self.isVisible():
+            self._draw()
+
+    def show_shortcut(self, shortcut: str) -> None:
+        """The armed hotkey for the list of keys, or why there is none."""
+        self._shortcut = shortcut
+
+    # ------------------------------------------------------------ drawing
+
+    def show_view(self, view: SessionView) -> None:
+        """Draws the state, if the window is visible."""
+        self._view = view
+        if self.isVisible():
+            self._draw()
+
+    def _draw(self) -> None:
+        view, run, p = self._view, self._view.shown, self.palette_of_theme
+        stage = (view.shown_key, view.stage)
+        if stage != self._stage:
+            if view.writing or self._stage is None or stage[0] != self._stage[0]:
+                self._history_shown = self._keys_shown = False
+            self._stage = stage
+            self._trace("stage", stage=view.stage.value, run=run.run_id if run else "")
+        browsing = self._history_shown
+        if not browsing:
+            text = view.draft if view.writing or run is None else run.text
+            self.prompt.show_text(text, read_only=not view.writing and run is not None)
+        words, tone = wording.badge(view)
+        self.badge.setText(words)
+        self.badge.setStyleSheet(f"color: {getattr(p, tone)};")
+        self.badge.setVisible(bool(words) and not browsing)
+        self.footer.show_view(view, history=browsing)
+        if browsing:
+            self.body.show_history(view, self.prompt.toPlainText(), p)
+        else:
+            self.body.show_run(view, p, details=self._details, keys=self._keys_shown)
+        self.setAccessibleName(wording.spoken(view))
+        self._fit()
+        self._pace()
+
+    def _card_changed(self, card: AnyCard | None) -> None:
+        if card is not None:
+            for one in (card, *card.findChildren(QWidget)):
+                one.installEventFilter(self)
+        self._focus()
+
+    def _fit(self) -> None:
+        """Takes the height of the content; the body scrolls when the screen is too low."""
+        shown = self.body.occupied
+        self.body.setVisible(shown)
+        self.rules[0].setVisible(shown)
+        rest = self._header.sizeHint().height() + self.footer.sizeHint().height() + 2
+        wanted = 0
+        if shown:
+            wanted = min(self.body.wanted_height(), self.highest - rest)
+            self.body.setFixedHeight(wanted)
+        self.place(rest + wanted)
+
+    # ------------------------------------------------------------ time
+
+    def _pace(self) -> None:
+        """Ticks only while something moves: frames for the spinner, twice a second for the clock."""
+        run = self._view.shown
+        active = self.isVisible() and run is not None and not run.ended
+        turning = active and self._motion and run is not None and not run.needs_person
+        pause = _FRAME_MS if turning else _STILL_MS
+        if not active:
+            self._timer.stop()
+        elif not self._timer.isActive() or self._timer.interval() != pause:
+            self._timer.start(pause)
+
+    def _tick(self) -> None:
+        if self._motion:
+            self.body.plan.turn(time.monotonic())
+        words = wording.meta(self._view, time.time())
+        if words != self.footer.meta.text():
+            self.footer.meta.setText(words)
+        if self.body.catch_up(self._view, self.palette_of_theme):
+            self._fit()
+
+    # ------------------------------------------------------------ visibility and focus
+
+    def toggle(self) -> None:
+        """Hides the window if the user sees it, otherwise shows it."""
+        if self.isVisible():
+            self.hide()
+        else:
+            self.appear()
+
+    def appear(self) -> None:
+        """Shows the window with the focus on what needs the user."""
+        if isinstance(self.body.card, ApprovalCard):
+            self.body.card.shown_again()
+        self._draw()
+        self.show()
+        self._draw()
+        self.take_focus()
+        self._focus()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._trace("shown")
+        self._actions.visible()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._escape_held = False
+        self._timer.stop()
+        self._trace("hidden")
+        self._actions.hidden()
+
+    def _focus(self) -> None:
+        if self.body.card is not None and not self._history_shown:
+            self.body.card.focus()
+        else:
+            self.prompt.setFocus()
+
+    # ------------------------------------------------------------ keys
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and self._key(event):
+            return True
+        if event.type() is QEvent.Type.ShortcutOverride:
+            event.accept()
+        return super().eventFilter(watched, event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.ActivationChange and self.isActiveWindow():
+            self._trace("focused")
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self._key(event):
+            super().keyPressEvent(event)
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        if not self._key(event):
+            super().keyReleaseEvent(event)
+
+    def _key(self, event: QKeyEvent) -> bool:
+        """Whether the key was a command. Escape acts when it is released, so that none of its repeats reaches the
+        window below.
+        """
+        if event.key() == Qt.Key.Key_Escape:
+            if event.type() is QEvent.Type.KeyPress:
+                self._escape_held = True
+            elif event.type() is QEvent.Type.KeyRelease and not event.isAutoRepeat() and self._escape_held:
+                self._escape_held = False
+                self._escape()
+            return True
+        if event.type() is not QEvent.Type.KeyPress:
+            return False
+        if isinstance(self.body.card, ApprovalCard) and self.body.card.guarded and not self._history_shown:
+            return True
+        if (number := option_of(event)) and isinstance(self.body.card, QuestionCard):
+            self.body.card.choose(number)
+            return True
+        if self._history_shown and event.key() in {Qt.Key.Key_Up, Qt.Key.Key_Down}:
+            self.body.history.move(1 if event.key() == Qt.Key.Key_Down else -1)
+            return True
+        if event.key() == Qt.Key.Key_Up and self.body.card is None and not self.prompt.toPlainText():
+            self.perform(Command.HISTORY)
+            return True
+        if event.key() in {Qt.Key.Key_PageUp, Qt.Key.Key_PageDown} and self.body.isVisible():
+            self.body.turn_pages(1 if event.key() == Qt.Key.Key_PageDown else -1)
+            return True
+        command = command_of(event)
+        return command is not None and self.perform(command)
+
+    def _escape(self) -> None:
+        if self._history_shown or self._keys_shown:
+            self._history_shown = self._keys_shown = False
+            self._stage = None
+            self._draw()
+            self._focus()
+        else:
+            self.perform(Command.HIDE)
+
+    def perform(self, command: Command) -> bool:
+        """Performs a command; False if it has no meaning now, so that the key goes to the focused widget."""
+        run = self._view.shown
+        match command:
+            case Command.HIDE:
+                if self._view.writing and run is not None:
+                    self._actions.open_run(run.run_id)
+                else:
+                    self.hide()
+            case Command.SEND:
+                self._send()
+            case Command.STOP:
+                self._actions.stop()
+            case Command.DETAILS:
+                self._details = not self._details
+                self._draw()
+            case Command.COPY:
+                return self._copy()
+            case Command.UNDO if run is not None and run.undoable and not self._view.writing:
+                self._actions.undo()
+            case Command.NEW:
+                self._actions.start_new()
+                self._focus()
+            case Command.HISTORY:
+                self._show_history()
+            case Command.RETRY:
+                self._actions.retry()
+            case Command.KEYS:
+                self._show_keys()
+            case Command.ALLOW if isinstance(self.body.card, ApprovalCard):
+                self.body.card.allow()
+            case Command.DENY if isinstance(self.body.card, ApprovalCard):
+                self.body.card.deny()
+            case _:
+                return False
+        return True
+
+    def _send(self) -> None:
+        if self._history_shown:
+            chosen = self.body.history.chosen
+            self._history_shown = False
+            self._stage = None
+            if chosen is not None:
+                self._actions.open_run(chosen.run_id)
+            self._draw()
+        elif self._view.writing and self.prompt.toPlainText().strip():
+            self._actions.submit(self.prompt.toPlainText().strip())
+
+    def _edited(self, text: str) -> None:
+        if self._history_shown:
+            self._draw()
+        else:
+            self._actions.draft(text)
+
+    def _copy(self) -> bool:
+        """Copies the selection, or the whole answer or error if nothing is selected."""
+        run = self._view.shown
+        if run is None or self._view.writing or self.body.answer.textCursor().hasSelection():
+            return False
+        problem = run.steps.problem.message if run.steps.problem else ""
+        text = run.steps.answer.text if run.steps.answer else problem
+        if text:
+            QGuiApplication.clipboard().setText(text)
+            self._trace("copied")
+        return bool(text)
+
+    def _show_history(self) -> None:
+        self._history_shown = not self._history_shown
+        if self._history_shown:
+            self.prompt.show_text("", read_only=False)
+            self._actions.show_history()
+        self._stage = None if not self._history_shown else self._stage
+        self._draw()
+        self.prompt.setFocus()
+
+    def _show_keys(self) -> None:
+        self._keys_shown = not self._keys_shown
+        hotkey = self._shortcut or "bind a key of your desktop to: aeon-popup --toggle"
+        self.body.show_keys(hotkey, self.palette_of_theme)
+        self._draw()
+
+
+def application(arguments: list[str]) -> QApplication:
+    """The Qt application, which stays when the window is hidden."""
+    app = QApplication(arguments)
+    app.setApplicationName("aeon-popup")
+    app.setApplicationDisplayName("aeon")
+    app.setDesktopFileName("dev.aeon.Popup")
+    app.setQuitOnLastWindowClosed(False)
+    return app

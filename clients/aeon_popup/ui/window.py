@@ -1,0 +1,121 @@
+"""The window without content: shape, shadow, place on the screen, and focus."""
+
+from PySide6.QtCore import QRect, QRectF, Qt, QTimer
+from PySide6.QtGui import (
+    QColor,
+    QCursor,
+    QGuiApplication,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QRegion,
+)
+from PySide6.QtWidgets import QWidget
+
+from aeon_popup.trace import Trace
+from aeon_popup.ui.theme import RADIUS, SHADOW, TOP, WIDTH, Palette
+
+_FOCUS_ATTEMPTS = 6
+_FOCUS_MS = 80
+
+
+class Window(QWidget):
+    """A frameless panel with round corners. With `composited` it has a shadow around it, otherwise the corners
+    are cut from the window itself.
+    """
+
+    def __init__(self, palette: Palette, trace: Trace, *, composited: bool) -> None:
+        super().__init__()
+        flags = Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint | Qt.WindowType.Tool
+        self.setWindowFlags(flags)
+        self.setWindowTitle("aeon")
+        self.setObjectName("popup")
+        self.palette_of_theme = palette
+        self._trace = trace
+        self._composited = composited
+        self._shadow: QPixmap | None = None
+        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground, on=composited)
+        self.setFixedWidth(WIDTH + 2 * self.margin)
+
+    @property
+    def margin(self) -> int:
+        """The space around the panel in pixels."""
+        return SHADOW if self._composited else 0
+
+    @property
+    def highest(self) -> int:
+        """The greatest height of the panel: from its top edge to a tenth above the lower edge of the screen."""
+        return int(self._area().height() * (0.9 - TOP))
+
+    def show_theme(self, palette: Palette) -> None:
+        self.palette_of_theme = palette
+        self._shadow = None
+        self.update()
+
+    def place(self, height: int) -> None:
+        """Gives the panel this height, at the middle of the screen that has the pointer."""
+        area = self._area()
+        left = area.center().x() - WIDTH // 2 - self.margin
+        top = area.top() + int(area.height() * TOP) - self.margin
+        wanted = QRect(left, top, WIDTH + 2 * self.margin, height + 2 * self.margin)
+        if self.geometry() != wanted:
+            self.setGeometry(wanted)
+        if not self._composited:
+            self.setMask(_rounded(self.width(), self.height()))
+
+    def take_focus(self, attempts: int = _FOCUS_ATTEMPTS) -> None:
+        """Raises the window and asks for the focus. A window manager that is still busy with the last time the
+        window was hidden ignores the request, so it is repeated.
+        """
+        if not self.isVisible() or (self.isActiveWindow() and attempts < _FOCUS_ATTEMPTS):
+            return
+        self.raise_()
+        self.activateWindow()
+        if attempts > 1:
+            QTimer.singleShot(_FOCUS_MS, self, lambda: self.take_focus(attempts - 1))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        p = self.palette_of_theme
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self._composited:
+            if self._shadow is None or self._shadow.deviceIndependentSize().toSize() != self.size():
+                self._shadow = _shadow_of(self.width(), self.height(), self.devicePixelRatio(), p)
+            painter.drawPixmap(0, 0, self._shadow)
+        panel = QRectF(self.rect()).adjusted(self.margin, self.margin, -self.margin, -self.margin)
+        painter.setPen(QPen(QColor(p.line), 1))
+        painter.setBrush(QColor(p.bg))
+        painter.drawRoundedRect(panel.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        painter.end()
+        self._trace("painted")
+
+    def _area(self) -> QRect:
+        screen = QGuiApplication.screenAt(QCursor.pos()) or QGuiApplication.primaryScreen()
+        return screen.availableGeometry()
+
+
+def _rounded(width: int, height: int) -> QRegion:
+    path = QPainterPath()
+    path.addRoundedRect(QRectF(0, 0, width, height), RADIUS, RADIUS)
+    return QRegion(path.toFillPolygon().toPolygon())
+
+
+def _shadow_of(width: int, height: int, ratio: float, p: Palette) -> QPixmap:
+    """A soft shadow: round rectangles on top of each other, each larger and fainter than the one above it."""
+    pixmap = QPixmap(int(width * ratio), int(height * ratio))
+    pixmap.setDevicePixelRatio(ratio)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    steps = SHADOW - 4
+    for step in range(steps, 0, -1):
+        share = 1 - step / steps
+        painter.setBrush(QColor(0, 0, 0, max(int(p.shadow * share * share / 6), 1)))
+        around = SHADOW - step
+        box = QRectF(around, around + 4, width - 2 * around, height - 2 * around)
+        painter.drawRoundedRect(box, RADIUS + step, RADIUS + step)
+    painter.end()
+    return pixmap

@@ -1,0 +1,199 @@
+"""A desktop for tests: Xvfb, openbox, a session bus, and the popup as a program of its own with its trace."""
+
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+
+DEADLINE_SECONDS = 20.0
+HOTKEY = "ctrl+alt+space"
+_PROGRAMS = ("Xvfb", "openbox", "xdotool", "dbus-daemon")
+
+Entry = dict[str, Any]
+
+
+def what_is_missing() -> str:
+    """The programs and libraries that the desktop tests need and this machine lacks; "" if there are all."""
+    programs = [name for name in _PROGRAMS if shutil.which(name) is None]
+    libraries = [name for name in ("PySide6", "dbus_fast", "xcffib") if find_spec(name) is None]
+    return ", ".join(programs + libraries)
+
+
+needs_desktop = pytest.mark.skipif(bool(what_is_missing()), reason=f"missing here: {what_is_missing()}")
+
+
+class Session:
+    """A display with a window manager, and a session bus."""
+
+    def __init__(self, display: str, bus: str, folder: Path) -> None:
+        self.display = display
+        self.bus = bus
+        self.folder = folder
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        return {
+            **kept,
+            "DISPLAY": self.display,
+            "DBUS_SESSION_BUS_ADDRESS": self.bus,
+            "XDG_RUNTIME_DIR": str(self.folder),
+            "QT_QPA_PLATFORM": "xcb",
+            "PYTHONUTF8": "1",
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+            "NO_AT_BRIDGE": "1",
+        }
+
+    def xdotool(self, *words: str) -> str:
+        """Runs xdotool; returns its output."""
+        done = subprocess.run(
+            ["xdotool", *words], env=self.environment, check=True, capture_output=True, text=True, timeout=20
+        )
+        return done.stdout.strip()
+
+    def focused(self) -> str:
+        """The id of the window that has the focus."""
+        return self.xdotool("getwindowfocus")
+
+
+@contextmanager
+def desktop_session(size: str = "1280x800") -> Iterator[Session]:
+    """A session of its own, gone at the end."""
+    with ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="aeon-desktop-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        display = _started(
+            stack, ["Xvfb", "-displayfd", "{fd}", "-screen", "0", f"{size}x24", "-nolisten", "tcp"]
+        )
+        bus = _started(stack, ["dbus-daemon", "--session", "--nofork", "--print-address={fd}"])
+        session = Session(f":{display}", bus, folder)
+        config = folder / "openbox.xml"
+        config.write_text(
+            '<openbox_config xmlns="http://openbox.org/3.4/rc"><focus><focusNew>yes</focusNew></focus></openbox_config>'
+        )
+        ready = folder / "openbox-ready"
+        os.mkfifo(ready)
+        command = ["openbox", "--config-file", str(config), "--startup", f"sh -c 'echo > {ready}'"]
+        _spawned(stack, command, session.environment)
+        with ready.open("rb") as fifo:
+            fifo.read()
+        yield session
+
+
+class Popup:
+    """The program `aeon-popup`, with the entries of its trace."""
+
+    def __init__(self, session: Session, socket: Path | str, *arguments: str, **environment: str) -> None:
+        self.session = session
+        self.entries: list[Entry] = []
+        self._fifo = Path(tempfile.mkdtemp(dir=session.folder)) / "trace"
+        os.mkfifo(self._fifo)
+        self._reader = os.open(self._fifo, os.O_RDWR | os.O_NONBLOCK)
+        self._rest = b""
+        self._log = self._fifo.with_name("log")
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "aeon_popup", "--background", "--socket", str(socket), *arguments],
+                env={**session.environment, "AEON_POPUP_TRACE": str(self._fifo), **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(DEADLINE_SECONDS)
+        os.close(self._reader)
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text(encoding="utf-8")
+
+    def wait_for(self, what: str, since: int = 0, **fields: Any) -> Entry:
+        """The first entry of this kind with these fields, from entry number `since` on."""
+        return self.wait_until(
+            lambda entry: entry["what"] == what and fields.items() <= entry.items(), since, f"{what} {fields}"
+        )
+
+    def wait_until(self, fits: Callable[[Entry], bool], since: int = 0, name: str = "an entry") -> Entry:
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        place = since
+        while True:
+            while place < len(self.entries):
+                if fits(self.entries[place]):
+                    return self.entries[place]
+                place += 1
+            self._read(max(deadline - time.monotonic(), 0.0), name)
+
+    def seen(self) -> int:
+        """The number of entries so far: the start of a later wait."""
+        while select.select([self._reader], [], [], 0)[0]:
+            self._read(0.0, "entries")
+        return len(self.entries)
+
+    def all(self, what: str, since: int = 0) -> list[Entry]:
+        """Every entry of a kind so far."""
+        self.seen()
+        return [entry for entry in self.entries[since:] if entry["what"] == what]
+
+    def press(self, *keys: str) -> None:
+        """Presses keys one after another, as a person does."""
+        self.session.xdotool("key", "--clearmodifiers", *keys)
+
+    def type(self, text: str) -> None:
+        self.session.xdotool("type", "--delay", "4", text)
+
+    def open(self) -> None:
+        """Opens the window by the hotkey; returns once it is painted and has the focus."""
+        since = self.seen()
+        self.press(HOTKEY)
+        self.wait_for("painted", since)
+        self.wait_for("focused", since)
+
+    def _read(self, seconds: float, name: str) -> None:
+        ready, _, _ = select.select([self._reader], [], [], seconds)
+        if not ready:
+            recent = "\n".join(map(str, self.entries[-20:]))
+            raise AssertionError(f"no {name} in the trace:\n{recent}\n{self.log}")
+        data = self._rest + os.read(self._reader, 65_536)
+        *lines, self._rest = data.split(b"\n")
+        self.entries += [json.loads(line) for line in lines]
+
+
+def _started(stack: ExitStack, command: list[str]) -> str:
+    """Starts a server that prints its address to a file descriptor, and returns the address."""
+    read, write = os.pipe()
+    words = [word.replace("{fd}", str(write)) for word in command]
+    _spawned(stack, words, dict(os.environ), (write,))
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        return pipe.readline().strip()
+
+
+def _spawned(
+    stack: ExitStack, command: list[str], environment: Mapping[str, str], keep: tuple[int, ...] = ()
+) -> None:
+    process = subprocess.Popen(
+        command, env=environment, pass_fds=keep, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+    def end() -> None:
+        process.send_signal(signal.SIGTERM)
+        process.wait(DEADLINE_SECONDS)
+
+    stack.callback(end)

@@ -1,0 +1,85 @@
+"""Draws the popup's states into docs/pictures: `python -m tests.support.popup_pictures [FOLDER]`."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QColor, QImage, QPainter
+
+from aeon_popup.state import happenings
+from aeon_popup.state.session import SessionView, after
+from aeon_popup.trace import Trace
+from aeon_popup.ui import commands
+from aeon_popup.ui.popup import Popup, application
+from aeon_popup.ui.theme import DARK, LIGHT, SHADOW, WIDTH, Palette
+from tests.support.popup_states import history, states
+from tests.support.repository import ROOT
+
+FOLDER = ROOT / "docs" / "pictures"
+_EDGE = 12
+
+
+class NoActions:
+    """Ignores every choice of the user."""
+
+    def __getattr__(self, _name: str) -> Callable[..., None]:
+        return lambda *_args, **_more: None
+
+
+def picture(popup: Popup) -> QImage:
+    """The window over a plain desktop."""
+    image = QImage(WIDTH + 2 * SHADOW + 2 * _EDGE, popup.height() + 2 * _EDGE, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    painter.fillRect(image.rect(), QColor("#34506a"))
+    popup.render(painter, QPoint(_EDGE, _EDGE))
+    painter.end()
+    return image
+
+
+def draw(name: str, view: SessionView, palette: Palette, app: Any) -> QImage:
+    """One state. The window is made for it, so that no picture depends on the one before."""
+    actions: Any = NoActions()
+    popup = Popup(actions, palette, Trace(), composited=True, motion=False)
+    popup.show_view(view)
+    popup.appear()
+    if name == "history":
+        popup.perform(commands.Command.HISTORY)
+    if name == "keys":
+        popup.perform(commands.Command.KEYS)
+    if name == "details":
+        popup.perform(commands.Command.DETAILS)
+    app.processEvents()
+    popup.show_view(view)
+    app.processEvents()
+    image = picture(popup)
+    popup.hide()
+    popup.deleteLater()
+    return image
+
+
+def every_state() -> dict[str, SessionView]:
+    """The states, and the lists that the user opens."""
+    made = dict(states())
+    made["history"] = after(made["prompt"], happenings.HistoryListed(history()))
+    made["keys"] = made["prompt"]
+    made["details"] = made["done"]
+    return made
+
+
+def main(folder: Path = FOLDER) -> None:
+    """Writes one PNG for each state and palette."""
+    app = application(["popup-pictures"])
+    folder.mkdir(parents=True, exist_ok=True)
+    for palette in (DARK, LIGHT):
+        for name, view in every_state().items():
+            image = draw(name, view, palette, app)
+            image.save(str(folder / f"popup-{name}-{palette.name}.png"))
+
+
+if __name__ == "__main__":
+    main(*(Path(word) for word in sys.argv[1:]))

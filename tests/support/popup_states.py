@@ -1,0 +1,189 @@
+"""Every state of the popup as happenings, for its tests and for the pictures in docs/pictures."""
+
+import time
+from collections.abc import Mapping
+
+from aeon_popup.state import happenings
+from aeon_popup.state.happenings import Approval, Happening, ToolCall
+from aeon_popup.state.session import SessionView, after
+from aeond_client.events import (
+    AnswerComposed,
+    AnswerStarted,
+    CancelRequested,
+    Event,
+    EventKind,
+    InputRequested,
+    PassStarted,
+    PlanAdopted,
+    PlanningStarted,
+    Progress,
+    RunCreated,
+    RunEnded,
+    RunStarted,
+    RunSuspended,
+    StepEnded,
+    StepStarted,
+    TextDelta,
+)
+from aeond_client.judgements import Question
+from aeond_client.runs import (
+    Amounts,
+    Answer,
+    Plan,
+    PlanStep,
+    Problem,
+    RunState,
+    RunSummary,
+    StepState,
+    UndoneChange,
+    UndoReport,
+)
+from aeond_client.tools import RecordedEffect
+
+KEY, RUN, SESSION = "request-1", "01990000-0000-7000-8000-0000000007f3a", "session-1"
+TEXT = "Plan my trip to the Lisbon offsite and draft a mail to Marta"
+START = time.time() // 1 - 12
+SOCKET = "/run/user/1000/aeond/aeond.sock"
+
+STEPS = (
+    PlanStep("s1", "Read calendar for this week", "calendar.read", {"week": "this"}),
+    PlanStep("s2", "Find unread mail about “Lisbon offsite”", "mail.search", {"text": "Lisbon offsite"}),
+    PlanStep("s3", "Compare flight options", "flights.search", {"to": "LIS", "dates": "14-17 May"}),
+    PlanStep("s4", "Draft itinerary", "write_file", {"path": "lisbon.md"}),
+    PlanStep("s5", "Send draft to Marta", "mail.send", {"to": "marta@example.org"}),
+)
+ANSWER = """**Best fit: TP 1361, Wed 14 May 09:20 → 12:05, €148 return.** It leaves after your Tuesday review and lands \
+before the 14:00 kickoff.
+
+| Option | Out | Back | Price |
+| --- | --- | --- | --- |
+| TAP 1361 | Wed 09:20 | Sat 18:10 | €148 |
+| RYR 4502 | Wed 06:05 | Sat 21:40 | €96 |
+
+- Draft itinerary saved to `~/Documents/lisbon.md`
+- Nothing was booked or sent.
+"""
+EFFECTS = (
+    RecordedEffect("file.created", "~/Documents/lisbon.md", "2.1 kB"),
+    RecordedEffect("fact.remembered", "trip/lisbon/flight"),
+)
+
+
+def received(*kinds: EventKind, first: int = 1, key: str = KEY, run_id: str = RUN) -> list[Happening]:
+    """Happenings for the events of these kinds, numbered from `first`; live updates have no number."""
+    made: list[Happening] = []
+    seq = first - 1
+    for kind in kinds:
+        live = isinstance(kind, TextDelta | Progress)
+        seq += not live
+        at = 0.0 if live else START + seq / 2
+        made.append(
+            happenings.Received(key, Event(run_id, 0 if live else seq, at, 0.0, kind), START + seq / 2)
+        )
+    return made
+
+
+def step_kinds(count: int) -> list[EventKind]:
+    """The first steps of the plan, all succeeded."""
+    kinds: list[EventKind] = []
+    for step in STEPS[:count]:
+        used = Amounts(ttl=1, tool_calls=1)
+        kinds += [StepStarted(step), StepEnded(step.step_id, StepState.SUCCEEDED, output="ok", used=used)]
+    return kinds
+
+
+def planned(steps: int = 0) -> list[EventKind]:
+    """A run with a plan of which so many steps have ended."""
+    plan = Plan("the trip", STEPS)
+    kinds: list[EventKind] = [RunCreated(TEXT, session_id=SESSION), RunStarted(), PlanningStarted()]
+    return [*kinds, PlanAdopted(plan), PassStarted(1), *step_kinds(steps)]
+
+
+def sent() -> list[Happening]:
+    """The user's request, accepted by the daemon."""
+    return [
+        happenings.LinkUp(SOCKET),
+        happenings.Submitted(KEY, TEXT, "", START),
+        happenings.Accepted(KEY, RUN, SESSION),
+    ]
+
+
+def folded(made: list[Happening], view: SessionView | None = None) -> SessionView:
+    """The state after these happenings."""
+    state = view or SessionView()
+    for happening in made:
+        state = after(state, happening)
+    return state
+
+
+def states() -> Mapping[str, SessionView]:
+    """Each state of the window by name, in the order of a run's life."""
+    question = Question("s3.1", "s3", "Which airport do you want to leave from?", {"type": "string"})
+    choice = Question(
+        "s3.1", "s3", "Which airport do you want to leave from?", options=("London City", "Heathrow")
+    )
+    arguments = {
+        "to": "marta@example.org",
+        "subject": "Lisbon offsite: draft itinerary",
+        "body": "Hi Marta, …",
+    }
+    approval = Approval(
+        "a1", RUN, ("s5",), (ToolCall("mail.send", arguments),), "digest",
+        "It sends a message to 1 person outside this computer.",
+    )  # fmt: skip
+    compare, send = STEPS[2], STEPS[4]
+    progress = Progress("38 results, ranking…", step_id="s3")
+    failure = StepEnded("s3", StepState.FAILED, error="flights.search: 503 from provider after 3 tries")
+    answer = Answer(ANSWER, effects=EFFECTS)
+    answered: list[EventKind] = [*planned(5), AnswerStarted(), AnswerComposed(answer)]
+    done = folded([*sent(), *received(*answered, RunEnded(RunState.SUCCEEDED))])
+    running = folded([*sent(), *received(*planned(2), StepStarted(compare), progress)])
+    asked = [*planned(2), StepStarted(compare)]
+    report = UndoReport(tuple(UndoneChange(effect.target, "removed") for effect in EFFECTS))
+    problem = Problem("TOOL_FAILED", "The flight provider did not answer.")
+    down = happenings.LinkDown(SOCKET, "No daemon is listening.", 0.5)
+    waiting = folded([*sent(), *received(*planned(4), StepStarted(send))])
+    streaming = [*planned(5), AnswerStarted(), TextDelta(ANSWER[:320])]
+    suspended = [
+        *planned(3),
+        StepStarted(STEPS[3]),
+        StepEnded("s4", StepState.UNKNOWN),
+        RunSuspended("unknown_step"),
+    ]
+    return {
+        "prompt": folded([happenings.LinkUp(SOCKET)]),
+        "planning": folded(
+            [*sent(), *received(RunCreated(TEXT, session_id=SESSION), RunStarted(), PlanningStarted())]
+        ),
+        "running": running,
+        "question": folded([*sent(), *received(*asked, InputRequested(question))]),
+        "choice": folded([*sent(), *received(*asked, InputRequested(choice))]),
+        "approval": after(waiting, happenings.ApprovalsFetched(KEY, RUN, (approval,))),
+        "decision": folded([*sent(), *received(*suspended)]),
+        "streaming": folded([*sent(), *received(*streaming)]),
+        "done": done,
+        "undone": after(done, happenings.Undone(KEY, report)),
+        "follow-up": after(done, happenings.FollowUpStarted("And the cheapest hotel nearby?")),
+        "failed": folded([*sent(), *received(*asked, failure, RunEnded(RunState.FAILED, problem))]),
+        "cancelled": folded(
+            [*sent(), *received(*planned(2), CancelRequested(), RunEnded(RunState.CANCELLED))]
+        ),
+        "unavailable": folded([happenings.Drafted(TEXT), down]),
+        "daemon-lost": after(running, down),
+    }
+
+
+def history() -> tuple[RunSummary, ...]:
+    """Runs for the history, newest first."""
+    rows = (
+        (RunState.RUNNING, TEXT),
+        (RunState.AWAITING_INPUT, "Rename the photos of last weekend by date"),
+        (RunState.SUCCEEDED, "How large is the folder Downloads?"),
+        (RunState.FAILED, "Summarise the three newest papers in ~/Papers"),
+        (RunState.CANCELLED, "Convert all HEIC pictures to JPEG"),
+        (RunState.SUCCEEDED, "What is 17.5% of 2400?"),
+    )
+    return tuple(
+        RunSummary(f"run-{number}", state, text, START - 600.0 * number**3, START, 9)
+        for number, (state, text) in enumerate(rows, start=1)
+    )

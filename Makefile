@@ -36,7 +36,7 @@ DESTDIR :=
 PREFIX := /usr/local
 SYSTEM_PYTHON := /usr/bin/python3
 
-.PHONY: help setup engine-setup demo run check check-plain check-llama check-vllm check-systems test lint type arch proto clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pins clean
+.PHONY: help setup engine-setup demo run check check-plain check-desktop check-llama check-vllm check-systems test lint type arch proto clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures pins clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,10 +57,13 @@ run: $(READY) ## run the daemon in the foreground, with its state in your home f
 # The reports feed the tables of docs/testing.md.
 check: $(READY) ## all checks for a change, including a real model and a real systemd
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint type engine-setup
-	@$(MAKE) --no-print-directory check-plain check-vllm check-llama check-systems
+	@$(MAKE) --no-print-directory check-plain check-desktop check-vllm check-llama check-systems
 
 check-plain: $(READY) ## the tests that need no engine, as part of `make check`
-	@$(BIN)/python -m pytest -m "$(EVERYWHERE) and not (model or vllm)" $(PARALLEL) --junitxml .cache/check-plain.xml
+	@$(BIN)/python -m pytest -m "$(EVERYWHERE) and not (model or vllm or desktop)" $(PARALLEL) --junitxml .cache/check-plain.xml
+
+check-desktop: $(READY) ## the tests of the desktop window in a private X session, as part of `make check`
+	@$(BIN)/python -m pytest tests/desktop -m "$(EVERYWHERE)" --junitxml .cache/check-desktop.xml
 
 check-llama: $(READY) ## the tests with llama.cpp and a small model, as part of `make check`
 	@$(BIN)/python -m pytest -m "$(EVERYWHERE) and model and not vllm" --junitxml .cache/check-llama.xml
@@ -125,6 +128,9 @@ uninstall: ## remove the installed files; keep state and configuration
 fmt: $(READY) ## format the code and apply automatic fixes of ruff
 	@$(BIN)/ruff check --fix --quiet || true
 	@$(BIN)/ruff format
+
+pictures: $(READY) ## draw the states of the desktop window into docs/pictures
+	@QT_QPA_PLATFORM=offscreen QT_LOGGING_RULES='*=false' $(BIN)/python -m tests.support.popup_pictures
 
 # Resolves without the pins: the only place where versions change.
 pins: ## resolve the pinned versions again, for development and benchmarks

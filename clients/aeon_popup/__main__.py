@@ -2,8 +2,10 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 from aeon_popup.hotkey import chord
+from aeon_popup.integration import install, uninstall
 from aeon_popup.toggle import NoBusError, send_action
 
 _EPILOG = """Without a hotkey of its own, as on desktops that have neither X11 nor the shortcuts portal, bind a key of your
@@ -27,6 +29,12 @@ def command_line() -> argparse.ArgumentParser:
         ("quit", "end the running popup; its runs continue"),
     ):
         action.add_argument(f"--{name}", dest="action", action="store_const", const=name, help=help_text)
+    action.add_argument(
+        "--install",
+        action="store_true",
+        help="add the popup to this user's desktop: entry, autostart, activation",
+    )
+    action.add_argument("--uninstall", action="store_true", help="remove what --install added")
     parser.add_argument("--background", action="store_true", help="start without opening the window")
     parser.add_argument(
         "--hotkey", default=chord.DEFAULT, metavar="KEYS", help="the global hotkey (default: %(default)s)"
@@ -46,6 +54,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.action:
         return _send(options.action)
+    if options.install or options.uninstall:
+        return _integrate(remove=options.uninstall)
     try:
         keys = chord.parse(options.hotkey)
     except ValueError as error:
@@ -56,6 +66,18 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"aeon-popup needs {error.name}: pip install '.[popup]'", file=sys.stderr)
         return 1
     return run(Options(keys, options.socket, options.theme, show=not options.background))
+
+
+def _integrate(*, remove: bool) -> int:
+    program = str(Path(sys.argv[0]).absolute())
+    try:
+        changed = uninstall() if remove else install(program)
+    except OSError as error:
+        print(f"aeon-popup: {error}", file=sys.stderr)
+        return 1
+    for path in changed:
+        print(f"{'removed' if remove else 'written'}: {path}")
+    return 0
 
 
 def _send(action: str) -> int:

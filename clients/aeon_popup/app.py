@@ -16,7 +16,7 @@ from aeon_popup.background.link import Link
 from aeon_popup.background.worker import Worker
 from aeon_popup.controller import Controller, wants_motion
 from aeon_popup.hotkey.chord import Chord
-from aeon_popup.hotkey.x11 import is_composited
+from aeon_popup.hotkey.x11 import Activator, is_composited
 from aeon_popup.toggle import NoBusError, send_action
 from aeon_popup.trace import from_environment
 from aeon_popup.ui.popup import Popup, application
@@ -76,7 +76,14 @@ def run(options: Options) -> int:
         armed=lambda shortcut: calls.post(lambda: popup.show_shortcut(shortcut)),
     )
     controller = Controller(link, trace, notify=desktop.notify, close_notice=desktop.close_notice)
-    popup = Popup(controller, _palette(options.theme), trace, composited=_composited(), motion=wants_motion())
+    popup = Popup(
+        controller,
+        _palette(options.theme),
+        trace,
+        composited=_composited(),
+        motion=wants_motion(),
+        activate=_activator(),
+    )
     controller.screen = popup
 
     def apply(batch: list) -> None:  # type: ignore[type-arg]
@@ -128,6 +135,13 @@ def _composited() -> bool:
         return is_composited(os.environ.get("DISPLAY", ""))
     except xcffib.ConnectionException:
         return False
+
+
+def _activator() -> Callable[[int], None]:
+    """Gives a window the focus; nothing to do on Wayland, where the compositor decides."""
+    if QGuiApplication.platformName() != "xcb":
+        return lambda _window: None
+    return Activator(os.environ.get("DISPLAY", "")).activate
 
 
 def _show_the_other() -> None:

@@ -64,9 +64,7 @@ class Controller:
         before = self.view
         for happening in batch:
             self.view = after(self.view, happening)
-            if isinstance(happening, happenings.Received):
-                event = happening.event
-                self._trace("event", seq=event.seq, run=event.run_id, kind=type(event.kind).__name__)
+            self._note(happening)
         if self.screen is not None:
             self.screen.show_view(self.view)
         if not self._visible:
@@ -74,6 +72,16 @@ class Controller:
                 notice = notice_of(before.run(run.key), run)
                 if notice is not None:
                     self._notify(notice)
+
+    def _note(self, happening: Happening) -> None:
+        match happening:
+            case happenings.Received(event=event):
+                self._trace("event", seq=event.seq, run=event.run_id, kind=type(event.kind).__name__)
+            case happenings.Undone() | happenings.Refused() | happenings.HistoryListed():
+                name = type(happening).__name__.removesuffix("Listed").lower()
+                self._trace(name)
+            case _:
+                pass
 
     # ------------------------------------------------------------ the window
 

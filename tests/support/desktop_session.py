@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import pytest
 
-DEADLINE_SECONDS = 20.0
+DEADLINE_SECONDS = 60.0
 HOTKEY = "ctrl+alt+space"
 _PROGRAMS = ("Xvfb", "openbox", "xdotool", "dbus-daemon")
 
@@ -62,6 +62,12 @@ class Session:
             ["xdotool", *words], env=self.environment, check=True, capture_output=True, text=True, timeout=20
         )
         return done.stdout.strip()
+
+    def wait_for_focus(self, window: str) -> None:
+        """Returns once this window has the focus."""
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while (has := self.focused()) != window:
+            assert time.monotonic() < deadline, f"the focus is at {has}, not at {window}"
 
     def focused(self) -> str:
         """The id of the window that has the focus."""
@@ -155,6 +161,19 @@ class Popup:
         """Presses keys one after another, as a person does."""
         self.session.xdotool("key", "--clearmodifiers", *keys)
 
+    def hold(self, *keys: str) -> None:
+        """Presses keys and keeps them down; the last one repeats."""
+        self.session.xdotool(*(word for key in keys for word in ("keydown", key)))
+
+    def release(self, *keys: str) -> None:
+        self.session.xdotool(*(word for key in keys for word in ("keyup", key)))
+
+    def wait_for_repeats(self, times: int, since: int) -> None:
+        """Returns once the held key was repeated so often."""
+        for _ in range(times):
+            entry = self.wait_for("repeat", since)
+            since = self.entries.index(entry) + 1
+
     def type(self, text: str) -> None:
         self.session.xdotool("type", "--delay", "4", text)
 
@@ -173,6 +192,17 @@ class Popup:
         data = self._rest + os.read(self._reader, 65_536)
         *lines, self._rest = data.split(b"\n")
         self.entries += [json.loads(line) for line in lines]
+
+
+@contextmanager
+def key_window(session: Session) -> Iterator["subprocess.Popen[str]"]:
+    """A window of another program that has the focus; it prints its id, then the symbol of each key that it gets."""
+    command = [sys.executable, "-m", "tests.support.key_window"]
+    with subprocess.Popen(command, env=session.environment, stdout=subprocess.PIPE, text=True) as program:
+        try:
+            yield program
+        finally:
+            program.terminate()
 
 
 def _started(stack: ExitStack, command: list[str]) -> str:

@@ -232,13 +232,14 @@ class ScriptedDaemon:
         self.memory = ScriptedMemory()
         self.status = ScriptedStatus()
         self.models = ScriptedModels()
+        self.catalogues: list[Any] = [self.tools, self.memory, self.models]
         self._server: grpc.aio.Server | None = None
 
     async def start(self) -> None:
         server = grpc.aio.server()
         runs_pb2_grpc.add_RunServiceServicer_to_server(self.runs, server)
         daemon_pb2_grpc.add_DaemonServiceServicer_to_server(self.status, server)
-        for catalogue in (self.tools, self.memory, self.models):
+        for catalogue in self.catalogues:
             catalogue.add_to(server)
         services = (runs_pb2.DESCRIPTOR.services_by_name["RunService"].full_name, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(services, server)

@@ -74,7 +74,7 @@ class Desktop:
             return
         if os.environ.get("DISPLAY"):
             try:
-                grab = Grab(self._chord, self._pressed)
+                grab = Grab(self._chord, self._pressed, lambda: self._trace("repeat"))
                 grab.arm()
             except (HotkeyTakenError, xcffib.ConnectionException) as error:
                 self._note_armed("", str(error))

@@ -8,10 +8,10 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Protocol
 
 from aeon_popup.background.batches import Batches
-from aeon_popup.background.worker import Worker
+from aeon_popup.background.worker import Work
 from aeon_popup.state.happenings import (
     Accepted,
     Approval,
@@ -45,8 +45,15 @@ _HISTORY_RUNS = 50
 # A person waits for the reply: three attempts within half a second.
 _RETRIES = Retries(attempts=3)
 _RUNS = methods_of(runs_pb2.DESCRIPTOR)
-# Events that may change the approvals for which a run waits.
-_APPROVAL_KINDS = {"approval_requested", "approval_decided"}
+# Events that may change the approvals for which a run waits, whether or not the client library has a record for them.
+_APPROVAL_KINDS = {"approval_requested", "approval_decided", "ApprovalRequested", "ApprovalDecided"}
+
+
+class Starter(Protocol):
+    """The methods of `worker.Worker` that start work in its thread."""
+
+    def start_soon(self, work: Work) -> None: ...
+    def call_soon(self, do: Callable[[], None]) -> None: ...
 
 
 class Link:
@@ -56,7 +63,7 @@ class Link:
     the socket probed, because an idle popup must not wake the machine.
     """
 
-    def __init__(self, worker: Worker, deliver: Callable[[list[Happening]], None], socket: str = "") -> None:
+    def __init__(self, worker: Starter, deliver: Callable[[list[Happening]], None], socket: str = "") -> None:
         self._worker = worker
         self._socket = socket
         self._batches = Batches(deliver)
@@ -252,9 +259,8 @@ class Link:
 
 def _may_change_approvals(event: Event) -> bool:
     kind = event.kind
-    return (isinstance(kind, UnknownKind) and kind.name in _APPROVAL_KINDS) or isinstance(
-        kind, RunEnded | ChildRunEnded
-    )
+    name = kind.name if isinstance(kind, UnknownKind) else type(kind).__name__
+    return name in _APPROVAL_KINDS or isinstance(kind, RunEnded | ChildRunEnded)
 
 
 def _approvals_of(run_id: str, run: runs_pb2.Run) -> tuple[Approval, ...]:

@@ -16,6 +16,8 @@ _CAPS_LOCK = 0x02
 _NUM_LOCK_KEYSYM, _SCROLL_LOCK_KEYSYM = 0xFF7F, 0xFF14
 _CORE_KEYBOARD = 0x100
 _DETECTABLE_AUTO_REPEAT = 0x01
+# The source of a request for the focus: the user, not a program on its own.
+_FROM_USER = 2
 
 
 class HotkeyTakenError(Exception):
@@ -23,16 +25,24 @@ class HotkeyTakenError(Exception):
 
 
 class Grab:
-    """A grabbed hotkey. `pressed` is called once for each press, however long the key is held.
+    """A grabbed hotkey. `pressed` is called once for each press, however long the key is held; `repeated` for each
+    repeat of a held key.
 
     The key is grabbed with every combination of Caps Lock, Num Lock and Scroll Lock. While it is held, the X server
     sends presses only, which are ignored until the release.
     """
 
-    def __init__(self, chord: Chord, pressed: Callable[[], None], display: str = "") -> None:
+    def __init__(
+        self,
+        chord: Chord,
+        pressed: Callable[[], None],
+        repeated: Callable[[], None] = lambda: None,
+        display: str = "",
+    ) -> None:
         """Connects to the display ("": that of the environment). Raises xcffib.ConnectionException."""
         self._chord = chord
         self._pressed = pressed
+        self._repeated = repeated
         self._connection = connect(display)
         self._root = self._connection.get_setup().roots[self._connection.pref_screen].root
         self._held = False
@@ -72,6 +82,8 @@ class Grab:
                 case xcffib.xproto.KeyPressEvent() if not self._held:
                     self._held = True
                     self._pressed()
+                case xcffib.xproto.KeyPressEvent():
+                    self._repeated()
                 case xcffib.xproto.MappingNotifyEvent():
                     self._ungrab()
                     with suppress(HotkeyTakenError):
@@ -140,6 +152,45 @@ def connect(display: str) -> Any:
     """A connection to the display; xcffib has no types. Raises xcffib.ConnectionException."""
     open_connection: Any = xcffib.connect
     return open_connection(display or None)
+
+
+class Activator:
+    """Gives a window of ours the focus, on a connection of its own.
+
+    Qt asks with the time of the last key that it has seen itself. The hotkey is not among them, so that a window
+    manager that prevents the stealing of focus would refuse.
+    """
+
+    def __init__(self, display: str = "") -> None:
+        """Connects to the display. Raises xcffib.ConnectionException."""
+        self._connection = connect(display)
+        self._root = self._connection.get_setup().roots[self._connection.pref_screen].root
+        name = "_NET_ACTIVE_WINDOW"
+        self._message = self._connection.core.InternAtom(False, len(name), name).reply().atom
+
+    def activate(self, window: int) -> None:
+        """Asks the window manager for the focus, then moves it away and to the window: Qt misses that a window has
+        the focus if it was hidden a few milliseconds before. Errors are ignored: the window may not be mapped yet.
+        """
+        types: Any = xcffib.xproto
+        data = types.ClientMessageData.synthetic([_FROM_USER, 0, 0, 0, 0], "5I")
+        event = types.ClientMessageEvent.synthetic(32, window, self._message, data)
+        mask = xcffib.xproto.EventMask.SubstructureNotify | xcffib.xproto.EventMask.SubstructureRedirect
+        self._connection.core.SendEvent(False, self._root, mask, event.pack())
+        for target in (xcffib.xproto.InputFocus.PointerRoot, window):
+            self._connection.core.SetInputFocus(xcffib.xproto.InputFocus.Parent, target, 0)
+        self._connection.flush()
+        while self._drop_error():
+            pass
+
+    def _drop_error(self) -> bool:
+        """Whether there was an error or event, which is dropped."""
+        try:
+            return self._connection.poll_for_event() is not None
+        except xcffib.ConnectionException:
+            return False
+        except xcffib.ProtocolException:
+            return True
 
 
 def is_composited(display: str = "") -> bool:

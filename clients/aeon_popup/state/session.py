@@ -92,7 +92,8 @@ def after(view: SessionView, happening: Happening) -> SessionView:
             sent = replace(view, draft="", draft_key="", problem="", writing=False)
             return _with_run(sent, fresh)
         case Accepted(key=key, run_id=run_id, session_id=session_id):
-            return _changed(view, key, lambda run: replace(run, run_id=run_id, session_id=session_id))
+            named = _changed(view, key, lambda run: replace(run, run_id=run_id, session_id=session_id))
+            return replace(named, session_id=session_id) if key == view.shown_key else named
         case Refused(key=key, message=message):
             return _refused(view, key, message)
         case Opened(key=key, run_id=run_id, text=text, session_id=session_id):

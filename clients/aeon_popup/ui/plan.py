@@ -92,6 +92,11 @@ class PlanList(QWidget):
             row.show_line(title, detail, shape, spoken, palette)
         self.setVisible(bool(lines))
 
+    @property
+    def shapes(self) -> list[str]:
+        """The marks of the lines, from the first to the last."""
+        return [row.mark.shape.value for row in self._rows]
+
     def turn(self, seconds: float) -> None:
         """Advances the spinners."""
         for row in self._rows:

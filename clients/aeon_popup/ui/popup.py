@@ -1,6 +1,7 @@
 """The window's content: it draws the state and turns keys into the user's choices."""
 
 import time
+from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QShowEvent
@@ -33,8 +34,9 @@ class Popup(Window):
         *,
         composited: bool = False,
         motion: bool = True,
+        activate: Callable[[int], None] = lambda _window: None,
     ) -> None:
-        super().__init__(palette, trace, composited=composited)
+        super().__init__(palette, trace, composited=composited, activate=activate)
         self._actions = actions
         self._trace = trace
         self._motion = motion
@@ -42,6 +44,7 @@ class Popup(Window):
         self._view = SessionView()
         self._details = self._keys_shown = self._history_shown = self._escape_held = False
         self._stage: tuple[str, Stage] | None = None
+        self._rows: list[str] = []
         self._build()
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._tick)
@@ -122,6 +125,10 @@ class Popup(Window):
         self.setAccessibleName(wording.spoken(view))
         self._fit()
         self._pace()
+        rows = self.body.plan.shapes
+        if rows != self._rows:
+            self._rows = rows
+            self._trace("rows", rows=rows)
 
     def _card_changed(self, card: AnyCard | None) -> None:
         if card is not None:
@@ -228,6 +235,8 @@ class Popup(Window):
         """
         if event.key() == Qt.Key.Key_Escape:
             if event.type() is QEvent.Type.KeyPress:
+                if self._escape_held:
+                    self._trace("repeat")
                 self._escape_held = True
             elif event.type() is QEvent.Type.KeyRelease and not event.isAutoRepeat() and self._escape_held:
                 self._escape_held = False

@@ -1,5 +1,7 @@
 """The window without content: shape, shadow, place on the screen, and focus."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QRect, QRectF, Qt, QTimer
 from PySide6.QtGui import (
     QColor,
@@ -12,21 +14,23 @@ from PySide6.QtGui import (
     QPixmap,
     QRegion,
 )
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from aeon_popup.trace import Trace
 from aeon_popup.ui.theme import RADIUS, SHADOW, TOP, WIDTH, Palette
 
-_FOCUS_ATTEMPTS = 6
-_FOCUS_MS = 80
+_FOCUS_ATTEMPTS = 10
+_FOCUS_MS = 50
 
 
 class Window(QWidget):
     """A frameless panel with round corners. With `composited` it has a shadow around it, otherwise the corners
-    are cut from the window itself.
+    are cut from the window itself. `activate` gives the window with an id the focus, where Qt alone cannot.
     """
 
-    def __init__(self, palette: Palette, trace: Trace, *, composited: bool) -> None:
+    def __init__(
+        self, palette: Palette, trace: Trace, *, composited: bool, activate: Callable[[int], None]
+    ) -> None:
         super().__init__()
         flags = Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint | Qt.WindowType.Tool
         self.setWindowFlags(flags)
@@ -34,6 +38,7 @@ class Window(QWidget):
         self.setObjectName("popup")
         self.palette_of_theme = palette
         self._trace = trace
+        self._activate = activate
         self._composited = composited
         self._shadow: QPixmap | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground, on=composited)
@@ -69,10 +74,18 @@ class Window(QWidget):
         """Raises the window and asks for the focus. A window manager that is still busy with the last time the
         window was hidden ignores the request, so it is repeated.
         """
-        if not self.isVisible() or (self.isActiveWindow() and attempts < _FOCUS_ATTEMPTS):
+        if not self.isVisible():
             return
+        if self.isActiveWindow() and attempts < _FOCUS_ATTEMPTS:
+            self._trace("focused")
+            return
+        if QGuiApplication.focusWindow() is self.windowHandle() and attempts < _FOCUS_ATTEMPTS:
+            # Shown again before the display had reported the loss of focus, Qt has the focus and does not know it.
+            QApplication.setActiveWindow(self)
         self.raise_()
         self.activateWindow()
+        if attempts < _FOCUS_ATTEMPTS:
+            self._activate(int(self.winId()))
         if attempts > 1:
             QTimer.singleShot(_FOCUS_MS, self, lambda: self.take_focus(attempts - 1))
 

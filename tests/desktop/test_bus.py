@@ -1,0 +1,78 @@
+"""The popup on the session bus: one instance, actions, activation and notifications."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aeon_popup.toggle import NoBusError, send_action
+from aeond_client import Client, RunOptions
+from tests.support.daemon_process import DaemonProcess
+from tests.support.desktop_bus import Notifications
+from tests.support.desktop_session import Popup, Session
+from tests.support.ledgers import Gate
+from tests.support.popup_script import QUESTION, asking
+
+
+def test_toggle_opens_and_closes(lonely: Popup) -> None:
+    """`aeon-popup --toggle` opens the window of the running popup, and closes it the next time."""
+    for what in ("shown", "hidden"):
+        since = lonely.seen()
+        send_action("toggle", lonely.session.environment)
+        lonely.wait_for(what, since)
+
+
+def test_a_second_instance_shows_the_first(lonely: Popup, tmp_path: Path) -> None:
+    """Starting the program again shows the window that exists and ends with success."""
+    since = lonely.seen()
+    with Popup(lonely.session, tmp_path / "none.sock") as second:
+        assert second.process.wait(60) == 0
+    lonely.wait_for("shown", since)
+
+
+def test_an_unknown_action_is_an_error(lonely: Popup) -> None:
+    """An action that the popup does not have is answered with the ones that it has."""
+    with pytest.raises(NoBusError, match="toggle, show, hide, new, quit"):
+        send_action("dance", lonely.session.environment)
+
+
+def test_quit_ends_the_program(lonely: Popup) -> None:
+    """The action quit ends the program in an orderly way."""
+    send_action("quit", lonely.session.environment)
+    assert lonely.process.wait(60) == 0
+
+
+def test_without_a_bus_the_help_says_what_to_do() -> None:
+    """Where there is no session bus, `--toggle` says so, and the help names the command to bind to a key."""
+    with pytest.raises(NoBusError, match="DBUS_SESSION_BUS_ADDRESS is not set"):
+        send_action("toggle", {})
+    words = [sys.executable, "-m", "aeon_popup", "--help"]
+    shown = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout
+    assert "aeon-popup --toggle" in shown
+
+
+def test_a_hidden_question_is_a_notification_with_its_options(
+    session: Session, popup: Popup, gate: Gate, daemon: DaemonProcess
+) -> None:
+    """While the window is hidden, a question becomes a notification; choosing an option there answers it."""
+    with Notifications(session) as notifications, Client(str(daemon.socket)) as client:
+        client.create_run(QUESTION, RunOptions(plan=asking(gate)))
+        gate.held()
+        popup.open()
+        since = popup.seen()
+        popup.press("Up")
+        popup.wait_for("history", since)
+        popup.press("Return")
+        popup.wait_for("stage", since, stage="running")
+        popup.press("Escape")
+        popup.wait_for("hidden", since)
+        gate.open()
+        shown = notifications.next()
+        options = {"default": "Open", "option:0": "red", "option:1": "blue"}
+        assert (shown.summary, shown.actions) == ("Which colour?", options)
+        notifications.invoke(shown, "option:1")
+        done = notifications.next()
+        assert (done.summary, done.replaces) == (f"Done: {QUESTION}", shown.number)
+        notifications.invoke(done, "default")
+        popup.wait_for("stage", since, stage="done")

@@ -1,0 +1,59 @@
+"""The global hotkey and the focus, on a real X server with a window manager."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.desktop_session import HOTKEY, Popup, key_window
+
+
+def test_a_held_hotkey_toggles_once(lonely: Popup) -> None:
+    """However long the hotkey is held, the window is shown once and not hidden again."""
+    since = lonely.seen()
+    lonely.hold("ctrl", "alt", "space")
+    lonely.wait_for("painted", since)
+    lonely.wait_for_repeats(5, since)
+    lonely.release("space", "alt", "ctrl")
+    lonely.press(HOTKEY)
+    lonely.wait_for("hidden", since)
+    assert [len(lonely.all(what, since)) for what in ("pressed", "shown", "hidden")] == [2, 1, 1]
+
+
+@pytest.mark.parametrize("lock", ["Caps_Lock", "Num_Lock"])
+def test_lock_keys_do_not_matter(lonely: Popup, lock: str) -> None:
+    """The hotkey works while Caps Lock or Num Lock is on."""
+    lonely.session.xdotool("key", lock)
+    try:
+        since = lonely.seen()
+        lonely.session.xdotool("key", HOTKEY)
+        lonely.wait_for("painted", since)
+    finally:
+        lonely.session.xdotool("key", lock)
+
+
+def test_escape_leaks_no_key_and_returns_the_focus(lonely: Popup) -> None:
+    """A held Escape closes the window when it is released: none of its repeats reaches the window below, which has
+    the focus again afterwards.
+    """
+    with key_window(lonely.session) as other:
+        assert other.stdout is not None
+        window = other.stdout.readline().strip()
+        lonely.session.wait_for_focus(window)
+        lonely.open()
+        since = lonely.seen()
+        lonely.hold("Escape")
+        lonely.wait_for_repeats(5, since)
+        lonely.release("Escape")
+        lonely.wait_for("hidden", since)
+        lonely.session.wait_for_focus(window)
+        lonely.press("x")
+        assert other.stdout.readline().strip() == hex(ord("x"))
+
+
+def test_a_taken_hotkey_is_reported(lonely: Popup, tmp_path: Path) -> None:
+    """A second program that wants the same key says so and works without a hotkey."""
+    bus = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"}
+    with Popup(lonely.session, tmp_path / "none.sock", **bus) as second:
+        armed = second.wait_for("armed")
+    assert armed["shortcut"] == ""
+    assert "Another program uses Ctrl+Alt+Space" in armed["problem"]

@@ -1,0 +1,47 @@
+"""The hotkey by the portal for global shortcuts, against a strict double of the portal."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.desktop_bus import Portal
+from tests.support.desktop_session import DEADLINE_SECONDS, Popup, Session
+
+WAYLAND = {"WAYLAND_DISPLAY": "wayland-of-the-portal"}
+
+
+@pytest.mark.parametrize(("version", "registry"), [(1, True), (2, True), (2, False)])
+def test_the_shortcut_is_bound_and_activates(
+    session: Session, tmp_path: Path, version: int, *, registry: bool
+) -> None:
+    """With portals of both versions, with and without the registry of programs, the key is bound and opens the window."""
+    with Portal(session, version, registry=registry) as portal:
+        with Popup(session, tmp_path / "none.sock", **WAYLAND) as popup:
+            assert popup.wait_for("armed")["shortcut"] == "Ctrl+Alt+Space"
+            assert portal.bindings.get(timeout=DEADLINE_SECONDS)[1] == "CTRL+ALT+space"
+            portal.activate()
+            popup.wait_for("painted")
+        assert portal.errors == []
+
+
+def test_the_shortcut_is_bound_again_after_a_restart_of_the_portal(session: Session, tmp_path: Path) -> None:
+    """A portal that was restarted has forgotten the shortcut; it is bound again and works."""
+    with Popup(session, tmp_path / "none.sock", **WAYLAND) as popup:
+        with Portal(session) as first:
+            first.bindings.get(timeout=DEADLINE_SECONDS)
+            popup.wait_for("armed", shortcut="Ctrl+Alt+Space")
+        since = popup.seen()
+        with Portal(session) as second:
+            second.bindings.get(timeout=DEADLINE_SECONDS)
+            popup.wait_for("armed", since, shortcut="Ctrl+Alt+Space")
+            second.activate()
+            popup.wait_for("painted", since)
+
+
+def test_a_declined_shortcut_is_explained(session: Session, tmp_path: Path) -> None:
+    """When the user declines the shortcut, the popup names the command to bind to a key and goes on."""
+    with Portal(session, declines=True), Popup(session, tmp_path / "none.sock", **WAYLAND) as popup:
+        armed = popup.wait_for("armed")
+    assert armed["shortcut"] == ""
+    assert "declined" in armed["problem"]
+    assert "aeon-popup --toggle" in armed["problem"]

@@ -1,0 +1,162 @@
+"""Requests from the hotkey to the answer, with the real daemon and a scripted model."""
+
+from aeond_client import Client, RunOptions
+from aeond_client.runs import RunState
+from tests.support.daemon_process import DaemonProcess
+from tests.support.desktop_session import HOTKEY, Popup
+from tests.support.ledgers import Gate
+from tests.support.popup_script import FOLLOW_UP, GATE, NOTE, QUESTION, asking
+
+
+def ask(popup: Popup, text: str) -> str:
+    """Types a request into the open window; the id of its run."""
+    since = popup.seen()
+    popup.type(text)
+    popup.press("Return")
+    return str(popup.wait_until(lambda entry: bool(entry.get("run")), since)["run"])
+
+
+def open_newest(popup: Popup) -> None:
+    """Opens the newest run from the history."""
+    since = popup.seen()
+    popup.press("Up")
+    popup.wait_for("history", since)
+    popup.press("Return")
+
+
+def test_steps_tick_off_and_the_answer_appears(popup: Popup, gate: Gate) -> None:
+    """A typed request shows its step while it runs, ticks it off when it has ended, and then shows the answer."""
+    popup.open()
+    since = popup.seen()
+    ask(popup, GATE)
+    gate.held()
+    popup.wait_for("stage", since, stage="running")
+    popup.wait_for("rows", since, rows=["spinner"])
+    gate.open()
+    popup.wait_for("rows", since, rows=["tick"])
+    popup.wait_for("stage", since, stage="done")
+
+
+def test_escape_hides_and_does_not_cancel(popup: Popup, gate: Gate, daemon: DaemonProcess) -> None:
+    """Escape hides the window while the run goes on; the hotkey shows it again with the answer."""
+    popup.open()
+    run_id = ask(popup, GATE)
+    gate.held()
+    since = popup.seen()
+    popup.press("Escape")
+    popup.wait_for("hidden", since)
+    gate.open()
+    popup.wait_for("event", since, kind="RunEnded")
+    popup.open()
+    popup.wait_for("stage", since, stage="done", run=run_id)
+    with Client(str(daemon.socket)) as client:
+        assert client.get_run(run_id).state is RunState.SUCCEEDED
+
+
+def test_stop_cancels_the_run(popup: Popup, gate: Gate, daemon: DaemonProcess) -> None:
+    """Ctrl+. cancels the shown run, and the window says so."""
+    popup.open()
+    since = popup.seen()
+    run_id = ask(popup, GATE)
+    popup.wait_for("stage", since, stage="running")
+    gate.held()
+    popup.press("ctrl+period")
+    popup.wait_for("event", since, kind="CancelRequested", run=run_id)
+    gate.open()
+    popup.wait_for("stage", since, stage="cancelled")
+    with Client(str(daemon.socket)) as client:
+        assert client.get_run(run_id).state is RunState.CANCELLED
+
+
+def test_a_question_is_answered_by_a_key(popup: Popup, gate: Gate, daemon: DaemonProcess) -> None:
+    """A question shows its options; Alt+2 answers with the second one and the run continues to its end."""
+    with Client(str(daemon.socket)) as client:
+        run_id = client.create_run(QUESTION, RunOptions(plan=asking(gate))).run_id
+        gate.open()
+        popup.open()
+        since = popup.seen()
+        open_newest(popup)
+        popup.wait_for("stage", since, stage="question")
+        popup.press("alt+2")
+        popup.wait_for("stage", since, stage="done")
+        assert client.get_run(run_id).steps[1].output == "blue"
+
+
+def test_a_follow_up_belongs_to_the_session_and_changes_are_undone(
+    popup: Popup, daemon: DaemonProcess
+) -> None:
+    """Typing below an answer sends the next request of the same session; Ctrl+Z undoes what the first one changed."""
+    with Client(str(daemon.socket)) as client:
+        popup.open()
+        since = popup.seen()
+        first = ask(popup, NOTE)
+        popup.wait_for("stage", since, stage="done")
+        assert client.read_memory("colour") == "blue"
+        popup.press("ctrl+z")
+        popup.wait_for("undone", since)
+        assert client.search_memory("colour") == ()
+        since = popup.seen()
+        second = ask(popup, FOLLOW_UP)
+        assert second != first
+        popup.wait_for("stage", since, stage="done", run=second)
+        assert client.get_run(second).session_id == client.get_run(first).session_id != ""
+
+
+def test_the_history_opens_an_earlier_run(popup: Popup, daemon: DaemonProcess) -> None:
+    """Up in the empty prompt lists the runs of the daemon; Enter opens the one that the typed text finds."""
+    with Client(str(daemon.socket)) as client:
+        run = client.create_run("a run of another program")
+        with client.watch(run.run_id) as events:
+            assert list(events)
+    popup.open()
+    since = popup.seen()
+    popup.press("Up")
+    popup.wait_for("history", since)
+    popup.type("another program")
+    popup.press("Return")
+    popup.wait_for("stage", since, stage="done", run=run.run_id)
+
+
+def test_no_event_is_lost_or_doubled_when_the_daemon_is_killed(
+    popup: Popup, gate: Gate, daemon: DaemonProcess
+) -> None:
+    """After SIGKILL in the middle of a run the window says so, and then receives each remaining event exactly once."""
+    popup.open()
+    since = popup.seen()
+    run_id = ask(popup, GATE)
+    gate.held()
+    daemon.kill()
+    popup.wait_for("stage", since, stage="unavailable")
+    daemon.start()
+    gate.open()
+    popup.wait_for("stage", since, stage="done", run=run_id)
+    seqs = [entry["seq"] for entry in popup.all("event", since) if entry["seq"] and entry["run"] == run_id]
+    with Client(str(daemon.socket)) as client:
+        assert seqs == list(range(1, client.get_run(run_id).last_seq + 1))
+
+
+def test_a_draft_is_kept_without_a_daemon_and_sent_when_there_is_one(
+    popup: Popup, daemon: DaemonProcess
+) -> None:
+    """A request that is sent without a daemon stays in the prompt; after a start Enter sends it, and one run exists."""
+    daemon.stop()
+    popup.open()
+    since = popup.seen()
+    popup.wait_for("stage", 0, stage="unavailable")
+    popup.type("one and only")
+    popup.press("Return")
+    popup.wait_for("refused", since)
+    daemon.start()
+    popup.wait_for("stage", since, stage="prompt")
+    popup.press("Return")
+    popup.wait_for("stage", since, stage="done")
+    with Client(str(daemon.socket)) as client:
+        assert [run.text for run in client.list_runs()].count("one and only") == 1
+
+
+def test_the_hotkey_hides_a_visible_window(popup: Popup) -> None:
+    """The hotkey acts on what is seen: it shows a hidden window and hides a visible one."""
+    popup.open()
+    since = popup.seen()
+    popup.press(HOTKEY)
+    popup.wait_for("hidden", since)

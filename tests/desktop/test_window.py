@@ -1,0 +1,209 @@
+"""The window itself, without a display: what it draws, its keys, and what screen readers get."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+pytest.importorskip("PySide6.QtWidgets", reason="Qt is not installed here", exc_type=ImportError)
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from aeon_popup.state.session import SessionView
+from aeon_popup.trace import Trace
+from aeon_popup.ui import cards
+from aeon_popup.ui.cards import ApprovalCard
+from aeon_popup.ui.popup import Popup, application
+from aeon_popup.ui.theme import DARK, LIGHT
+from tests.support.popup_states import ANSWER, TEXT, states
+
+REPAINTS = """
+import sys
+from PySide6.QtWidgets import QApplication
+from aeon_popup.trace import Trace
+from aeon_popup.ui.popup import Popup, application
+from aeon_popup.ui.theme import DARK
+from tests.support.popup_states import states
+from tests.support.popup_pictures import NoActions
+
+app = application(["test"])
+popup = Popup(NoActions(), DARK, Trace(), composited=True)
+popup.show_view(states()["running"])
+popup.appear()
+app.processEvents()
+popup.grab()
+before = sys.getrefcount(None)
+for _ in range(500):
+    popup.grab()
+print(abs(sys.getrefcount(None) - before))
+"""
+
+
+class Chosen:
+    """Notes what the user chose."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *given, **more: self.calls.append((name, *given, *more.items()))
+
+    def of(self, name: str) -> list[tuple[Any, ...]]:
+        return [call[1:] for call in self.calls if call[0] == name]
+
+
+@pytest.fixture(scope="module")
+def app() -> QApplication:
+    existing = QApplication.instance()
+    return existing if isinstance(existing, QApplication) else application(["tests"])
+
+
+@pytest.fixture
+def chosen() -> Chosen:
+    return Chosen()
+
+
+@pytest.fixture
+def popup(app: QApplication, chosen: Chosen, monkeypatch: pytest.MonkeyPatch) -> Iterator[Popup]:
+    """A visible window, on whose cards keys count from the start."""
+    monkeypatch.setattr(cards, "GUARD_SECONDS", 0.0)
+    actions: Any = chosen
+    made = Popup(actions, DARK, Trace(), composited=True, motion=False)
+    yield made
+    made.hide()
+    made.deleteLater()
+    app.processEvents()
+
+
+def show(popup: Popup, view: SessionView) -> None:
+    popup.show_view(view)
+    popup.appear()
+    QApplication.processEvents()
+
+
+def press(popup: Popup, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    """A key goes to the widget that has the focus."""
+    QTest.keyClick(popup.focusWidget(), key, modifiers)
+
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+def test_repaints_keep_the_count_of_references() -> None:
+    """500 repaints lose no reference to None: a library that loses one for each call ends the program after hours."""
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": os.pathsep.join(sys.path)}
+    printed = subprocess.run(
+        [sys.executable, "-c", REPAINTS],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+        timeout=120,
+    ).stdout
+    assert int(printed) < 50
+
+
+@pytest.mark.parametrize("palette", [DARK, LIGHT], ids=lambda one: one.name)
+@pytest.mark.parametrize("name", sorted(states()))
+def test_every_state_fits_its_window(popup: Popup, name: str, palette: Any) -> None:
+    """Each state is drawn in both themes in a window that is high enough for it, with a name for screen readers."""
+    popup.show_theme(palette)
+    show(popup, states()[name])
+    assert popup.height() >= popup.minimumSizeHint().height()
+    assert popup.accessibleName().startswith("aeon")
+    assert not popup.grab().isNull()
+
+
+def test_plain_enter_never_allows(popup: Popup, chosen: Chosen) -> None:
+    """On an approval Deny has the focus; Enter and Space on Allow do nothing, and Ctrl+Enter allows once."""
+    show(popup, states()["approval"])
+    card = popup.body.card
+    assert isinstance(card, ApprovalCard)
+    assert popup.focusWidget() is card.deny_button
+    card.allow_button.setFocus()
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+        press(popup, key)
+    assert chosen.of("decide") == []
+    press(popup, Qt.Key.Key_Return, CTRL)
+    assert chosen.of("decide") == [(card.approval, ("approved", True))]
+
+
+def test_an_approval_is_denied_by_its_key(popup: Popup, chosen: Chosen) -> None:
+    """Ctrl+Backspace denies, also while another widget has the focus."""
+    show(popup, states()["approval"])
+    press(popup, Qt.Key.Key_Backspace, CTRL)
+    assert [call[1] for call in chosen.of("decide")] == [("approved", False)]
+
+
+def test_keys_are_ignored_when_an_approval_has_just_appeared(
+    popup: Popup, chosen: Chosen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the first half second no key decides: it was meant for something else."""
+    monkeypatch.setattr(cards, "GUARD_SECONDS", 3_600.0)
+    show(popup, states()["approval"])
+    press(popup, Qt.Key.Key_Return, CTRL)
+    press(popup, Qt.Key.Key_Backspace, CTRL)
+    press(popup, Qt.Key.Key_Space)
+    assert chosen.of("decide") == []
+
+
+def test_enter_sends_and_shift_enter_makes_a_line(popup: Popup, chosen: Chosen) -> None:
+    """Enter sends the text of the prompt; Shift+Enter adds a line and the prompt grows."""
+    show(popup, states()["prompt"])
+    height = popup.prompt.height()
+    QTest.keyClicks(popup.prompt, "one")
+    press(popup, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClicks(popup.prompt, "two")
+    assert popup.prompt.height() > height
+    press(popup, Qt.Key.Key_Return)
+    assert chosen.of("submit") == [("one\ntwo",)]
+
+
+def test_typing_below_an_answer_starts_a_follow_up(popup: Popup, chosen: Chosen) -> None:
+    """The first character typed while an answer is shown begins the next request."""
+    show(popup, states()["done"])
+    QTest.keyClicks(popup.prompt, "A")
+    assert chosen.of("follow_up") == [("A",)]
+
+
+def test_the_answer_is_copied_as_it_was_written(popup: Popup) -> None:
+    """Ctrl+C copies the whole answer as Markdown."""
+    show(popup, states()["done"])
+    press(popup, Qt.Key.Key_C, CTRL)
+    assert QGuiApplication.clipboard().text() == ANSWER
+
+
+def test_an_answer_cannot_make_the_window_load_anything(popup: Popup) -> None:
+    """An image or HTML in an answer reads no file and is not interpreted."""
+    popup.body.answer.show_text("![x](file:///etc/passwd) <b>bold</b>", DARK, 400)
+    assert popup.body.answer.loadResource(2, "file:///etc/passwd") is None
+    assert "<b>bold</b>" in popup.body.answer.toPlainText()
+
+
+def test_screen_readers_get_the_state_of_each_step(popup: Popup) -> None:
+    """The accessible names have the state of run and steps, the question, and each button."""
+    show(popup, states()["choice"])
+    names = {one.accessibleName() for one in popup.findChildren(QWidget)} | {popup.accessibleName()}
+    assert f"aeon, Needs your answer, {TEXT}" in names
+    assert "Step 1 of 5: Read calendar for this week, done" in names
+    assert "Question: Which airport do you want to leave from?" in names
+    assert popup.body.card is not None
+    interface = QAccessible.queryAccessibleInterface(popup.body.card)
+    assert interface.text(QAccessible.Text.Name).startswith("Question: Which airport")
+
+
+def test_a_hidden_window_draws_nothing(popup: Popup) -> None:
+    """A change of the state while the window is hidden is drawn when the window is shown."""
+    show(popup, states()["prompt"])
+    popup.hide()
+    popup.show_view(states()["done"])
+    assert popup.badge.text() == ""
+    popup.appear()
+    assert popup.badge.text() == "Done"

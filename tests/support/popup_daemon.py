@@ -1,0 +1,82 @@
+"""The scripted daemon with approvals, as the contract reserves them, for the popup's tests."""
+
+from pathlib import Path
+from typing import Any
+
+import grpc
+import grpc.aio
+
+from aeond.api.v1 import (
+    events_pb2,
+    judgements_pb2,
+    parts_pb2,
+    runs_pb2,
+    sessions_pb2,
+    sessions_pb2_grpc,
+    tools_pb2,
+)
+from tests.support import wire_events
+from tests.support.scripted_catalogues import refuse
+from tests.support.scripted_daemon import ScriptedDaemon, ScriptedRun, ScriptedRuns
+
+APPROVAL = parts_pb2.ApprovalRequest(
+    approval_id="a1",
+    step_ids=["s1"],
+    calls=[tools_pb2.ToolCall(tool="send", arguments_json='{"to": "marta"}')],
+    digest="digest of exactly this call",
+    message="It leaves this computer.",
+)
+
+
+class ApprovingRuns(ScriptedRuns):
+    """Runs that wait for one approval, which is accepted only with the digest that was shown."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.decided: list[tuple[str, bool]] = []
+
+    async def GetRun(self, request: runs_pb2.GetRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
+        reply = await super().GetRun(request, context)
+        return runs_pb2.GetRunResponse(run=self._with_approvals(self.runs[request.run_id], reply.run))
+
+    async def DecideRun(self, request: runs_pb2.DecideRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
+        run = self.runs[request.run_id]
+        if request.approval.digest != APPROVAL.digest:
+            await refuse(context, grpc.StatusCode.FAILED_PRECONDITION, "APPROVAL_CHANGED")
+        self.decided.append((request.approval.approval_id, request.approval.approved))
+        decided = judgements_pb2.ApprovalDecided(approval_id="a1", approved=request.approval.approved)
+        run.append(decided)
+        run.append(wire_events.composed("Decided."))
+        run.append(wire_events.ended())
+        return runs_pb2.DecideRunResponse(run=self._with_approvals(run, run.snapshot()))
+
+    def _with_approvals(self, run: ScriptedRun, snapshot: runs_pb2.Run) -> runs_pb2.Run:
+        kinds = [item.WhichOneof("kind") for item in run.numbered]
+        if "approval_requested" in kinds and "approval_decided" not in kinds:
+            snapshot.approvals.append(APPROVAL)
+        return snapshot
+
+
+class OneSession(sessions_pb2_grpc.SessionServiceServicer):
+    """Creates the same session for every request."""
+
+    def add_to(self, server: grpc.aio.Server) -> None:
+        sessions_pb2_grpc.add_SessionServiceServicer_to_server(self, server)
+
+    async def CreateSession(self, request: Any, context: Any) -> Any:  # noqa: N802 - the contract's name
+        return sessions_pb2.CreateSessionResponse(session=sessions_pb2.Session(session_id="session-1"))
+
+
+def approving_daemon(path: Path) -> tuple[ScriptedDaemon, ApprovingRuns]:
+    """The scripted daemon with sessions, whose runs stop at an approval."""
+    daemon, runs = ScriptedDaemon(path), ApprovingRuns()  # type: ignore[abstract]  # the rest answers UNIMPLEMENTED
+    daemon.runs = runs
+    daemon.catalogues.append(OneSession())  # type: ignore[abstract]  # the same
+    step = wire_events.tool_step("s1", "send", to="marta")
+    runs.script = lambda _request: [
+        wire_events.created(),
+        events_pb2.RunStarted(),
+        wire_events.adopted(step),
+        judgements_pb2.ApprovalRequested(approval=APPROVAL),
+    ]
+    return daemon, runs

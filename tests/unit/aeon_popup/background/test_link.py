@@ -1,0 +1,155 @@
+"""The popup's connection to the daemon, against a scripted daemon on a real socket."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import anyio.abc
+import pytest
+
+from aeon_popup.background.link import Link
+from aeon_popup.background.worker import Work
+from aeon_popup.state import happenings
+from aeon_popup.state.happenings import Happening, ToolCall
+from aeon_popup.state.run_view import Stage
+from aeon_popup.state.session import SessionView, after
+from tests.support.popup_daemon import APPROVAL, ApprovingRuns, approving_daemon
+from tests.support.scripted_daemon import ScriptedDaemon
+
+KEY = "request-1"
+
+
+class LoopWorker:
+    """Runs the work in the event loop of the test."""
+
+    def __init__(self, group: anyio.abc.TaskGroup) -> None:
+        self._group = group
+
+    def start_soon(self, work: Work) -> None:
+        self._group.start_soon(work)
+
+    def call_soon(self, do: Callable[[], None]) -> None:
+        do()
+
+
+class Window:
+    """Applies each batch to the state, as the controller does, and lets a test wait for a state."""
+
+    def __init__(self, group: anyio.abc.TaskGroup, socket: Path) -> None:
+        self.view = SessionView()
+        self.applied: list[Happening] = []
+        self._changed = anyio.Event()
+        self.link = Link(LoopWorker(group), self._apply, str(socket))
+        self.link.start()
+
+    def _apply(self, batch: list[Happening]) -> None:
+        for happening in batch:
+            self.applied.append(happening)
+            self.view = after(self.view, happening)
+        self._changed.set()
+        self._changed = anyio.Event()
+        self.link.taken()
+
+    def submit(self) -> None:
+        self.view = after(self.view, happenings.Submitted(KEY, "a request"))
+        self.link.submit(KEY, "a request", "")
+
+    async def until(self, reached: Callable[[SessionView], bool]) -> None:
+        with anyio.fail_after(60):
+            while not reached(self.view):
+                await self._changed.wait()
+
+    @property
+    def seqs(self) -> list[int]:
+        return [
+            one.event.seq for one in self.applied if isinstance(one, happenings.Received) and one.event.seq
+        ]
+
+
+@asynccontextmanager
+async def opened(socket: Path) -> AsyncIterator[Window]:
+    async with anyio.create_task_group() as group:
+        yield Window(group, socket)
+        group.cancel_scope.cancel()
+
+
+@pytest.fixture
+async def served(tmp_path: Path) -> AsyncIterator[tuple[ScriptedDaemon, ApprovingRuns]]:
+    daemon, runs = approving_daemon(tmp_path / "d.sock")
+    async with daemon:
+        yield daemon, runs
+
+
+async def test_an_approval_reaches_the_card_and_its_decision_the_daemon(
+    served: tuple[ScriptedDaemon, ApprovingRuns],
+) -> None:
+    """A waiting approval is shown with its exact calls; the decision carries the digest that was shown."""
+    daemon, runs = served
+    async with opened(daemon.path) as window:
+        window.submit()
+        await window.until(lambda view: view.stage is Stage.APPROVAL)
+        assert window.view.shown is not None
+        (approval,) = window.view.shown.approvals
+        assert (approval.calls, approval.digest) == ((ToolCall("send", {"to": "marta"}),), APPROVAL.digest)
+        window.link.decide(KEY, approval, approved=False)
+        await window.until(lambda view: view.stage is Stage.DONE)
+        assert runs.decided == [("a1", False)]
+
+
+async def test_no_event_is_lost_or_doubled_over_a_restart(
+    served: tuple[ScriptedDaemon, ApprovingRuns],
+) -> None:
+    """A daemon that goes away and comes back is reported, and the events continue with the next number."""
+    daemon, runs = served
+    async with opened(daemon.path) as window:
+        window.submit()
+        await window.until(lambda view: view.stage is Stage.APPROVAL)
+        approval = window.view.runs[0].approvals[0]
+        await daemon.stop()
+        await window.until(lambda view: view.stage is Stage.UNAVAILABLE)
+        await daemon.start()
+        await window.until(lambda view: view.stage is Stage.APPROVAL)
+        window.link.decide(KEY, approval, approved=True)
+        await window.until(lambda view: view.stage is Stage.DONE)
+        assert runs.decided == [("a1", True)]
+        assert window.seqs == list(range(1, len(window.seqs) + 1))
+
+
+async def test_a_request_without_a_daemon_is_refused_and_found_again(tmp_path: Path) -> None:
+    """Without a daemon the request comes back as the draft; while the window is visible, a start is noticed."""
+    daemon, _ = approving_daemon(tmp_path / "d.sock")
+    async with opened(daemon.path) as window:
+        window.link.look(visible=True)
+        window.submit()
+        await window.until(lambda view: view.stage is Stage.UNAVAILABLE and view.draft == "a request")
+        async with daemon:
+            await window.until(lambda view: view.stage is Stage.PROMPT)
+            window.link.look(visible=False)
+            window.submit()
+            await window.until(lambda view: view.stage is Stage.APPROVAL)
+
+
+async def test_a_failed_call_says_why(served: tuple[ScriptedDaemon, ApprovingRuns]) -> None:
+    """A decision that the daemon rejects, because the calls have changed, leaves the approval open with the reason."""
+    daemon, runs = served
+    async with opened(daemon.path) as window:
+        window.submit()
+        await window.until(lambda view: view.stage is Stage.APPROVAL)
+        approval = window.view.runs[0].approvals[0]
+
+        window.link.decide(KEY, replace(approval, digest="another"), approved=True)
+        await window.until(lambda view: bool(view.runs[0].note))
+        assert (window.view.stage, runs.decided) == (Stage.APPROVAL, [])
+
+
+async def test_the_history_has_the_runs_of_the_daemon(served: tuple[ScriptedDaemon, ApprovingRuns]) -> None:
+    """The history lists the runs that people requested, and opening one replays its events."""
+    daemon, _ = served
+    async with opened(daemon.path) as window:
+        window.submit()
+        await window.until(lambda view: view.stage is Stage.APPROVAL)
+        window.link.list_history()
+        await window.until(lambda view: bool(view.history))
+        assert [run.run_id for run in window.view.history] == [window.view.runs[0].run_id]

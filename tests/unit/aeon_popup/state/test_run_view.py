@@ -1,0 +1,121 @@
+"""A run of the popup, folded from its events."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aeon_popup.state.run_view import RunView, Stage
+from aeond_client.events import (
+    ChildRunEnded,
+    ChildRunStarted,
+    Event,
+    EventKind,
+    InputAnswered,
+    InputRequested,
+    PlanAdopted,
+    RunCreated,
+    RunEnded,
+    RunStarted,
+    RunSuspended,
+    StepEnded,
+    StepResolved,
+    StepStarted,
+    UnknownKind,
+)
+from aeond_client.judgements import Question
+from aeond_client.runs import Answer, Plan, PlanStep, RunState, StepState
+from tests.support.popup_states import KEY, RUN, STEPS, TEXT, planned, states
+
+CHILD = "child"
+
+
+def numbered(*kinds: EventKind, run_id: str = RUN) -> list[Event]:
+    return [Event(run_id, seq, float(seq), 0.0, kind) for seq, kind in enumerate(kinds, start=1)]
+
+
+def folded(events: list[Event], run: RunView | None = None) -> RunView:
+    view = run or RunView(KEY, TEXT, RUN)
+    for event in events:
+        view = view.after(event, 0.0)
+    return view
+
+
+def question(step_id: str = "s1", name: str = "q1") -> InputRequested:
+    return InputRequested(Question(name, step_id, "Which?"))
+
+
+@st.composite
+def courses(draw: st.DrawFn) -> list[Event]:
+    """Events of any kind in any order, numbered as a run's are, also where no run would have them so."""
+    steps = st.sampled_from(STEPS)
+    kinds = st.one_of(
+        st.just(RunStarted()),
+        st.builds(
+            lambda chosen: PlanAdopted(Plan("", tuple(chosen))),
+            st.lists(steps, max_size=5, unique_by=lambda step: step.step_id),
+        ),
+        steps.map(StepStarted),
+        st.builds(StepEnded, steps.map(lambda step: step.step_id), st.sampled_from(StepState)),
+        st.builds(question, steps.map(lambda step: step.step_id), st.sampled_from(["q1", "q2"])),
+        st.builds(InputAnswered, st.sampled_from(["q1", "q2"]), st.just("red")),
+        st.builds(ChildRunStarted, st.just("s1"), st.just(CHILD), st.just("template")),
+        st.just(ChildRunEnded("s1", CHILD, RunState.FAILED)),
+        st.just(RunSuspended("unknown_step")),
+        st.just(StepResolved("retry", "s1")),
+        st.just(UnknownKind("new")),
+        st.builds(RunEnded, st.sampled_from(RunState)),
+    )
+    return numbered(*draw(st.lists(kinds, max_size=25)))
+
+
+@given(courses())
+def test_any_course_has_a_stage(events: list[Event]) -> None:
+    """Whatever the order of the events, the run has a stage, counts its ended steps, and an ended run needs no person."""
+    run = folded(events)
+    assert isinstance(run.stage, Stage)
+    assert 0 <= run.over_count <= len(run.steps.lines)
+    assert not (run.ended and (run.needs_person or run.questions))
+
+
+@given(courses(), st.data())
+def test_events_that_arrive_twice_count_once(events: list[Event], data: st.DataObject) -> None:
+    """A watch that resumes and repeats earlier events leads to the same view as one without an interruption."""
+    cut = data.draw(st.integers(0, len(events)))
+    back = data.draw(st.integers(0, cut))
+    assert folded([*events[:cut], *events[back:]]) == folded(events)
+
+
+def test_a_question_of_a_run_below_is_answered_there() -> None:
+    """A question of a child run is shown with the child's id, and closed when the child ends."""
+    run = folded(numbered(*planned(), StepStarted(STEPS[0]), ChildRunStarted("s1", CHILD, "t")))
+    asked = folded(numbered(question("c1"), run_id=CHILD), run)
+    assert (asked.stage, asked.questions[0].run_id) == (Stage.QUESTION, CHILD)
+    assert asked.waiting_steps >= {"s1"}
+    last = Event(CHILD, 2, 9.0, 0.0, RunEnded(RunState.FAILED))
+    assert folded([last], asked).stage is Stage.RUNNING
+
+
+def test_a_step_of_a_run_below_is_shown_on_the_line_of_its_parent() -> None:
+    """While a child run works, the step that started it shows the child's current step."""
+    run = folded(numbered(*planned(), StepStarted(STEPS[0]), ChildRunStarted("s1", CHILD, "t")))
+    step = PlanStep("c1", "", "list_folder", {"path": "docs"})
+    below = folded(numbered(RunCreated("sub"), StepStarted(step), run_id=CHILD), run)
+    assert below.steps.line("s1").activity == "list_folder docs"
+
+
+def test_a_step_is_titled_by_its_description() -> None:
+    """The plan's description names a step; one without a description is named by its tool."""
+    plain = PlanStep("s9", "", "calculator", {"expression": "1+1"})
+    run = folded(numbered(PlanAdopted(Plan("", (*STEPS, plain)))))
+    titles = [run.title_of(line) for line in run.steps.lines]
+    assert (titles[0], titles[-1]) == (STEPS[0].description, "calculator 1+1")
+
+
+def test_only_recorded_changes_can_be_undone() -> None:
+    """Undo is offered for an ended run with recorded changes, once."""
+    view = states()
+    done, undone = view["done"].shown, view["undone"].shown
+    assert done is not None
+    assert undone is not None
+    assert (done.undoable, undone.undoable) == (True, False)
+    assert done.steps.answer is not None
+    assert isinstance(done.steps.answer, Answer)

@@ -1,0 +1,149 @@
+"""The popup's state."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aeon_popup.state import happenings
+from aeon_popup.state.happenings import Happening
+from aeon_popup.state.run_view import Stage
+from aeon_popup.state.session import KEPT_RUNS, Link, SessionView, after
+from aeond_client.events import RunEnded
+from aeond_client.runs import RunState, UndoReport
+from tests.support.popup_states import (
+    KEY,
+    RUN,
+    SESSION,
+    SOCKET,
+    TEXT,
+    folded,
+    planned,
+    received,
+    sent,
+    states,
+)
+
+STAGES = {
+    "prompt": Stage.PROMPT,
+    "planning": Stage.PLANNING,
+    "running": Stage.RUNNING,
+    "question": Stage.QUESTION,
+    "choice": Stage.QUESTION,
+    "approval": Stage.APPROVAL,
+    "decision": Stage.DECISION,
+    "streaming": Stage.RUNNING,
+    "done": Stage.DONE,
+    "undone": Stage.DONE,
+    "follow-up": Stage.DONE,
+    "failed": Stage.FAILED,
+    "cancelled": Stage.CANCELLED,
+    "unavailable": Stage.UNAVAILABLE,
+    "daemon-lost": Stage.UNAVAILABLE,
+}
+
+EVENTS: list[Happening] = received(*planned(3), RunEnded(RunState.FAILED))
+ANY: list[Happening] = [
+    *sent(),
+    *EVENTS,
+    happenings.Refused(KEY, "no daemon"),
+    happenings.LinkDown(SOCKET),
+    happenings.LinkUp(SOCKET),
+    happenings.CallFailed(KEY, "too late"),
+    happenings.Sent(KEY, "q1"),
+    happenings.StopAsked(KEY),
+    happenings.Undone(KEY, UndoReport()),
+    happenings.HistoryListed(()),
+    happenings.Drafted("half a word"),
+    happenings.FollowUpStarted("a"),
+    happenings.NewStarted(),
+    happenings.Selected(KEY),
+    happenings.Selected("unknown"),
+    happenings.Opened("opened", RUN, TEXT),
+]
+
+
+@pytest.mark.parametrize(("name", "stage"), STAGES.items())
+def test_each_state_has_its_stage(name: str, stage: Stage) -> None:
+    """Each state that the window draws has the stage by which its badge, keys and card are chosen."""
+    assert states()[name].stage is stage
+    assert set(states()) == set(STAGES)
+
+
+@given(st.lists(st.sampled_from(ANY), max_size=40))
+def test_any_order_of_happenings_is_a_state(chosen: list[Happening]) -> None:
+    """Whatever happens in whatever order, the shown run exists or the prompt is shown, and each run is kept once."""
+    view = folded(chosen)
+    assert view.shown_key == "" or view.shown is not None
+    keys = [run.key for run in view.runs]
+    assert len(keys) == len(set(keys)) <= KEPT_RUNS
+    assert isinstance(view.stage, Stage)
+
+
+@given(st.lists(st.integers(0, len(EVENTS)), max_size=4).map(sorted))
+def test_batches_do_not_matter(cuts: list[int]) -> None:
+    """The state after the events of a run does not depend on how they were batched."""
+    whole = folded([*sent(), *EVENTS])
+    view = folded(sent())
+    for first, last in zip([0, *cuts], [*cuts, len(EVENTS)], strict=True):
+        view = folded(EVENTS[first:last], view)
+    assert view == whole
+
+
+def test_a_refused_request_is_the_draft_again() -> None:
+    """The text of a request that no daemon accepted is back in the prompt, with the key under which it is repeated."""
+    view = folded([happenings.Submitted(KEY, TEXT), happenings.Refused(KEY, "no daemon")])
+    assert (view.draft, view.draft_key, view.shown, view.writing) == (TEXT, KEY, None, True)
+    assert after(view, happenings.Drafted(TEXT)).draft_key == KEY
+    assert after(view, happenings.Drafted(f"{TEXT} soon")).draft_key == ""
+
+
+def test_a_refusal_does_not_disturb_another_draft() -> None:
+    """A refusal that arrives while the user writes something else leaves that text alone."""
+    view = folded([happenings.Submitted(KEY, TEXT), happenings.NewStarted(), happenings.Drafted("new")])
+    assert after(view, happenings.Refused(KEY, "no daemon")).draft == "new"
+
+
+def test_a_follow_up_belongs_to_the_session() -> None:
+    """A follow-up keeps the session of the shown run; a new request starts another one."""
+    view = states()["follow-up"]
+    assert (view.session_id, view.writing) == (SESSION, True)
+    assert after(view, happenings.NewStarted()).session_id == ""
+
+
+def test_an_ended_run_is_readable_without_a_daemon() -> None:
+    """Losing the daemon does not take away an answer that is shown."""
+    view = after(states()["done"], happenings.LinkDown(SOCKET))
+    assert (view.link, view.stage) == (Link.DOWN, Stage.DONE)
+
+
+def test_old_ended_runs_are_dropped_and_running_ones_kept() -> None:
+    """Beyond the limit the oldest ended run is dropped, never one that is still running."""
+    view = folded(sent())
+    for number in range(KEPT_RUNS + 3):
+        key = f"more-{number}"
+        ended = received(RunEnded(RunState.SUCCEEDED), key=key, run_id=f"run-{number}")
+        view = folded(
+            [happenings.Submitted(key, "more"), happenings.Accepted(key, f"run-{number}", ""), *ended], view
+        )
+    assert len(view.runs) == KEPT_RUNS
+    assert view.run(KEY) is not None
+    assert view.others_running == 1
+
+
+def test_a_reply_on_its_way_is_forgotten_when_it_failed() -> None:
+    """A card is enabled again, with the reason, when the daemon rejected the answer."""
+    view = folded(
+        [happenings.Sent(KEY, "s3.1"), happenings.CallFailed(KEY, "too late")], states()["question"]
+    )
+    run = view.shown
+    assert run is not None
+    assert (run.sent, run.note) == (frozenset(), "too late")
+
+
+def test_a_state_is_never_changed_in_place() -> None:
+    """A happening leads to a new state and leaves the old one as it was."""
+    view = SessionView()
+    after(view, happenings.Drafted("text"))
+    assert view == replace(view) == SessionView()

@@ -1,0 +1,153 @@
+"""The middle between window and daemon."""
+
+from typing import Any
+
+import pytest
+
+from aeon_popup.controller import Controller
+from aeon_popup.state import happenings
+from aeon_popup.state.happenings import Happening
+from aeon_popup.state.notices import Notice
+from aeon_popup.state.run_view import Stage
+from aeon_popup.state.session import SessionView
+from aeon_popup.trace import Trace
+from aeond_client.events import InputRequested, RunEnded, StepStarted
+from aeond_client.judgements import Question
+from aeond_client.runs import Problem, Resolution, RunState
+from tests.support.popup_states import KEY, RUN, STEPS, TEXT, planned, received, sent, states
+
+
+class Noted:
+    """Stands for daemon and window: notes each call."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *given, **more: self.calls.append((name, *given, *more.values()))
+
+    def of(self, name: str) -> list[tuple[Any, ...]]:
+        return [call[1:] for call in self.calls if call[0] == name]
+
+
+class World:
+    """A controller between two doubles, and the notifications."""
+
+    def __init__(self) -> None:
+        self.daemon, self.screen = Noted(), Noted()
+        daemon: Any = self.daemon
+        screen: Any = self.screen
+        self.notices: list[Notice] = []
+        self.closed: list[str] = []
+        self.controller = Controller(
+            daemon, Trace(), notify=self.notices.append, close_notice=self.closed.append
+        )
+        self.controller.screen = screen
+
+    def has(self, *batches: list[Happening]) -> "World":
+        for batch in batches:
+            self.controller.apply(batch)
+        return self
+
+    @property
+    def view(self) -> SessionView:
+        return self.controller.view
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+CHOICE = Question("s1.1", "s1", "Which?", options=("red", "blue"))
+ASKED = received(*planned(), StepStarted(STEPS[0]), InputRequested(CHOICE))
+FAILED = received(*planned(1), RunEnded(RunState.FAILED, Problem("TOOL_FAILED", "It broke.")))
+
+
+def test_a_request_that_is_sent_again_has_its_key(world: World) -> None:
+    """The repeat of a request that may have reached the daemon carries the same request id, so that one run exists."""
+    world.controller.submit(TEXT)
+    ((key, text, session_id),) = world.daemon.of("submit")
+    world.has([happenings.Refused(key, "no reply")])
+    world.controller.retry()
+    assert world.daemon.of("submit") == [(key, text, session_id)] * 2
+
+
+def test_retry_starts_the_daemon_or_sends_the_failed_request_again(world: World) -> None:
+    """Without a daemon Retry starts it; after a failure it sends the request again in the same session."""
+    world.has(sent(), FAILED)
+    world.controller.retry()
+    ((_, text, session_id),) = world.daemon.of("submit")
+    assert (text, session_id) == (TEXT, "session-1")
+    world.has([happenings.LinkDown("socket")])
+    world.controller.retry()
+    assert len(world.daemon.of("start_daemon")) == 1
+
+
+def test_only_a_run_that_is_going_on_is_cancelled(world: World) -> None:
+    """Stop cancels a run once it has an id, and does nothing to one that has ended."""
+    world.controller.submit(TEXT)
+    world.controller.stop()
+    assert world.daemon.of("cancel_run") == []
+    world = World().has(sent(), received(*planned(1)))
+    world.controller.stop()
+    assert world.daemon.of("cancel") == [(KEY, RUN)]
+    ended = World().has(sent(), FAILED)
+    ended.controller.stop()
+    assert ended.daemon.of("cancel") == []
+
+
+def test_a_hidden_run_is_notified_and_answered_from_there(world: World) -> None:
+    """A question of a hidden run is a notification, whose option answers it; opening the window closes it."""
+    world.has(sent(), ASKED)
+    (notice,) = world.notices
+    assert notice.actions == (("option:0", "red"), ("option:1", "blue"))
+    world.controller.reply(KEY, "option:1")
+    assert world.daemon.of("answer") == [(KEY, RUN, "s1.1", "blue")]
+    world.controller.reply(KEY, "default")
+    assert len(world.screen.of("appear")) == 1
+    world.controller.visible()
+    assert world.closed == [KEY]
+
+
+def test_a_visible_run_is_not_notified(world: World) -> None:
+    """While the window is visible there are no notifications."""
+    world.controller.visible()
+    world.has(sent(), ASKED)
+    assert world.notices == []
+
+
+def test_an_approval_is_decided_from_its_notification(world: World) -> None:
+    """Deny in a notification denies exactly the approval that it showed."""
+    world.controller.view = states()["approval"]
+    run = world.view.shown
+    assert run is not None
+    world.controller.reply(KEY, "deny")
+    assert world.daemon.of("decide") == [(KEY, run.approvals[0], False)]
+
+
+def test_an_interrupted_step_is_resolved(world: World) -> None:
+    """The decision about an interrupted step names the step."""
+    world.controller.view = states()["decision"]
+    world.controller.resolve(Resolution.RETRY)
+    assert world.daemon.of("resolve") == [(KEY, RUN, Resolution.RETRY, "s4")]
+
+
+def test_a_run_of_the_history_is_followed_once(world: World) -> None:
+    """Opening a run that is not kept follows it from its first event; opening it again only shows it."""
+    for _ in range(2):
+        world.controller.open_run("run-9")
+    assert world.daemon.of("follow") == [("opened-run-9", "run-9")]
+    assert world.view.stage is Stage.PLANNING
+
+
+def test_actions_of_the_desktop_move_the_window(world: World) -> None:
+    """Toggle, show, hide and new reach the window; an unknown action does nothing."""
+    for action in ("toggle", "show", "hide", "new", "dance"):
+        world.controller.act(action)
+    assert [call[0] for call in world.screen.calls if call[0] != "show_view"] == [
+        "toggle",
+        "appear",
+        "hide",
+        "appear",
+    ]

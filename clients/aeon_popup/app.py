@@ -16,11 +16,12 @@ from aeon_popup.background.link import Link
 from aeon_popup.background.worker import Worker
 from aeon_popup.controller import Controller, wants_motion
 from aeon_popup.hotkey.chord import Chord
-from aeon_popup.hotkey.x11 import Activator, is_composited
+from aeon_popup.hotkey.x11 import Seat, is_composited
 from aeon_popup.toggle import NoBusError, send_action
 from aeon_popup.trace import from_environment
 from aeon_popup.ui.popup import Popup, application
 from aeon_popup.ui.theme import DARK, LIGHT, Palette
+from aeon_popup.ui.window import NoSeat
 
 # Python's collector stops all threads: it runs when the window has nothing to draw.
 _COLLECT_MS = 20_000
@@ -82,7 +83,7 @@ def run(options: Options) -> int:
         trace,
         composited=_composited(),
         motion=wants_motion(),
-        activate=_activator(),
+        seat=_seat(),
     )
     controller.screen = popup
 
@@ -137,11 +138,9 @@ def _composited() -> bool:
         return False
 
 
-def _activator() -> Callable[[int], None]:
-    """Gives a window the focus; nothing to do on Wayland, where the compositor decides."""
-    if QGuiApplication.platformName() != "xcb":
-        return lambda _window: None
-    return Activator(os.environ.get("DISPLAY", "")).activate
+def _seat() -> Seat | NoSeat:
+    """Focus and keys of X11; on Wayland the compositor decides about both."""
+    return Seat(os.environ.get("DISPLAY", "")) if QGuiApplication.platformName() == "xcb" else NoSeat()
 
 
 def _show_the_other() -> None:

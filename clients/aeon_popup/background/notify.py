@@ -1,5 +1,6 @@
 """Desktop notifications for runs that end or need a person while the window is hidden."""
 
+import asyncio
 from collections.abc import Callable
 
 from dbus_fast import Message, MessageType, Variant
@@ -68,9 +69,15 @@ class Notifier:
         return reply if reply.message_type is MessageType.METHOD_RETURN else None
 
     def _received(self, message: Message) -> None:
+        """Signals are looked at one iteration later: the reply that has the number of a notice may have arrived together
+        with the signal, before `show` continues.
+        """
         if message.message_type is MessageType.SIGNAL and message.interface == _NAME:
-            key = next((key for key, number in self._ids.items() if message.body[:1] == [number]), "")
-            if key and message.member == "ActionInvoked":
-                self._act(key, message.body[1])
-            elif key and message.member == "NotificationClosed":
-                del self._ids[key]
+            asyncio.get_running_loop().call_soon(self._signalled, message)
+
+    def _signalled(self, message: Message) -> None:
+        key = next((key for key, number in self._ids.items() if message.body[:1] == [number]), "")
+        if key and message.member == "ActionInvoked":
+            self._act(key, message.body[1])
+        elif key and message.member == "NotificationClosed":
+            del self._ids[key]

@@ -13,7 +13,7 @@ import xcffib.xproto
 from aeon_popup.hotkey.chord import Chord
 
 _CAPS_LOCK = 0x02
-_NUM_LOCK_KEYSYM, _SCROLL_LOCK_KEYSYM = 0xFF7F, 0xFF14
+_NUM_LOCK_KEYSYM, _SCROLL_LOCK_KEYSYM, _ESCAPE_KEYSYM = 0xFF7F, 0xFF14, 0xFF1B
 _CORE_KEYBOARD = 0x100
 _DETECTABLE_AUTO_REPEAT = 0x01
 # The source of a request for the focus: the user, not a program on its own.
@@ -99,7 +99,7 @@ class Grab:
         keyboard.PerClientFlags(_CORE_KEYBOARD, flag, flag, 0, 0, 0).reply()
 
     def _grab(self) -> None:
-        self._keycodes = self._keycodes_of(self._chord.keysym)
+        self._keycodes = keycodes_of(self._connection, self._chord.keysym)
         if not self._keycodes:
             raise HotkeyTakenError(
                 f"No key of this keyboard produces {self._chord.text}; choose another hotkey."
@@ -125,21 +125,13 @@ class Grab:
                 self._connection.core.UngrabKey(code, self._root, self._chord.mask | locks)
         self._connection.flush()
 
-    def _keycodes_of(self, keysym: int) -> tuple[int, ...]:
-        """The keys that produce this symbol without a modifier."""
-        setup = self._connection.get_setup()
-        first, count = setup.min_keycode, setup.max_keycode - setup.min_keycode + 1
-        mapping = self._connection.core.GetKeyboardMapping(first, count).reply()
-        width = mapping.keysyms_per_keycode
-        return tuple(first + index for index in range(count) if mapping.keysyms[index * width] == keysym)
-
     def _lock_masks(self) -> set[int]:
         """Every combination of the modifier bits of the lock keys."""
         mapping = self._connection.core.GetModifierMapping().reply()
         width = mapping.keycodes_per_modifier
         bits = {_CAPS_LOCK}
         for keysym in (_NUM_LOCK_KEYSYM, _SCROLL_LOCK_KEYSYM):
-            codes = set(self._keycodes_of(keysym))
+            codes = set(keycodes_of(self._connection, keysym))
             bits |= {
                 1 << index
                 for index in range(8)
@@ -148,14 +140,23 @@ class Grab:
         return {sum(chosen) for size in range(len(bits) + 1) for chosen in itertools.combinations(bits, size)}
 
 
+def keycodes_of(connection: Any, keysym: int) -> tuple[int, ...]:
+    """The keys that produce this symbol without a modifier."""
+    setup = connection.get_setup()
+    first, count = setup.min_keycode, setup.max_keycode - setup.min_keycode + 1
+    mapping = connection.core.GetKeyboardMapping(first, count).reply()
+    width = mapping.keysyms_per_keycode
+    return tuple(first + index for index in range(count) if mapping.keysyms[index * width] == keysym)
+
+
 def connect(display: str) -> Any:
     """A connection to the display; xcffib has no types. Raises xcffib.ConnectionException."""
     open_connection: Any = xcffib.connect
     return open_connection(display or None)
 
 
-class Activator:
-    """Gives a window of ours the focus, on a connection of its own.
+class Seat:
+    """Gives a window of ours the focus and sees held keys, on a connection of its own.
 
     Qt asks with the time of the last key that it has seen itself. The hotkey is not among them, so that a window
     manager that prevents the stealing of focus would refuse.
@@ -167,6 +168,7 @@ class Activator:
         self._root = self._connection.get_setup().roots[self._connection.pref_screen].root
         name = "_NET_ACTIVE_WINDOW"
         self._message = self._connection.core.InternAtom(False, len(name), name).reply().atom
+        self._escape = keycodes_of(self._connection, _ESCAPE_KEYSYM)
 
     def activate(self, window: int) -> None:
         """Asks the window manager for the focus, then moves it away and to the window: Qt misses that a window has
@@ -182,6 +184,11 @@ class Activator:
         self._connection.flush()
         while self._drop_error():
             pass
+
+    def escape_is_held(self) -> bool:
+        """Whether Escape is down: a release that Qt reports meanwhile is part of a repeat."""
+        pressed = self._connection.core.QueryKeymap().reply().keys
+        return any(pressed[code // 8] >> code % 8 & 1 for code in self._escape)
 
     def _drop_error(self) -> bool:
         """Whether there was an error or event, which is dropped."""

@@ -1,7 +1,6 @@
 """The window's content: it draws the state and turns keys into the user's choices."""
 
 import time
-from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QShowEvent
@@ -17,10 +16,11 @@ from aeon_popup.ui.cards import AnyCard, ApprovalCard, QuestionCard
 from aeon_popup.ui.commands import Command, command_of, option_of
 from aeon_popup.ui.prompt import Prompt
 from aeon_popup.ui.theme import Palette, named, style_sheet
-from aeon_popup.ui.window import Window
+from aeon_popup.ui.window import NoSeat, Seat, Window
 
 _FRAME_MS = 33
 _STILL_MS = 500
+_NO_SEAT = NoSeat()
 
 
 class Popup(Window):
@@ -34,9 +34,9 @@ class Popup(Window):
         *,
         composited: bool = False,
         motion: bool = True,
-        activate: Callable[[int], None] = lambda _window: None,
+        seat: Seat = _NO_SEAT,
     ) -> None:
-        super().__init__(palette, trace, composited=composited, activate=activate)
+        super().__init__(palette, trace, composited=composited, seat=seat)
         self._actions = actions
         self._trace = trace
         self._motion = motion
@@ -238,7 +238,7 @@ class Popup(Window):
                 if self._escape_held:
                     self._trace("repeat")
                 self._escape_held = True
-            elif event.type() is QEvent.Type.KeyRelease and not event.isAutoRepeat() and self._escape_held:
+            elif event.type() is QEvent.Type.KeyRelease and self._escape_held and self._is_real(event):
                 self._escape_held = False
                 self._escape()
             return True
@@ -260,6 +260,10 @@ class Popup(Window):
             return True
         command = command_of(event)
         return command is not None and self.perform(command)
+
+    def _is_real(self, release: QKeyEvent) -> bool:
+        """Whether a key was released, and not repeated."""
+        return not release.isAutoRepeat() and not self._seat.escape_is_held()
 
     def _escape(self) -> None:
         if self._history_shown or self._keys_shown:

@@ -1,6 +1,6 @@
 """The window without content: shape, shadow, place on the screen, and focus."""
 
-from collections.abc import Callable
+from typing import Protocol
 
 from PySide6.QtCore import QRect, QRectF, Qt, QTimer
 from PySide6.QtGui import (
@@ -23,14 +23,29 @@ _FOCUS_ATTEMPTS = 10
 _FOCUS_MS = 50
 
 
+class Seat(Protocol):
+    """Focus and keys of the display; `hotkey.x11.Seat` implements it."""
+
+    def activate(self, window: int) -> None: ...
+    def escape_is_held(self) -> bool: ...
+
+
+class NoSeat:
+    """A display whose focus and keys are Qt's business alone."""
+
+    def activate(self, window: int) -> None:
+        """Does nothing."""
+
+    def escape_is_held(self) -> bool:
+        return False
+
+
 class Window(QWidget):
     """A frameless panel with round corners. With `composited` it has a shadow around it, otherwise the corners
-    are cut from the window itself. `activate` gives the window with an id the focus, where Qt alone cannot.
+    are cut from the window itself. `seat` gives the window the focus where Qt alone cannot.
     """
 
-    def __init__(
-        self, palette: Palette, trace: Trace, *, composited: bool, activate: Callable[[int], None]
-    ) -> None:
+    def __init__(self, palette: Palette, trace: Trace, *, composited: bool, seat: Seat) -> None:
         super().__init__()
         flags = Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint | Qt.WindowType.Tool
         self.setWindowFlags(flags)
@@ -38,7 +53,7 @@ class Window(QWidget):
         self.setObjectName("popup")
         self.palette_of_theme = palette
         self._trace = trace
-        self._activate = activate
+        self._seat = seat
         self._composited = composited
         self._shadow: QPixmap | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground, on=composited)
@@ -85,7 +100,7 @@ class Window(QWidget):
         self.raise_()
         self.activateWindow()
         if attempts < _FOCUS_ATTEMPTS:
-            self._activate(int(self.winId()))
+            self._seat.activate(int(self.winId()))
         if attempts > 1:
             QTimer.singleShot(_FOCUS_MS, self, lambda: self.take_focus(attempts - 1))
 

@@ -13,6 +13,7 @@ from benchmarks import (
     calls,
     cancels,
     chains,
+    desktop,
     door,
     engine_settings,
     engines,
@@ -47,6 +48,7 @@ MEASUREMENTS: dict[str, Callable[[Path], Section]] = {
     "rates": rates.measure,
     "requests": whole_requests.measure,
     "cancels": cancels.measure,
+    "desktop": desktop.measure,
 }
 
 

@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,13 +19,14 @@ from aeon_popup.controller import Controller, wants_motion
 from aeon_popup.hotkey.chord import Chord
 from aeon_popup.hotkey.x11 import Seat, is_composited
 from aeon_popup.toggle import NoBusError, send_action
-from aeon_popup.trace import from_environment
+from aeon_popup.trace import Trace, from_environment
 from aeon_popup.ui.popup import Popup, application
 from aeon_popup.ui.theme import DARK, LIGHT, Palette
 from aeon_popup.ui.window import NoSeat
 
 # Python's collector stops all threads: it runs when the window has nothing to draw.
 _COLLECT_MS = 20_000
+_TICK_MS, _TICKS = 10, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,8 @@ def run(options: Options) -> int:
     collector.start(_COLLECT_MS)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
+    if trace.active:
+        _trace_ticks(trace, collector)
     worker.start()
     link.start()
     desktop.start()
@@ -118,6 +122,24 @@ def run(options: Options) -> int:
     if ended:
         raise ended[0]
     return code
+
+
+def _trace_ticks(trace: Trace, owner: QObject) -> None:
+    """Records by how many milliseconds the thread of the window is late for a timer of 10 ms: the worst of each 50."""
+    before, worst, count = time.monotonic(), 0.0, 0
+
+    def tick() -> None:
+        nonlocal before, worst, count
+        now = time.monotonic()
+        worst, before, count = max(worst, now - before - _TICK_MS / 1e3), now, count + 1
+        if count == _TICKS:
+            trace("late", milliseconds=worst * 1e3)
+            worst, count = 0.0, 0
+
+    timer = QTimer(owner)
+    timer.setTimerType(Qt.TimerType.PreciseTimer)
+    timer.timeout.connect(tick)
+    timer.start(_TICK_MS)
 
 
 def _palette(theme: str) -> Palette:

@@ -17,6 +17,11 @@ class Trace:
     def __init__(self, path: str = "") -> None:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600) if path else None
 
+    @property
+    def active(self) -> bool:
+        """Whether entries are written."""
+        return self._descriptor is not None
+
     def __call__(self, what: str, **fields: Any) -> None:
         if self._descriptor is not None:
             line = json.dumps({"what": what, "at": time.monotonic(), **fields})

@@ -49,7 +49,7 @@ def test_escape_leaks_no_key_and_returns_the_focus(lonely: Popup) -> None:
         lonely.wait_for("hidden", since)
         lonely.session.wait_for_focus(window)
         lonely.press("x")
-        reached = []
+        reached: list[str] = []
         while reached[-1:] != [hex(ord("x"))]:
             reached.append(other.stdout.readline().strip())
         assert ESCAPE not in reached

@@ -54,7 +54,7 @@ def test_escape_hides_and_does_not_cancel(popup: Popup, gate: Gate, daemon: Daem
 
 
 def test_stop_cancels_the_run(popup: Popup, gate: Gate, daemon: DaemonProcess) -> None:
-    """Ctrl+. cancels the shown run, and the window says so."""
+    """The key for stopping cancels the shown run, and the window says so."""
     popup.open()
     since = popup.seen()
     run_id = ask(popup, GATE)

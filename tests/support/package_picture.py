@@ -14,13 +14,13 @@ from tests.support.repository import GENERATED, ROOT, python_files, tree_of
 
 Edges = dict[str, set[str]]
 
-ROOTS: Final = ("aeond", "aeond_client", "aeon_cli")
+ROOTS: Final = ("aeond", "aeond_client", "aeon_cli", "aeon_popup")
 API: Final = "aeond.api"
 
 
 def picture_of_the_whole() -> str:
-    """The packages below `aeond` and the two client packages."""
-    tops = {"aeond_client", "aeon_cli", API}
+    """The packages below `aeond` and the client packages."""
+    tops = {"aeond_client", "aeon_cli", "aeon_popup", API}
     nodes = tops | {name for name in _packages() if name.count(".") == 1 and name.startswith("aeond.")}
     return _flowchart(nodes, lambda name: name.removeprefix("aeond.").replace("_", " "))
 

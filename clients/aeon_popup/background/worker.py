@@ -59,7 +59,7 @@ class Worker:
     def _main(self) -> None:
         try:
             asyncio.run(self._run())
-        except BaseException as error:  # noqa: BLE001 - an error of the thread is reported by the main thread
+        except BaseExceptionGroup as error:
             self._failed(error)
 
     async def _run(self) -> None:

@@ -20,6 +20,7 @@ from tests.support.desktop_session import HOTKEY, Popup, Session, desktop_sessio
 from tests.support.scripted_daemon import ScriptedDaemon
 
 ROUNDS = 40
+STARTS = 5
 EVENTS_PER_SECOND = 1_000
 EVENT_SECONDS = 5
 
@@ -28,9 +29,9 @@ def measure(folder: Path) -> Section:
     """Opens the window by hotkey and by D-Bus, then follows a run that sends events without pause."""
     socket = folder / "d.sock"
     with desktop_session() as session:
-        started = time.monotonic()
+        armed = statistics.median(_started(session, socket) for _ in range(STARTS))
         with Popup(session, socket) as popup:
-            armed = popup.wait_for("armed")["at"] - started
+            popup.wait_for("armed")
             hotkey = [_opened(popup, lambda: popup.press(HOTKEY), "pressed") for _ in range(ROUNDS)]
             toggles = [_opened(popup, lambda: _toggle(session)) for _ in range(ROUNDS)]
             memory = psutil.Process(popup.process.pid).memory_info().rss
@@ -41,7 +42,7 @@ def measure(folder: Path) -> Section:
         _row("hotkey to pixels, median", statistics.median(hotkey), 30.0),
         _row("hotkey to pixels, 95th percentile", _percentile(hotkey, 95), 80.0),
         _row("`aeon-popup --toggle`, program to pixels, median", statistics.median(toggles), 100.0),
-        _row("start of the program to an armed hotkey", armed * 1e3, 800.0),
+        _row(f"start of the program to an armed hotkey, median of {STARTS}", armed, 800.0),
         _row(f"worst lateness of the window at {EVENTS_PER_SECOND:,} events/s", max(late), 50.0),
         _row("the same, median of half seconds", statistics.median(late), 50.0),
         ("memory, hidden", megabytes(memory), verdict(memory / 1e6, at_most=130, unit=" MB")),
@@ -60,6 +61,13 @@ def measure(folder: Path) -> Section:
         ("what", "measured", "aim"),
         rows,
     )
+
+
+def _started(session: Session, socket: Path) -> float:
+    """Milliseconds from the start of the program to its armed hotkey."""
+    begun = time.monotonic()
+    with Popup(session, socket) as popup:
+        return float(popup.wait_for("armed")["at"] - begun) * 1e3
 
 
 def _row(what: str, measured: float, aim: float) -> tuple[str, str, str]:

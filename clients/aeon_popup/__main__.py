@@ -1,19 +1,23 @@
 """The program `aeon-popup`. Actions for a running popup are sent without importing Qt."""
 
-import argparse
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from aeon_popup.hotkey import chord
-from aeon_popup.integration import install, uninstall
-from aeon_popup.toggle import NoBusError, send_action
+from aeon_popup.toggle import ACTIONS, NoBusError, send_action
+
+if TYPE_CHECKING:
+    import argparse
 
 _EPILOG = """Without a hotkey of its own, as on desktops that have neither X11 nor the shortcuts portal, bind a key of your
 desktop to:  aeon-popup --toggle"""
 
 
-def command_line() -> argparse.ArgumentParser:
+def command_line() -> "argparse.ArgumentParser":
     """The arguments of the program."""
+    import argparse
+
+    from aeon_popup.hotkey import chord
+
     parser = argparse.ArgumentParser(
         prog="aeon-popup",
         description="The desktop window of aeond: press the hotkey, type a request, see it done.",
@@ -50,8 +54,13 @@ def command_line() -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the program and returns its exit code: 0, 1 after an error, 2 for wrong arguments."""
+    words = sys.argv[1:] if arguments is None else arguments
+    if len(words) == 1 and words[0].removeprefix("--") in ACTIONS:
+        return _send(words[0].removeprefix("--"))
+    from aeon_popup.hotkey import chord
+
     parser = command_line()
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(words)
     if options.action:
         return _send(options.action)
     if options.install or options.uninstall:
@@ -69,6 +78,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _integrate(*, remove: bool) -> int:
+    from pathlib import Path
+
+    from aeon_popup.integration import install, uninstall
+
     program = str(Path(sys.argv[0]).absolute())
     try:
         changed = uninstall() if remove else install(program)

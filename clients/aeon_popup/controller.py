@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from aeon_popup.state import happenings
 from aeon_popup.state.happenings import Approval, Happening
-from aeon_popup.state.notices import Notice, notice_of, option_of
+from aeon_popup.state.notices import Notice, choice_of, notice_of
 from aeon_popup.state.run_view import Asked, Stage
 from aeon_popup.state.session import SessionView, after
 from aeon_popup.trace import Trace
@@ -148,10 +148,8 @@ class Controller:
     def resolve(self, resolution: Resolution) -> None:
         run = self.view.shown
         if run is not None and run.run_id:
-            step = run.unknown_step
-            step_id = step.step_id if step else ""
-            self.apply([happenings.Sent(run.key, f"decision/{step_id}")])
-            self._daemon.resolve(run.key, run.run_id, resolution, step_id)
+            self.apply([happenings.Sent(run.key, run.subject)])
+            self._daemon.resolve(run.key, run.run_id, resolution, run.subject)
 
     def undo(self) -> None:
         run = self.view.shown
@@ -196,12 +194,11 @@ class Controller:
         run = self.view.run(key)
         if run is None or self.screen is None:
             return
-        if action in {"approve", "deny"} and run.approvals:
-            self.decide(run.approvals[0], approved=action == "approve")
-        elif (index := option_of(action)) >= 0 and run.questions:
-            asked = run.questions[0]
-            if index < len(asked.question.options):
-                self._answer(key, asked, asked.question.options[index])
+        chosen = choice_of(action, run)
+        if isinstance(chosen, bool):
+            self.decide(run.approvals[0], approved=chosen)
+        elif isinstance(chosen, str):
+            self._answer(key, run.questions[0], chosen)
         else:
             self.apply([happenings.Selected(key)])
             self.screen.appear()

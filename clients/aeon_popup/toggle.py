@@ -1,4 +1,4 @@
-"""Sends an action to the running popup over D-Bus, without Qt or asyncio: `aeon-popup --toggle` takes 30 ms.
+"""Sends an action to the running popup over D-Bus, without Qt or asyncio, whose imports take longer than the call.
 
 If no popup is running, the bus starts it by its activation file and delivers the action then.
 """
@@ -10,6 +10,7 @@ import struct
 BUS_NAME = "dev.aeon.Popup"
 OBJECT_PATH = "/dev/aeon/Popup"
 INTERFACE = "org.freedesktop.Application"
+ACTIONS = ("toggle", "show", "hide", "new", "quit")
 # Starting the popup on a slow machine takes seconds.
 _REPLY_SECONDS = 25.0
 _MOST_BYTES = 1 << 20

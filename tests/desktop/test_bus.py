@@ -69,9 +69,9 @@ def test_a_hidden_question_is_a_notification_with_its_options(
         popup.wait_for("hidden", since)
         gate.open()
         shown = notifications.next()
-        options = {"default": "Open", "option:0": "red", "option:1": "blue"}
+        options = {"default": "Open", "0:s2.1": "red", "1:s2.1": "blue"}
         assert (shown.summary, shown.actions) == ("Which colour?", options)
-        notifications.invoke(shown, "option:1")
+        notifications.invoke(shown, "1:s2.1")
         done = notifications.next()
         assert (done.summary, done.replaces) == (f"Done: {QUESTION}", shown.number)
         notifications.invoke(done, "default")

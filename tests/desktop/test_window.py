@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ from aeon_popup.ui import cards
 from aeon_popup.ui.cards import ApprovalCard
 from aeon_popup.ui.popup import Popup, application
 from aeon_popup.ui.theme import DARK, LIGHT
+from tests.support.desktop_session import DEADLINE_SECONDS
 from tests.support.popup_states import ANSWER, TEXT, states
 
 REPAINTS = """
@@ -30,6 +33,7 @@ from PySide6.QtWidgets import QApplication
 from aeon_popup.trace import Trace
 from aeon_popup.ui.popup import Popup, application
 from aeon_popup.ui.theme import DARK
+from tests.support.desktop_session import DEADLINE_SECONDS
 from tests.support.popup_states import states
 from tests.support.popup_pictures import NoActions
 
@@ -154,6 +158,19 @@ def test_keys_are_ignored_when_an_approval_has_just_appeared(
     assert chosen.of("decide") == []
 
 
+def test_changed_calls_are_a_new_card(popup: Popup) -> None:
+    """When the calls of an approval change, the card shows the new ones, and a decision carries the new digest."""
+    view = states()["approval"]
+    show(popup, view)
+    before = popup.body.card
+    run = view.runs[0]
+    changed = replace(run.approvals[0], digest="another")
+    popup.show_view(replace(view, runs=(replace(run, approvals=(changed,)),)))
+    assert isinstance(popup.body.card, ApprovalCard)
+    assert popup.body.card is not before
+    assert popup.body.card.approval is changed
+
+
 def test_enter_sends_and_shift_enter_makes_a_line(popup: Popup, chosen: Chosen) -> None:
     """Enter sends the text of the prompt; Shift+Enter adds a line and the prompt grows."""
     show(popup, states()["prompt"])
@@ -197,6 +214,21 @@ def test_screen_readers_get_the_state_of_each_step(popup: Popup) -> None:
     assert popup.body.card is not None
     interface = QAccessible.queryAccessibleInterface(popup.body.card)
     assert interface.text(QAccessible.Text.Name).startswith("Question: Which airport")
+
+
+def test_assistive_programs_press_deny(popup: Popup, chosen: Chosen) -> None:
+    """A program for accessibility finds the button Deny by its name and can press it."""
+    show(popup, states()["approval"])
+    card = popup.body.card
+    assert isinstance(card, ApprovalCard)
+    interface = QAccessible.queryAccessibleInterface(card.deny_button)
+    assert interface.text(QAccessible.Text.Name) == "Deny"
+    assert interface.role() is QAccessible.Role.Button
+    interface.actionInterface().doAction("Press")
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not chosen.of("decide") and time.monotonic() < deadline:
+        QApplication.processEvents()
+    assert [call[1] for call in chosen.of("decide")] == [("approved", False)]
 
 
 def test_a_hidden_window_draws_nothing(popup: Popup) -> None:

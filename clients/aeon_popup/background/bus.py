@@ -5,9 +5,8 @@ from collections.abc import Callable
 from dbus_fast import BusType, Message, MessageType, NameFlag, RequestNameReply
 from dbus_fast.aio import MessageBus
 
-from aeon_popup.toggle import BUS_NAME, INTERFACE, OBJECT_PATH
-
-ACTIONS = ("toggle", "show", "hide", "new", "quit")
+from aeon_popup.hotkey.portal import hand_on_token
+from aeon_popup.toggle import ACTIONS, BUS_NAME, INTERFACE, OBJECT_PATH
 
 
 class Bus:
@@ -39,6 +38,9 @@ class Bus:
             return None
         if message.path != OBJECT_PATH:
             return None
+        data = message.body[-1] if message.body and isinstance(message.body[-1], dict) else {}
+        if (token := data.get("activation-token")) is not None:
+            hand_on_token(str(token.value))
         match message.member:
             case "Activate" | "Open":
                 self._act("show")

@@ -1,6 +1,7 @@
 """The hotkey on Wayland: the GlobalShortcuts portal, which asks the user for the key."""
 
 import asyncio
+import os
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -48,7 +49,6 @@ class PortalShortcut:
         self._session = ""
         self._responses: dict[str, asyncio.Future[tuple[int, dict[str, Any]]]] = {}
         self._owner_changed = asyncio.Event()
-        self.activation_token = ""
 
     async def run(self) -> None:
         """Binds the shortcut, and binds it again whenever the portal was restarted, until it is cancelled."""
@@ -165,12 +165,18 @@ class PortalShortcut:
                     waiting.set_result((message.body[0], message.body[1]))
             case "Activated" if message.body[:2] == [self._session, _SHORTCUT_ID]:
                 options = message.body[3] if len(message.body) > 3 else {}
-                self.activation_token = str(_plain(options.get("activation_token", "")))
+                hand_on_token(str(_plain(options.get("activation_token", ""))))
                 self._pressed()
             case "NameOwnerChanged" if message.body[0] == _PORTAL and message.body[2]:
                 self._owner_changed.set()
             case _:
                 pass
+
+
+def hand_on_token(token: str) -> None:
+    """Gives Qt the permission of the compositor to take the focus; Qt reads it when it activates a window."""
+    if token:
+        os.environ["XDG_ACTIVATION_TOKEN"] = token
 
 
 def _token() -> str:

@@ -26,8 +26,7 @@ class Notice:
 
 def notice_of(before: RunView | None, after: RunView) -> Notice | None:
     """The notification for this change of a run; None if it needs none."""
-    subject = _subject(after)
-    if before is not None and subject == _subject(before):
+    if before is not None and (before.stage, before.subject) == (after.stage, after.subject):
         return None
     match after.stage:
         case Stage.QUESTION:
@@ -50,23 +49,25 @@ def notice_of(before: RunView | None, after: RunView) -> Notice | None:
             return None
 
 
-def option_of(action: str) -> int:
-    """The index of the option that an action stands for; -1 for any other action."""
-    word, _, number = action.partition(":")
-    return int(number) if word == "option" and number.isdecimal() else -1
-
-
-def _subject(run: RunView) -> tuple[Stage, str]:
-    """Identifies what a run waits for."""
-    if run.stage is Stage.QUESTION:
-        return run.stage, run.questions[0].question.question_id
-    return run.stage, run.approvals[0].approval_id if run.stage is Stage.APPROVAL else ""
+def choice_of(action: str, run: RunView) -> bool | str | None:
+    """The decision about an approval, or the answer to a question, for which an action of a notification stands. None for
+    any other action, and if the run waits for something else by now: a person decides only about what was shown.
+    """
+    word, _, shown = action.partition(":")
+    if word in {"approve", "deny"} and run.stage is Stage.APPROVAL and shown == run.approvals[0].digest:
+        return word == "approve"
+    if word.isdecimal() and run.stage is Stage.QUESTION:
+        question = run.questions[0].question
+        if shown == question.question_id and int(word) < len(question.options):
+            return question.options[int(word)]
+    return None
 
 
 def _question(run: RunView) -> Notice:
     question = run.questions[0].question
     actions = tuple(
-        (f"option:{index}", one_line(option)) for index, option in enumerate(question.options[:_OPTIONS])
+        (f"{index}:{question.question_id}", one_line(option))
+        for index, option in enumerate(question.options[:_OPTIONS])
     )
     if len(question.options) > _OPTIONS:
         actions = ()
@@ -79,7 +80,8 @@ def _approval(run: RunView, approval: Approval) -> Notice:
         f"{call.tool} {json.dumps(call.arguments, ensure_ascii=False)}" for call in approval.calls
     )
     shown = one_line(calls) if len(calls) <= _BODY else "Open the window to see the arguments."
-    actions = (("deny", "Deny"), ("approve", "Approve")) if len(calls) <= _BODY else (("deny", "Deny"),)
+    deny, approve = (f"deny:{approval.digest}", "Deny"), (f"approve:{approval.digest}", "Approve")
+    actions = (deny, approve) if len(calls) <= _BODY else (deny,)
     tools = ", ".join(call.tool for call in approval.calls)
     return Notice(run.key, _cut(f"Allow {tools}?", _SUMMARY), shown, actions, urgent=True)
 

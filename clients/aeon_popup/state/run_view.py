@@ -104,6 +104,16 @@ class RunView:
         return self.stage in {Stage.QUESTION, Stage.APPROVAL, Stage.DECISION}
 
     @property
+    def subject(self) -> str:
+        """Names the approval, the question or the step about which a person decides now; "" if there is none."""
+        if self.approvals:
+            return self.approvals[0].approval_id
+        if self.questions:
+            return self.questions[0].question.question_id
+        step = self.unknown_step
+        return step.step_id if step else ""
+
+    @property
     def over_count(self) -> int:
         """The number of steps that have ended."""
         return sum(line.state in _OVER for line in self.steps.lines)

@@ -11,7 +11,7 @@ from aeon_popup.state import wording
 from aeon_popup.state.run_view import RunView
 from aeon_popup.state.session import Link, SessionView
 from aeon_popup.ui.answer import AnswerText, Changes
-from aeon_popup.ui.cards import AnyCard, card_of, subject_of
+from aeon_popup.ui.cards import AnyCard, card_of, identity_of
 from aeon_popup.ui.commands import Command, Offer, offered
 from aeon_popup.ui.history import HistoryList
 from aeon_popup.ui.plan import PlanList
@@ -124,12 +124,11 @@ class Body(QScrollArea):
 
     def _draw_card(self, view: SessionView, run: RunView | None) -> None:
         away = view.link is Link.DOWN
-        subject = (run.key, subject_of(run)) if run is not None and not away else ("", "")
+        subject = (run.key, identity_of(run)) if run is not None and not away else ("", "")
         if subject != self._subject:
             self._replace_card(subject, run)
         if self.card is not None and run is not None:
-            sent = bool({subject[1], subject[1].rpartition("/")[2]} & run.sent)
-            self.card.show_state(sent=sent, note=run.note)
+            self.card.show_state(sent=run.subject in run.sent, note=run.note)
 
     def _replace_card(self, subject: tuple[str, str], run: RunView | None) -> None:
         before, self._subject = self.card, subject

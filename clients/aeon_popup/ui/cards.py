@@ -237,16 +237,11 @@ def card_of(run: RunView, actions: Actions) -> AnyCard | None:
     return DecisionCard(run, actions) if run.needs_person else None
 
 
-def subject_of(run: RunView) -> str:
-    """Identifies the card that a run needs; "" if it needs none."""
-    if run.ended:
-        return ""
-    if run.approvals:
-        return run.approvals[0].approval_id
-    if run.questions:
-        return f"{run.questions[0].run_id}/{run.questions[0].question.question_id}"
-    step = run.unknown_step
-    return f"decision/{step.step_id if step else ''}" if run.needs_person else ""
+def identity_of(run: RunView) -> str:
+    """Identifies the card that a run needs, with everything that the user decides about; "" if it needs none."""
+    if run.approvals and not run.ended:
+        return f"{run.subject}/{run.approvals[0].digest}"
+    return f"{run.stage}/{run.subject}" if run.needs_person else ""
 
 
 def value_of(question: Question, text: str) -> object:

@@ -101,8 +101,8 @@ def test_a_hidden_run_is_notified_and_answered_from_there(world: World) -> None:
     """A question of a hidden run is a notification, whose option answers it; opening the window closes it."""
     world.has(sent(), ASKED)
     (notice,) = world.notices
-    assert notice.actions == (("option:0", "red"), ("option:1", "blue"))
-    world.controller.reply(KEY, "option:1")
+    assert notice.actions == (("0:s1.1", "red"), ("1:s1.1", "blue"))
+    world.controller.reply(KEY, "1:s1.1")
     assert world.daemon.of("answer") == [(KEY, RUN, "s1.1", "blue")]
     world.controller.reply(KEY, "default")
     assert len(world.screen.of("appear")) == 1
@@ -122,7 +122,7 @@ def test_an_approval_is_decided_from_its_notification(world: World) -> None:
     world.controller.view = states()["approval"]
     run = world.view.shown
     assert run is not None
-    world.controller.reply(KEY, "deny")
+    world.controller.reply(KEY, "deny:digest")
     assert world.daemon.of("decide") == [(KEY, run.approvals[0], False)]
 
 

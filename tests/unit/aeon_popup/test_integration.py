@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from aeon_popup import integration
-from aeon_popup.background.bus import ACTIONS
-from aeon_popup.toggle import BUS_NAME
+from aeon_popup.toggle import ACTIONS, BUS_NAME
 
 PROGRAM = "/opt/my tools/aeon-popup"
 

@@ -1,5 +1,6 @@
 """The popup's connection to the daemon, against a scripted daemon on a real socket."""
 
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import anyio
 import anyio.abc
+import anyio.to_thread
 import pytest
 
 from aeon_popup.background.link import Link
@@ -153,3 +155,28 @@ async def test_the_history_has_the_runs_of_the_daemon(served: tuple[ScriptedDaem
         window.link.list_history()
         await window.until(lambda view: bool(view.history))
         assert [run.run_id for run in window.view.history] == [window.view.runs[0].run_id]
+
+
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [(0, "No daemon is listening"), (5, "systemctl --user start aeond.service: no such unit")],
+)
+async def test_the_daemon_is_started_by_systemd(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, problem: str
+) -> None:
+    """Starting the daemon asks the user's systemd for its unit; a failure is shown with the reason that systemd gives."""
+    calls = tmp_path / "calls"
+    os.mkfifo(calls)
+    program = tmp_path / "systemctl"
+    program.write_text(
+        f'#!/bin/sh\necho "$@" > {calls}\n[ {code} = 0 ] || echo no such unit >&2\nexit {code}\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    async with opened(tmp_path / "none.sock") as window:
+        window.link.look(visible=True)
+        await window.until(lambda view: view.stage is Stage.UNAVAILABLE)
+        window.link.start_daemon()
+        with anyio.fail_after(60):
+            assert await anyio.to_thread.run_sync(calls.read_text) == "--user start aeond.service\n"
+        await window.until(lambda view: problem in view.problem)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from aeon_popup.state.happenings import Approval, ToolCall
-from aeon_popup.state.notices import notice_of, option_of
+from aeon_popup.state.notices import choice_of, notice_of
 from aeon_popup.state.run_view import RunView
 from aeon_popup.state.session import SessionView
 from tests.support.popup_states import states
@@ -19,9 +19,9 @@ def run_of(view: SessionView) -> RunView:
 @pytest.mark.parametrize(
     ("name", "summary", "actions"),
     [
-        ("choice", "Which airport do you want to leave from?", ["option:0", "option:1"]),
+        ("choice", "Which airport do you want to leave from?", ["0:s3.1", "1:s3.1"]),
         ("question", "Which airport do you want to leave from?", []),
-        ("approval", "Allow mail.send?", ["deny", "approve"]),
+        ("approval", "Allow mail.send?", ["deny:digest", "approve:digest"]),
         ("decision", "Needs your decision", []),
         ("done", "Done: Plan my trip", []),
         ("failed", "Failed: Plan my trip", []),
@@ -53,10 +53,22 @@ def test_long_arguments_cannot_be_approved_in_a_notification() -> None:
 
     notice = notice_of(None, replace(run, approvals=(long,)))
     assert notice is not None
-    assert [action for action, _ in notice.actions] == ["deny"]
+    assert [action for action, _ in notice.actions] == ["deny:digest"]
 
 
-@pytest.mark.parametrize(("action", "index"), [("option:2", 2), ("option:x", -1), ("deny", -1), ("", -1)])
-def test_an_action_names_its_option(action: str, index: int) -> None:
-    """The action of a notification leads back to the option of the question."""
-    assert option_of(action) == index
+@pytest.mark.parametrize(
+    ("name", "action", "choice"),
+    [
+        ("choice", "1:s3.1", "Heathrow"),
+        ("choice", "2:s3.1", None),
+        ("choice", "1:s9.1", None),
+        ("choice", "default", None),
+        ("approval", "approve:digest", True),
+        ("approval", "deny:digest", False),
+        ("approval", "approve:another", None),
+        ("done", "approve:digest", None),
+    ],
+)
+def test_an_action_counts_only_for_what_was_shown(name: str, action: str, choice: object) -> None:
+    """An action decides about the question or the exact calls of its notification, and about nothing that came later."""
+    assert choice_of(action, run_of(states()[name])) == choice

@@ -55,8 +55,8 @@ def command_line() -> "argparse.ArgumentParser":
 def main(arguments: list[str] | None = None) -> int:
     """Runs the program and returns its exit code: 0, 1 after an error, 2 for wrong arguments."""
     words = sys.argv[1:] if arguments is None else arguments
-    if len(words) == 1 and words[0].removeprefix("--") in ACTIONS:
-        return _send(words[0].removeprefix("--"))
+    if len(words) == 1 and words[0].startswith("--") and words[0][2:] in ACTIONS:
+        return _send(words[0][2:])
     from aeon_popup.hotkey import chord
 
     parser = command_line()

@@ -40,7 +40,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
 
 
 def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
-    """The wheel has the daemon, the client library and the command line, with their types."""
+    """The wheel has the daemon, the client library, the command line and the window, with their types."""
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     tops = {name.partition("/")[0] for name in names}
@@ -50,7 +50,7 @@ def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
         "aeon_cli",
         "aeon_popup",
     }
-    assert {"aeond/py.typed", "aeond_client/py.typed", "aeon_cli/py.typed"} <= names
+    assert {f"{top}/py.typed" for top in ("aeond", "aeond_client", "aeon_cli", "aeon_popup")} <= names
 
 
 def test_clients_install_without_the_daemon(fresh: Path) -> None:
@@ -79,4 +79,14 @@ def test_the_daemon_says_what_it_lacks(fresh: Path) -> None:
     )
     assert outcome.returncode != 0
     assert "pip install '.[daemon]'" in outcome.stderr
+    assert "Traceback" not in outcome.stderr
+
+
+def test_the_window_says_what_it_lacks(fresh: Path) -> None:
+    """Where the extra is not installed, `aeon-popup` names it and starts nothing."""
+    outcome = subprocess.run(
+        [fresh.with_name("aeon-popup")], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert outcome.returncode == 1
+    assert "pip install '.[popup]'" in outcome.stderr
     assert "Traceback" not in outcome.stderr

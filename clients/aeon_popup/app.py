@@ -95,6 +95,9 @@ def run(options: Options) -> int:
 
     def act(action: str) -> None:
         match action:
+            case "ready":
+                if options.show:
+                    popup.appear()
             case "quit":
                 app.quit()
             case "yield":
@@ -115,8 +118,6 @@ def run(options: Options) -> int:
     worker.start()
     link.start()
     desktop.start()
-    if options.show:
-        popup.appear()
     code = app.exec()
     worker.stop()
     if ended:

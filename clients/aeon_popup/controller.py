@@ -67,11 +67,11 @@ class Controller:
             self._note(happening)
         if self.screen is not None:
             self.screen.show_view(self.view)
-        if not self._visible:
-            for run in self.view.runs:
-                notice = notice_of(before.run(run.key), run)
-                if notice is not None:
-                    self._notify(notice)
+        for run in self.view.runs:
+            seen = self._visible and run.key == self.view.shown_key
+            notice = None if seen else notice_of(before.run(run.key), run)
+            if notice is not None:
+                self._notify(notice)
 
     def _note(self, happening: Happening) -> None:
         match happening:

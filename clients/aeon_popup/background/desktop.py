@@ -18,7 +18,8 @@ from aeon_popup.trace import Trace
 
 class Desktop:
     """Connects in the background. In the worker's thread it calls `act` with actions of the bus and the hotkey, `reply`
-    with the key of a run and the action of its notification, and `armed` with a description of the hotkey.
+    with the key of a run and the action of its notification, and `armed` with a description of the hotkey. The first
+    action is `ready`, or `yield` if another instance is running.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Desktop:
         if not alone:
             self._act("yield")
             return
+        self._act("ready")
         if self._bus.connection is not None:
             self._notifier = Notifier(self._bus.connection, self._reply)
             await self._notifier.start()

@@ -11,7 +11,7 @@ from aeon_popup.state.notices import Notice
 from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import SessionView
 from aeon_popup.trace import Trace
-from aeond_client.events import InputRequested, RunEnded, StepStarted
+from aeond_client.events import InputAnswered, InputRequested, RunEnded, StepStarted
 from aeond_client.judgements import Question
 from aeond_client.runs import Problem, Resolution, RunState
 from tests.support.popup_states import KEY, RUN, STEPS, TEXT, planned, received, sent, states
@@ -111,10 +111,14 @@ def test_a_hidden_run_is_notified_and_answered_from_there(world: World) -> None:
 
 
 def test_a_visible_run_is_not_notified(world: World) -> None:
-    """While the window is visible there are no notifications."""
+    """The run that the visible window shows is not notified; another one that needs a person is."""
     world.controller.visible()
     world.has(sent(), ASKED)
     assert world.notices == []
+    world.controller.start_new()
+    more = (InputAnswered("s1.1", "red"), InputRequested(Question("s1.2", "s1", "And then?")))
+    world.has(received(*more, first=len(ASKED) + 1))
+    assert [notice.summary for notice in world.notices] == ["And then?"]
 
 
 def test_an_approval_is_decided_from_its_notification(world: World) -> None:

@@ -77,6 +77,8 @@ class Controller:
         match happening:
             case happenings.Received(event=event):
                 self._trace("event", seq=event.seq, run=event.run_id, kind=type(event.kind).__name__)
+            case happenings.CallFailed(message=message):
+                self._trace("failed", message=message)
             case happenings.Undone() | happenings.Refused() | happenings.HistoryListed():
                 name = type(happening).__name__.removesuffix("Listed").lower()
                 self._trace(name)

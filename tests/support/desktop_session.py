@@ -187,7 +187,8 @@ class Popup:
     def _read(self, seconds: float, name: str) -> None:
         ready, _, _ = select.select([self._reader], [], [], seconds)
         if not ready:
-            recent = "\n".join(map(str, self.entries[-20:]))
+            said = [entry for entry in self.entries if entry["what"] not in {"painted", "late"}]
+            recent = "\n".join(map(str, said[-20:]))
             raise AssertionError(f"no {name} in the trace:\n{recent}\n{self.log}")
         data = self._rest + os.read(self._reader, 65_536)
         *lines, self._rest = data.split(b"\n")

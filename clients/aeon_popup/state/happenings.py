@@ -103,7 +103,7 @@ class LinkDown:
 
 @dataclass(frozen=True, slots=True)
 class CallFailed:
-    """A call about a run failed, such as a cancellation or an answer."""
+    """A call failed, such as a cancellation or an answer; `key` is "" if it was not about a run."""
 
     key: str
     message: str

@@ -116,6 +116,8 @@ def after(view: SessionView, happening: Happening) -> SessionView:
 
 def _replied(view: SessionView, happening: CallFailed | Sent | StopAsked | Undone) -> SessionView:
     match happening:
+        case CallFailed(key="", message=message):
+            return replace(view, problem=message)
         case CallFailed(key=key, message=message):
             return _changed(
                 view, key, lambda run: replace(run, note=message, sent=frozenset(), stopping=False)

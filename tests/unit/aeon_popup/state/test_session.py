@@ -142,6 +142,11 @@ def test_a_reply_on_its_way_is_forgotten_when_it_failed() -> None:
     assert (run.sent, run.note) == (frozenset(), "too late")
 
 
+def test_a_failed_look_at_the_history_is_explained() -> None:
+    """The reason why a call failed that is about no run is shown with the prompt."""
+    assert after(SessionView(), happenings.CallFailed("", "no reply")).problem == "no reply"
+
+
 def test_a_state_is_never_changed_in_place() -> None:
     """A happening leads to a new state and leaves the old one as it was."""
     view = SessionView()

@@ -56,7 +56,7 @@ def test_escape_leaks_no_key_and_returns_the_focus(lonely: Popup) -> None:
 
 
 def test_a_taken_hotkey_is_reported(lonely: Popup, tmp_path: Path) -> None:
-    """A second program that wants the same key says so and works without a hotkey."""
+    """A second program that asks for the same key says so and works without a hotkey."""
     bus = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"}
     with Popup(lonely.session, tmp_path / "none.sock", **bus) as second:
         armed = second.wait_for("armed")

@@ -119,7 +119,7 @@ class Portal(BusService):
     """A strict portal for global shortcuts.
 
     It refuses a call of an unregistered program, options of the wrong type, a second binding in a session and a
-    session that it does not know, as xdg-desktop-portal does. Version 1 has the shortcuts in CreateSession.
+    session that it did not create, as xdg-desktop-portal does. Version 1 has the shortcuts in CreateSession.
     """
 
     name = "org.freedesktop.portal.Desktop"

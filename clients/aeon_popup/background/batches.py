@@ -33,7 +33,7 @@ class Batches:
         self._plan()
 
     async def has_room(self) -> None:
-        """Returns once the user interface is fewer than `MOST_WAITING` happenings behind."""
+        """Returns once fewer than `MOST_WAITING` happenings wait for the user interface."""
         await self._room.wait()
 
     def taken(self) -> None:

@@ -1,4 +1,4 @@
-"""The worker thread: an asyncio event loop for gRPC and D-Bus beside the loop of Qt."""
+"""The worker thread: an asyncio event loop for gRPC and D-Bus, separate from Qt's loop."""
 
 import asyncio
 import threading

@@ -171,8 +171,8 @@ class Seat:
         self._escape = keycodes_of(self._connection, _ESCAPE_KEYSYM)
 
     def activate(self, window: int) -> None:
-        """Asks the window manager for the focus, then moves it away and to the window: Qt misses that a window has
-        the focus if it was hidden a few milliseconds before. Errors are ignored: the window may not be mapped yet.
+        """Asks the window manager for the focus, then moves it away and to the window: Qt does not notice the focus of a
+        window that was hidden a few milliseconds before. Errors are ignored: the window may not be mapped yet.
         """
         types: Any = xcffib.xproto
         data = types.ClientMessageData.synthetic([_FROM_USER, 0, 0, 0, 0], "5I")

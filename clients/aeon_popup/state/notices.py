@@ -50,8 +50,8 @@ def notice_of(before: RunView | None, after: RunView) -> Notice | None:
 
 
 def choice_of(action: str, run: RunView) -> bool | str | None:
-    """The decision about an approval, or the answer to a question, for which an action of a notification stands. None for
-    any other action, and if the run waits for something else by now: a person decides only about what was shown.
+    """The decision about an approval, or the answer to a question, that an action of a notification means. None for any
+    other action, and if the run waits for something else by now: a person decides only about what was shown.
     """
     word, _, shown = action.partition(":")
     if word in {"approve", "deny"} and run.stage is Stage.APPROVAL and shown == run.approvals[0].digest:

@@ -1,4 +1,4 @@
-"""Small marks beside steps and runs: each state has a shape of its own as well as a colour."""
+"""Small marks of steps and runs: each state has a shape of its own as well as a colour."""
 
 import math
 from enum import StrEnum

@@ -95,7 +95,7 @@ class Window(QWidget):
             self._trace("focused")
             return
         if QGuiApplication.focusWindow() is self.windowHandle() and attempts < _FOCUS_ATTEMPTS:
-            # Shown again before the display had reported the loss of focus, Qt has the focus and does not know it.
+            # Shown again before the display had reported the loss of focus, Qt has the focus without reporting the window as active.
             QApplication.setActiveWindow(self)
         self.raise_()
         self.activateWindow()

@@ -18,7 +18,7 @@ from tests.support.popup_states import KEY, RUN, STEPS, TEXT, planned, received,
 
 
 class Noted:
-    """Stands for daemon and window: notes each call."""
+    """Replaces daemon and window: notes each call."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []

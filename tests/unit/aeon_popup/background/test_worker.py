@@ -11,7 +11,7 @@ SECONDS = 20.0
 
 
 def test_tasks_run_in_one_other_thread_and_end_with_it() -> None:
-    """A task runs beside the caller's thread, and stopping the worker cancels it."""
+    """A task runs in another thread than its caller's, and stopping the worker cancels it."""
     ended, names = threading.Event(), []
     started = threading.Event()
     worker = Worker(lambda error: None)

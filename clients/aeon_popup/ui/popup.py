@@ -216,11 +216,6 @@ class Popup(Window):
             event.accept()
         return super().eventFilter(watched, event)
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() is QEvent.Type.ActivationChange and self.isActiveWindow():
-            self._trace("focused")
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not self._key(event):
             super().keyPressEvent(event)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from aeon_popup.trace import Trace
 from aeon_popup.ui.theme import RADIUS, SHADOW, TOP, WIDTH, Palette
 
-_FOCUS_ATTEMPTS = 10
+_FOCUS_ATTEMPTS = 40
 _FOCUS_MS = 50
 
 
@@ -87,7 +87,7 @@ class Window(QWidget):
 
     def take_focus(self, attempts: int = _FOCUS_ATTEMPTS) -> None:
         """Raises the window and asks for the focus. A window manager that is still busy with the last time the
-        window was hidden ignores the request, so it is repeated.
+        window was hidden ignores the request, so it is repeated until the window has been active once.
         """
         if not self.isVisible():
             return
@@ -95,7 +95,8 @@ class Window(QWidget):
             self._trace("focused")
             return
         if QGuiApplication.focusWindow() is self.windowHandle() and attempts < _FOCUS_ATTEMPTS:
-            # Shown again before the display had reported the loss of focus, Qt has the focus without reporting the window as active.
+            # If the window is shown again before the display has reported the loss of focus, Qt keeps the focus but does
+            # not report the window as active.
             QApplication.setActiveWindow(self)
         self.raise_()
         self.activateWindow()

@@ -1,5 +1,6 @@
 """The window without content: shape, shadow, place on the screen, and focus."""
 
+import warnings
 from typing import Protocol
 
 from PySide6.QtCore import QRect, QRectF, Qt, QTimer
@@ -96,8 +97,10 @@ class Window(QWidget):
             return
         if QGuiApplication.focusWindow() is self.windowHandle() and attempts < _FOCUS_ATTEMPTS:
             # If the window is shown again before the display has reported the loss of focus, Qt keeps the focus but does
-            # not report the window as active.
-            QApplication.setActiveWindow(self)
+            # not report the window as active. Only this deprecated method corrects that.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)
+                QApplication.setActiveWindow(self)
         self.raise_()
         self.activateWindow()
         if attempts < _FOCUS_ATTEMPTS:

@@ -98,7 +98,7 @@ class Controller:
         self._daemon.look(visible=False)
 
     def draft(self, text: str) -> None:
-        self.view = after(self.view, happenings.Drafted(text))
+        self.apply([happenings.Drafted(text)])
 
     def follow_up(self, text: str) -> None:
         run = self.view.shown

@@ -116,6 +116,8 @@ class Window(QWidget):
             if self._shadow is None or self._shadow.deviceIndependentSize().toSize() != self.size():
                 self._shadow = _shadow_of(self.width(), self.height(), self.devicePixelRatio(), p)
             painter.drawPixmap(0, 0, self._shadow)
+        else:
+            painter.fillRect(self.rect(), QColor(p.bg))
         panel = QRectF(self.rect()).adjusted(self.margin, self.margin, -self.margin, -self.margin)
         painter.setPen(QPen(QColor(p.line), 1))
         painter.setBrush(QColor(p.bg))

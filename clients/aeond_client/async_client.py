@@ -100,10 +100,7 @@ class AsyncClient:
     async def run(
         self, text: str, options: RunOptions | None = None, *, patience_seconds: float = PATIENCE_SECONDS
     ) -> Answer:
-        """Creates a run, waits for its end and returns its answer.
-
-        Raises NoAnswerError if it ends without one, or waits for a person.
-        """
+        """Creates a run and returns its answer; NoAnswerError if it ends without one, or waits for a person."""
         run = await self.create_run(text, options)
         wanted = run.run_id
         async with self.watch(wanted, children=True, patience_seconds=patience_seconds) as events:
@@ -195,10 +192,7 @@ class AsyncClient:
         on_outage: OutageListener = unheard,
     ) -> AsyncWatch:
         """The events after `after_seq`, past and future; with `children` also those of all runs below. See
-        AsyncWatch.
-
-        `patience_seconds` limits the wait for a lost daemon; `on_outage` is called for each attempt to
-        reconnect.
+        AsyncWatch. `patience_seconds` limits the wait for a lost daemon; `on_outage` hears of each new attempt.
         """
         follower = Follower(
             run_id,
@@ -257,9 +251,7 @@ class AsyncClient:
         workspace: str = "",
         timeout_seconds: float = 120.0,
     ) -> ToolResult:
-        """Calls a tool under the usual checks. A failing tool is a result; the call is never retried
-        automatically.
-        """
+        """Calls a tool under the usual checks. A failing tool is a result; no call is repeated by itself."""
         return await self._make(other_calls.call_tool(name, arguments or {}, workspace, timeout_seconds))
 
     async def write_memory(self, key: str, value: Any, *, uid: int | None = None) -> None:
@@ -309,9 +301,7 @@ class AsyncClient:
         return await self._list(other_calls.list_models(), limit)
 
     async def load_model(self, name: str = "") -> Engine:
-        """Chooses the model for requests that name none ("": the default), starts loading it and returns
-        immediately.
-        """
+        """Chooses the model for requests that name none ("": the default), and starts loading it."""
         return await self._make(other_calls.load_model(name))
 
     async def unload_model(self) -> Engine:
@@ -319,9 +309,7 @@ class AsyncClient:
         return await self._make(other_calls.unload_model())
 
     async def sleep_model(self) -> Engine:
-        """Like `unload_model`, but keeps the process if sleeping frees memory: its state is then `asleep`,
-        otherwise `cold`.
-        """
+        """Like `unload_model`, but keeps the process (`asleep`) where sleeping frees memory."""
         return await self._make(other_calls.sleep_model())
 
     async def wake_model(self) -> Engine:

@@ -20,15 +20,7 @@ from aeond.domain.llm import (
 from aeond.domain.plans.approvals import ApprovalAnswer
 from aeond.domain.plans.plan import Plan
 from aeond.domain.policy import (
-    CallFacts,
-    DecidedCall,
-    Decision,
     Effect,
-    PolicyDescription,
-    PolicyReplay,
-    PolicyRule,
-    ReplayedDecision,
-    Verdict,
 )
 from aeond.domain.runs.budgets import Budget, BudgetRequest
 from aeond.domain.runs.events import (
@@ -54,6 +46,7 @@ from aeond.service.runs.admission import Admission
 from aeond.state_machine.fold import fold
 from tests.support.counts import Count
 from tests.support.doubles import ManualClock
+from tests.support.fixed_policy import FixedPolicy
 from tests.support.in_memory_sessions import InMemorySessions
 from tests.support.service_world import NumberedIds
 from tests.support.sessions import ScriptedContexts, sessions_in_memory
@@ -365,30 +358,6 @@ class FixedDaemon:
         if self.config_mistake:
             raise InvalidInputError(self.config_mistake, reason="CONFIG_INVALID")
         return self.changes
-
-
-@dataclass
-class FixedPolicy:
-    """A policy that allows everything, and has decided nothing yet."""
-
-    replayed: list[tuple[str, str]] = field(default_factory=list)
-
-    async def in_force(self) -> PolicyDescription:
-        rule = PolicyRule("all", Verdict.ALLOW, {"tools": ["*"]}, "it is a test")
-        return PolicyDescription("fixed-1", "ask", "", (rule,))
-
-    async def test(self, call: ToolCall, workspace: str, taint: tuple[str, ...], owner: Owner) -> DecidedCall:
-        facts = CallFacts(
-            call.tool, Effect.READ, call.arguments, taint=taint, uid=owner.uid, workspace=workspace
-        )
-        return DecidedCall(facts, Decision(Verdict.ALLOW, "all", "it is a test", "fixed-1"))
-
-    async def replay(self, run_id: str, text: str, caller: Caller) -> PolicyReplay:
-        self.replayed.append((run_id, text))
-        decided = Decision(Verdict.DENY, "none", "it is a test", "fixed-2")
-        before = Decision(Verdict.ALLOW, "all", "it is a test", "fixed-1")
-        one = ReplayedDecision("s1", "echo", {"text": "a"}, before, decided, facts_recorded=True)
-        return PolicyReplay((one,), "fixed-2")
 
 
 @dataclass

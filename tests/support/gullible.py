@@ -140,6 +140,9 @@ class Refusing(NoApprover):
         return ToolResult(False, error="the user said no", reason="APPROVAL_DENIED")
 
 
+OWNER = Owner(1000, 1)
+
+
 @dataclass
 class GullibleWorld:
     """A workspace, a memory and tools for the runs of a gullible model, one after the other."""
@@ -149,7 +152,7 @@ class GullibleWorld:
     trust: Trust = field(default_factory=Trust)
     foreign: Sequence[Tool] = ()
     approver: Approver = field(default_factory=Refusing)
-    memory: InMemoryMemory = field(default_factory=InMemoryMemory)
+    memory: InMemoryMemory = field(default_factory=lambda: InMemoryMemory(OWNER.uid))
     journal: InMemoryJournal = field(default_factory=InMemoryJournal)
     runs: int = 0
 
@@ -163,7 +166,7 @@ class GullibleWorld:
         of tools tell it."""
         ports = self._ports([*self._told_by_descriptions(), *asked])
         self.runs += 1
-        request = RunRequest("do it", workspace=str(self.workspace), owner=Owner(1000, 1))
+        request = RunRequest("do it", workspace=str(self.workspace), owner=OWNER)
         created = e.Event(f"run-{self.runs}", 1, 1.0, 0.0, e.RunCreated(request, Budget(), taint=taint))
         await self.journal.append([created])
         with anyio.fail_after(DEADLINE_SECONDS):

@@ -202,7 +202,6 @@ async def composed(
             )
         )
         children = RunChildren(journal=journal, feed=feed, folding=folding, scheduler=scheduler, clock=clock)
-
         replays = Replays(journal, decide, fold)
         owners = RunOwners(journal)
         runs = Runs(

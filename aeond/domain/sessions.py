@@ -87,7 +87,8 @@ class SessionPast:
 class SessionContext:
     """The session part of a prompt. `tokens` is the size of `text` by the model's own tokenizer, at most
     `max_tokens`. `kept` are lines quoted from exchanges that are no longer included in full, `standing` the
-    user's statements in `text` that apply to later requests, `taint` the untrusted sources of `text`. The counts are of exchanges (a request and its
+    user's latest statements, verbatim, `taint` the untrusted sources of `text`. The counts are of exchanges (a request
+    and its
     answer).
     """
 

@@ -301,7 +301,7 @@ class ReferencesResolved:
     note: str = ""
     """What was rewritten, or why a possible reference was not. Empty: nothing to report."""
     standing: tuple[str, ...] = ()
-    """Earlier statements of the user in the session that still apply, verbatim."""
+    """The user's latest earlier statements in the session, verbatim."""
     used: Amounts = field(default_factory=Amounts)
     """The amounts used."""
     taint: tuple[str, ...] = ()

@@ -54,9 +54,9 @@ async def judge_references(subject: Subject, terms: Terms, on_verdict: OnVerdict
 async def resolved(llm: CountedModel, case: Case) -> Verdict:
     """What the resolver makes of one case."""
     began = time.monotonic()
-    telling = SessionContextBuilder(ScriptedHistory(SessionPast(messages=talk(*case.talk))), llm, 1_000)
+    contexts = SessionContextBuilder(ScriptedHistory(SessionPast(messages=talk(*case.talk))), llm, 1_000)
     run = RunSnapshot("r", request=RunRequest(case.says, session_id="s"))
-    rewrite = (await ModelReferences(llm, telling).resolve(run, Grant(JUDGING))).value
+    rewrite = (await ModelReferences(llm, contexts).resolve(run, Grant(JUDGING))).value
     note = f"  [{rewrite.note}]" if rewrite.note else ""
     effort = replace(llm.effort, seconds=time.monotonic() - began)
     return Verdict(case.says, case.group, f"{rewrite.text}{note}", case.missed(rewrite.text), effort=effort)

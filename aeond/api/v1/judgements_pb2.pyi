@@ -406,7 +406,7 @@ class ReferencesResolved(_message.Message):
 
     @_builtins.property
     def standing(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Earlier statements of the user in the session that still apply, verbatim."""
+        """The user's latest earlier statements in the session, verbatim."""
 
     @_builtins.property
     def taint(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:

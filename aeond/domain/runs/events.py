@@ -71,8 +71,9 @@ class OperationStarted:
 @frozen
 class ReferencesResolved:
     """The request with its references to the session resolved. `context` is the session part of later
-    prompts, `note` explains what was rewritten or why nothing was, `standing` holds earlier statements of the
-    user that still apply. `taint` names the untrusted sources that the session has read.
+    prompts, `note` explains what was rewritten or why nothing was, `standing` holds the user's latest
+    earlier statements in the session, verbatim, for prompts without `context`. `taint` names the untrusted
+    sources that the session has read.
     """
 
     original: str

@@ -174,7 +174,7 @@ class RunSnapshot:
     `seq` is the number of the last event folded (0: none). `operation` is the reservation of an Operation in
     flight. `elapsed_seconds` is working time, summed over all daemon processes. `bound` is the maximum to
     which the budget may be adjusted. `resolved_text` is the request with its references resolved (None: not
-    yet), `context` the session part of prompts, and `standing` the user's statements in it that still apply.
+    yet), `context` the session part of prompts, and `standing` the user's latest statements in the session.
     `evaluation` is of the current plan or pass. `refinements` counts the refinements of each fragment,
     `refinement_count` all of them. `effects` are the changes made by its steps and child runs, in the order of
     the journal, `grants` the approvals given so far. `taint` names the untrusted sources that the run has read; it

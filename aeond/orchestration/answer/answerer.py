@@ -21,7 +21,7 @@ from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.context.shortening import shorten
 from aeond.orchestration.execution.readiness import context_length, context_of, primary_value
 from aeond.orchestration.planning.step_graph import final_step
-from aeond.orchestration.prompts.run_prompts import answer_messages, with_standing
+from aeond.orchestration.prompts.run_prompts import answer_messages, with_earlier
 from aeond.ports import LLMAdapter, TextSink
 
 MAX_ANSWER_TOKENS: Final = 512
@@ -62,7 +62,7 @@ class StepAnswerer:
             or grant.left.llm_calls < 1
         ):
             return given
-        return _told(await self._synthesize(snapshot, given, grant, on_text), snapshot, grant)
+        return _with_expiry(await self._synthesize(snapshot, given, grant, on_text), snapshot, grant)
 
     async def _synthesize(
         self, snapshot: RunSnapshot, given: Answer, grant: Grant, on_text: TextSink
@@ -71,7 +71,7 @@ class StepAnswerer:
 
         def build(result_chars: int) -> tuple[Message, ...]:
             results = context_of(given.step_ids, snapshot, result_chars)
-            return answer_messages(with_standing(snapshot), results, missing, snapshot.request.instructions)
+            return answer_messages(with_earlier(snapshot), results, missing, snapshot.request.instructions)
 
         available = min(context_length(given.step_ids, snapshot), MAX_RESULT_CHARS)
         room = min(grant.left.tokens, self._llm.capabilities.context_length) - USEFUL_TOKENS
@@ -217,7 +217,7 @@ def _without_model(given: Answer, problem: Problem | None) -> Answer:
     return replace(given, notes=(*given.notes, note), budget_exhausted=spent)
 
 
-def _told(answer: Answer, snapshot: RunSnapshot, grant: Grant) -> Answer:
+def _with_expiry(answer: Answer, snapshot: RunSnapshot, grant: Grant) -> Answer:
     """The answer, with what ran out where that kept a model from writing it."""
     lack = lacking(snapshot.ledger.left + grant.left, ANSWERING) if answer.budget_exhausted else ""
     expiry = expiry_of(replace(snapshot, exhausted=lack))

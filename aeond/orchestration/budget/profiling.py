@@ -28,7 +28,7 @@ class AdaptiveDepth:
         messages = profile_messages(snapshot.text, self._preamble.messages(snapshot))
         said = await self._model.ask(messages, PROFILE_SCHEMA, MAX_PROFILE_TOKENS, grant, PROFILE_SECONDS)
         if not said.ok:
-            problem = said.problem or Problem("PROFILE_FAILED", "no profile could be told")
+            problem = said.problem or Problem("PROFILE_FAILED", "no profile could be read")
             return failure(problem, DEFAULT_PROFILE)
         return success(read_profile(said.value))
 

@@ -11,16 +11,16 @@ from aeond.domain.sessions import SessionContext
 from aeond.errors import AeondError
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut, problem_of
-from aeond.orchestration.context.coreference_prompts import (
+from aeond.orchestration.context.rewrite_validation import is_quoted, what_is_wrong
+from aeond.orchestration.context.session_context import SessionContextBuilder
+from aeond.orchestration.interfaces import Resolved
+from aeond.orchestration.prompts.coreference_prompts import (
     FOUND,
     MAX_FOUND_CHARS,
     REQUEST,
     rewriting_messages,
     rewriting_schema,
 )
-from aeond.orchestration.context.rewrite_validation import is_quoted, what_is_wrong
-from aeond.orchestration.context.session_context import SessionContextBuilder
-from aeond.orchestration.interfaces import Resolved
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter
 
@@ -40,12 +40,12 @@ class ModelReferences:
     """
 
     llm: LLMAdapter
-    telling: SessionContextBuilder
+    contexts: SessionContextBuilder
 
     async def resolve(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Resolved]:
         said = snapshot.request.text
         try:
-            context = await self.telling.tell(snapshot.request.session_id, snapshot.run_id)
+            context = await self.contexts.build(snapshot.request.session_id, snapshot.run_id)
         except AeondError as error:
             problem = problem_of(error)
             note = f"the session's context is not available ({problem.reason})"

@@ -1,21 +1,21 @@
-"""Sessions that grew long: their oldest exchanges become a digest, whose goal, binding statements and
-open questions are the words that were said."""
+"""Sessions that grew long: their oldest exchanges become a digest, whose goal, statements and open questions are
+quoted."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from aeond.domain.messages import Role
 from aeond.domain.sessions import SessionDigest, SessionPast
 from aeond.frozen import frozen
-from aeond.orchestration.context.constraints import (
-    binding_statements,
+from aeond.orchestration.context.statements import (
+    comparison_key,
     is_question,
     last_question,
     line_of,
     newest,
     sentences,
-    spoken,
+    statements,
     without_repeats,
 )
 
@@ -69,9 +69,9 @@ def extend(digest: SessionDigest, old: Sequence[Exchange], later: Sequence[Excha
     what was open."""
     if not old:
         return digest
-    kept = [*digest.kept, *binding_lines(old)]
+    kept = [*digest.kept, *statements_of(old)]
     questions = [*digest.questions, *_unanswered(old), *_unheard(old, later)]
-    settled = {spoken(e.request) for e in (*old, *later) if e.answer is not None}
+    settled = {comparison_key(e.request) for e in (*old, *later) if e.answer is not None}
     summary = [*digest.summary.splitlines(), *map(_excerpt, old)]
     return replace(
         digest,
@@ -80,17 +80,15 @@ def extend(digest: SessionDigest, old: Sequence[Exchange], later: Sequence[Excha
         goal=digest.goal or line_of(old[0].request),
         kept=newest(without_repeats(kept), MAX_KEPT_CHARS),
         questions=newest(
-            without_repeats(line for line in questions if spoken(line) not in settled), MAX_KEPT_CHARS
+            without_repeats(line for line in questions if comparison_key(line) not in settled), MAX_KEPT_CHARS
         ),
         summary="\n".join(newest(summary, MAX_SUMMARY_CHARS)),
     )
 
 
-def binding_lines(exchanges: Iterable[Exchange]) -> Iterator[str]:
-    """The user's statements in these exchanges that may apply to later requests."""
-    for exchange in exchanges:
-        for text in exchange.by_user:
-            yield from binding_statements(text)
+def statements_of(exchanges: Iterable[Exchange]) -> list[str]:
+    """The user's statements in these exchanges."""
+    return [line for exchange in exchanges for text in exchange.by_user for line in statements(text)]
 
 
 def _unanswered(old: Sequence[Exchange]) -> list[str]:

@@ -7,19 +7,21 @@ from typing import Final
 from aeond.domain.messages import Message, Role
 from aeond.domain.sessions import SessionContext, SessionDigest
 from aeond.frozen import frozen
-from aeond.orchestration.context.constraints import is_standing, newest, without_repeats
-from aeond.orchestration.context.digests import Exchange, binding_lines, exchanges_of, extend
+from aeond.orchestration.context.digests import Exchange, exchanges_of, extend, statements_of
 from aeond.orchestration.context.shortening import shorten
+from aeond.orchestration.context.statements import comparison_key, newest, statements, without_repeats
+from aeond.orchestration.prompts.session_prompts import NO_ANSWER, exchange_text, listed, session_text
 from aeond.ports import LLMAdapter
 from aeond.ports.sessions import SessionHistory
 
 MAX_SHARE: Final = 3  # no more than a third of the model's context is spent on the session
 HOPELESS_CHARS: Final = 16  # a token is hardly ever longer: what has more characters is not worth counting
-# Characters per token of room that a compacted session is given: together about half of it, so that it need
-# not be compacted again soon, and what binds has the rest.
-WHOLE_CHARS: Final = 1.5
-SUMMARY_CHARS: Final = 0.75
-MIN_ANSWER_CHARS: Final = 120
+# Characters per token of room that the parts of a compacted session are given. A token is about four characters:
+# the goal and the exchanges to come have the rest, so that it need not be compacted again soon.
+KEPT_CHARS: Final = 1.5
+WHOLE_CHARS: Final = 1.0
+SUMMARY_CHARS: Final = 0.5
+MIN_TEXT_CHARS: Final = 120
 MAX_STANDING_CHARS: Final = 600
 MAX_ROUNDS: Final = 24
 
@@ -29,16 +31,16 @@ class SessionContextBuilder:
     """The SessionContexts over a SessionHistory and the tokenizer of an LLMAdapter.
 
     A session that fits is included verbatim. Of one that does not, the oldest exchanges become a digest,
-    which is kept with the session: its goal, binding statements and open questions stay verbatim, the rest
-    is summarised. Room is made first in the summary, then in the whole exchanges but for the last, then in
-    its answer, and only then in the statements and questions that are kept, the oldest first.
+    which is kept with the session: its goal, the user's statements and the open questions are quoted, the rest
+    is summarised. Of the statements and of the questions the newest are included. Room is made first in the summary,
+    then in the whole exchanges but for the last, then in its length, and only then in the statements and questions.
     """
 
     history: SessionHistory
     llm: LLMAdapter
     max_tokens: int
 
-    async def tell(self, session_id: str, run_id: str) -> SessionContext:
+    async def build(self, session_id: str, run_id: str) -> SessionContext:
         """The session part of the run's prompts, possibly empty. Errors of the history and the tokenizer propagate."""
         digest, context = await self._compose(session_id, run_id)
         if digest is not None:
@@ -55,30 +57,30 @@ class SessionContextBuilder:
         exchanges = exchanges_of(past)
         if not exchanges and not past.digest.through:
             return None, SessionContext(max_tokens=self._room)
-        told = _Told(past.digest, exchanges)
-        if (tokens := await self._cost(told)) is not None:
-            return None, told.context(tokens, self._room, past.taint)
+        kept_chars = int(self._room * KEPT_CHARS)
+        view = _SessionView(past.digest, exchanges, kept_chars)
+        if (tokens := await self._cost(view)) is not None:
+            return None, view.context(tokens, self._room, past.taint)
         place = _place_of_latest(exchanges, int(self._room * WHOLE_CHARS))
         longer = extend(past.digest, exchanges[:place], exchanges[place:])
         summary = newest(longer.summary.splitlines(), int(self._room * SUMMARY_CHARS))
         longer = replace(longer, summary="\n".join(summary), taint=past.taint)
-        told = _Told(longer, exchanges[place:])
+        shorter: _SessionView | None = _SessionView(longer, exchanges[place:], kept_chars)
         for _ in range(MAX_ROUNDS):
-            if (tokens := await self._cost(told)) is not None:
-                return longer, told.context(tokens, self._room, past.taint)
-            shorter = told.shorter()
             if shorter is None:
                 break
-            told = shorter
+            if (tokens := await self._cost(shorter)) is not None:
+                return longer, shorter.context(tokens, self._room, past.taint)
+            shorter = shorter.shorter()
         return longer, SessionContext(max_tokens=self._room)
 
     @property
     def _room(self) -> int:
         return min(self.max_tokens, self.llm.capabilities.context_length // MAX_SHARE)
 
-    async def _cost(self, told: "_Told") -> int | None:
+    async def _cost(self, view: "_SessionView") -> int | None:
         """What it costs as a prompt, if it fits."""
-        text = told.text
+        text = view.text
         if len(text) > self._room * HOPELESS_CHARS:
             return None
         tokens = await self.llm.count_tokens((Message(Role.USER, text),))
@@ -86,72 +88,66 @@ class SessionContextBuilder:
 
 
 @frozen
-class _Told:
-    """One way to tell a session: what of the digest, how many exchanges, and how much of their answers."""
+class _SessionView:
+    """What is shown of a session: which lines of the digest, how many exchanges, and how much of each text in them."""
 
     digest: SessionDigest
     whole: tuple[Exchange, ...]
+    kept_chars: int
     summary_lines: int = 1_000
     kept_lines: int = 1_000
-    answer_chars: int = 4_000
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        goal = (self.digest.goal,) if self.digest.goal else ()
-        return (*goal, *self._kept, *self._questions)
-
-    @property
-    def standing(self) -> tuple[str, ...]:
-        """What the user said that holds from then on, the newest of it where that is much."""
-        lines = without_repeats(
-            line for line in (*self._kept, *binding_lines(self.whole)) if is_standing(line)
-        )
-        return newest(lines, MAX_STANDING_CHARS)
+    text_chars: int = 4_000
 
     @property
     def text(self) -> str:
-        parts = []
-        if self.digest.through:
-            parts.append(f"The conversation began with this request:\n{self.digest.goal}")
-            if self._kept:
-                parts.append("The user said, and it holds:\n" + _list(self._kept, len(self.digest.kept)))
-            if self._questions:
-                parts.append("Still open:\n" + _list(self._questions, len(self.digest.questions)))
-            if self._summary:
-                parts.append("Then, in short:\n" + "\n".join(self._summary))
-        if self.whole:
-            last = "\n".join(self._spoken(exchange) for exchange in self.whole)
-            parts.append(f"Most recently:\n{last}" if parts else last)
-        return "\n\n".join(parts)
+        kept, questions = self._kept, self._questions
+        return session_text(
+            self.digest.goal,
+            listed(kept, len(self._statements) - len(kept)),
+            listed(questions, len(self.digest.questions) - len(questions)),
+            "\n".join(self._summary),
+            "\n".join(self._exchange(exchange) for exchange in self.whole),
+        )
 
     def context(self, tokens: int, max_tokens: int, taint: tuple[str, ...]) -> SessionContext:
+        goal = (self.digest.goal,) if self.digest.goal else ()
+        said = without_repeats((*self.digest.kept, *statements_of(self.whole)))
         return SessionContext(
             text=self.text,
             tokens=tokens,
             max_tokens=max_tokens,
-            kept=self.kept,
-            standing=self.standing,
+            kept=(*goal, *self._kept, *self._questions),
+            standing=newest(said, MAX_STANDING_CHARS),
             digested_count=self.digest.exchange_count,
             whole_count=len(self.whole),
             taint=taint,
         )
 
-    def shorter(self) -> "_Told | None":
+    def shorter(self) -> "_SessionView | None":
         """The next shorter version; None when nothing more can be dropped."""
         if self._summary:
             return replace(self, summary_lines=len(self._summary) // 2)
         if len(self.whole) > 1:
             return self._digested(len(self.whole) - len(self.whole) // 2)
-        if self.whole and self.answer_chars > MIN_ANSWER_CHARS:
-            return replace(self, answer_chars=self.answer_chars // 2)
-        if self.whole:
-            return self._digested(1)
-        most = max(len(self._kept), len(self._questions))
-        return replace(self, kept_lines=most // 2) if most else None
+        if self.whole and self.text_chars > MIN_TEXT_CHARS:
+            return replace(self, text_chars=self.text_chars // 2)
+        if most := max(len(self._kept), len(self._questions)):
+            return replace(self, kept_lines=most // 2)
+        return self._digested(1) if self.whole else None
+
+    @property
+    def _statements(self) -> tuple[str, ...]:
+        """The user's statements that no other part of the text quotes."""
+        cut = [e for e in self.whole if any(len(text) > self.text_chars for text in e.by_user)]
+        quoted = {
+            comparison_key(line) for text in (self.digest.goal, *self._questions) for line in statements(text)
+        }
+        lines = without_repeats((*self.digest.kept, *statements_of(cut)))
+        return tuple(line for line in lines if comparison_key(line) not in quoted)
 
     @property
     def _kept(self) -> tuple[str, ...]:
-        return _last(self.digest.kept, self.kept_lines)
+        return _last(newest(self._statements, self.kept_chars), self.kept_lines)
 
     @property
     def _questions(self) -> tuple[str, ...]:
@@ -161,16 +157,16 @@ class _Told:
     def _summary(self) -> tuple[str, ...]:
         return _last(self.digest.summary.splitlines(), self.summary_lines)
 
-    def _spoken(self, exchange: Exchange) -> str:
-        answer = "(no answer)" if exchange.answer is None else exchange.answer
-        said = [("User", exchange.request)]
-        for question, reply in exchange.asked:
-            said += [("Assistant", question), ("User", reply)]
-        said.append(("Assistant", answer))
-        return "\n".join(f"{who}: {shorten(text, self.answer_chars)}" for who, text in said)
+    def _exchange(self, exchange: Exchange) -> str:
+        answer = NO_ANSWER if exchange.answer is None else exchange.answer
+        asked = [(self._cut(question), self._cut(reply)) for question, reply in exchange.asked]
+        return exchange_text(self._cut(exchange.request), asked, self._cut(answer))
 
-    def _digested(self, count: int) -> "_Told":
-        """The same with the oldest whole exchanges moved into the digest, which keeps their binding statements."""
+    def _cut(self, text: str) -> str:
+        return shorten(text, self.text_chars)
+
+    def _digested(self, count: int) -> "_SessionView":
+        """The same with the oldest whole exchanges moved into the digest."""
         old, whole = self.whole[:count], self.whole[count:]
         return replace(self, digest=extend(self.digest, old, whole), whole=whole, summary_lines=0)
 
@@ -191,9 +187,3 @@ def _place_of_latest(exchanges: Sequence[Exchange], max_chars: int) -> int:
 
 def _last(lines: Sequence[str], count: int) -> tuple[str, ...]:
     return tuple(lines[max(0, len(lines) - count) :])
-
-
-def _list(lines: Sequence[str], total: int) -> str:
-    left_out = total - len(lines)
-    note = [f"({left_out} older ones are left out)"] if left_out else []
-    return "\n".join([*note, *(f"- {line}" for line in lines)])

@@ -26,7 +26,7 @@ from aeond.orchestration.prompts.run_prompts import (
     STEP_RULES,
     final_step_prompt,
     step_prompt,
-    with_standing,
+    with_earlier,
 )
 from aeond.orchestration.repair.schema_parts import as_object
 from aeond.orchestration.repair.strict_json import check_value
@@ -61,8 +61,8 @@ class _Task:
             return self.request  # in the user's own words
         context = context_of(self.step.depends_on, self.snapshot, context_chars)
         prompt = final_step_prompt if self.last else step_prompt
-        told = replace(self.step, description=with_values(self.step.description, self.snapshot))
-        return prompt(told, self.request, context)
+        step = replace(self.step, description=with_values(self.step.description, self.snapshot))
+        return prompt(step, self.request, context)
 
 
 class AgentReasoner:
@@ -102,8 +102,8 @@ class AgentReasoner:
                 problem = fitted.problem or _spent(grant)
                 # If there is no room for another try, the loss of the engine is the better report. Any other
                 # problem is reported itself: an engine that stays down says what to do.
-                told = attempt and problem.reason in (BUDGET_SPENT, "PROMPT_TOO_LONG")
-                return outcome if told else failure(problem, None)
+                retried = attempt and problem.reason in (BUDGET_SPENT, "PROMPT_TOO_LONG")
+                return outcome if retried else failure(problem, None)
             outcome = await self._ask(agent, step, snapshot, fitted.value, grant, on_text)
             if outcome.ok or outcome.problem is None or outcome.problem.reason != LLMGoneError.reason:
                 break
@@ -195,7 +195,7 @@ def _silent(agent: Agent) -> Problem:
 def _material_message(step: PlanStep, snapshot: RunSnapshot, grant: Grant) -> Message:
     """The message for a ModelAgent."""
     content: JsonObject = {
-        "request": with_standing(snapshot),
+        "request": with_earlier(snapshot),
         "task": with_values(step.description, snapshot),
         "material": context_of(step.depends_on, snapshot, MAX_MATERIAL_CHARS),
     }
@@ -232,7 +232,7 @@ def _task(step: PlanStep, snapshot: RunSnapshot) -> _Task:
     last = final is not None and final.step_id == step.step_id
     rules = STEP_RULES + BLOCKED_RULE if step.depends_on else STEP_RULES
     system = snapshot.request.instructions or ANSWER_RULES if alone or last else rules
-    return _Task(system, step, with_standing(snapshot), snapshot, alone, last)
+    return _Task(system, step, with_earlier(snapshot), snapshot, alone, last)
 
 
 def _output(agent: Agent, message: Message, *, shortened: bool) -> Outcome[StepOutput | None]:

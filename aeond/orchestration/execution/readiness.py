@@ -183,8 +183,10 @@ def _shown(step: StepSnapshot) -> str:
         return display_json(output)
     left_out = () if output.get("truncated") else ("truncated", "next_offset")
     facts = {name: part for name, part in output.items() if isinstance(part, int | float)}
-    told = ", ".join(f"{name}: {display_json(part)}" for name, part in facts.items() if name not in left_out)
-    ends = f"\n({told})" if told else ""
+    numbers = ", ".join(
+        f"{name}: {display_json(part)}" for name, part in facts.items() if name not in left_out
+    )
+    ends = f"\n({numbers})" if numbers else ""
     return f"{text.rstrip()}{ends}"
 
 

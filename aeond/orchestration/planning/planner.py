@@ -17,7 +17,7 @@ from aeond.orchestration.interfaces import PlanDraft, Supervisor
 from aeond.orchestration.planning.plan_parsing import plan_from_model
 from aeond.orchestration.planning.plan_schema import MAX_STRING_CHARS, PlanSchema, PlanSchemas
 from aeond.orchestration.prompts.preamble import Preamble
-from aeond.orchestration.prompts.run_prompts import plan_messages, replan_messages, with_standing
+from aeond.orchestration.prompts.run_prompts import plan_messages, replan_messages, with_earlier
 from aeond.orchestration.repair.provenance import values_in
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter, ProgressSink, ToolRegistry, Validator
@@ -53,7 +53,7 @@ class ModelPlanner:
         specs = self._preamble.specs(snapshot)
         compiled = self._schemas.compile(specs)
         request = snapshot.text
-        messages = plan_messages(with_standing(snapshot), self._preamble.messages(snapshot))
+        messages = plan_messages(with_earlier(snapshot), self._preamble.messages(snapshot))
         repairs: tuple[str, ...] = ()
         outcome: Outcome[PlanDraft | None] = failure(Problem("PLANNING_FAILED", "no plan was made"), None)
         for ask in range(MAX_ASKS):

@@ -99,11 +99,12 @@ def in_session(run: RunSnapshot) -> str:
     return f"What was said before:\n{run.context}\n\n{run.text}" if run.context else run.text
 
 
-def with_standing(run: RunSnapshot) -> str:
-    """The request, and what the user said earlier in the session that still holds."""
+def with_earlier(run: RunSnapshot) -> str:
+    """The request, and the user's earlier statements in the session, for prompts without the session itself."""
     if not run.standing:
         return run.text
-    return f"{run.text}\nWhat I said before still holds: {' '.join(run.standing)}"
+    earlier = "\n".join(run.standing)
+    return f"{run.text}\n(Said earlier in this conversation; background, not tasks to do again:\n{earlier})"
 
 
 def step_prompt(step: PlanStep, request: str, context: str) -> str:

@@ -314,7 +314,7 @@ async def test_what_a_refinement_added_behind_the_last_step_does_not_take_its_pl
 
 
 async def test_the_answer_keeps_to_what_the_user_said_for_good() -> None:
-    """Standing instructions from earlier in the session are part of the prompt for the answer."""
+    """The earlier statements of the user are part of the prompt for the answer."""
     desk = Desk("Die Summe ist 3.")
     run = run_of(SUM, KEEP, outputs=DONE, request="Add 1 and 2 and keep it.")
     await desk.compose(replace(run, standing=("Always answer in German.",)))

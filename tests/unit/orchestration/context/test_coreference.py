@@ -7,9 +7,9 @@ from aeond.domain.runs.run import RunRequest
 from aeond.domain.sessions import SessionPast
 from aeond.errors import StoreError
 from aeond.orchestration.context.coreference import ModelReferences
-from aeond.orchestration.context.coreference_prompts import rewriting_messages
 from aeond.orchestration.context.session_context import SessionContextBuilder
 from aeond.orchestration.interfaces import Resolved
+from aeond.orchestration.prompts.coreference_prompts import rewriting_messages
 from tests.support.sessions import ScriptedHistory, talk
 from tests.support.strategy import grant, run_of, says
 
@@ -29,13 +29,13 @@ class Desk:
     ) -> None:
         self.llm = says(*answers)
         self.grant = grant(calls, tokens)
-        self.telling = SessionContextBuilder(
+        self.contexts = SessionContextBuilder(
             ScriptedHistory(SessionPast(messages=talk(*talk_))), self.llm, 1_000
         )
 
     async def resolve(self, said: str) -> Resolved:
         run = replace(run_of(), request=RunRequest(said, session_id="talk"))
-        resolved = (await ModelReferences(self.llm, self.telling).resolve(run, self.grant)).value
+        resolved = (await ModelReferences(self.llm, self.contexts).resolve(run, self.grant)).value
         assert self.grant.used.exceeding(self.grant.reservation) == ""
         return resolved
 
@@ -147,7 +147,7 @@ async def test_a_model_that_fails_leaves_the_words() -> None:
     """When the call fails the words go on with the context, as a failure that may be tried again."""
     desk = Desk({"fail": "LLM_FAILED", "retryable": True})
     run = replace(run_of(), request=RunRequest("Half of that?", session_id="talk"))
-    outcome = await ModelReferences(desk.llm, desk.telling).resolve(run, desk.grant)
+    outcome = await ModelReferences(desk.llm, desk.contexts).resolve(run, desk.grant)
     assert not outcome.ok
     assert outcome.value.text == "Half of that?"
     assert outcome.value.context == CONTEXT
@@ -169,8 +169,8 @@ async def test_a_session_that_cannot_be_read_is_no_reason_to_fail() -> None:
     )
 
 
-async def test_what_holds_goes_on_with_the_request() -> None:
-    """Standing statements reach later prompts whether the request was rewritten or not."""
+async def test_earlier_statements_accompany_the_request() -> None:
+    """The earlier statements of the user reach later prompts whether the request was rewritten or not."""
     rule = "Always answer in German."
     rewritten = Desk(reply("391", "How much is half of 391?"), talk_=(rule, "Gut.", *TALK))
     assert (await rewritten.resolve("and how much is half of that?")).standing == (rule,)

@@ -39,12 +39,16 @@ def test_questions_belong_to_the_exchange_of_their_run() -> None:
     assert exchange.by_user == ("Book a table.", "four")
 
 
-def test_what_an_answer_binds_is_kept() -> None:
-    """A binding statement in the answer to a question stays in the words of the user."""
+def test_statements_in_answers_to_questions_are_kept() -> None:
+    """A digest quotes what the user stated in answer to a question."""
     exchange = Exchange(
         1, "Book a table.", "Booked.", asked=(("For how many?", "Four. Never book outside."),)
     )
-    assert extend(SessionDigest(), (exchange,), ()).kept == ("Never book outside.",)
+    assert extend(SessionDigest(), (exchange,), ()).kept == (
+        "Book a table.",
+        "Four.",
+        "Never book outside.",
+    )
 
 
 def test_nothing_more_leaves_a_digest_as_it_is() -> None:
@@ -54,7 +58,7 @@ def test_nothing_more_leaves_a_digest_as_it_is() -> None:
 
 
 def test_a_digest_keeps_the_words() -> None:
-    """A digest keeps the first request, the constraints and the open questions verbatim, and summarises the rest."""
+    """A digest quotes the first request, the statements and the open questions, and summarises the rest."""
     old = exchanges_of(
         SessionPast(
             messages=talk(
@@ -71,7 +75,7 @@ def test_a_digest_keeps_the_words() -> None:
         through=5,
         exchange_count=3,
         goal="Plan a trip to Porto. It must cost at most 900 euros.",
-        kept=("It must cost at most 900 euros.",),
+        kept=("Plan a trip to Porto.", "It must cost at most 900 euros.", "Book the hotel now"),
         questions=("Book the hotel now", "Which month suits you?"),
         summary=(
             "- Plan a trip to Porto. It must cost at most 900 euros. -> I would take the train. "

@@ -275,7 +275,7 @@ async def test_the_request_is_told_with_its_references_spelled_out() -> None:
 
 
 async def test_an_agent_is_told_what_the_user_said_for_good() -> None:
-    """A step that answers is done under what was said earlier in the session and still holds."""
+    """The prompt of a step that answers holds the earlier statements of the user."""
     room = Room("Minze.")
     run = run_of(thinks("s1", "Look"), LAST, outputs={"s1": {"herbs": ["mint"]}})
     await room.reason(LAST, replace(run, standing=("Always answer in German.",)))

@@ -150,7 +150,7 @@ async def test_arguments_of_the_wrong_type_are_mended() -> None:
 
 
 async def test_what_the_user_said_for_good_is_told_with_the_request() -> None:
-    """A plan is made under what was said earlier and still holds; its goal is the request alone."""
+    """The prompt for a plan holds the earlier statements of the user; the goal is the request alone."""
     desk = Desk(plan(LOOK))
     check = validator()
     planner = ModelPlanner(desk.llm, registry(), ModelSupervisor(desk.llm, check), check)

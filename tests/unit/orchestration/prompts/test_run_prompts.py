@@ -12,8 +12,9 @@ from aeond.orchestration.prompts.run_prompts import (
     replace_tool_messages,
     replan_messages,
     step_prompt,
+    with_earlier,
 )
-from tests.support.strategy import ADD, LOOK, SPECS, STORE, thinks
+from tests.support.strategy import ADD, LOOK, SPECS, STORE, run_of, thinks
 
 EXAMPLE: tuple[str, JsonObject] = ("Sing.", {"steps": [{"agent": "llm"}]})
 
@@ -95,3 +96,13 @@ def test_repairs_show_the_form_that_is_wanted() -> None:
     assert "add: " in str(replaced[0].content)
     assert "store: " in str(replaced[0].content)
     assert "look: " not in str(replaced[0].content)
+
+
+def test_earlier_statements_follow_the_request_as_background() -> None:
+    """The request comes first; what the user said earlier is marked as no task. Without it the request is alone."""
+    run = run_of(request="Look around.")
+    assert with_earlier(run) == "Look around."
+    request, label, first, second = with_earlier(replace(run, standing=("Be brief.", "Nie."))).split("\n")
+    assert request == "Look around."
+    assert "not tasks" in label
+    assert (first, second) == ("Be brief.", "Nie.)")

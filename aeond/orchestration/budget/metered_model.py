@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse, ToolSchema
 from aeond.domain.messages import Message
+from aeond.domain.outcome import Problem
 from aeond.domain.runs.budgets import Grant
 from aeond.errors import LLMError
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
@@ -31,9 +32,8 @@ class MeteredModel:
     async def generate(self, request: LLMRequest) -> LLMResponse:
         answered = await self._budgeted.generate(request)
         if answered.value is None:
-            problem = answered.problem
-            message, reason = (problem.message, problem.reason) if problem else ("no answer", LLMError.reason)
-            raise LLMError(message, reason=reason)
+            problem = answered.problem or Problem(LLMError.reason, "no answer")
+            raise LLMError(problem.message, reason=problem.reason)
         return answered.value
 
     async def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:

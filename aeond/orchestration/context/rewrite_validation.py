@@ -4,15 +4,21 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from aeond.orchestration.context.statements import is_question, sentences
+
 MAX_GROWTH_CHARS: Final = 400
 
 _NUMBER: Final = re.compile(r"(?<!\w)\d+(?:[.,:]\d+)*")
 # Files, addresses, identifiers: letters with a sign in between that prose does not have there.
 _TECHNICAL: Final = re.compile(r"[\w~/-]*\w[./_@\\]\w[\w./_@\\-]*")
 _WORD: Final = re.compile(r"[^\W\d_][\w'\u2019-]*")
-_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:]\s+|\n|[\"'(])\s*$")
+_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:]\s+|\n|[\"'(¿¡«\u201c\u201e])\s*$")
 _LONG_WORD_CHARS: Final = 5
-_ANY_WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+# Scripts without spaces between words: each of their letters counts as a word.
+_UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+_ANY_WORD: Final = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:['\u2019-][^\W_{_UNSPACED}]+)*")
+# The ending of a name after an apostrophe, such as a genitive.
+_ENDING: Final = re.compile(r"['\u2019]\w{1,3}$")
 
 
 def words_of(text: str) -> list[str]:
@@ -31,7 +37,7 @@ def what_is_wrong(said: str, rewritten: str, conversation: str) -> str:
         return f"the rewritten request names {new!r}, which neither the request nor the conversation names"
     if lost := _unknown(_NUMBER.findall(said), rewritten.casefold()):
         return f"the rewritten request lost {lost!r}"
-    if said.rstrip().endswith("?") and "?" not in rewritten:
+    if is_question(said) and not any(map(is_question, sentences(rewritten))):
         return "the rewritten request asks nothing"
     carried = {word for word in words_of(said) if len(word) >= _LONG_WORD_CHARS}
     there = set(words_of(rewritten))
@@ -51,15 +57,15 @@ def _facts(text: str) -> Iterable[str]:
     yield from _NUMBER.findall(text)
     yield from (name.rstrip(".") for name in _TECHNICAL.findall(text))
     for word in _WORD.finditer(text):
-        written_large = word.group()[0].isupper() and word.group() != "I"
-        if written_large and not _SENTENCE_START.search(text[: word.start()]):
+        capital = len(word.group()) > 1 and word.group()[0].isupper()
+        if capital and not _SENTENCE_START.search(text[: word.start()]):
             yield word.group()
 
 
 def _unknown(facts: Iterable[str], known: str) -> str:
     """The first of these that is not known as a whole word."""
     for fact in facts:
-        bare = re.sub(r"['\u2019]s$", "", fact).casefold()
+        bare = _ENDING.sub("", fact).casefold()
         after = r"\d" if bare[-1:].isdigit() else r"\w"  # 10 is known from 10km
         if not re.search(rf"(?<!\w){re.escape(bare)}(?!{after})", known):
             return fact

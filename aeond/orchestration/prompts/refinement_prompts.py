@@ -39,7 +39,7 @@ def refining_messages(run: RunSnapshot, preamble: Sequence[Message]) -> tuple[Me
 def _wrong(judged: Evaluation | None) -> Iterator[str]:
     """A line for each issue, then one for each score that was too low."""
     if judged is not None:
-        yield from (_told(issue) for issue in judged.issues)
+        yield from (_issue_line(issue) for issue in judged.issues)
         yield from (f"- {_LOW[reason]}" for reason in judged.reasons if reason in _LOW)
 
 
@@ -58,6 +58,6 @@ def _state_of(step: StepSnapshot) -> str:
     return "not run"
 
 
-def _told(issue: Issue) -> str:
+def _issue_line(issue: Issue) -> str:
     place = f"{issue.step_id}: " if issue.step_id else ""
     return f"- {place}{issue.message}" + (f" ({issue.proposal})" if issue.proposal else "")

@@ -5,16 +5,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from aeond.domain.values import JsonValue
+from aeond.domain.values import JsonValue, display_json
 
 _NUMBER: Final = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?(?![\w])")
 _ESCAPE: Final = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/bfnrt])')
 _ESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_WORDS_OF: Final[Mapping[str, tuple[str, ...]]] = {
-    "True": ("true", "yes"),
-    "False": ("false", "no"),
-    "None": ("null", "none"),
-}
 _MAX_NUMBER_CHARS: Final = 40
 
 
@@ -38,7 +33,7 @@ class Material:
 
     def _holds(self, leaf: str | float | bool | None) -> bool:
         if isinstance(leaf, bool) or leaf is None:
-            return any(self._words[word] for word in _WORDS_OF[str(leaf)])
+            return any(self._words[word] for word in (display_json(leaf), str(leaf).lower()))
         if isinstance(leaf, int | float):
             return _as_float(leaf) in self._numbers
         text = _even(leaf)

@@ -202,7 +202,7 @@ class ModelSupervisor:
     ) -> Outcome[T]:
         """Takes the reading by rule if it is good; else asks the model, at most `max_attempts` times."""
         if first.ok:
-            return _told(first)
+            return _outcome_of(first)
         problem = first.problem or _failed("")
         if len(source) > MAX_REPAIR_CHARS:
             return failure(_failed(f"{problem}; and it is too long to be shown to the model"), first.value)
@@ -223,7 +223,7 @@ class ModelSupervisor:
             reading = read(answered.value.text)
             if reading.ok:
                 by = f"asked the model to mend it, attempt {attempt} ({problem})"
-                return _told(replace(reading, changes=(by, *reading.changes)))
+                return _outcome_of(replace(reading, changes=(by, *reading.changes)))
             problem = reading.problem or problem
         return failure(_failed(str(problem)), first.value)
 
@@ -241,7 +241,7 @@ def _reading(value: T, problems: Sequence[Problem], changes: tuple[str, ...]) ->
     return _Reading(not problems, value, problems[0] if problems else None, changes)
 
 
-def _told(reading: _Reading[T]) -> Outcome[T]:
+def _outcome_of(reading: _Reading[T]) -> Outcome[T]:
     if not reading.changes:
         return success(reading.value)
     return Outcome(True, reading.value, Problem("REPAIRED", "; ".join(reading.changes)))

@@ -100,10 +100,11 @@ class _SessionView:
 
     @property
     def text(self) -> str:
-        kept, questions = self._kept, self._questions
+        said, questions = self._statements, self._questions
+        kept = self._newest(said)
         return session_text(
             self.digest.goal,
-            listed(kept, len(self._statements) - len(kept)),
+            listed(kept, len(said) - len(kept)),
             listed(questions, len(self.digest.questions) - len(questions)),
             "\n".join(self._summary),
             "\n".join(self._exchange(exchange) for exchange in self.whole),
@@ -147,7 +148,10 @@ class _SessionView:
 
     @property
     def _kept(self) -> tuple[str, ...]:
-        return _last(newest(self._statements, self.kept_chars), self.kept_lines)
+        return self._newest(self._statements)
+
+    def _newest(self, lines: Sequence[str]) -> tuple[str, ...]:
+        return _last(newest(lines, self.kept_chars), self.kept_lines)
 
     @property
     def _questions(self) -> tuple[str, ...]:

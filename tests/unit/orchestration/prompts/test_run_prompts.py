@@ -99,7 +99,7 @@ def test_repairs_show_the_form_that_is_wanted() -> None:
 
 
 def test_earlier_statements_follow_the_request_as_background() -> None:
-    """The request comes first; what the user said earlier is marked as no task. Without it the request is alone."""
+    """The request comes first; what the user said earlier is marked as no task."""
     run = run_of(request="Look around.")
     assert with_earlier(run) == "Look around."
     request, label, first, second = with_earlier(replace(run, standing=("Be brief.", "Nie."))).split("\n")

@@ -33,7 +33,6 @@ from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.readiness import StepReadiness
-from aeond.orchestration.null_objects import AsSaid, NamedTemplates, NoSituations, NoTemplates
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
 from aeond.orchestration.repair.supervisor import ModelSupervisor
@@ -44,6 +43,7 @@ from aeond.state_machine.fold import fold
 from benchmarks.contenders.opening import opened
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.no_children import NoChildren
+from tests.support.null_objects import AsSaid, NamedTemplates, NoSituations, NoTemplates
 
 # A small model that is asked for a long story may end after a sentence; this prompt makes it continue.
 TASK = "Explain in at least three hundred words what a ship's crew of {page} does from morning to night."

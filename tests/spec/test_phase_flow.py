@@ -22,13 +22,13 @@ from aeond.orchestration.assembly import phases_over
 from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.readiness import StepReadiness
-from aeond.orchestration.null_objects import AlwaysWait, AsSaid, NamedTemplates, NoSituations, NoTemplates
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
 from aeond.orchestration.repair.supervisor import ModelSupervisor
 from tests.support.doubles import ManualClock, PlainInvoker, RecordingFeed, ScriptedChildren, ScriptedTool
 from tests.support.folding import fold_all
 from tests.support.in_memory_journal import InMemoryJournal
+from tests.support.null_objects import AlwaysWait, AsSaid, NamedTemplates, NoSituations, NoTemplates
 
 HARD = {"depth": 4, "known": 20, "tools": "moderate", "breadth": "broad", "confidence": "low", "why": "much"}
 EASY = {**HARD, "depth": 1, "known": 100, "tools": "none", "breadth": "narrow"}

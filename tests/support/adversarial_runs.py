@@ -29,7 +29,6 @@ from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.readiness import StepReadiness
-from aeond.orchestration.null_objects import AsSaid, NamedTemplates, NoSituations
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
 from aeond.orchestration.repair.supervisor import ModelSupervisor
@@ -43,6 +42,7 @@ from tests.support.doubles import ManualClock, RecordingFeed, ScriptedTool
 from tests.support.folding import fold_all
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.journals import all_events
+from tests.support.null_objects import AsSaid, NamedTemplates, NoSituations
 
 PHASED = e.LOGIC_VERSION
 DEADLINE_SECONDS = 30.0

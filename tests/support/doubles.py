@@ -20,10 +20,10 @@ from aeond.domain.tools import Effect, Recovery, ToolCall, ToolContext, ToolOutp
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import ToolError
 from aeond.orchestration.interfaces import Answerer, PlanDraft, Planner
-from aeond.orchestration.null_objects import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine
 from aeond.orchestration.phases import PhaseOrchestrator
 from aeond.ports import ProgressSink, StepOutput, TextSink, ToolAnswer
 from aeond.ports.policy import Decided, ignore_decision
+from tests.support.null_objects import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine
 
 
 class ManualClock:

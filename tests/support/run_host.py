@@ -14,7 +14,6 @@ from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import StoreError
 from aeond.kernel.executor import StepExecutor
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
-from aeond.orchestration.null_objects import AlwaysWait, NamedTemplates
 from aeond.ports import ImmediateWork
 from tests.support.doubles import (
     FixedPlanner,
@@ -32,6 +31,7 @@ from tests.support.doubles import (
 from tests.support.folding import fold_all
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.journals import all_events
+from tests.support.null_objects import AlwaysWait, NamedTemplates
 
 DEADLINE_SECONDS = 60.0
 

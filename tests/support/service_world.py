@@ -27,7 +27,6 @@ from aeond.orchestration.execution.planned_calls import PlannedCalls
 from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.interfaces import Templates
 from aeond.orchestration.matching.template_choice import TemplateLibrary
-from aeond.orchestration.null_objects import NamedTemplates
 from aeond.orchestration.planning.plan_parsing import in_order
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.ports import Journal, RunLoop, Tool
@@ -66,6 +65,7 @@ from tests.support.doubles import (
 )
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.in_memory_sessions import InMemorySessions
+from tests.support.null_objects import NamedTemplates
 from tests.support.undo import RecordedUndo
 
 DEADLINE_SECONDS = 60.0

@@ -33,7 +33,6 @@ from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.readiness import StepReadiness
-from aeond.orchestration.null_objects import AsSaid, NamedTemplates, NoSituations, NoTemplates
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
 from aeond.orchestration.repair.supervisor import ModelSupervisor
@@ -46,6 +45,7 @@ from tests.eval.verdicts import RUN_SECONDS
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.memory import InMemoryMemory
 from tests.support.no_children import NoChildren
+from tests.support.null_objects import AsSaid, NamedTemplates, NoSituations, NoTemplates
 from tests.support.undo import InMemoryUndoLog
 
 PATIENCE_SECONDS: Final = 1_800.0

@@ -16,7 +16,6 @@ from aeond.domain.tools import TOOL_TIMEOUT, Effect, Recovery, ToolCall, ToolCon
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import ToolError
 from aeond.kernel.executor import StepExecutor, StepOutcome
-from aeond.orchestration.null_objects import NamedTemplates
 from aeond.ports import StepOutput
 from aeond.ports.subtasks import SubtaskChooser
 from tests.support.doubles import (
@@ -28,6 +27,7 @@ from tests.support.doubles import (
     ScriptedTool,
 )
 from tests.support.folding import fold_all
+from tests.support.null_objects import NamedTemplates
 
 STEP = PlanStep("s1", "say hello", tool_call=ToolCall("echo", {"text": "hello"}))
 RUN = fold_all(

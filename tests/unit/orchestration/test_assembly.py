@@ -10,11 +10,11 @@ from aeond.orchestration.assembly import decisions_of, phases_over, usual_openin
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.native import NativeDecisions
 from aeond.orchestration.decision.reading import DecisionReading
-from aeond.orchestration.null_objects import AsSaid, NoSituations
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.repair.supervisor import ModelSupervisor
 from tests.support.doubles import PlainInvoker
 from tests.support.judging import after_pass, judgement, ran
+from tests.support.null_objects import AsSaid, NoSituations
 from tests.support.strategy import calls, grant, registry, run_of, says, spec, thinks, validator
 
 WRITE = spec("write_file", {"path": {"type": "string"}}, ("path",))

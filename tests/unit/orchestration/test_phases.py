@@ -13,10 +13,10 @@ from aeond.domain.runs.budgets import Amounts, Budget, BudgetLedger, Grant
 from aeond.domain.runs.run import Answer, Operation, PlanSource, RunRequest, RunSnapshot
 from aeond.domain.tools import ToolCall
 from aeond.orchestration.interfaces import Judgement, PlanDraft, Refinement, Resolved, RouteChoice
-from aeond.orchestration.null_objects import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine
 from aeond.orchestration.phases import PhaseOrchestrator
 from tests.support.doubles import FixedPlanner, PlainAnswerer
 from tests.support.judging import after_pass, ran
+from tests.support.null_objects import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine
 from tests.support.strategy import calls, thinks
 
 LOOK = calls("s1", "look", path="garden")

@@ -12,8 +12,8 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.orchestration.evaluation.evaluators import EvaluatorByRoute, PlanEvaluator
 from aeond.orchestration.evaluation.judgement_schema import judgement_schema
 from aeond.orchestration.interfaces import Judgement
-from aeond.orchestration.null_objects import AcceptAll
 from tests.support.judging import after_pass, judgement, model_of, preamble, ran
+from tests.support.null_objects import AcceptAll
 from tests.support.strategy import calls, grant, says, thinks
 
 LOOK = calls("s1", "look", path="garden")

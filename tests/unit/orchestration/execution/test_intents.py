@@ -12,8 +12,8 @@ from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.matching.template_choice import TemplateLibrary
-from aeond.orchestration.null_objects import NoTemplates
 from tests.support.doubles import EchoAgent
+from tests.support.null_objects import NoTemplates
 from tests.support.service_world import NumberedIds
 from tests.support.strategy import calls, registry, run_of, says, thinks, validator
 

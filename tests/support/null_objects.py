@@ -1,4 +1,4 @@
-"""The parts of the phases that think nothing: for runs and tests that want a plan, its steps and an answer."""
+"""Parts of phases that ask no model: for runs that need only a plan, its steps and an answer."""
 
 from collections.abc import Sequence
 

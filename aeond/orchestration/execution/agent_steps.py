@@ -22,7 +22,10 @@ from aeond.orchestration.execution.readiness import MAX_CONTEXT_CHARS, context_l
 from aeond.orchestration.planning.step_graph import final_step
 from aeond.orchestration.prompts.run_prompts import (
     ANSWER_RULES,
+    BLOCKED,
     BLOCKED_RULE,
+    CUT_NOTE,
+    SHORTENED_NOTE,
     STEP_RULES,
     final_step_prompt,
     step_prompt,
@@ -35,11 +38,8 @@ from aeond.ports.agents import ModelAgent
 
 MAX_STEP_TOKENS: Final = 1_024
 MAX_PROMPT_TOKENS: Final = 3_000
-CUT_NOTE: Final = "This text was cut off at its token limit."
-BLOCKED: Final = "BLOCKED:"  # what the built-in agent begins with when it cannot do its step
 AGENT_SECONDS: Final = 600.0  # for an agent that uses the model several times
 MAX_MATERIAL_CHARS: Final = 60_000
-SHORTENED_NOTE: Final = "The results that this rests on were shortened to fit."
 
 
 @frozen

@@ -9,9 +9,9 @@ from aeond.domain.plans.plan import MAX_PLAN_STEPS, Plan, PlanStep
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.domain.values import JsonValue, display_json
 from aeond.orchestration.planning.step_references import references_in_text, references_in_value
+from aeond.orchestration.prompts.run_prompts import WHOLE_REQUEST
 from aeond.orchestration.repair.schema_parts import as_object, is_list
 
-WHOLE_REQUEST: Final = "Answer the request."
 MAX_DESCRIPTION_CHARS: Final = 160
 
 _HARMLESS: Final = (Effect.PURE, Effect.READ)

@@ -39,10 +39,17 @@ STEP_RULES: Final = (
 )
 
 # Only for steps that rest on results: a small model takes up the offer where there is nothing to be missing.
+BLOCKED: Final = "BLOCKED:"  # what the built-in agent begins with when it cannot do its step
 BLOCKED_RULE: Final = (
-    " Only if the results say nothing at all of what the step works on, reply with BLOCKED: and what is "
+    f" Only if the results say nothing at all of what the step works on, reply with {BLOCKED} and what is "
     "missing."
 )
+
+# Notes on a result, for the steps that use it.
+CUT_NOTE: Final = "This text was cut off at its token limit."
+SHORTENED_NOTE: Final = "The results that this rests on were shortened to fit."
+
+WHOLE_REQUEST: Final = "Answer the request."  # the task of an agent's step that names none
 
 TALKING: Final = (
     "You are aeond, a helpful assistant on the user's own computer. Answer briefly and in plain words. Asked "

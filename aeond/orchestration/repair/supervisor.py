@@ -20,7 +20,7 @@ from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue, display_json
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
-from aeond.orchestration.planning.plan_parsing import WHOLE_REQUEST, describe_call, plan_from_model
+from aeond.orchestration.planning.plan_parsing import describe_call, plan_from_model
 from aeond.orchestration.planning.plan_schema import (
     PlanSchemas,
     compile_arguments,
@@ -261,7 +261,9 @@ def _meaning_of(plan: Plan) -> JsonValue:
     """What a plan says beyond its form: tools, arguments, agents' tasks."""
     calls: list[JsonValue] = [[s.tool_call.tool, s.tool_call.arguments] for s in plan if s.tool_call]
     tasks: list[JsonValue] = [
-        [s.agent, "" if s.description == WHOLE_REQUEST else s.description] for s in plan if not s.tool_call
+        [s.agent, "" if s.description == run_prompts.WHOLE_REQUEST else s.description]
+        for s in plan
+        if not s.tool_call
     ]
     return [*calls, *tasks]
 

@@ -4,12 +4,12 @@ from aeond.domain.plans.plan import Plan
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import JsonValue
 from aeond.orchestration.planning.plan_parsing import (
-    WHOLE_REQUEST,
     derive_dependencies,
     describe_call,
     in_order,
     plan_from_model,
 )
+from aeond.orchestration.prompts.run_prompts import WHOLE_REQUEST
 from tests.support.strategy import SPECS, calls, thinks
 
 

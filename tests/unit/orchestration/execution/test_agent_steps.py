@@ -12,8 +12,9 @@ from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.runs.run import PlanSource, RunSnapshot
 from aeond.domain.values import JsonValue
 from aeond.errors import ToolError
-from aeond.orchestration.execution.agent_steps import CUT_NOTE, SHORTENED_NOTE, AgentReasoner
+from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.readiness import StepReadiness
+from aeond.orchestration.prompts.run_prompts import CUT_NOTE, SHORTENED_NOTE
 from aeond.ports import StepOutput
 from tests.support.strategy import grant, run_of, says, thinks
 

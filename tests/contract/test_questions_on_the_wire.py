@@ -88,7 +88,9 @@ async def test_the_runs_below_are_in_the_stream_on_request(world: ApiWorld, clie
     runs.happen(run_id, ChildRunStarted("s1", child))
     runs.snapshots["child"], runs.journals["child"] = RunSnapshot("child"), []
     ours = runs.snapshots[run_id].request.owner
-    created = RunCreated(RunRequest("do it", owner=ours), Budget(), ancestry=Ancestry(run_id, "s1", ("any:1",)))
+    created = RunCreated(
+        RunRequest("do it", owner=ours), Budget(), ancestry=Ancestry(run_id, "s1", ("any:1",))
+    )
     for kind in (created, RunStarted(), RunEnded(RunState.SUCCEEDED)):
         runs.happen("child", kind)
     runs.happen(run_id, ChildRunEnded("s1", "child", RunState.SUCCEEDED))

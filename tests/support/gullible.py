@@ -39,7 +39,6 @@ from aeond.kernel.orchestrator import Orchestrator, RunPorts
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.readiness import StepReadiness
-from aeond.orchestration.null_objects import NamedTemplates, NoTemplates
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.ports import ProgressSink, TextSink, Tool
 from aeond.ports.policy import Approver
@@ -48,6 +47,7 @@ from tests.support.doubles import FixedReasoner, ManualClock, RecordingFeed, Scr
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.memory import InMemoryMemory
 from tests.support.no_children import NoChildren
+from tests.support.null_objects import NamedTemplates, NoTemplates
 from tests.support.service_world import NumberedIds
 from tests.support.undo import InMemoryUndoLog
 

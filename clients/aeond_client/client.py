@@ -100,10 +100,7 @@ class Client:
     def run(
         self, text: str, options: RunOptions | None = None, *, patience_seconds: float = PATIENCE_SECONDS
     ) -> Answer:
-        """Creates a run, waits for its end and returns its answer.
-
-        Raises NoAnswerError if it ends without one, or waits for a person.
-        """
+        """Creates a run and returns its answer; NoAnswerError if it ends without one, or waits for a person."""
         run = self.create_run(text, options)
         wanted = run.run_id
         with self.watch(wanted, children=True, patience_seconds=patience_seconds) as events:
@@ -194,10 +191,7 @@ class Client:
         on_outage: OutageListener = unheard,
     ) -> Watch:
         """The events after `after_seq`, past and future; with `children` also those of all runs below. See
-        Watch.
-
-        `patience_seconds` limits the wait for a lost daemon; `on_outage` is called for each attempt to
-        reconnect.
+        Watch. `patience_seconds` limits the wait for a lost daemon; `on_outage` hears of each new attempt.
         """
         follower = Follower(
             run_id,
@@ -254,9 +248,7 @@ class Client:
         workspace: str = "",
         timeout_seconds: float = 120.0,
     ) -> ToolResult:
-        """Calls a tool under the usual checks. A failing tool is a result; the call is never retried
-        automatically.
-        """
+        """Calls a tool under the usual checks. A failing tool is a result; no call is repeated by itself."""
         return self._make(other_calls.call_tool(name, arguments or {}, workspace, timeout_seconds))
 
     def write_memory(self, key: str, value: Any, *, uid: int | None = None) -> None:
@@ -306,9 +298,7 @@ class Client:
         return self._list(other_calls.list_models(), limit)
 
     def load_model(self, name: str = "") -> Engine:
-        """Chooses the model for requests that name none ("": the default), starts loading it and returns
-        immediately.
-        """
+        """Chooses the model for requests that name none ("": the default), and starts loading it."""
         return self._make(other_calls.load_model(name))
 
     def unload_model(self) -> Engine:
@@ -316,9 +306,7 @@ class Client:
         return self._make(other_calls.unload_model())
 
     def sleep_model(self) -> Engine:
-        """Like `unload_model`, but keeps the process if sleeping frees memory: its state is then `asleep`,
-        otherwise `cold`.
-        """
+        """Like `unload_model`, but keeps the process (`asleep`) where sleeping frees memory."""
         return self._make(other_calls.sleep_model())
 
     def wake_model(self) -> Engine:

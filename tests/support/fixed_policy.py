@@ -28,7 +28,9 @@ class FixedPolicy:
         return PolicyDescription("fixed-1", "ask", "", (rule,))
 
     async def test(self, call: ToolCall, workspace: str, taint: tuple[str, ...], owner: Owner) -> DecidedCall:
-        facts = CallFacts(call.tool, Effect.READ, call.arguments, taint=taint, uid=owner.uid)
+        facts = CallFacts(
+            call.tool, Effect.READ, call.arguments, taint=taint, uid=owner.uid, workspace=workspace
+        )
         return DecidedCall(facts, Decision(Verdict.ALLOW, "all", "it is a test", "fixed-1"))
 
     async def replay(self, run_id: str, text: str, caller: Caller) -> PolicyReplay:

@@ -1,4 +1,4 @@
-"""The policy of a real daemon: the default, a denial in a run, a reload that fails, and aeonctl policy."""
+"""The policy of a real daemon: a denial in a run, a reload that fails, and aeonctl policy."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def verdicts(client: Client, workspace: Path) -> list[tuple[str, str, str]]:
 
 
 def test_a_policy_is_replaced_and_never_lost(tmp_path: Path) -> None:
-    """A fresh daemon asks; a file may deny; a file that was emptied or removed leaves the old policy in force."""
+    """A file may deny; a file that was emptied or removed leaves the old policy in force."""
     policy = tmp_path / "policy.toml"
     policy.write_text(DENYING)
     workspace = tmp_path / "work"
@@ -38,18 +38,18 @@ def test_a_policy_is_replaced_and_never_lost(tmp_path: Path) -> None:
     daemon.folder.mkdir()
     daemon.start()
     try:
-        with Client(daemon.address) as client:
+        with Client(daemon.address) as client, Client(daemon.admin_socket) as admin:
             denied = [("deny", "no-files", "POLICY_DENIED")]
             assert verdicts(client, workspace) == denied
             version = client.get_policy().version
             for broken in ("", "profile = ", 'profile = "all"', None):
                 policy.unlink() if broken is None else policy.write_text(broken)
                 with pytest.raises(InvalidInputError):
-                    client.reload_config()
+                    admin.reload_config()
                 assert client.get_policy().version == version
                 assert verdicts(client, workspace) == denied
             policy.write_text('profile = "trusted-folder"\n')
-            client.reload_config()
+            admin.reload_config()
             assert verdicts(client, workspace) == [("allow", "trusted-folder.work", "")]
             assert (workspace / "a.txt").read_text() == "x"
             tested = client.test_policy(
@@ -57,19 +57,6 @@ def test_a_policy_is_replaced_and_never_lost(tmp_path: Path) -> None:
             )
             assert (tested.decision.verdict, tested.decision.rule) == ("ask", "builtin.tainted-change")
         assert "POLICY_INVALID" in daemon.log or "is not a usable policy" in daemon.log
-    finally:
-        daemon.kill()
-
-
-def test_the_default_asks(tmp_path: Path) -> None:
-    """Without a configured policy a change needs a person's approval."""
-    daemon = DaemonProcess(tmp_path, {"policy": {"profile": "ask"}})
-    daemon.start()
-    try:
-        with Client(daemon.address) as client:
-            ((verdict, rule, reason),) = verdicts(client, tmp_path)
-            assert (verdict, rule) == ("ask", "")
-            assert reason.startswith("APPROVAL")
     finally:
         daemon.kill()
 

@@ -12,7 +12,16 @@ from random import Random
 
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
-from aeond_client.events import Event, RunResumed, RunSuspended, StepEnded, StepResolved, StepStarted
+from aeond_client.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Event,
+    RunResumed,
+    RunSuspended,
+    StepEnded,
+    StepResolved,
+    StepStarted,
+)
 from aeond_client.runs import Budget, Plan, PlanStep, Resolution, Run, RunState, StepState
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess
@@ -76,11 +85,15 @@ class Storm:
         """Waits until so much more has happened in the run, or nothing more can."""
         seen = self.seen[run_id]
         enough = len(seen.events) + events
-        assert seen.wait(lambda s: len(s.events) >= enough or s.has_ended or _is_suspended(s))
+        assert seen.wait(
+            lambda s: len(s.events) >= enough or s.has_ended or _is_suspended(s) or _needs_approval(s)
+        )
 
     def _decide_all(self, client: Client) -> None:
         for run_id in self.live:
             run = client.get_run(run_id)
+            for approval in run.approvals:
+                client.decide_approval(run_id, approval.approval_id, approval.digest, True)
             if run.state is not RunState.SUSPENDED:
                 continue
             seen = self.seen[run_id]
@@ -94,6 +107,11 @@ class Storm:
 
 def _knows_more(known: int, seen: Collector) -> bool:
     return len(seen.numbered) > known
+
+
+def _needs_approval(seen: Collector) -> bool:
+    kinds = [type(event.kind) for event in seen.numbered]
+    return kinds.count(ApprovalRequested) > kinds.count(ApprovalDecided)
 
 
 def _is_suspended(seen: Collector) -> bool:

@@ -22,6 +22,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 EVERYWHERE := not (nightly or gpu or systemd)
 QUICK := not (nightly or gpu or systemd or model or vllm or slow)
 
+# A test that hangs is ended after fifteen minutes with the stacks of its threads, so that a check always comes to its end.
+HANG := -o faulthandler_timeout=900
+
 # The folders of `make test`: their tests run in the process of the test, most of them in milliseconds.
 FAST := tests/unit tests/spec tests/replay tests/eval
 
@@ -60,16 +63,16 @@ check: $(READY) ## all checks for a change, including a real model and a real sy
 	@$(MAKE) --no-print-directory check-plain check-desktop check-vllm check-llama check-systems
 
 check-plain: $(READY) ## the tests that need no engine, as part of `make check`
-	@$(BIN)/python -m pytest -m "$(EVERYWHERE) and not (model or vllm or desktop)" $(PARALLEL) --junitxml .cache/check-plain.xml
+	@$(BIN)/python -m pytest $(HANG) -m "$(EVERYWHERE) and not (model or vllm or desktop)" $(PARALLEL) --junitxml .cache/check-plain.xml
 
 check-desktop: $(READY) ## the tests of the desktop window in a private X session, as part of `make check`
-	@$(BIN)/python -m pytest tests/desktop -m "$(EVERYWHERE)" --junitxml .cache/check-desktop.xml
+	@$(BIN)/python -m pytest $(HANG) tests/desktop -m "$(EVERYWHERE)" --junitxml .cache/check-desktop.xml
 
 check-llama: $(READY) ## the tests with llama.cpp and a small model, as part of `make check`
-	@$(BIN)/python -m pytest -m "$(EVERYWHERE) and model and not vllm" --junitxml .cache/check-llama.xml
+	@$(BIN)/python -m pytest $(HANG) -m "$(EVERYWHERE) and model and not vllm" --junitxml .cache/check-llama.xml
 
 check-vllm: $(READY) ## the tests with vLLM and a small model, as part of `make check`
-	@$(BIN)/python -m pytest -m "$(EVERYWHERE) and vllm" --junitxml .cache/check-vllm.xml
+	@$(BIN)/python -m pytest $(HANG) -m "$(EVERYWHERE) and vllm" --junitxml .cache/check-vllm.xml
 
 check-systems: $(READY) ## the tests under a real systemd, as part of `make check`
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run service -q

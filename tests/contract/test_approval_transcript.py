@@ -1,7 +1,6 @@
 """The transcript in docs/approvals.md: a run that follows a note, the question, the no, and the journal's account."""
 
 import re
-from pathlib import Path
 
 from aeond.capabilities.tools.files.reading import read_file_tool
 from aeond.capabilities.tools.function_tool import FunctionTool
@@ -12,6 +11,7 @@ from aeond.domain.tools import ToolCall
 from aeond.service.approvals.requests import ApprovalRules
 from tests.support.aeonctl import command, environment, finished
 from tests.support.asking_policy import AskingPolicy
+from tests.support.daemon_process import daemon_folder
 from tests.support.doubles import ScriptedTool
 from tests.support.file_tools import FileTools
 from tests.support.repository import ROOT
@@ -63,34 +63,35 @@ def account(events: list[dict[str, object]]) -> list[str]:
     return lines
 
 
-async def test_the_transcript_is_of_a_real_run(tmp_path: Path) -> None:
+async def test_the_transcript_is_of_a_real_run() -> None:
     """A note tells a model to overwrite a file, the reader is shown exactly that and says no by a plain Enter, the file
     is as it was, and docs/approvals.md has the very lines of it."""
-    desk = tmp_path / "desk"
-    desk.mkdir()
-    (desk / "note.txt").write_text(NOTE)
-    (desk / "report.txt").write_text(REPORT)
-    files = FileTools(desk)
-    read = read_file_tool(files.files, WorkerThreads())
-    (write,) = (tool for tool in files.tools if tool.spec.name == "write_file")
-    world = World(
-        tmp_path / "own",
-        tools={tool.spec.name: scripted(tool) for tool in (read, write)},
-        policy=AskingPolicy({"write_file": Verdict.ASK}),
-        rules=ApprovalRules(expire_seconds=0.0),
-        preview=files.invoker.preview,
-    )
-    world.planner.plan = PLAN
-    async with served(world, tmp_path) as socket:
-        told = environment(AEOND_SOCKET=str(socket), TERM="xterm-256color")
-        ask = command("ask", REQUEST, "--workspace", str(desk))
-        async with terminal(ask, environment=told, columns=100, lines=30) as shown:
-            await shown.read_until("Allow?")
-            asked = shown.screen.text
-            shown.press("\n")
-            assert await shown.read_to_end() == 1
-        events = (await finished(command("show", "last", "--events", "--json"), told)).json_lines
-    assert (desk / "report.txt").read_text() == REPORT
+    with daemon_folder() as folder:
+        desk = folder / "desk"
+        desk.mkdir()
+        (desk / "note.txt").write_text(NOTE)
+        (desk / "report.txt").write_text(REPORT)
+        files = FileTools(desk)
+        read = read_file_tool(files.files, WorkerThreads())
+        (write,) = (tool for tool in files.tools if tool.spec.name == "write_file")
+        world = World(
+            folder / "own",
+            tools={tool.spec.name: scripted(tool) for tool in (read, write)},
+            policy=AskingPolicy({"write_file": Verdict.ASK}),
+            rules=ApprovalRules(expire_seconds=0.0),
+            preview=files.invoker.preview,
+        )
+        world.planner.plan = PLAN
+        async with served(world, folder) as socket:
+            told = environment(AEOND_SOCKET=str(socket), TERM="xterm-256color")
+            ask = command("ask", REQUEST, "--workspace", str(desk))
+            async with terminal(ask, environment=told, columns=100, lines=30) as shown:
+                await shown.read_until("Allow?")
+                asked = shown.screen.text
+                shown.press("\n")
+                assert await shown.read_to_end() == 1
+            events = (await finished(command("show", "last", "--events", "--json"), told)).json_lines
+        assert (desk / "report.txt").read_text() == REPORT
     question = asked[asked.index("! 1 call") :].rstrip().replace(str(desk), FOLDER)
     lines = [
         f'$ aeonctl ask "{REQUEST}"',

@@ -147,6 +147,8 @@ def judge(run: Run, told: list[Event], journal: list[Event], ledger: Ledger) -> 
                 )
                 starts[step.step_id] += 1
                 in_flight.add(step.step_id)
+            case ApprovalRequested(step_id=step_id):
+                in_flight.discard(step_id)
             case StepEnded(step_id=step_id, state=state):
                 in_flight.discard(step_id)
                 successes[step_id] += state is StepState.SUCCEEDED

@@ -104,9 +104,9 @@ _EXAMPLES: Final = (
     Example(
         "Which instruments have strings?",
         "Violin, harp and guitar.",
-        "Who invented the second one?",
+        "Which makers build the middle one?",
         "harp",
-        "Who invented the harp?",
+        "Which makers build the harp?",
     ),
     Example(
         "Draw a horse in the snow.",
@@ -167,7 +167,7 @@ _EXAMPLES: Final = (
     Example(
         "Play the tape from the start to the end.",
         "It plays.",
-        "The other way round.",
+        "Now backwards.",
         "Play the tape from the start to the end.",
         "Play the tape from the end to the start.",
     ),

@@ -4,14 +4,13 @@ import contextlib
 import json
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from aeond.capabilities.llm.adapters.chunks import chunks_of
-from aeond.capabilities.llm.adapters.measurements import Measurements
 from aeond.capabilities.llm.adapters.requests import call_fields, chat_messages, check_length, tool_fields
 from aeond.capabilities.llm.adapters.retry import Retries
 from aeond.capabilities.llm.adapters.schema import compile_schema
-from aeond.capabilities.llm.adapters.server_adapter import ServerAdapter
+from aeond.capabilities.llm.adapters.server_adapter import EngineSessions, ServerAdapter
 from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.capabilities.llm.llama.prefill import Resident
 from aeond.domain.llm import (
@@ -28,26 +27,6 @@ from aeond.errors import LLMError, LLMGoneError
 COMPACT = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
 
 
-class EngineSessions(Protocol):
-    """What the adapter needs of an engine; a EngineSupervisor is one."""
-
-    @property
-    def model(self) -> str: ...
-
-    @property
-    def context_length(self) -> int: ...
-
-    @property
-    def measurements(self) -> Measurements: ...
-
-    @property
-    def tool_calls(self) -> bool:
-        """Whether the model is said to call tools natively."""
-        ...
-
-    def session(self) -> contextlib.AbstractAsyncContextManager[Resident]: ...
-
-
 class LlamaCppAdapter(ServerAdapter):
     """The LLMAdapter port over a llama.cpp engine, which starts with the first request.
 
@@ -56,7 +35,7 @@ class LlamaCppAdapter(ServerAdapter):
     its prompt read ahead: it yields to all other requests, and the read prompt is kept across restarts.
     """
 
-    def __init__(self, engine: EngineSessions, retries: Retries) -> None:
+    def __init__(self, engine: EngineSessions[Resident], retries: Retries) -> None:
         super().__init__(retries, engine.measurements)
         self._engine = engine
 

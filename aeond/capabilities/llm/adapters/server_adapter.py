@@ -4,6 +4,7 @@ import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
+from typing import Protocol, TypeVar
 
 import anyio
 
@@ -26,6 +27,27 @@ COUNT_SECONDS = 120.0
 # its time is tighter than this.
 START_SECONDS = 3_600.0
 REQUIRED_PROBE = replace(PROBE, tool_choice=ToolChoice.REQUIRED)
+ResidentT_co = TypeVar("ResidentT_co", covariant=True)
+
+
+class EngineSessions(Protocol[ResidentT_co]):
+    """What an adapter needs of a supervised engine; an EngineSupervisor is one."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def context_length(self) -> int: ...
+
+    @property
+    def measurements(self) -> Measurements: ...
+
+    @property
+    def tool_calls(self) -> bool:
+        """Whether the model is said to call tools natively."""
+        ...
+
+    def session(self) -> contextlib.AbstractAsyncContextManager[ResidentT_co]: ...
 
 
 class ServerAdapter(ABC):

@@ -6,10 +6,9 @@ from typing import Protocol
 
 from aeond.capabilities.llm.adapters.chunks import chunks_of
 from aeond.capabilities.llm.adapters.llama_cpp import uncounted
-from aeond.capabilities.llm.adapters.measurements import Measurements
 from aeond.capabilities.llm.adapters.requests import check_length, tools_length
 from aeond.capabilities.llm.adapters.retry import Retries
-from aeond.capabilities.llm.adapters.server_adapter import ServerAdapter
+from aeond.capabilities.llm.adapters.server_adapter import EngineSessions, ServerAdapter
 from aeond.capabilities.llm.vllm.engine import VllmResident
 from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, Priority, ToolSchema
 from aeond.domain.messages import Message, Role
@@ -24,24 +23,8 @@ MESSAGE_TOKENS = 32
 LAST_WORDS = ("EngineDead", "EngineCore encountered an issue", "engine is dead")
 
 
-class VllmSessions(Protocol):
-    """What the adapter needs of an engine; a EngineSupervisor is one."""
-
-    @property
-    def model(self) -> str: ...
-
-    @property
-    def context_length(self) -> int: ...
-
-    @property
-    def measurements(self) -> Measurements: ...
-
-    @property
-    def tool_calls(self) -> bool:
-        """Whether the server has a parser for the model's own tool calls."""
-        ...
-
-    def session(self) -> contextlib.AbstractAsyncContextManager[VllmResident]: ...
+class VllmSessions(EngineSessions[VllmResident], Protocol):
+    """What this adapter needs of an engine; an EngineSupervisor is one."""
 
     def mark_dead(self, resident: VllmResident) -> None:
         """Ends the life that this one is of."""

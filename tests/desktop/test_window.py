@@ -16,7 +16,7 @@ pytest.importorskip("PySide6.QtWidgets", reason="Qt is not installed here", exc_
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
 from aeon_popup.controller import Controller
 from aeon_popup.state.session import SessionView
@@ -30,7 +30,7 @@ from tests.support.popup_states import ANSWER, TEXT, states
 
 REPAINTS = """
 import sys
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QPlainTextEdit, QApplication
 from aeon_popup.trace import Trace
 from aeon_popup.ui.popup import Popup, application
 from aeon_popup.ui.theme import DARK
@@ -137,7 +137,23 @@ def test_plain_enter_never_allows(popup: Popup, chosen: Chosen) -> None:
         press(popup, key)
     assert chosen.of("decide") == []
     press(popup, Qt.Key.Key_Return, CTRL)
-    assert chosen.of("decide") == [(card.approval, ("approved", True))]
+    assert chosen.of("decide") == [(card.approval, ("approved", True), ("scope", "once"))]
+
+
+def test_an_approval_holds_for_what_is_chosen(popup: Popup, chosen: Chosen) -> None:
+    """The card shows the change of the file as it will be made, and offers the scopes of the approval and no others."""
+    show(popup, states()["approval-file"])
+    card = popup.body.card
+    assert isinstance(card, ApprovalCard)
+    (text,) = (shown.toPlainText() for shown in card.findChildren(QPlainTextEdit))
+    assert "-Monday: 12 failures" in text
+    assert "writes: /home/ada/desk/report.txt" in text
+    assert [made.text() for made in card.scope_buttons] == ["For this run", "For this folder"]
+    card.scope_buttons[1].setFocus()
+    press(popup, Qt.Key.Key_Return)
+    assert chosen.of("decide") == []
+    card.scope_buttons[1].click()
+    assert chosen.of("decide") == [(card.approval, ("approved", True), ("scope", "folder"))]
 
 
 def test_an_approval_is_denied_by_its_key(popup: Popup, chosen: Chosen) -> None:
@@ -165,7 +181,8 @@ def test_changed_calls_are_a_new_card(popup: Popup) -> None:
     show(popup, view)
     before = popup.body.card
     run = view.runs[0]
-    changed = replace(run.approvals[0], digest="another")
+    shown = run.approvals[0]
+    changed = replace(shown, request=replace(shown.request, digest="another"))
     popup.show_view(replace(view, runs=(replace(run, approvals=(changed,)),)))
     assert isinstance(popup.body.card, ApprovalCard)
     assert popup.body.card is not before

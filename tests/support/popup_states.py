@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 
 from aeon_popup.state import happenings
-from aeon_popup.state.happenings import Approval, Happening, ToolCall
+from aeon_popup.state.happenings import Approval, Happening
 from aeon_popup.state.session import SessionView, after
 from aeond_client.events import (
     AnswerComposed,
@@ -25,7 +25,7 @@ from aeond_client.events import (
     StepStarted,
     TextDelta,
 )
-from aeond_client.judgements import Question
+from aeond_client.judgements import ApprovalRequest, CallPreview, Question
 from aeond_client.runs import (
     Amounts,
     Answer,
@@ -38,7 +38,7 @@ from aeond_client.runs import (
     UndoneChange,
     UndoReport,
 )
-from aeond_client.tools import RecordedEffect
+from aeond_client.tools import RecordedEffect, ToolCall
 
 KEY, RUN, SESSION = "request-1", "01990000-0000-7000-8000-0000000007f3a", "session-1"
 TEXT = "Plan my trip to the Lisbon offsite and draft a mail to Marta"
@@ -127,9 +127,19 @@ def states() -> Mapping[str, SessionView]:
         "subject": "Lisbon offsite: draft itinerary",
         "body": "Hi Marta, …",
     }
-    approval = Approval(
-        "a1", RUN, ("s5",), (ToolCall("mail.send", arguments),), "digest",
+    sending = ApprovalRequest(
+        "a1", ("s5",), (ToolCall("mail.send", arguments),), "digest",
         "It sends a message to 1 person outside this computer.",
+        previews=(CallPreview(host="mail.example.org:465"),),
+        scopes=("once", "run", "host"), hosts=("mail.example.org:465",),
+    )  # fmt: skip
+    approval = Approval(RUN, sending)
+    written = {"path": "report.txt", "content": "All is well.\n"}
+    change = "--- a/report.txt\n+++ b/report.txt\n@@ -1,2 +1 @@\n-Monday: 12 failures\n-Tuesday: 3 failures\n+All is well.\n"
+    overwrite = ApprovalRequest(
+        "a2", ("s5",), (ToolCall("write_file", written),), "digest",
+        previews=(CallPreview(target="/home/ada/desk/report.txt", diff=change),),
+        scopes=("once", "run", "folder"), folders=("/home/ada/desk",),
     )  # fmt: skip
     compare, send = STEPS[2], STEPS[4]
     progress = Progress("38 results, ranking…", step_id="s3")
@@ -159,6 +169,7 @@ def states() -> Mapping[str, SessionView]:
         "question": folded([*sent(), *received(*asked, InputRequested(question))]),
         "choice": folded([*sent(), *received(*asked, InputRequested(choice))]),
         "approval": after(waiting, happenings.ApprovalsFetched(KEY, RUN, (approval,))),
+        "approval-file": after(waiting, happenings.ApprovalsFetched(KEY, RUN, (Approval(RUN, overwrite),))),
         "decision": folded([*sent(), *received(*suspended)]),
         "streaming": folded([*sent(), *received(*streaming)]),
         "done": done,

@@ -2,23 +2,19 @@
 
 import sys
 import time
-from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from aeon_cli.runs.questions import converse
-from aeon_cli.text.printable import json_line, one_line, printable
+from aeon_cli.text.calls import call_lines
+from aeon_cli.text.printable import one_line
 from aeon_cli.text.titles import counted, duration_in_words
 from aeond_client.judgements import ApprovalRequest, CallPreview
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
     from aeond_client.runs import Run
-    from aeond_client.tools import ToolCall
 
-# Every line of what a model or a file wrote begins with this, so that none can pass for a line of ours.
-_QUOTED = "     | "
-_SHORT_CHARS = 200
 _YES = {"y": "once", "yes": "once", "once": "once", "run": "run", "folder": "folder", "host": "host"}
 
 
@@ -33,7 +29,7 @@ def lines_of(approval: ApprovalRequest, now: float) -> list[str]:
         zip(approval.step_ids, approval.calls, previews, strict=True), start=1
     ):
         lines.append(f"  {number}) {one_line(call.tool)}, step {one_line(step_id)}")
-        lines += _call_lines(call, preview)
+        lines += call_lines(call, preview)
     lines += [f"  folder: {one_line(folder)}" for folder in approval.folders]
     lines += [f"  host: {one_line(host)}" for host in approval.hosts]
     if approval.expire_time:
@@ -83,30 +79,6 @@ def ask_approval(client: "Client", run_id: str, approval: ApprovalRequest, patie
         print(f"  ({_why_closed(closed, approval)})", file=sys.stderr)
         return True
     return closed
-
-
-def _call_lines(call: "ToolCall", preview: CallPreview) -> Iterator[str]:
-    in_diff = bool(preview.diff) and not preview.problem
-    for name, value in sorted(call.arguments.items()):
-        shown = json_line(value)
-        if in_diff and len(shown) > _SHORT_CHARS:
-            shown = f"{counted(len(shown), 'character')}, see the diff"
-        yield f"{_QUOTED}{one_line(name)}: {shown}"
-    if preview.command:
-        yield f"     runs: {json_line(list(preview.command))}"
-    if preview.host:
-        yield f"     contacts: {one_line(preview.host)}"
-    if preview.source and preview.target:
-        yield f"     moves: {one_line(preview.source)}"
-        yield f"     to: {one_line(preview.target)}"
-    elif preview.source:
-        yield f"     deletes: {one_line(preview.source)}"
-    elif preview.target:
-        yield f"     writes: {one_line(preview.target)}"
-    for line in preview.diff.removesuffix("\n").split("\n") if preview.diff else ():
-        yield f"{_QUOTED}{printable(line)}"
-    if preview.problem:
-        yield f"     (not shown in full: {one_line(preview.problem)})"
 
 
 def _why_closed(run: "Run", approval: ApprovalRequest) -> str:

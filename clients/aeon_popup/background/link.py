@@ -23,20 +23,15 @@ from aeon_popup.state.happenings import (
     LinkUp,
     Received,
     Refused,
-    ToolCall,
     Undone,
 )
-from aeond.api.v1 import runs_pb2
 from aeond_client.async_client import AsyncClient
-from aeond_client.calls.call_spec import CHANGE_SECONDS, Call, methods_of
 from aeond_client.calls.run_calls import RunOptions
-from aeond_client.calls.values import json_object
-from aeond_client.connection.async_transport import open_channel, send
 from aeond_client.connection.retries import Retries
 from aeond_client.connection.sockets import candidates, find_socket
 from aeond_client.errors import AeondError, NoDaemonError
-from aeond_client.events import ChildRunEnded, Event, RunEnded, UnknownKind
-from aeond_client.runs import Resolution
+from aeond_client.events import ApprovalDecided, ApprovalRequested, ChildRunEnded, RunEnded
+from aeond_client.runs import Resolution, Run
 from aeond_client.watching.following import Outage
 
 PROBE_SECONDS = 0.5
@@ -44,9 +39,8 @@ START_SECONDS = 30.0
 _HISTORY_RUNS = 50
 # A person waits for the reply: three attempts within half a second.
 _RETRIES = Retries(attempts=3)
-_RUNS = methods_of(runs_pb2.DESCRIPTOR)
-# Events that may change the approvals for which a run waits, whether or not the client library has a record for them.
-_APPROVAL_KINDS = {"approval_requested", "approval_decided", "ApprovalRequested", "ApprovalDecided"}
+# Events after which the approvals for which a run waits may be others.
+_APPROVAL_KINDS = (ApprovalRequested, ApprovalDecided, RunEnded, ChildRunEnded)
 
 
 class Starter(Protocol):
@@ -101,9 +95,17 @@ class Link:
     def resolve(self, key: str, run_id: str, resolution: Resolution, step_id: str) -> None:
         self._call(key, lambda client: client.decide_run(run_id, resolution, step_id))
 
-    def decide(self, key: str, approval: Approval, *, approved: bool) -> None:
+    def decide(self, key: str, approval: Approval, *, approved: bool, scope: str) -> None:
         """Approves or denies exactly the calls that were shown: the digest identifies them."""
-        self._worker.start_soon(lambda: self._decide(key, approval, approved=approved))
+        asked = approval.request
+
+        async def decide(client: AsyncClient) -> None:
+            run = await client.decide_approval(
+                approval.run_id, asked.approval_id, asked.digest, approved, scope
+            )
+            self._batches.put(_approvals_of(key, run))
+
+        self._call(key, decide)
 
     def undo(self, key: str, run_id: str) -> None:
         async def undo(client: AsyncClient) -> None:
@@ -199,45 +201,20 @@ class Link:
                 async for event in events:
                     await self._batches.has_room()
                     self._batches.put(Received(key, event, time.time()))
-                    if _may_change_approvals(event):
-                        self._worker.start_soon(lambda run_id=event.run_id: self._fetch(key, run_id))  # type: ignore[misc]
+                    if isinstance(event.kind, _APPROVAL_KINDS):
+                        self._fetch(key, event.run_id)
         except AeondError as error:
             self._failed(key, error)
         finally:
             self._followed.discard(run_id)
 
-    async def _fetch(self, key: str, run_id: str) -> None:
+    def _fetch(self, key: str, run_id: str) -> None:
         """Reads the pending approvals of a run."""
-        request = runs_pb2.GetRunRequest(run_id=run_id)
-        call = Call(_RUNS["GetRun"], request, lambda reply: _approvals_of(run_id, reply.run))
-        try:
-            self._batches.put(ApprovalsFetched(key, run_id, await self._send(call)))
-        except AeondError as error:
-            self._failed(key, error)
 
-    async def _decide(self, key: str, approval: Approval, *, approved: bool) -> None:
-        decision = runs_pb2.ApprovalDecision(
-            approval_id=approval.approval_id, digest=approval.digest, approved=approved
-        )
-        request = runs_pb2.DecideRunRequest(run_id=approval.run_id, approval=decision)
-        call = Call(
-            _RUNS["DecideRun"],
-            request,
-            lambda reply: _approvals_of(approval.run_id, reply.run),
-            False,
-            CHANGE_SECONDS,
-        )
-        try:
-            self._batches.put(ApprovalsFetched(key, approval.run_id, await self._send(call)))
-        except AeondError as error:
-            self._failed(key, error)
+        async def fetch(client: AsyncClient) -> None:
+            self._batches.put(_approvals_of(key, await client.get_run(run_id)))
 
-    async def _send(self, call: Call[tuple[Approval, ...]]) -> tuple[Approval, ...]:
-        channel = open_channel(find_socket(self._socket).target)
-        try:
-            return call.read(await send(channel, call, call.seconds))
-        finally:
-            await channel.close()
+        self._call(key, fetch)
 
     async def _start_daemon(self) -> None:
         words = ("systemctl", "--user", "start", "aeond.service")
@@ -257,22 +234,5 @@ class Link:
             self._note_down(f"{' '.join(words)}: {lines[0]}")
 
 
-def _may_change_approvals(event: Event) -> bool:
-    kind = event.kind
-    name = kind.name if isinstance(kind, UnknownKind) else type(kind).__name__
-    return name in _APPROVAL_KINDS or isinstance(kind, RunEnded | ChildRunEnded)
-
-
-def _approvals_of(run_id: str, run: runs_pb2.Run) -> tuple[Approval, ...]:
-    return tuple(
-        Approval(
-            wire.approval_id,
-            run_id,
-            tuple(wire.step_ids),
-            tuple(ToolCall(call.tool, json_object(call.arguments_json)) for call in wire.calls),
-            wire.digest,
-            wire.message,
-            wire.expire_time.ToNanoseconds() / 1e9 if wire.HasField("expire_time") else 0.0,
-        )
-        for wire in run.approvals
-    )
+def _approvals_of(key: str, run: Run) -> ApprovalsFetched:
+    return ApprovalsFetched(key, run.run_id, tuple(Approval(run.run_id, one) for one in run.approvals))

@@ -1,33 +1,18 @@
 """The happenings that change the popup's state: events of runs, results of calls, and choices of the user."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from aeond_client.events import Event
+from aeond_client.judgements import ApprovalRequest
 from aeond_client.runs import RunSummary, UndoReport
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A call with its exact arguments."""
-
-    tool: str
-    arguments: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class Approval:
-    """Calls of a run that wait for a person's approval. `digest` identifies exactly these calls; `expire_time` is a
-    Unix time in seconds, 0 for none.
-    """
+    """Calls of a run, or of a run below it, that wait for a person's approval."""
 
-    approval_id: str
     run_id: str
-    step_ids: tuple[str, ...]
-    calls: tuple[ToolCall, ...]
-    digest: str
-    message: str = ""
-    expire_time: float = 0.0
+    request: ApprovalRequest
 
 
 @dataclass(frozen=True, slots=True)

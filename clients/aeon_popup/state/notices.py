@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from aeon_cli.text.printable import one_line
 from aeon_cli.text.titles import effect_in_words
-from aeon_popup.state.happenings import Approval
 from aeon_popup.state.run_view import RunView, Stage
+from aeond_client.judgements import ApprovalRequest
 
 _SUMMARY, _BODY = 80, 300
 # Desktops show about three actions.
@@ -32,7 +32,7 @@ def notice_of(before: RunView | None, after: RunView) -> Notice | None:
         case Stage.QUESTION:
             return _question(after)
         case Stage.APPROVAL:
-            return _approval(after, after.approvals[0])
+            return _approval(after, after.approvals[0].request)
         case Stage.DECISION:
             return Notice(
                 after.key, f"Needs your decision: {_title(after)}", after.steps.suspended, urgent=True
@@ -54,7 +54,11 @@ def choice_of(action: str, run: RunView) -> bool | str | None:
     other action, and if the run waits for something else by now: a person decides only about what was shown.
     """
     word, _, shown = action.partition(":")
-    if word in {"approve", "deny"} and run.stage is Stage.APPROVAL and shown == run.approvals[0].digest:
+    if (
+        word in {"approve", "deny"}
+        and run.stage is Stage.APPROVAL
+        and shown == run.approvals[0].request.digest
+    ):
         return word == "approve"
     if word.isdecimal() and run.stage is Stage.QUESTION:
         question = run.questions[0].question
@@ -74,14 +78,15 @@ def _question(run: RunView) -> Notice:
     return Notice(run.key, _cut(one_line(question.prompt), _SUMMARY), _title(run), actions, urgent=True)
 
 
-def _approval(run: RunView, approval: Approval) -> Notice:
-    """Approving is offered only where the notification shows the exact arguments of all calls."""
+def _approval(run: RunView, approval: ApprovalRequest) -> Notice:
+    """Approving is offered only where the notification shows the exact arguments of all calls, and no file is changed."""
     calls = "\n".join(
         f"{call.tool} {json.dumps(call.arguments, ensure_ascii=False)}" for call in approval.calls
     )
-    shown = one_line(calls) if len(calls) <= _BODY else "Open the window to see the arguments."
+    whole = len(calls) <= _BODY and not any(preview.diff or preview.source for preview in approval.previews)
+    shown = one_line(calls) if whole else "Open the window to see what would happen."
     deny, approve = (f"deny:{approval.digest}", "Deny"), (f"approve:{approval.digest}", "Approve")
-    actions = (deny, approve) if len(calls) <= _BODY else (deny,)
+    actions = (deny, approve) if whole else (deny,)
     tools = ", ".join(call.tool for call in approval.calls)
     return Notice(run.key, _cut(f"Allow {tools}?", _SUMMARY), shown, actions, urgent=True)
 

@@ -107,7 +107,7 @@ class RunView:
     def subject(self) -> str:
         """Names the approval, the question or the step about which a person decides now; "" if there is none."""
         if self.approvals:
-            return self.approvals[0].approval_id
+            return self.approvals[0].request.approval_id
         if self.questions:
             return self.questions[0].question.question_id
         step = self.unknown_step
@@ -134,7 +134,7 @@ class RunView:
         """The steps that wait for a person: their ids."""
         own = {asked.question.step_id for asked in self.questions if asked.run_id == self.run_id}
         below = {self.parents.get(asked.run_id, "") for asked in self.questions}
-        held = {step_id for approval in self.approvals for step_id in approval.step_ids}
+        held = {step_id for approval in self.approvals for step_id in approval.request.step_ids}
         return frozenset(own | below | held)
 
     def title_of(self, line: Line) -> str:

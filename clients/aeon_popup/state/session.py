@@ -170,7 +170,7 @@ def _with_run(view: SessionView, run: RunView) -> SessionView:
 def _with_approvals(run: RunView, run_id: str, approvals: tuple[Approval, ...]) -> RunView:
     others = tuple(one for one in run.approvals if one.run_id != run_id)
     left = (*others, *approvals)
-    return replace(run, approvals=left, sent=run.sent & {one.approval_id for one in left})
+    return replace(run, approvals=left, sent=run.sent & {one.request.approval_id for one in left})
 
 
 def _changed(view: SessionView, key: str, change: Callable[[RunView], RunView]) -> SessionView:

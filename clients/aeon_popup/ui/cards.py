@@ -6,21 +6,23 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout
 
-from aeon_cli.text.printable import printable, shown_value
+from aeon_cli.text.calls import call_lines
+from aeon_cli.text.printable import one_line, printable, shown_value
 from aeon_cli.text.titles import duration_in_words
 from aeon_popup.actions import Actions
 from aeon_popup.state.happenings import Approval
 from aeon_popup.state.run_view import Asked, RunView
 from aeon_popup.ui.theme import named
-from aeond_client.judgements import Question
+from aeond_client.judgements import ApprovalRequest, CallPreview, Question
 from aeond_client.runs import Resolution
 
 # Keys are ignored for so long after an approval appears: they were meant for something else.
 GUARD_SECONDS = 0.5
 _OPTIONS = 9
-_ARGUMENT_CHARACTERS = 4_000
+_CALL_LINES, _CALL_PADDING = 14, 16
+_SCOPES = {"run": "For this run", "folder": "For this folder", "host": "For this host"}
 
 
 class Card(QFrame):
@@ -125,39 +127,44 @@ class ApprovalCard(Card):
         self.approval = approval
         self._actions = actions
         self._shown = time.monotonic()
-        tools = ", ".join(call.tool for call in approval.calls)
-        words = f"Allow {tools}?" + (f" {approval.message}" if approval.message else "")
+        asked = approval.request
+        tools = ", ".join(call.tool for call in asked.calls)
+        words = f"Allow {tools}?" + (f" {asked.message}" if asked.message else "")
         self.heading.setText(printable(words))
         self.setAccessibleName(f"Approval: {words}")
-        for call in approval.calls:
-            arguments = named(QLabel(arguments_of(call.arguments)), "arguments")
-            arguments.setTextFormat(Qt.TextFormat.PlainText)
-            arguments.setWordWrap(True)
-            arguments.setAccessibleName(f"Arguments of {call.tool}: {arguments.text()}")
-            arguments.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            self.box.addWidget(arguments)
+        self.box.addWidget(scrolled(text_of(asked), f"What {tools} would do"))
         self.note = named(QLabel(), "detail")
         self.note.setTextFormat(Qt.TextFormat.PlainText)
         self.note.hide()
         self.box.addWidget(self.note)
         row = self.buttons()
         self.deny_button = button("Deny", self.deny)
+        self.scope_buttons = [
+            button(_SCOPES[scope], lambda scope=scope: self.allow(scope))  # type: ignore[misc]
+            for scope in asked.scopes
+            if scope in _SCOPES
+        ]
         self.allow_button = button("Allow once", self.allow, main=True)
-        self.allow_button.installEventFilter(self)
-        for made in (self.deny_button, self.allow_button):
+        for made in (*self.scope_buttons, self.allow_button):
+            made.installEventFilter(self)
+        for made in (self.deny_button, *self.scope_buttons, self.allow_button):
             row.addWidget(made)
+        self.show_state(sent=False, note="")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Enter and Space on the focused Allow button do nothing: only Ctrl+Enter and a click allow."""
+        """Enter and Space on a button that allows do nothing: only Ctrl+Enter, which allows once, and a click allow."""
         if isinstance(event, QKeyEvent) and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             return event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space}
         return super().eventFilter(watched, event)
 
     def show_state(self, *, sent: bool, note: str) -> None:
-        for widget in (self.deny_button, self.allow_button):
+        for widget in (self.deny_button, *self.scope_buttons, self.allow_button):
             widget.setEnabled(not sent)
-        self.note.setText(note)
-        self.note.setVisible(bool(note))
+        expires = self.approval.request.expire_time
+        left = duration_in_words(max(expires - time.time(), 0.0)) if expires else ""
+        words = note or (f"Denied if not allowed within {left}" if left else "")
+        self.note.setText(words)
+        self.note.setVisible(bool(words))
 
     def focus(self) -> None:
         self.deny_button.setFocus()
@@ -171,9 +178,9 @@ class ApprovalCard(Card):
         """The window was shown, or the card became visible: the time of the guard starts again."""
         self._shown = time.monotonic()
 
-    def allow(self) -> None:
+    def allow(self, scope: str = "once") -> None:
         if not self.guarded and self.allow_button.isEnabled():
-            self._actions.decide(self.approval, approved=True)
+            self._actions.decide(self.approval, approved=True, scope=scope)
 
     def deny(self) -> None:
         if not self.guarded and self.deny_button.isEnabled():
@@ -210,17 +217,27 @@ class DecisionCard(Card):
         self._abort.setFocus()
 
 
-def arguments_of(arguments: dict[str, object]) -> str:
-    """Arguments of a call, one on each line: `name:  value`."""
-    width = max((len(name) for name in arguments), default=0) + 2
-    lines = [f"{name + ':':<{width}} {_value(value)}" for name, value in arguments.items()]
-    text = printable("\n".join(lines)) or "no arguments"
-    left = len(text) - _ARGUMENT_CHARACTERS
-    return text if left <= 0 else f"{text[:_ARGUMENT_CHARACTERS]}\n… {left} more characters"
+def text_of(approval: ApprovalRequest) -> str:
+    """The calls with their arguments and what they would do: files with their differences, commands, hosts."""
+    lines: list[str] = []
+    previews = approval.previews or (CallPreview(),) * len(approval.calls)
+    for call, preview in zip(approval.calls, previews, strict=True):
+        lines += [one_line(call.tool), *call_lines(call, preview)]
+    lines += [f"for this folder: {one_line(folder)}" for folder in approval.folders]
+    lines += [f"for this host: {one_line(host)}" for host in approval.hosts]
+    return "\n".join(lines)
 
 
-def _value(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def scrolled(text: str, name: str) -> QPlainTextEdit:
+    """A text that cannot be changed, shown whole: it scrolls where it has many lines."""
+    shown = QPlainTextEdit(text)
+    shown.setObjectName("arguments")
+    shown.setReadOnly(True)
+    shown.setTabChangesFocus(True)
+    shown.setAccessibleName(name)
+    lines = min(shown.blockCount(), _CALL_LINES)
+    shown.setFixedHeight(lines * shown.fontMetrics().lineSpacing() + 2 * _CALL_PADDING)
+    return shown
 
 
 AnyCard = QuestionCard | ApprovalCard | DecisionCard
@@ -240,7 +257,7 @@ def card_of(run: RunView, actions: Actions) -> AnyCard | None:
 def identity_of(run: RunView) -> str:
     """Identifies the card that a run needs, with everything that the user decides about; "" if it needs none."""
     if run.approvals and not run.ended:
-        return f"{run.subject}/{run.approvals[0].digest}"
+        return f"{run.subject}/{run.approvals[0].request.digest}"
     return f"{run.stage}/{run.subject}" if run.needs_person else ""
 
 

@@ -127,7 +127,7 @@ def test_an_approval_is_decided_from_its_notification(world: World) -> None:
     run = world.view.shown
     assert run is not None
     world.controller.reply(KEY, "deny:digest")
-    assert world.daemon.of("decide") == [(KEY, run.approvals[0], False)]
+    assert world.daemon.of("decide") == [(KEY, run.approvals[0], False, "once")]
 
 
 def test_an_interrupted_step_is_resolved(world: World) -> None:

@@ -39,14 +39,6 @@ def test_a_call_is_shown_with_what_it_would_do() -> None:
     ]
 
 
-def test_an_argument_that_no_diff_shows_is_shown_in_full() -> None:
-    """Without a diff, or with an incomplete one, nothing of the arguments is left out."""
-    cut = replace(REQUEST, previews=(CallPreview(diff="+a", problem="the diff is cut off"),))
-    lines = lines_of(cut, 0.0)
-    assert '     | content: "' + "all is well\\n" * 30 + '"' in lines
-    assert "     (not shown in full: the diff is cut off)" in lines
-
-
 def test_what_moves_runs_and_goes_where_is_shown() -> None:
     """Source and target of a move, a deleted path, a command with its arguments, and a host."""
     previews = (

@@ -14,9 +14,10 @@ import pytest
 from aeon_popup.background.link import Link
 from aeon_popup.background.worker import Work
 from aeon_popup.state import happenings
-from aeon_popup.state.happenings import Happening, ToolCall
+from aeon_popup.state.happenings import Happening
 from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import SessionView, after
+from aeond_client.tools import ToolCall
 from tests.support.popup_daemon import APPROVAL, ApprovingRuns, approving_daemon
 from tests.support.scripted_daemon import ScriptedDaemon
 
@@ -94,8 +95,11 @@ async def test_an_approval_reaches_the_card_and_its_decision_the_daemon(
         await window.until(lambda view: view.stage is Stage.APPROVAL)
         assert window.view.shown is not None
         (approval,) = window.view.shown.approvals
-        assert (approval.calls, approval.digest) == ((ToolCall("send", {"to": "marta"}),), APPROVAL.digest)
-        window.link.decide(KEY, approval, approved=False)
+        assert (approval.request.calls, approval.request.digest) == (
+            (ToolCall("send", {"to": "marta"}),),
+            APPROVAL.digest,
+        )
+        window.link.decide(KEY, approval, approved=False, scope="once")
         await window.until(lambda view: view.stage is Stage.DONE)
         assert runs.decided == [("a1", False)]
 
@@ -113,7 +117,7 @@ async def test_no_event_is_lost_or_doubled_over_a_restart(
         await window.until(lambda view: view.stage is Stage.UNAVAILABLE)
         await daemon.start()
         await window.until(lambda view: view.stage is Stage.APPROVAL)
-        window.link.decide(KEY, approval, approved=True)
+        window.link.decide(KEY, approval, approved=True, scope="run")
         await window.until(lambda view: view.stage is Stage.DONE)
         assert runs.decided == [("a1", True)]
         assert window.seqs == list(range(1, len(window.seqs) + 1))
@@ -141,7 +145,12 @@ async def test_a_failed_call_says_why(served: tuple[ScriptedDaemon, ApprovingRun
         await window.until(lambda view: view.stage is Stage.APPROVAL)
         approval = window.view.runs[0].approvals[0]
 
-        window.link.decide(KEY, replace(approval, digest="another"), approved=True)
+        window.link.decide(
+            KEY,
+            replace(approval, request=replace(approval.request, digest="another")),
+            approved=True,
+            scope="once",
+        )
         await window.until(lambda view: bool(view.runs[0].note))
         assert (window.view.stage, runs.decided) == (Stage.APPROVAL, [])
 

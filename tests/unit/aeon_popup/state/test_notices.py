@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from aeon_popup.state.happenings import Approval, ToolCall
+from aeon_popup.state.happenings import Approval
 from aeon_popup.state.notices import choice_of, notice_of
 from aeon_popup.state.run_view import RunView
 from aeon_popup.state.session import SessionView
+from aeond_client.judgements import ApprovalRequest
+from aeond_client.tools import ToolCall
 from tests.support.popup_states import states
 
 
@@ -49,7 +51,8 @@ def test_long_arguments_cannot_be_approved_in_a_notification() -> None:
     """Approve is missing where the notification cannot show the exact arguments."""
     view = states()["approval"]
     run = run_of(view)
-    long = Approval("a1", run.run_id, ("s5",), (ToolCall("mail.send", {"body": "x" * 400}),), "digest")
+    asked = ApprovalRequest("a1", ("s5",), (ToolCall("mail.send", {"body": "x" * 400}),), "digest")
+    long = Approval(run.run_id, asked)
 
     notice = notice_of(None, replace(run, approvals=(long,)))
     assert notice is not None

@@ -32,6 +32,7 @@ STAGES = {
     "question": Stage.QUESTION,
     "choice": Stage.QUESTION,
     "approval": Stage.APPROVAL,
+    "approval-file": Stage.APPROVAL,
     "decision": Stage.DECISION,
     "streaming": Stage.RUNNING,
     "done": Stage.DONE,

@@ -11,6 +11,7 @@ BADGES = {
     "running": "Running · 2 of 5",
     "question": "Needs your answer",
     "approval": "Needs approval",
+    "approval-file": "Needs approval",
     "decision": "Needs your decision",
     "streaming": "Answering…",
     "done": "Done",

@@ -62,8 +62,9 @@ class Attacked:
 @pytest.fixture(scope="module")
 def attacked(request: pytest.FixtureRequest) -> Iterator[Attacked]:
     with ExitStack() as stack:
-        # Not below /tmp, which every sandbox may use.
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=Path.home())))
+        # Every sandbox may use /tmp.
+        outside = next(home for home in (Path.home(), ROOT, Path("/srv")) if not home.is_relative_to("/tmp"))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=outside)))
         if request.param == "bwrap":
             sandbox: Sandbox = Bubblewrap(groups=find_group_home())
         else:

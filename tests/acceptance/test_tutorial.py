@@ -17,7 +17,7 @@ from tests.support.repository import ROOT
 from tests.support.tutorial import blocks
 
 SECONDS = 120.0
-CONFIG = '[model]\nengine = "scripted"\nscript = "~/script.json"\n[embedding]\nfetch = false\n[policy]\nprofile = "trusted-folder"\n'
+CONFIG = '[model]\nengine = "scripted"\nscript = "~/script.json"\n[embedding]\nfetch = false\n'
 STEPS = {
     "What is 17.5": {"tool": "calculator", "arguments": {"expression": "17.5 / 100 * 2400"}},
     "disk space is free": {"tool": "free_space", "arguments": {"folder": "/"}},

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import field
+from fnmatch import fnmatchcase
 from typing import Final, Generic, Self, TypeVar
 
 from aeond.domain.plans.approvals import ApprovalRequest
@@ -56,8 +57,16 @@ class ToolSpec:
         return Recovery.RECONCILE if self.idempotent else Recovery.ASK
 
 
-# The reason of a call that timed out: whether it had an effect is unknown.
-TOOL_TIMEOUT = "TOOL_TIMEOUT"
+TOOL_TIMEOUT: Final = "TOOL_TIMEOUT"
+CLIENT_LEFT: Final = "CLIENT_LEFT"
+"""The client that executes the call went away before it sent a result."""
+EFFECT_UNKNOWN: Final = (TOOL_TIMEOUT, CLIENT_LEFT)
+"""Reasons of calls that had started and failed: whether they had an effect is unknown."""
+
+
+def allows(patterns: Sequence[str] | None, tool: str) -> bool:
+    """Whether one of the patterns (names, with `*` and `?`) matches the tool's name; None matches every tool."""
+    return patterns is None or any(fnmatchcase(tool, pattern) for pattern in patterns)
 
 
 @frozen
@@ -144,7 +153,7 @@ class Workspace(str):
 class ToolContext:
     """What a call may know about its run: identity, workspace, user and the facts that the policy needs.
 
-    `allowed_tools` are the only tools that may be called for it (None: all); the invoker enforces this. `uid` is its
+    `allowed_tools` are patterns of the only tools that may be called for it (None: all); the invoker enforces this. `uid` is its
     owner, whose memory the call may use (-1: unknown), `taint` names the untrusted sources that the run has read.
     """
 

@@ -197,6 +197,9 @@ class ProposesValues(Protocol):
 class ToolRegistry(Protocol):
     """The registered tools by name."""
 
+    def of(self, uid: int) -> "ToolRegistry":
+        """The tools of this user: the common ones, then those that clients of the user serve."""
+
     def register(self, tool: Tool) -> None:
         """AlreadyExistsError if the name is taken, InvalidInputError if the spec is invalid (name, schemas,
         or an example that does not satisfy its own schema)."""
@@ -206,7 +209,7 @@ class ToolRegistry(Protocol):
     def list_names(self) -> Sequence[str]: ...
 
     def specs(self) -> Sequence[ToolSpec]:
-        """The specs of all tools, sorted by name."""
+        """The specs of all tools: the common ones, then those of the user, each sorted by name."""
 
 
 class ToolInvoker(Protocol):

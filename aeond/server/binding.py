@@ -2,28 +2,45 @@
 
 A method of the contract is implemented by the method of the same name in snake case, with the request and the
 caller as arguments: `async def get_run(request, caller) -> response`, or for a stream an async generator of
-Parts. A method without implementation returns UNIMPLEMENTED with a reason.
+Parts. A method with streams in both directions returns an Exchange for the caller. A method without implementation returns UNIMPLEMENTED with a reason.
 """
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
+import anyio
 import grpc
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from aeond.domain.runs.run import Caller
-from aeond.errors import NotImplementedYetError
+from aeond.errors import AeondError, NotImplementedYetError
 from aeond.frozen import frozen
-from aeond.server.streaming import Part, Streams
+from aeond.server.streaming import Part, StreamCutError, Streams
 
 # Quoted: grpcio's classes accept type arguments only in its stubs.
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, bytes]"
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Answer = Callable[[Any, Caller], Awaitable[Message]]
 StreamAnswer = Callable[[Any, Caller], AsyncIterator[Part]]
+
+
+class Exchange(Protocol):
+    """A call with streams in both directions."""
+
+    def receive(self, request: Any) -> None:
+        """Takes a message of the client. Raises AeondError if it is invalid, which ends the call."""
+
+    def finish(self, failure: AeondError | None) -> None:
+        """The client has ended its side, or failed; then `parts` ends, with this failure."""
+
+    def parts(self) -> AsyncIterator[Part]:
+        """The messages for the client. Called once."""
+
+    def close(self) -> None:
+        """The call has ended, in whatever way. Idempotent."""
 
 
 @frozen
@@ -54,7 +71,8 @@ class Binding:
         answer = getattr(shim, snake_case(method.name), None)
         decode = GetMessageClass(method.input_type).FromString
         if method.client_streaming:
-            return grpc.stream_stream_rpc_method_handler(_unimplemented(method), decode)
+            behaviour = self._exchanging(answer) if answer else _unimplemented(method)
+            return grpc.stream_stream_rpc_method_handler(behaviour, decode)
         if method.server_streaming:
             behaviour = self._streaming(answer) if answer else _unimplemented(method)
             return grpc.unary_stream_rpc_method_handler(behaviour, decode)
@@ -76,6 +94,39 @@ class Binding:
             await self._streams.carry(parts, context.write)
 
         return behave
+
+    def _exchanging(
+        self, answer: Callable[[Caller], "Exchange"]
+    ) -> Callable[[AsyncIterator[Any], Context], Awaitable[None]]:
+        async def behave(requests: AsyncIterator[Any], context: Context) -> None:
+            exchange = answer(self._caller_of(context.peer()))
+            failure: AeondError | StreamCutError | None = None
+            try:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(_receive, requests, exchange)
+                    try:
+                        await context.send_initial_metadata(())
+                        await self._streams.carry(exchange.parts(), context.write)
+                    except (AeondError, StreamCutError) as error:
+                        failure = error
+                    tasks.cancel_scope.cancel()
+            finally:
+                exchange.close()
+            if failure is not None:
+                raise failure
+
+        return behave
+
+
+async def _receive(requests: AsyncIterator[Any], exchange: "Exchange") -> None:
+    """Passes each message on, and reports when the client has ended its side or sent something invalid."""
+    failure: AeondError | None = None
+    try:
+        async for request in requests:
+            exchange.receive(request)
+    except AeondError as error:
+        failure = error
+    exchange.finish(failure)
 
 
 def snake_case(name: str) -> str:

@@ -32,6 +32,7 @@ from aeond.domain.tools import ToolCall, ToolResult, ToolSpec
 from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue
 from aeond.ports import RunSummary
+from aeond.ports.serving import ServedTools
 
 
 class RunCalls(Protocol):
@@ -142,17 +143,21 @@ class RunCalls(Protocol):
 
 
 class ToolCalls(Protocol):
-    """Tools: read, and call one directly."""
+    """Tools: read, call one directly, and serve tools of a client."""
 
-    async def list_tools(self, *, after: str, limit: int) -> Sequence[ToolSpec]:
-        """Sorted by name."""
+    async def list_tools(self, caller: Caller, *, after: str, limit: int) -> Sequence[ToolSpec]:
+        """The common tools and those of the caller's clients, sorted by name."""
         ...
 
-    async def get(self, name: str) -> ToolSpec:
+    async def get(self, name: str, caller: Caller) -> ToolSpec:
         """NotFoundError (reason TOOL_NOT_FOUND) if the tool does not exist."""
         ...
 
-    async def invoke(self, call: ToolCall, workspace: str, owner: Owner) -> ToolResult:
+    def serve(self, caller: Caller) -> ServedTools:
+        """A stream for tools of the caller's. OverloadedError (reason TOO_MANY_STREAMS), RefusedError (UNKNOWN_USER)."""
+        ...
+
+    async def invoke(self, call: ToolCall, workspace: str, caller: Caller) -> ToolResult:
         """Runs the tool under the same checks as a step's call. A failing tool is a result, not an error;
         NotFoundError as in `get`. `workspace` as in RunRequest.
         """

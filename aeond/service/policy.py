@@ -99,7 +99,7 @@ class PolicyDecisions:
 
     def _derived(self, call: ToolCall, request: RunRequest) -> CallFacts:
         """Facts of a call of which none were recorded: from the call and its tool alone."""
-        tool = self._registry.get(call.tool)
+        tool = self._registry.of(request.owner.uid).get(call.tool)
         effect = Effect.UNDECLARED if tool is None else tool.spec.effect
         return CallFacts(
             call.tool,

@@ -4,10 +4,11 @@ import logging
 from collections.abc import Sequence
 
 from aeond.domain.policy import DecidedCall, Origin
-from aeond.domain.runs.run import Owner
+from aeond.domain.runs.run import Caller
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult, ToolSpec
-from aeond.errors import NotFoundError
+from aeond.errors import NotFoundError, RefusedError
 from aeond.ports import Ids, ToolInvoker, ToolRegistry
+from aeond.ports.serving import ServedTools, ToolServing
 from aeond.service.runs.admission import Admission
 from aeond.service.runs.workspaces import Workspaces
 
@@ -17,7 +18,7 @@ log = logging.getLogger("aeond.policy")
 
 
 class Tools:
-    """Lists, describes and calls the registered tools."""
+    """Lists, describes and calls the registered tools, and registers those of clients."""
 
     def __init__(
         self,
@@ -27,19 +28,22 @@ class Tools:
         workspaces: Workspaces,
         admission: Admission,
         ids: Ids,
+        serving: ToolServing,
     ) -> None:
         self._registry = registry
         self._invoker = invoker
         self._workspaces = workspaces
         self._admission = admission
         self._ids = ids
+        self._serving = serving
 
-    async def list_tools(self, *, after: str, limit: int) -> Sequence[ToolSpec]:
-        """Sorted by name."""
-        return [spec for spec in self._registry.specs() if spec.name > after][:limit]
+    async def list_tools(self, caller: Caller, *, after: str, limit: int) -> Sequence[ToolSpec]:
+        """The common tools and those of the caller's clients, sorted by name."""
+        found = [spec for spec in self._registry.of(caller.owner.uid).specs() if spec.name > after]
+        return sorted(found, key=lambda spec: spec.name)[:limit]
 
-    async def get(self, name: str) -> ToolSpec:
-        tool = self._registry.get(name)
+    async def get(self, name: str, caller: Caller) -> ToolSpec:
+        tool = self._registry.of(caller.owner.uid).get(name)
         if tool is None:
             raise NotFoundError(
                 f"tool {name!r} does not exist: list the tools to see the existing ones",
@@ -47,11 +51,19 @@ class Tools:
             )
         return tool.spec
 
-    async def invoke(self, call: ToolCall, workspace: str, owner: Owner) -> ToolResult:
+    def serve(self, caller: Caller) -> ServedTools:
+        """A stream for tools of the caller's. RefusedError (reason UNKNOWN_USER) without a user whose they are."""
+        self._admission.check()
+        if caller.owner.uid == -1:
+            raise RefusedError("tools belong to a user, and yours is unknown", reason="UNKNOWN_USER")
+        return self._serving.open(caller.owner.uid)
+
+    async def invoke(self, call: ToolCall, workspace: str, caller: Caller) -> ToolResult:
         """A failing tool is a result. Nothing is journaled: a call outside a run has no history; the policy's decision
         is logged."""
         self._admission.check()
-        await self.get(call.tool)
+        await self.get(call.tool, caller)
+        owner = caller.owner
         folder = await self._workspaces.resolve(workspace, OWN_WORKSPACE.format(uid=owner.uid), owner)
         call_id = call.call_id or self._ids.new_id()
         context = ToolContext("", "", call_id, folder, uid=owner.uid, origin=Origin.DIRECT)

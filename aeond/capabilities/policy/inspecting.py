@@ -17,7 +17,7 @@ class ToolInspector:
     async def inspect(self, call: ToolCall, context: ToolContext) -> CallFacts:
         """See ports.CallInspector. Whatever the tool raises while it determines its targets propagates: such a call
         could not be carried out either. NotFoundError (TOOL_NOT_FOUND)."""
-        tool = self.registry.get(call.tool)
+        tool = self.registry.of(context.uid).get(call.tool)
         if tool is None:
             raise NotFoundError(f"tool {call.tool!r} does not exist", reason="TOOL_NOT_FOUND", field="tool")
         spec, targets = tool.spec, None

@@ -26,7 +26,7 @@ from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.plans.subtasks import SubtaskRequest
 from aeond.domain.policy import joined
 from aeond.domain.runs.questions import InputRequest
-from aeond.domain.tools import TOOL_TIMEOUT, ToolCall, ToolContext, ToolOutput, ToolResult, ToolSpec
+from aeond.domain.tools import TOOL_TIMEOUT, ToolCall, ToolContext, ToolOutput, ToolResult, ToolSpec, allows
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import AeondError, InvalidInputError, OverloadedError, ToolError
 from aeond.ports import CANDIDATES_SECONDS, MAX_CANDIDATES, Clock, ToolAnswer
@@ -90,7 +90,7 @@ class GuardedInvoker:
 
         The same stages, but for slot and time: until it returns nothing else runs that could stop it.
         """
-        registered = self._registry.get(call.tool)
+        registered = self._registry.of(context.uid).get(call.tool)
         if registered is None or not registered.computes:
             return None
         return _without_waiting(self._guard(self._perform(call, context, decided, _run_at_once)))
@@ -120,7 +120,7 @@ class GuardedInvoker:
     async def _show(
         self, call: ToolCall, context: ToolContext, show: Callable[[CallPreview], None]
     ) -> ToolResult:
-        tool = self._registry.find(call.tool).tool
+        tool = self._registry.of(context.uid).find(call.tool).tool
         if not isinstance(tool, Previews):
             return ToolResult(True)
         with anyio.move_on_after(PREVIEW_SECONDS):
@@ -131,8 +131,8 @@ class GuardedInvoker:
     async def _proposals(
         self, tool: str, argument: str, context: ToolContext, limit: int, near: str
     ) -> ToolResult:
-        registered = self._registry.find(tool)
-        if context.allowed_tools is not None and tool not in context.allowed_tools:
+        registered = self._registry.of(context.uid).find(tool)
+        if not allows(context.allowed_tools, tool):
             return ToolResult(True, [])
         return ToolResult(True, await _proposed(registered, argument, context, limit, near))
 
@@ -150,8 +150,8 @@ class GuardedInvoker:
     async def _perform(
         self, call: ToolCall, context: ToolContext, decided: Decided, run: Run[ToolAnswer]
     ) -> ToolResult:
-        registered = self._registry.find(call.tool)
-        if context.allowed_tools is not None and call.tool not in context.allowed_tools:
+        registered = self._registry.of(context.uid).find(call.tool)
+        if not allows(context.allowed_tools, call.tool):
             raise ToolError(f"{call.tool} is not one of the tools of this run", reason="TOOL_NOT_ALLOWED")
         _check_arguments(registered, call.arguments)
         try:
@@ -178,7 +178,7 @@ class GuardedInvoker:
             error.args = (error.message,)
 
     async def _recall(self, call: ToolCall, context: ToolContext) -> ToolResult:
-        registered = self._registry.find(call.tool)
+        registered = self._registry.of(context.uid).find(call.tool)
         _check_arguments(registered, call.arguments)
         output = await self._run(registered, registered.tool.reconcile, call, context)
         return ToolResult(True) if output is None else _checked_output(registered, output)
@@ -186,16 +186,18 @@ class GuardedInvoker:
     async def _run(
         self, registered: RegisteredTool, work: Work[T], call: ToolCall, context: ToolContext
     ) -> T:
-        """What the tool returns, once it has a slot and unless its time runs out."""
-        try:
-            self._slots.acquire_nowait()
-        except anyio.WouldBlock:
-            await self._wait_for_slot()
+        """What the tool returns, once it has a slot (if it takes one) and unless its time runs out."""
+        if not registered.elsewhere:
+            try:
+                self._slots.acquire_nowait()
+            except anyio.WouldBlock:
+                await self._wait_for_slot()
         try:
             with anyio.move_on_after(registered.spec.timeout_seconds):
                 return await work(call.arguments, context)
         finally:
-            self._slots.release()
+            if not registered.elsewhere:
+                self._slots.release()
         raise ToolError(
             f"{call.tool} did not end within {registered.spec.timeout_seconds:g} seconds and was stopped",
             reason=TOOL_TIMEOUT,

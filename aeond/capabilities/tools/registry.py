@@ -15,6 +15,7 @@ from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from aeond.frozen import frozen
 from aeond.ports import ProposesValues, Tool, ToolAnswer
 from aeond.ports.policy import ReportsTargets
+from aeond.ports.serving import LimitsItself
 
 MAX_DESCRIPTION_CHARS: Final = 1_000
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -24,7 +25,8 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 class RegisteredTool:
     """A tool as it was when it was registered: what it says of itself later is not believed.
 
-    `computes` says that it does nothing but compute its result, at once.
+    `computes` says that it does nothing but compute its result, at once. `elsewhere` says that another process runs it
+    and limits its own calls.
     """
 
     tool: Tool
@@ -32,6 +34,7 @@ class RegisteredTool:
     arguments: CompiledSchema
     output: CompiledSchema
     computes: bool = False
+    elsewhere: bool = False
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         return await self.tool.execute(arguments, context)
@@ -55,10 +58,22 @@ class RegisteredTool:
 
 
 class Registry:
-    """Tools by name, in memory. Schemas that say nothing of unknown fields are closed against them."""
+    """Tools by name, in memory. Schemas that say nothing of unknown fields are closed against them.
 
-    def __init__(self) -> None:
+    The registry of a user has the tools of `common` too.
+    """
+
+    def __init__(self, common: "Registry | None" = None) -> None:
+        self._common = common
         self._tools: dict[str, RegisteredTool] = {}
+        self._of_users: dict[int, Registry] = {}
+
+    def of(self, uid: int) -> "Registry":
+        """The tools of this user: the common ones, and those registered here for the user alone."""
+        found = self._of_users.get(uid)
+        if found is None:
+            found = self._of_users[uid] = Registry(self)
+        return found
 
     def register(self, tool: Tool) -> None:
         """Takes a tool in after checking its spec.
@@ -67,9 +82,12 @@ class Registry:
         BOUND_INVALID, SCHEMA_INVALID, EXAMPLE_INVALID, CANDIDATES_INVALID) with the part of the spec at fault in
         `field`.
         """
-        registered = check(tool)
+        self.add(check(tool))
+
+    def add(self, registered: RegisteredTool) -> None:
+        """Takes in a tool that was checked. Raises AlreadyExistsError (TOOL_EXISTS)."""
         name = registered.spec.name
-        if name in self._tools:
+        if self.get(name) is not None:
             raise AlreadyExistsError(
                 f"there is a tool named {name} already: choose another name",
                 reason="TOOL_EXISTS",
@@ -77,21 +95,27 @@ class Registry:
             )
         self._tools[name] = registered
 
+    def remove(self, name: str) -> None:
+        """Forgets a tool; calls in progress continue. KeyError if it is not registered here."""
+        del self._tools[name]
+
     def get(self, name: str) -> RegisteredTool | None:
-        return self._tools.get(name)
+        found = self._tools.get(name)
+        return self._common.get(name) if found is None and self._common is not None else found
 
     def find(self, name: str) -> RegisteredTool:
         """The tool with its compiled schemas. Raises NotFoundError (TOOL_NOT_FOUND)."""
-        registered = self._tools.get(name)
+        registered = self.get(name)
         if registered is None:
             raise not_found(name, self.list_names())
         return registered
 
     def list_names(self) -> Sequence[str]:
-        return sorted(self._tools)
+        return [spec.name for spec in self.specs()]
 
     def specs(self) -> Sequence[ToolSpec]:
-        return tuple(self._tools[name].spec for name in sorted(self._tools))
+        common = () if self._common is None else self._common.specs()
+        return (*common, *(self._tools[name].spec for name in sorted(self._tools)))
 
 
 def check(tool: Tool) -> RegisteredTool:
@@ -127,7 +151,7 @@ def check(tool: Tool) -> RegisteredTool:
     _check_candidates(tool, spec, arguments.schema)
     checked = replace(spec, input_schema=arguments.schema, output_schema=output.schema)
     computes = spec.effect is Effect.PURE and isinstance(tool, FunctionTool) and tool.at_once
-    return RegisteredTool(tool, checked, arguments, output, computes)
+    return RegisteredTool(tool, checked, arguments, output, computes, isinstance(tool, LimitsItself))
 
 
 def _compile(name: str, schema: JsonObject, field: str) -> CompiledSchema:

@@ -214,10 +214,10 @@ def stored(config: Config, paths: Paths) -> Iterator[Finding]:
     """Checks journal, memory, tools and model, as the daemon would open them."""
     import anyio
 
-    from aeond.daemon.compose.daemon import check_journal, check_memory, check_sessions, check_undo
     from aeond.daemon.compose.embedding import check_embedding
     from aeond.daemon.compose.engine import check_model
     from aeond.daemon.compose.policy import check_policy
+    from aeond.daemon.compose.store_checks import check_journal, check_memory, check_sessions, check_undo
     from aeond.daemon.compose.tools import check_files
 
     restore = "keep the file, and restore a backup"

@@ -13,25 +13,23 @@ from pathlib import Path
 import anyio
 
 from aeond import __version__
-from aeond.capabilities.journal.schema import JOURNAL
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.capabilities.llm.models.embedding_files import EmbeddingFiles
-from aeond.capabilities.memory.schema import MEMORY
 from aeond.capabilities.memory.sqlite_memory import SqliteMemory
 from aeond.capabilities.policy.authorising import PolicyAuthoriser
 from aeond.capabilities.policy.inspecting import ToolInspector
 from aeond.capabilities.policy.live_policy import LivePolicy
 from aeond.capabilities.policy.loading import parse_policy
-from aeond.capabilities.sessions.sqlite_sessions import SESSIONS, SqliteSessions
-from aeond.capabilities.sqlite_file import FileFormat, prepare
+from aeond.capabilities.sessions.sqlite_sessions import SqliteSessions
 from aeond.capabilities.tools.builtin.tool_set import builtin_tools
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import best_resolver, keep_out
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.restorer import Restorer
+from aeond.capabilities.tools.served.tool_serving import RegisteredServing
 from aeond.capabilities.tools.worker_threads import WorkerThreads
-from aeond.capabilities.undo.sqlite_undo_log import UNDO, SqliteUndoLog
+from aeond.capabilities.undo.sqlite_undo_log import SqliteUndoLog
 from aeond.daemon.clocks import SystemClock, TimeSortedIds
 from aeond.daemon.compose.embedding import embedding_files, opened_embedder
 from aeond.daemon.compose.parts import PRODUCT, Parts
@@ -134,6 +132,7 @@ async def composed(
                 opening.start_soon(stack.enter_async_context, store)
 
         registry = Registry()
+        serving = await stack.enter_async_context(RegisteredServing(registry, clock))
         resolve = keep_out(
             best_resolver(), real_names(paths.own_files), but_for=real_names([paths.workspaces])
         )
@@ -195,7 +194,9 @@ async def composed(
                 folding=folding,
                 boundary=RunBoundary(journal=journal, feed=feed, clock=clock, ids=ids),
                 admission=admission,
-                make_loop=lambda run: Orchestrator(run, thinking.over(models.llm_of(run.request.model))),
+                make_loop=lambda run: Orchestrator(
+                    run, thinking.over(models.llm_of(run.request.model), run.request.owner.uid)
+                ),
                 clock=clock,
                 limits=_limits(config),
                 workspaces=workspaces,
@@ -247,7 +248,12 @@ async def composed(
                 ids=ids,
             ),
             tools=Tools(
-                registry=registry, invoker=invoker, workspaces=workspaces, admission=admission, ids=ids
+                registry=registry,
+                invoker=invoker,
+                workspaces=workspaces,
+                admission=admission,
+                ids=ids,
+                serving=serving,
             ),
             memory=MemoryKeys(memory, admission),
             policy=PolicyDecisions(
@@ -362,33 +368,6 @@ def _listener(config: Config, paths: Paths, descriptor: int | None) -> AbstractC
 
 def _admin_listener(paths: Paths, descriptor: int | None) -> AbstractContextManager[socket.socket]:
     return bound_socket(paths.admin_socket) if descriptor is None else inherited_socket(descriptor)
-
-
-def check_journal(paths: Paths) -> str:
-    """A finding about the journal's file, which is only read. StoreError if it cannot be used."""
-    return _checked(paths.journal, JOURNAL)
-
-
-def check_memory(paths: Paths) -> str:
-    """A finding about the memory's file."""
-    return _checked(paths.memory, MEMORY)
-
-
-def check_sessions(paths: Paths) -> str:
-    """A finding about the sessions' file."""
-    return _checked(paths.sessions, SESSIONS)
-
-
-def check_undo(paths: Paths) -> str:
-    """A finding about the undo log's file."""
-    return _checked(paths.undo, UNDO)
-
-
-def _checked(path: Path, form: FileFormat) -> str:
-    if not path.exists():
-        return f"{path} does not exist yet; the first start creates it"
-    prepare(path, form)
-    return f"{path} is intact"
 
 
 def _resident_bytes() -> int:

@@ -54,13 +54,15 @@ class Thinking:
     clock: Clock
     ids: Ids
 
-    def over(self, llm: LLMAdapter) -> RunPorts:
-        """The orchestration with this model."""
+    def over(self, llm: LLMAdapter, uid: int) -> RunPorts:
+        """The orchestration with this model and the tools of this user."""
+        registry = self.registry.of(uid)
+        validator = self.validator.over(registry)
         agents = {**self.agents, LLM_AGENT: LLMAgent(llm)}
-        supervisor = ModelSupervisor(llm, self.validator)
+        supervisor = ModelSupervisor(llm, validator)
         reasoner = AgentReasoner(agents, llm)
-        repairer = StepRepairer(self.registry, supervisor, self.validator)
-        asked = ConstrainedModel(llm, supervisor, self.validator)
+        repairer = StepRepairer(registry, supervisor, validator)
+        asked = ConstrainedModel(llm, supervisor, validator)
         chooser = TemplateChooser(self.templates, self.ranking, asked)
         references = ModelReferences(llm, self.session_context(llm))
         return RunPorts(
@@ -68,16 +70,14 @@ class Thinking:
             feed=self.feed,
             phases=phases_over(
                 llm,
-                self.registry,
+                registry,
                 self.invoker,
                 supervisor,
-                self.validator,
+                validator,
                 references,
                 self.situations,
             ),
-            intents=PreparedIntents(
-                self.registry, reasoner, self.validator, StepReadiness(), self.templates, self.ids
-            ),
+            intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), self.templates, self.ids),
             immediate=InlineExecutor(self.invoker, self.clock),
             executor=StepExecutor(self.invoker, reasoner, repairer, self.clock, self.children(), chooser),
             clock=self.clock,

@@ -7,7 +7,7 @@ from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepMode, StepSnapshot
 from aeond.domain.runs.events import AnswerComposed, EventKind
 from aeond.domain.runs.run import Answer, RunSnapshot
-from aeond.domain.tools import MAX_ANSWER_EFFECTS, TOOL_TIMEOUT, Recovery, bounded
+from aeond.domain.tools import EFFECT_UNKNOWN, MAX_ANSWER_EFFECTS, Recovery, bounded
 
 
 def as_recorded(run: RunSnapshot, kind: EventKind) -> EventKind:
@@ -36,4 +36,4 @@ def _may_have_changed_something(step: StepSnapshot) -> bool:
     """Whether the step stopped between the start and the end of a call with effects."""
     if step.child is not None:
         return step.reason == "INTERRUPTED"
-    return step.recovery is not Recovery.RERUN and step.reason in (TOOL_TIMEOUT, "ABORTED", "INTERRUPTED")
+    return step.recovery is not Recovery.RERUN and step.reason in (*EFFECT_UNKNOWN, "ABORTED", "INTERRUPTED")

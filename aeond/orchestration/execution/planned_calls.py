@@ -24,11 +24,12 @@ class PlannedCalls:
         return tuple(self._known(run))
 
     def _known(self, run: RunSnapshot) -> Iterator[tuple[str, ToolCall]]:
+        registry = self.registry.of(run.request.owner.uid)
         for step in run.steps.values():
             call = step.step.tool_call
             if call is None or not _may_still_call(step):
                 continue
-            tool = self.registry.get(call.tool)
+            tool = registry.get(call.tool)
             open_arguments = not call.call_id and any(references_in_value(call.arguments, tuple(run.steps)))
             if tool is None or open_arguments or not may_use(run, call.tool):
                 continue

@@ -19,10 +19,16 @@ MAX_PROBLEMS = 50
 class PlanValidator:
     """The Validator over a registry and the names of the agents there are."""
 
-    def __init__(self, registry: ToolRegistry, agents: Collection[str]) -> None:
+    def __init__(
+        self, registry: ToolRegistry, agents: Collection[str], checker: SchemaChecker | None = None
+    ) -> None:
         self._registry = registry
         self._agents = agents
-        self._checker = SchemaChecker()
+        self._checker = checker or SchemaChecker()
+
+    def over(self, registry: ToolRegistry) -> "PlanValidator":
+        """The same over the tools of this registry."""
+        return PlanValidator(registry, self._agents, self._checker)
 
     def validate_plan(self, plan: Plan) -> tuple[Problem, ...]:
         """Size, ids, actions, dependencies, cycles, references, and the arguments of registered tools.

@@ -1,37 +1,123 @@
 """Implementation of ToolService."""
 
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import assert_never
+
 from aeond.api.v1 import tools_pb2 as pb
 from aeond.domain.runs.run import Caller
+from aeond.errors import AeondError, InvalidInputError
+from aeond.ports.serving import CallCancelled, CallStarted, OfferAccepted, ServedTools, ToClient
 from aeond.server.calls import ToolCalls
+from aeond.server.streaming import Part
 from aeond.server.wire import checks
 from aeond.server.wire.pages import page_of, page_size, page_start
-from aeond.server.wire.requests import TOOL_CALL
+from aeond.server.wire.requests import TOOL_CALL, TOOL_RESULT, TOOL_SPEC
 from aeond.server.wire.table import to_wire
 
 SCOPE = "tools"
+MAX_TOOLS = 256  # in one offer
+MAX_CALL_ID_CHARS = 256
 
 
 class ToolShim:
-    """Implements ToolService, except ServeTools."""
+    """Implements ToolService."""
 
     def __init__(self, calls: ToolCalls) -> None:
         self._calls = calls
 
-    async def list_tools(self, request: pb.ListToolsRequest, _caller: Caller) -> pb.ListToolsResponse:
+    async def list_tools(self, request: pb.ListToolsRequest, caller: Caller) -> pb.ListToolsResponse:
         size = page_size(request.page_size)
-        found = await self._calls.list_tools(after=page_start(request.page_token, SCOPE), limit=size + 1)
+        found = await self._calls.list_tools(
+            caller, after=page_start(request.page_token, SCOPE), limit=size + 1
+        )
         shown, token = page_of(found, size, SCOPE, lambda spec: spec.name)
         return pb.ListToolsResponse(
             tools=[to_wire(spec, pb.ToolSpec) for spec in shown], next_page_token=token
         )
 
-    async def get_tool(self, request: pb.GetToolRequest, _caller: Caller) -> pb.GetToolResponse:
-        spec = await self._calls.get(checks.word(request.name, "name", checks.MAX_NAME_CHARS))
+    async def get_tool(self, request: pb.GetToolRequest, caller: Caller) -> pb.GetToolResponse:
+        spec = await self._calls.get(checks.word(request.name, "name", checks.MAX_NAME_CHARS), caller)
         return pb.GetToolResponse(tool=to_wire(spec, pb.ToolSpec))
 
     async def invoke_tool(self, request: pb.InvokeToolRequest, caller: Caller) -> pb.InvokeToolResponse:
         checks.required(request, "call")
         call = TOOL_CALL.read(request.call, "call")
         workspace = checks.folder_path(request.workspace, "workspace")
-        result = await self._calls.invoke(call, workspace, caller.owner)
+        result = await self._calls.invoke(call, workspace, caller)
         return pb.InvokeToolResponse(result=to_wire(result, pb.ToolResult))
+
+    def serve_tools(self, caller: Caller) -> "ToolExchange":
+        return ToolExchange(self._calls.serve(caller), caller.owner.pid)
+
+
+class ToolExchange:
+    """The Exchange of ServeTools."""
+
+    def __init__(self, served: ServedTools, pid: int) -> None:
+        self._served = served
+        self._pid = pid
+        self._failure: AeondError | None = None
+        self._offered = False
+
+    def receive(self, request: pb.ServeToolsRequest) -> None:
+        match request.WhichOneof("message"):
+            case "offer":
+                self._offered = True
+                checks.at_most(request.offer.tools, "offer.tools", MAX_TOOLS)
+                source = checks.one_line(request.offer.source, "offer.source", checks.MAX_NAME_CHARS)
+                specs = [
+                    TOOL_SPEC.read(spec, f"offer.tools[{index}]")
+                    for index, spec in enumerate(request.offer.tools)
+                ]
+                self._served.offer(source or process_name(self._pid), specs)
+            case "ended" if self._offered:
+                checks.required(request.ended, "result", "ended.result")
+                call_id = checks.word(request.ended.call_id, "ended.call_id", MAX_CALL_ID_CHARS)
+                self._served.end_call(call_id, TOOL_RESULT.read(request.ended.result, "ended.result"))
+            case _:
+                raise InvalidInputError(
+                    "the first message must offer the tools, and each message must be set",
+                    reason="OFFER_EXPECTED",
+                    field="message",
+                )
+
+    def finish(self, failure: AeondError | None) -> None:
+        self._failure = failure
+        self._served.close(lost=failure is not None)
+
+    async def parts(self) -> AsyncIterator[Part]:
+        while (message := await self._served.next()) is not None:
+            yield Part(_to_client(message).SerializeToString())
+        if self._failure is not None:
+            raise self._failure
+
+    def close(self) -> None:
+        self._served.close(lost=True)
+
+
+def _to_client(message: ToClient) -> pb.ServeToolsResponse:
+    match message:
+        case OfferAccepted(names=names):
+            return pb.ServeToolsResponse(accepted=pb.ToolOfferAccepted(names=names))
+        case CallStarted():
+            started = pb.ToolCallStarted(
+                call=to_wire(message.call, pb.ToolCall),
+                run_id=message.run_id,
+                step_id=message.step_id,
+                timeout_seconds=message.timeout_seconds,
+            )
+            return pb.ServeToolsResponse(started=started)
+        case CallCancelled(call_id=call_id):
+            return pb.ServeToolsResponse(cancelled=pb.ToolCallCancelled(call_id=call_id))
+        case unknown:
+            assert_never(unknown)
+
+
+def process_name(pid: int) -> str:
+    """The name of a process; "client" if it cannot be read."""
+    try:
+        name = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        name = ""
+    return "".join(letter for letter in name if letter.isprintable()) or "client"

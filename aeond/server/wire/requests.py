@@ -13,13 +13,13 @@ from aeond.domain.plans.approvals import ApprovalAnswer, ApprovalScope
 from aeond.domain.plans.plan import MAX_PLAN_STEPS, Plan, PlanStep
 from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.run import MAX_REQUEST_CHARS, Resolution, RunRequest, RunState
-from aeond.domain.tools import ToolCall
+from aeond.domain.tools import Effect, RecordedEffect, ToolCall, ToolResult, ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.errors import InvalidInputError
 from aeond.server.wire import checks
 from aeond.server.wire.codec import Form, each
 from aeond.server.wire.enums import Names
-from aeond.server.wire.json_text import json_object, json_value
+from aeond.server.wire.json_text import MAX_JSON_BYTES, json_object, json_value
 
 MAX_PLAN_BYTES = 1 << 20
 MAX_STEP_TEXT_CHARS = 10_000
@@ -37,22 +37,39 @@ MAX_TEMPERATURE = 2.0
 DEFAULT_DEADLINE_SECONDS = 300.0
 MAX_DEADLINE_SECONDS = 3_600.0
 MAX_SCHEMA_BYTES = 256 * 1024
+MAX_TOOL_SCHEMA_BYTES = 16 * 1024
+DEFAULT_TOOL_SECONDS = 30.0
+MAX_RESULT_TEXT_CHARS = 10_000
+MAX_RESULT_EFFECTS = 1_000
+MAX_TAINT = 16
+MAX_TAINT_CHARS = 256
 
 RUN_STATES = Names(RunState, parts_pb2.RunState.DESCRIPTOR)
 SCOPES = Names(ApprovalScope, parts_pb2.ApprovalScope.DESCRIPTOR)
 RESOLUTIONS = Names(Resolution, parts_pb2.Resolution.DESCRIPTOR)
 ROLES = Names(Role, sessions_pb2.Role.DESCRIPTOR)
+EFFECTS = Names(Effect, tools_pb2.Effect.DESCRIPTOR)
 PRIORITIES = Names(Priority, models_pb2.Priority.DESCRIPTOR)
 
 _optional_id = partial(checks.word, optional=True)
 _optional_name = partial(checks.word, most=checks.MAX_NAME_CHARS, optional=True)
 _step_text = partial(checks.bounded_text, most=MAX_STEP_TEXT_CHARS)
+_result_text = partial(checks.bounded_text, most=MAX_RESULT_TEXT_CHARS)
 _ids = partial(checks.words, most=MAX_PLAN_STEPS)
 _amount = partial(checks.whole, least=0, most=MAX_AMOUNT)
 
 
 def _schema(text: str, path: str) -> JsonObject | None:
     return json_object(text, path, MAX_SCHEMA_BYTES) if text else None
+
+
+def _text_as_is(text: str, _path: str) -> str:
+    return text  # the registry checks it
+
+
+def _effects(effects: Sequence[tools_pb2.RecordedEffect], path: str) -> tuple[RecordedEffect, ...]:
+    checks.at_most(effects, path, MAX_RESULT_EFFECTS)
+    return each(RECORDED_EFFECT.read)(effects, path)
 
 
 def _stops(texts: Sequence[str], path: str) -> tuple[str, ...]:
@@ -102,6 +119,40 @@ TOOL_CALL = Form(
     arguments_json=partial(json_object, max_bytes=MAX_ARGUMENTS_BYTES),
     call_id=_optional_id,
 )
+TOOL_SPEC = Form(
+    ToolSpec,
+    tools_pb2.ToolSpec,
+    ignored=("recovery", "source"),  # follow from the others, and from the offer
+    name=_text_as_is,
+    description=_text_as_is,
+    input_schema_json=partial(json_object, max_bytes=MAX_TOOL_SCHEMA_BYTES),
+    output_schema_json=partial(json_object, max_bytes=MAX_TOOL_SCHEMA_BYTES),
+    effect=partial(EFFECTS.domain_or, default=Effect.UNDECLARED),
+    idempotent=lambda idempotent, path: idempotent,
+    example_json=lambda text, path: json_object(text, path, MAX_TOOL_SCHEMA_BYTES) if text else None,
+    timeout_seconds=lambda seconds, path: checks.real(
+        seconds or DEFAULT_TOOL_SECONDS, path, 0, MAX_DEADLINE_SECONDS
+    ),
+    max_output_bytes=lambda size, path: checks.whole(size or MAX_JSON_BYTES, path, 1, MAX_JSON_BYTES),
+)
+RECORDED_EFFECT = Form(
+    RecordedEffect,
+    tools_pb2.RecordedEffect,
+    kind=_result_text,
+    target=_result_text,
+    detail=_result_text,
+)
+TOOL_RESULT = Form(
+    ToolResult,
+    tools_pb2.ToolResult,
+    success=lambda success, path: success,
+    data_json=lambda text, path: json_value(text, path) if text else None,
+    error=_result_text,
+    reason=_result_text,
+    metadata_json=json_object,
+    effects=_effects,
+    taint=partial(checks.words, most=MAX_TAINT, chars=MAX_TAINT_CHARS),
+)
 PLAN_STEP = Form(
     PlanStep,
     parts_pb2.PlanStep,
@@ -146,7 +197,18 @@ GENERATE = Form(
         seconds or DEFAULT_DEADLINE_SECONDS, path, 0, MAX_DEADLINE_SECONDS
     ),
 )
-FORMS = (RUN_REQUEST, BUDGET, TOOL_CALL, PLAN_STEP, APPROVAL, MESSAGE, GENERATE)
+FORMS = (
+    RUN_REQUEST,
+    BUDGET,
+    TOOL_CALL,
+    TOOL_SPEC,
+    TOOL_RESULT,
+    RECORDED_EFFECT,
+    PLAN_STEP,
+    APPROVAL,
+    MESSAGE,
+    GENERATE,
+)
 
 
 def plan_from_wire(plan: parts_pb2.Plan, default_goal: str) -> Plan:

@@ -126,7 +126,6 @@ _RECORDS: tuple[Shape[Any], ...] = (
     Shape(
         tools.ToolSpec,
         tools_pb2.ToolSpec,
-        unset=("source",),  # no client offers tools yet
         example_json=lambda spec: "" if spec.example is None else json_text(spec.example),
     ),
     Shape(

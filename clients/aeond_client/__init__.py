@@ -35,6 +35,8 @@ if TYPE_CHECKING:
         StepState,
         UndoReport,
     )
+    from aeond_client.serving.client_tool import CallContext, ClientTool, ToolFailure, tool
+    from aeond_client.serving.served_tools import AsyncServedTools, ServedTools, serve_tools
     from aeond_client.sessions import Session, SessionContext, SessionMessage
     from aeond_client.socket_address import SocketAddress
     from aeond_client.tools import ToolCall, ToolResult, ToolSpec
@@ -48,10 +50,13 @@ __all__ = [
     "Answer",
     "ApprovalRequest",
     "AsyncClient",
+    "AsyncServedTools",
     "AsyncWatch",
     "Budget",
+    "CallContext",
     "CallPreview",
     "Client",
+    "ClientTool",
     "ConfigChanges",
     "DaemonStatus",
     "Engine",
@@ -71,6 +76,7 @@ __all__ = [
     "RunOptions",
     "RunState",
     "RunSummary",
+    "ServedTools",
     "Session",
     "SessionContext",
     "SessionMessage",
@@ -79,10 +85,13 @@ __all__ = [
     "StepState",
     "TextPiece",
     "ToolCall",
+    "ToolFailure",
     "ToolResult",
     "ToolSpec",
     "UndoReport",
     "Watch",
+    "serve_tools",
+    "tool",
 ]
 
 _HOMES = {
@@ -114,6 +123,8 @@ _HOMES = {
             "StepState",
             "UndoReport",
         ),
+        "serving.client_tool": ("CallContext", "ClientTool", "ToolFailure", "tool"),
+        "serving.served_tools": ("AsyncServedTools", "ServedTools", "serve_tools"),
         "sessions": ("Session", "SessionContext", "SessionMessage"),
         "socket_address": ("SocketAddress",),
         "tools": ("ToolCall", "ToolResult", "ToolSpec"),

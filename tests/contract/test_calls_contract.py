@@ -9,6 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
+from aeond.capabilities.tools.registry import Registry
+from aeond.capabilities.tools.served.tool_serving import RegisteredServing
 from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import Event, RunEnded
 from aeond.domain.runs.forks import ForkRequest
@@ -20,7 +22,7 @@ from aeond.server.calls import MemoryCalls, RunCalls, ToolCalls
 from aeond.service.memory import MemoryKeys
 from aeond.service.tools import Tools
 from tests.support.api_calls import InMemoryKeys, InMemoryRuns, InMemoryTools
-from tests.support.doubles import PlainInvoker, ScriptedTool
+from tests.support.doubles import ManualClock, PlainInvoker, ScriptedTool
 from tests.support.memory import InMemoryMemory
 from tests.support.service_world import (
     ADMIN,
@@ -249,15 +251,16 @@ def tools(request: pytest.FixtureRequest, tmp_path: Path) -> ToolCalls:
         workspaces=World(tmp_path).workspaces,
         admission=open_admission(),
         ids=NumberedIds(),
+        serving=RegisteredServing(Registry(), ManualClock()),
     )
 
 
 async def test_tools_are_sorted_and_found_by_name(tools: ToolCalls) -> None:
     """A page goes on behind a name; a name that is not there is not found, looked at or called."""
-    assert [spec.name for spec in await tools.list_tools(after="", limit=2)] == ["a", "b"]
-    assert [spec.name for spec in await tools.list_tools(after="b", limit=2)] == ["c"]
-    assert (await tools.get("c")).name == "c"
-    for call in (tools.get("none"), tools.invoke(ToolCall("none"), "", USER)):
+    assert [spec.name for spec in await tools.list_tools(CALLER, after="", limit=2)] == ["a", "b"]
+    assert [spec.name for spec in await tools.list_tools(CALLER, after="b", limit=2)] == ["c"]
+    assert (await tools.get("c", CALLER)).name == "c"
+    for call in (tools.get("none", CALLER), tools.invoke(ToolCall("none"), "", CALLER)):
         with pytest.raises(NotFoundError) as raised:
             await call
         assert raised.value.reason == "TOOL_NOT_FOUND"
@@ -265,7 +268,7 @@ async def test_tools_are_sorted_and_found_by_name(tools: ToolCalls) -> None:
 
 async def test_a_tool_is_called_in_its_callers_name(tools: ToolCalls) -> None:
     """A call of a tool that is there gives its result."""
-    assert (await tools.invoke(ToolCall("a", {"n": 1}), "", USER)).success
+    assert (await tools.invoke(ToolCall("a", {"n": 1}), "", CALLER)).success
 
 
 async def test_a_fork_shares_the_past_and_is_a_run_of_its_own(runs: RunSide) -> None:

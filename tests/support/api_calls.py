@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import anyio
 
+from aeond.capabilities.tools.registry import Registry
+from aeond.capabilities.tools.served.tool_serving import UserStream, UserTools
 from aeond.domain.daemons import ConfigChanges, DaemonSnapshot, DaemonState
 from aeond.domain.facts import FactSource
 from aeond.domain.llm import (
@@ -41,6 +43,7 @@ from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
 from aeond.ports import RunSummary
+from aeond.ports.serving import ServedTools
 from aeond.server.api import Calls
 from aeond.service.runs.admission import Admission
 from aeond.state_machine.fold import fold
@@ -232,20 +235,24 @@ class InMemoryTools:
     names: Sequence[str] = ("echo",)
     failures: Mapping[str, Exception] = field(default_factory=dict)
     calls: list[tuple[ToolCall, str, Owner]] = field(default_factory=list)
+    served: UserTools = field(default_factory=lambda: UserTools(Registry(), 1.0))
 
-    async def list_tools(self, *, after: str, limit: int) -> Sequence[ToolSpec]:
+    def serve(self, caller: Caller) -> ServedTools:
+        return UserStream(self.served, lambda _stream, _user: None)
+
+    async def list_tools(self, caller: Caller, *, after: str, limit: int) -> Sequence[ToolSpec]:
         return [spec(name) for name in sorted(self.names) if name > after][:limit]
 
-    async def get(self, name: str) -> ToolSpec:
+    async def get(self, name: str, caller: Caller) -> ToolSpec:
         if name not in self.names:
             raise NotFoundError(f"There is no tool {name}.", reason="TOOL_NOT_FOUND")
         return spec(name)
 
-    async def invoke(self, call: ToolCall, workspace: str, owner: Owner) -> ToolResult:
+    async def invoke(self, call: ToolCall, workspace: str, caller: Caller) -> ToolResult:
         if call.tool in self.failures:
             raise self.failures[call.tool]
-        await self.get(call.tool)
-        self.calls.append((call, workspace, owner))
+        await self.get(call.tool, caller)
+        self.calls.append((call, workspace, caller.owner))
         return ToolResult(success=True, data=call.arguments, metadata={"duration_seconds": 0.25})
 
 

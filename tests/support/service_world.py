@@ -111,6 +111,9 @@ class ScriptedRegistry:
     def __init__(self, *tools: ScriptedTool) -> None:
         self.tools = {tool.name: tool for tool in tools}
 
+    def of(self, uid: int) -> "ScriptedRegistry":
+        return self
+
     def register(self, tool: Tool) -> None:
         raise AssertionError("nothing registers here")
 

@@ -98,18 +98,12 @@ class ToolExchange:
 
 def _to_client(message: ToClient) -> pb.ServeToolsResponse:
     match message:
-        case OfferAccepted(names=names):
-            return pb.ServeToolsResponse(accepted=pb.ToolOfferAccepted(names=names))
+        case OfferAccepted():
+            return pb.ServeToolsResponse(accepted=to_wire(message, pb.ToolOfferAccepted))
         case CallStarted():
-            started = pb.ToolCallStarted(
-                call=to_wire(message.call, pb.ToolCall),
-                run_id=message.run_id,
-                step_id=message.step_id,
-                timeout_seconds=message.timeout_seconds,
-            )
-            return pb.ServeToolsResponse(started=started)
-        case CallCancelled(call_id=call_id):
-            return pb.ServeToolsResponse(cancelled=pb.ToolCallCancelled(call_id=call_id))
+            return pb.ServeToolsResponse(started=to_wire(message, pb.ToolCallStarted))
+        case CallCancelled():
+            return pb.ServeToolsResponse(cancelled=to_wire(message, pb.ToolCallCancelled))
         case unknown:
             assert_never(unknown)
 

@@ -22,7 +22,7 @@ from aeond.domain import daemons, llm, outcome, policy, sessions, tools, undo
 from aeond.domain.plans import approvals, evaluations, plan, profiles, steps
 from aeond.domain.runs import budgets, events, questions, run
 from aeond.domain.runs.live_updates import LiveUpdate
-from aeond.ports import RunSummary
+from aeond.ports import RunSummary, serving
 from aeond.server.wire.codec import Encoder, Shape
 from aeond.server.wire.json_text import json_text
 
@@ -122,6 +122,9 @@ _RECORDS: tuple[Shape[Any], ...] = (
     Shape(evaluations.Issue, judgements_pb2.Issue),
     Shape(evaluations.RefinementAction, judgements_pb2.RefinementAction),
     Shape(tools.ToolCall, tools_pb2.ToolCall),
+    Shape(serving.OfferAccepted, tools_pb2.ToolOfferAccepted),
+    Shape(serving.CallStarted, tools_pb2.ToolCallStarted),
+    Shape(serving.CallCancelled, tools_pb2.ToolCallCancelled),
     Shape(tools.RecordedEffect, tools_pb2.RecordedEffect),
     Shape(
         tools.ToolSpec,

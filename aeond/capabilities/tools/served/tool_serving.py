@@ -28,9 +28,9 @@ class RegisteredServing:
         self._clock = clock
         self._grace_seconds = grace_seconds
         self._users: dict[int, UserTools] = {}
-        self._tasks = anyio.create_task_group()
 
     async def __aenter__(self) -> Self:
+        self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         return self
 

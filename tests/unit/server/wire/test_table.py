@@ -31,16 +31,6 @@ from tests.support.likeness import filled
 from tests.support.repository import ROOT, tree_of
 
 CONTRACTS = (daemon_pb2, memory_pb2, models_pb2, policy_pb2, runs_pb2, sessions_pb2, tools_pb2)
-# Messages of the frozen contract that no version sends or accepts yet: tools offered by clients.
-RESERVED = {
-    "ServeToolsRequest",
-    "ServeToolsResponse",
-    "ToolCallCancelled",
-    "ToolCallEnded",
-    "ToolCallStarted",
-    "ToolOffer",
-    "ToolOfferAccepted",
-}
 # Built where they are sent: a pair of values, and the frame of an event around its kind.
 BUILT_IN_PLACE = {"MemoryEntry", "Event"}
 
@@ -51,8 +41,8 @@ def services() -> Iterator[ServiceDescriptor]:
 
 
 def below(message: Descriptor, seen: set[str]) -> set[str]:
-    """The names of the messages that can be part of this one, and of itself, without reserved ones."""
-    if message.name in seen | RESERVED or message.name == "Timestamp" or message.GetOptions().map_entry:
+    """The names of the messages that can be part of this one, and of itself."""
+    if message.name in seen or message.name == "Timestamp" or message.GetOptions().map_entry:
         return seen
     seen.add(message.name)
     for field in message.fields:
@@ -93,10 +83,9 @@ def test_every_field_that_is_received_is_checked() -> None:
 
 
 def test_every_kind_of_event_has_its_message() -> None:
-    """The kinds of the domain and of the contract are the same, except for those that are reserved."""
+    """The kinds of the domain and of the contract are the same."""
     kinds = {kind.__name__ for kind in (*get_args(events.EventKind), *get_args(LiveUpdate))}
-    assert kinds <= set(KINDS)
-    assert set(KINDS) - kinds == RESERVED & set(KINDS)
+    assert set(KINDS) == kinds
 
 
 # In these two, one field decides whether another one is set.

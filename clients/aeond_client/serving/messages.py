@@ -1,0 +1,77 @@
+"""The messages of a stream that serves tools."""
+
+from typing import Any
+
+from aeond.api.v1 import tools_pb2
+from aeond_client.calls import values
+from aeond_client.calls.call_spec import json_text, methods_of
+from aeond_client.errors import InvalidInputError
+from aeond_client.serving.client_tool import CallContext, ClientTool, ToolFailure
+from aeond_client.tools import ToolResult, ToolSpec
+
+METHOD = methods_of(tools_pb2.DESCRIPTOR)["ServeTools"]
+MAX_ERROR_CHARS = 2_000
+
+
+def offer(source: str, tools: list[ClientTool]) -> tools_pb2.ServeToolsRequest:
+    specs = [_spec(tool.spec) for tool in tools]
+    return tools_pb2.ServeToolsRequest(offer=tools_pb2.ToolOffer(source=source, tools=specs))
+
+
+def _spec(spec: ToolSpec) -> tools_pb2.ToolSpec:
+    try:
+        effect = tools_pb2.Effect.Value(f"EFFECT_{spec.effect.upper()}")
+    except ValueError:
+        raise InvalidInputError(
+            f"{spec.effect!r} is not an effect class, such as read or net",
+            reason="UNKNOWN_VALUE",
+            field="effect",
+        ) from None
+    return tools_pb2.ToolSpec(
+        name=spec.name,
+        description=spec.description,
+        input_schema_json=json_text(spec.input_schema),
+        output_schema_json=json_text(spec.output_schema),
+        effect=effect,
+        idempotent=spec.idempotent,
+        example_json="" if spec.example is None else json_text(spec.example),
+        timeout_seconds=spec.timeout_seconds,
+        max_output_bytes=spec.max_output_bytes,
+    )
+
+
+def ended(call_id: str, result: ToolResult) -> tools_pb2.ServeToolsRequest:
+    wire = tools_pb2.ToolResult(
+        success=result.success,
+        data_json=json_text(result.data) if result.success else "",
+        error=result.error[:MAX_ERROR_CHARS],
+        reason=result.reason,
+        effects=[
+            tools_pb2.RecordedEffect(kind=effect.kind, target=effect.target, detail=effect.detail)
+            for effect in result.effects
+        ],
+        taint=result.taint,
+    )
+    return tools_pb2.ServeToolsRequest(ended=tools_pb2.ToolCallEnded(call_id=call_id, result=wire))
+
+
+def context_of(started: tools_pb2.ToolCallStarted) -> CallContext:
+    return CallContext(started.call.call_id, started.run_id, started.step_id, started.timeout_seconds)
+
+
+def arguments_of(started: tools_pb2.ToolCallStarted) -> dict[str, Any]:
+    return values.json_object(started.call.arguments_json)
+
+
+def result_of(returned: Any) -> ToolResult:
+    """The result of a function that returned this: a ToolResult, a model of pydantic, or a JSON value."""
+    if isinstance(returned, ToolResult):
+        return returned
+    return ToolResult(True, returned.model_dump(mode="json") if hasattr(returned, "model_dump") else returned)
+
+
+def failure_of(error: BaseException) -> ToolResult:
+    """The result of a function that raised this."""
+    if isinstance(error, ToolFailure):
+        return ToolResult(False, error=str(error), reason=error.reason)
+    return ToolResult(False, error=f"{type(error).__name__}: {error}", reason="TOOL_RAISED")

@@ -1,0 +1,167 @@
+"""Serves tools in threads of its own: one for the stream, and one for each call."""
+
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from inspect import isawaitable
+from queue import SimpleQueue
+from typing import Any
+
+import grpc
+
+from aeond.api.v1 import tools_pb2
+from aeond_client.connection.failures import error_of, may_follow_on
+from aeond_client.connection.retries import Retries
+from aeond_client.connection.transport import open_channel
+from aeond_client.errors import AeondError
+from aeond_client.serving import messages
+from aeond_client.serving.client_tool import CallContext, ClientTool
+
+MAX_KEPT_RESULTS = 64
+ATTEMPTS = Retries(first_seconds=0.05, longest_seconds=1.0)
+STOP_SECONDS = 5.0
+
+Finish = Callable[[Any, CallContext], Any]
+"""The result of an awaitable that a function returned."""
+
+
+class ToolStream:
+    """Offers the tools, carries out the calls, and offers them again when the connection was lost."""
+
+    def __init__(
+        self, target: str, tools: list[ClientTool], source: str, patience_seconds: float, finish: Finish
+    ) -> None:
+        self._target = target
+        self._tools = {tool.spec.name: tool for tool in tools}
+        self._offer = messages.offer(source, tools)
+        self._patience_seconds = patience_seconds
+        self._finish = finish
+        self._lock = threading.Lock()
+        self._queue: SimpleQueue[tools_pb2.ServeToolsRequest | None] = SimpleQueue()
+        self._results: deque[tools_pb2.ServeToolsRequest] = deque(maxlen=MAX_KEPT_RESULTS)
+        self._running: dict[str, CallContext] = {}
+        self._accepted = False
+        self._lost_at = math.inf
+        self._failure: BaseException | None = None
+        self._settled = threading.Event()  # accepted or failed
+        self._stopping = threading.Event()
+        self._stream: Any = None
+        self._thread = threading.Thread(target=self._serve, name="aeond-tools", daemon=True)
+
+    def start(self) -> None:
+        """Returns once the daemon has registered the tools; raises its error if it does not."""
+        self._thread.start()
+        self._settled.wait()
+        if self._failure is not None:
+            raise self._failure
+
+    def wait(self, seconds: float = math.inf) -> None:
+        """Returns after this time or when the stream was stopped; raises the error that ended it."""
+        self._thread.join(min(seconds, threading.TIMEOUT_MAX))
+        if self._failure is not None:
+            raise self._failure
+
+    def stop(self) -> None:
+        """Withdraws the tools and cancels the calls in progress."""
+        self._stopping.set()
+        with self._lock:
+            self._queue.put(None)
+        self._thread.join(STOP_SECONDS)
+        if self._stream is not None:
+            self._stream.cancel()
+        for context in tuple(self._running.values()):
+            context.cancel()
+
+    def _serve(self) -> None:
+        try:
+            self._serve_until_stopped()
+        except BaseException as error:  # noqa: BLE001 - raised again by `start` and `wait`
+            self._failure = error
+        finally:
+            self._settled.set()
+
+    def _serve_until_stopped(self) -> None:
+        attempt = 0
+        while not self._stopping.is_set():
+            try:
+                self._exchange()
+            except AeondError as error:
+                now = time.monotonic()
+                self._lost_at = min(self._lost_at, now)
+                attempt = 1 if self._lost_at == now else attempt + 1
+                if self._stopping.is_set():
+                    return
+                if not self._may_return(error) or now - self._lost_at >= self._patience_seconds:
+                    raise
+                self._stopping.wait(ATTEMPTS.wait_seconds(attempt, asked_seconds=error.retry_after_seconds))
+
+    def _may_return(self, error: AeondError) -> bool:
+        """Whether a lost stream may be opened again. Until the daemon notices the loss, its tools are taken."""
+        return self._accepted and (may_follow_on(error) or error.reason == "TOOL_EXISTS")
+
+    def _exchange(self) -> None:
+        """One stream until its end."""
+        with self._lock:
+            queue = self._queue = SimpleQueue()
+            queue.put(self._offer)
+            if self._stopping.is_set():
+                queue.put(None)
+        channel = open_channel(self._target)
+        try:
+            method = channel.stream_stream(
+                f"/{messages.METHOD.containing_service.full_name}/{messages.METHOD.name}",
+                request_serializer=tools_pb2.ServeToolsRequest.SerializeToString,
+                response_deserializer=tools_pb2.ServeToolsResponse.FromString,
+            )
+            self._stream = method(iter(queue.get, None))
+            for response in self._stream:
+                self._obey(response)
+        except grpc.RpcError as error:
+            failed: Any = error  # a failed call is itself the error
+            raise error_of(failed) from error
+        finally:
+            queue.put(None)
+            channel.close()
+
+    def _obey(self, response: tools_pb2.ServeToolsResponse) -> None:
+        match response.WhichOneof("message"):
+            case "accepted":
+                self._lost_at = math.inf
+                if self._accepted:
+                    with self._lock:
+                        for (
+                            result
+                        ) in self._results:  # the daemon may lack them, and ignores those that it has
+                            self._queue.put(result)
+                self._accepted = True
+                self._settled.set()
+            case "started":
+                started = response.started
+                call_id = started.call.call_id
+                if call_id in self._running:  # a repeat of a call whose result will come
+                    return
+                context = self._running[call_id] = messages.context_of(started)
+                threading.Thread(target=self._carry_out, args=(started, context), daemon=True).start()
+            case "cancelled":
+                running = self._running.get(response.cancelled.call_id)
+                if running is not None:
+                    running.cancel()
+            case _:
+                pass  # a kind of a later version
+
+    def _carry_out(self, started: tools_pb2.ToolCallStarted, context: CallContext) -> None:
+        try:
+            tool = self._tools[started.call.tool]
+            returned = tool.call(messages.arguments_of(started), context)
+            if isawaitable(returned):
+                returned = self._finish(returned, context)
+            message = messages.ended(context.call_id, messages.result_of(returned))
+        except BaseException as error:  # noqa: BLE001 - the boundary of the program's function
+            message = messages.ended(context.call_id, messages.failure_of(error))
+        with self._lock:
+            del self._running[context.call_id]
+            if not context.cancelled.is_set():
+                self._results.append(message)
+                self._queue.put(message)

@@ -108,4 +108,68 @@ def call(
     return Exit.ANSWERED if result.success else Exit.FAILED
 
 
-COMMANDS = {110: tools, 120: call}
+@click.command("serve-tool")
+@click.argument("name")
+@click.argument("words", nargs=-1, required=True, metavar="-- COMMAND...")
+@click.option("--description", default="", metavar="TEXT", help="Its purpose, by which models choose it.")
+@click.option(
+    "--effect",
+    default="undeclared",
+    show_default=True,
+    metavar="CLASS",
+    help="Effect class for the policy, such as read, net or exec_host.",
+)
+@click.option(
+    "--schema",
+    metavar="JSON",
+    help="JSON Schema of the arguments. Default: the texts that COMMAND names in braces.",
+)
+@click.option(
+    "--timeout",
+    "timeout_seconds",
+    type=click.FloatRange(min=0.1, max=3600),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time limit of one call; then the command is killed.",
+)
+@click.pass_context
+def serve_tool(
+    context: click.Context,
+    /,
+    name: str,
+    words: tuple[str, ...],
+    description: str,
+    effect: str,
+    schema: str | None,
+    timeout_seconds: float,
+) -> None:
+    """Serve COMMAND as the tool NAME to your own runs, until Ctrl-C.
+
+    A word {x} of COMMAND becomes the argument x of the call; no shell is involved. All arguments together are a JSON
+    object on its standard input. Its standard output is the result: JSON if it is JSON, else text. An exit status other
+    than 0 is a failure, with the last words of its standard error.
+
+    \b
+    aeonctl serve-tool disk_usage --effect read --description 'Shows the size of a folder.' -- du -sh -- '{folder}'
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    import json
+
+    from aeon_cli.command_tool import command_tool
+    from aeond_client.serving.served_tools import ServedTools
+
+    try:
+        given = None if schema is None else json.loads(schema)
+    except ValueError as error:
+        raise click.UsageError(f"--schema is not JSON: {error}") from error
+    made = command_tool(
+        name, words, description=description, effect=effect, timeout_seconds=timeout_seconds, schema=given
+    )
+    with connect(context) as client:
+        socket = client.socket.path
+    with ServedTools([made], source="aeonctl serve-tool", socket=socket) as served:
+        print(f"serving {name}", file=sys.stderr, flush=True)
+        served.wait()
+
+
+COMMANDS = {110: tools, 120: call, 125: serve_tool}

@@ -1,0 +1,227 @@
+"""Tools that programs serve, between the real daemon and the clients."""
+
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from aeond_client import (
+    AeondError,
+    AsyncServedTools,
+    CallContext,
+    Client,
+    ClientTool,
+    Plan,
+    PlanStep,
+    Resolution,
+    Run,
+    RunOptions,
+    RunState,
+    ServedTools,
+    StepState,
+    ToolFailure,
+    tool,
+)
+from aeond_client.events import RunSuspended
+from tests.support.aeonctl import command, environment
+from tests.support.cutting_proxy import CuttingProxy
+from tests.support.daemon_process import DaemonProcess, daemon_folder
+
+SECONDS = 30.0
+
+
+@tool(effect="read", example={"name": "Ann"})
+def greet(name: str) -> str:
+    """Greets a person."""
+    return f"Hello, {name}!"
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[DaemonProcess]:
+    """A real daemon with a scripted model."""
+    with daemon_folder() as folder, DaemonProcess(folder) as daemon:
+        yield daemon
+
+
+class Gate:
+    """A tool that says when a call has begun, and ends it when the test says so."""
+
+    def __init__(self, effect: str = "read", timeout_seconds: float = 0.0) -> None:
+        self.begun = threading.Semaphore(0)
+        self.open = threading.Event()
+        self.contexts: list[CallContext] = []
+
+        @tool(effect=effect, timeout_seconds=timeout_seconds)
+        def hold(context: CallContext) -> int:
+            """Waits at the gate."""
+            self.contexts.append(context)
+            self.begun.release()
+            assert self.open.wait(SECONDS)
+            return len(self.contexts)
+
+        self.tool: ClientTool = hold
+
+    def wait(self) -> None:
+        assert self.begun.acquire(timeout=SECONDS), "no call began"
+
+
+def calling(tool_name: str, **arguments: Any) -> RunOptions:
+    return RunOptions(plan=Plan("", (PlanStep("s1", "", tool_name, arguments),)))
+
+
+def ended(client: Client, run: Run) -> Run:
+    with client.watch(run.run_id) as events:
+        for _ in events:
+            pass
+    return client.get_run(run.run_id)
+
+
+def test_a_run_calls_a_tool_of_a_program(daemon: DaemonProcess) -> None:
+    """The step's output is what the function returned, and the run is tainted by it."""
+    with Client(daemon.socket) as client, ServedTools([greet], source="test", socket=daemon.socket):
+        assert client.get_tool("greet").source == "client:test"
+        run = ended(client, client.create_run("greet Ann", calling("greet", name="Ann")))
+        assert (run.state, run.steps[0].output, run.taint) == (
+            RunState.SUCCEEDED,
+            "Hello, Ann!",
+            ("tool:greet",),
+        )
+        assert client.call_tool("greet", {"nam": "Ann"}).reason == "ARGUMENTS_INVALID"
+    with Client(daemon.socket) as client:
+        assert "greet" not in {found.name for found in client.list_tools()}
+
+
+def test_a_tool_without_a_declared_effect_is_asked_about(daemon: DaemonProcess) -> None:
+    """Undeclared counts as the worst: a direct call of it needs an approval."""
+
+    def wipe() -> None:
+        """Wipes everything."""
+
+    with Client(daemon.socket) as client, ServedTools([wipe], socket=daemon.socket):
+        assert client.call_tool("wipe").reason == "APPROVAL_REQUIRED"
+
+
+def test_a_name_that_is_taken_is_an_error_with_its_place(daemon: DaemonProcess) -> None:
+    """Entering raises what the daemon reports: nothing is served under another program's name."""
+    with ServedTools([greet], socket=daemon.socket), pytest.raises(AeondError) as raised:
+        ServedTools([greet], socket=daemon.socket).__enter__()
+    assert (raised.value.reason, raised.value.field) == ("TOOL_EXISTS", "offer.tools[0].name")
+
+
+async def test_async_functions_run_on_the_event_loop(daemon: DaemonProcess) -> None:
+    """A failure that an async function raises is a result with its reason."""
+
+    @tool(effect="read")
+    async def fail() -> None:
+        """Fails."""
+        await anyio.lowlevel.checkpoint()
+        raise ToolFailure("nothing there", "EMPTY")
+
+    def call() -> tuple[str, str]:
+        with Client(daemon.socket) as client:
+            result = client.call_tool("fail")
+            return result.error, result.reason
+
+    async with AsyncServedTools([fail], socket=daemon.socket):
+        assert await anyio.to_thread.run_sync(call) == ("nothing there", "EMPTY")
+
+
+async def test_a_call_that_is_no_longer_needed_is_cancelled(daemon: DaemonProcess) -> None:
+    """When the time of a call is up, the async function that carries it out is cancelled."""
+    cancelled = anyio.Event()
+
+    @tool(effect="read", timeout_seconds=0.1)
+    async def idle() -> None:
+        """Idles."""
+        try:
+            await anyio.sleep_forever()
+        finally:
+            cancelled.set()
+
+    def call() -> str:
+        with Client(daemon.socket) as client:
+            return client.call_tool("idle").reason
+
+    async with AsyncServedTools([idle], socket=daemon.socket):
+        assert await anyio.to_thread.run_sync(call) == "TOOL_TIMEOUT"
+        with anyio.fail_after(SECONDS):
+            await cancelled.wait()
+
+
+def test_a_result_is_delivered_over_a_new_connection(daemon: DaemonProcess, tmp_path: Path) -> None:
+    """A connection that is cut during a call costs nothing: the call is carried out once, its result arrives."""
+    gate = Gate("write_outside")
+    with (
+        CuttingProxy(tmp_path / "cut.sock", daemon.socket) as proxy,
+        ServedTools([gate.tool], socket=proxy.path),
+        Client(daemon.socket) as client,
+    ):
+        run = client.create_run("hold", calling("hold"))
+        gate.wait()
+        proxy.cut()
+        gate.open.set()
+        run = ended(client, run)
+        assert (run.state, run.steps[0].output, len(gate.contexts)) == (RunState.SUCCEEDED, 1, 1)
+
+
+def test_a_program_that_leaves_during_a_call_leaves_it_unknown(daemon: DaemonProcess) -> None:
+    """A call with effects whose program is gone waits for a person; a repeat has the same call id."""
+    gate = Gate("write_outside")
+    with Client(daemon.socket) as client:
+        with ServedTools([gate.tool], socket=daemon.socket):
+            run = client.create_run("hold", calling("hold"))
+            gate.wait()
+        gate.open.set()
+        with client.watch(run.run_id) as events:
+            for event in events:
+                if isinstance(event.kind, RunSuspended):
+                    break
+        assert client.get_run(run.run_id).steps[0].state is StepState.UNKNOWN
+        with ServedTools([gate.tool], socket=daemon.socket):
+            client.decide_run(run.run_id, Resolution.RETRY, "s1")
+            assert ended(client, run).state is RunState.SUCCEEDED
+    assert len({context.call_id for context in gate.contexts}) == 1
+
+
+def test_two_programs_serve_at_once(daemon: DaemonProcess) -> None:
+    """Calls go to the program that serves the tool; a slow one holds up neither the other nor the daemon."""
+    gate = Gate()
+    with (
+        ServedTools([gate.tool], socket=daemon.socket),
+        ServedTools([greet], socket=daemon.socket),
+        Client(daemon.socket) as client,
+    ):
+        run = client.create_run("hold", calling("hold"))
+        gate.wait()
+        assert client.call_tool("greet", {"name": "Bo"}).data == "Hello, Bo!"
+        gate.open.set()
+        assert ended(client, run).state is RunState.SUCCEEDED
+
+
+def test_aeonctl_serves_a_command(daemon: DaemonProcess) -> None:
+    """`aeonctl serve-tool` answers calls with the output of a command until Ctrl-C."""
+    words = command(
+        "serve-tool", "reverse", "--effect", "read", "--", "sh", "-c", 'printf %s "$1" | rev', "-", "{text}"
+    )
+    settings = environment(AEOND_SOCKET=str(daemon.socket))
+    with subprocess.Popen(words, env=settings, stderr=subprocess.PIPE, text=True) as program:
+        assert program.stderr is not None
+        assert program.stderr.readline() == "serving reverse\n"
+        with Client(daemon.socket) as client:
+            assert client.call_tool("reverse", {"text": "desserts"}).data == "stressed"
+        program.send_signal(2)
+        assert program.wait(SECONDS) == 130
+
+
+def test_tools_are_offered_again_after_a_restart(daemon: DaemonProcess) -> None:
+    """A program that serves tools outlives a restart of the daemon."""
+    with ServedTools([greet], socket=daemon.socket):
+        daemon.restart()
+        with Client(daemon.socket) as client:
+            while "greet" not in {found.name for found in client.list_tools()}:
+                pass
+            assert client.call_tool("greet", {"name": "Cy"}).data == "Hello, Cy!"

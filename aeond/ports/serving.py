@@ -60,9 +60,9 @@ class ServedTools(Protocol):
     async def next(self) -> ToClient | None:
         """The next message for the client; None once the stream was closed."""
 
-    def close(self, *, lost: bool) -> None:
-        """Ends the stream. Tools of a lost stream stay for a while, in which the client can offer them again and
-        deliver results; those of one that the client ended go at once. Idempotent."""
+    def close(self) -> None:
+        """The stream has ended. Its tools stay for a while, in which the client can offer them again and deliver results.
+        The client of a stream without tools is not waited for. Idempotent."""
 
 
 class ToolServing(Protocol):

@@ -86,9 +86,11 @@ class ToolServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ServeTools(self, request_iterator, context):
-        """Offers tools of the client while the stream lasts: the first message describes them; then calls and
-        results are exchanged. The tools are unregistered when the stream ends. ALREADY_EXISTS if a name is
-        taken. A repeat after the end offers them again.
+        """Offers tools of the client to the runs of its user while the stream lasts: the first message describes them;
+        then calls and results are exchanged. Each call is sent once. After the end of a stream its tools stay for 10
+        seconds, in which a repeat offers them again and delivers the results of calls that were sent before; an empty
+        offer withdraws them at once. ALREADY_EXISTS (TOOL_EXISTS) if a name is taken. INVALID_ARGUMENT for an invalid
+        tool, RESOURCE_EXHAUSTED for too many tools (TOO_MANY_TOOLS) or streams (TOO_MANY_STREAMS) of one user.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -44,9 +44,11 @@ class ToolServiceStub:
     NOT_FOUND (TOOL_NOT_FOUND) if the tool does not exist. A repeat calls the tool again.
     """
     ServeTools: _grpc.StreamStreamMultiCallable[_tools_pb2.ServeToolsRequest, _tools_pb2.ServeToolsResponse]
-    """Offers tools of the client while the stream lasts: the first message describes them; then calls and
-    results are exchanged. The tools are unregistered when the stream ends. ALREADY_EXISTS if a name is
-    taken. A repeat after the end offers them again.
+    """Offers tools of the client to the runs of its user while the stream lasts: the first message describes them;
+    then calls and results are exchanged. Each call is sent once. After the end of a stream its tools stay for 10
+    seconds, in which a repeat offers them again and delivers the results of calls that were sent before; an empty
+    offer withdraws them at once. ALREADY_EXISTS (TOOL_EXISTS) if a name is taken. INVALID_ARGUMENT for an invalid
+    tool, RESOURCE_EXHAUSTED for too many tools (TOO_MANY_TOOLS) or streams (TOO_MANY_STREAMS) of one user.
     """
 
 @_typing.type_check_only
@@ -65,9 +67,11 @@ class ToolServiceAsyncStub(ToolServiceStub):
     NOT_FOUND (TOOL_NOT_FOUND) if the tool does not exist. A repeat calls the tool again.
     """
     ServeTools: _aio.StreamStreamMultiCallable[_tools_pb2.ServeToolsRequest, _tools_pb2.ServeToolsResponse]  # type: ignore[assignment]
-    """Offers tools of the client while the stream lasts: the first message describes them; then calls and
-    results are exchanged. The tools are unregistered when the stream ends. ALREADY_EXISTS if a name is
-    taken. A repeat after the end offers them again.
+    """Offers tools of the client to the runs of its user while the stream lasts: the first message describes them;
+    then calls and results are exchanged. Each call is sent once. After the end of a stream its tools stay for 10
+    seconds, in which a repeat offers them again and delivers the results of calls that were sent before; an empty
+    offer withdraws them at once. ALREADY_EXISTS (TOOL_EXISTS) if a name is taken. INVALID_ARGUMENT for an invalid
+    tool, RESOURCE_EXHAUSTED for too many tools (TOO_MANY_TOOLS) or streams (TOO_MANY_STREAMS) of one user.
     """
 
 class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -107,9 +111,11 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_tools_pb2.ServeToolsRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_tools_pb2.ServeToolsResponse], _abc.AsyncIterator[_tools_pb2.ServeToolsResponse]]:
-        """Offers tools of the client while the stream lasts: the first message describes them; then calls and
-        results are exchanged. The tools are unregistered when the stream ends. ALREADY_EXISTS if a name is
-        taken. A repeat after the end offers them again.
+        """Offers tools of the client to the runs of its user while the stream lasts: the first message describes them;
+        then calls and results are exchanged. Each call is sent once. After the end of a stream its tools stay for 10
+        seconds, in which a repeat offers them again and delivers the results of calls that were sent before; an empty
+        offer withdraws them at once. ALREADY_EXISTS (TOOL_EXISTS) if a name is taken. INVALID_ARGUMENT for an invalid
+        tool, RESOURCE_EXHAUSTED for too many tools (TOO_MANY_TOOLS) or streams (TOO_MANY_STREAMS) of one user.
         """
 
 def add_ToolServiceServicer_to_server(servicer: ToolServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -84,7 +84,7 @@ class ToolExchange:
 
     def finish(self, failure: AeondError | None) -> None:
         self._failure = failure
-        self._served.close(lost=failure is not None)
+        self._served.close()
 
     async def parts(self) -> AsyncIterator[Part]:
         while (message := await self._served.next()) is not None:
@@ -93,7 +93,7 @@ class ToolExchange:
             raise self._failure
 
     def close(self) -> None:
-        self._served.close(lost=True)
+        self._served.close()
 
 
 def _to_client(message: ToClient) -> pb.ServeToolsResponse:

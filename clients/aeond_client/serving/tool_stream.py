@@ -67,6 +67,7 @@ class ToolStream:
         """Withdraws the tools and cancels the calls in progress."""
         self._stopping.set()
         with self._lock:
+            self._queue.put(messages.offer("", []))  # the client will not come back
             self._queue.put(None)
         self._thread.join(STOP_SECONDS)
         if self._stream is not None:

@@ -140,14 +140,12 @@ class UserStream:
     async def next(self) -> ToClient | None:
         return await self._stream.next()
 
-    def close(self, *, lost: bool) -> None:
+    def close(self) -> None:
         if self._stream.closed:
             return
         self._user.open_streams -= 1
-        self._stream.ended = not lost
+        self._stream.ended = not self._user.names_of(self._stream)
         self._stream.close()
         self._user.calls.notify(self._stream)
-        if lost:
+        if not self._stream.ended:
             self._remove_later(self._stream, self._user)
-        else:
-            self._user.remove(self._user.names_of(self._stream))

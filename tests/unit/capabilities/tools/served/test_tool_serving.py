@@ -158,7 +158,8 @@ async def test_a_client_that_ends_takes_its_tools_along(house: House) -> None:
 
     async def leave() -> None:
         await started(stream)
-        stream.close(lost=False)
+        stream.offer("test", [])
+        stream.close()
 
     result = await during(house.call, leave)
     assert (result.reason, house.names()) == (CLIENT_LEFT, [])
@@ -171,7 +172,7 @@ async def test_a_lost_client_delivers_the_result_when_it_is_back(house: House) -
 
     async def come_back() -> None:
         await started(stream)
-        stream.close(lost=True)
+        stream.close()
         assert await stream.next() is None
         again = house.serves(spec())
         assert await again.next() == OfferAccepted(("clip",))
@@ -184,7 +185,7 @@ async def test_a_lost_client_delivers_the_result_when_it_is_back(house: House) -
 
 async def test_a_call_that_was_not_sent_is_sent_to_the_client_that_is_back(house: House) -> None:
     """A call during an absence waits for the client."""
-    house.serves(spec()).close(lost=True)
+    house.serves(spec()).close()
 
     async def come_back() -> None:
         await anyio.lowlevel.checkpoint()
@@ -201,21 +202,21 @@ async def test_a_client_that_stays_away_leaves_an_unknown_effect(hasty: House) -
 
     async def leave() -> None:
         await started(stream)
-        stream.close(lost=True)
+        stream.close()
 
     assert (await during(hasty.call, leave)).reason == CLIENT_LEFT
 
 
 async def test_a_call_that_no_client_took_had_no_effect(hasty: House) -> None:
     """After the grace time a call that was never sent fails, and may be tried again."""
-    hasty.serves(spec()).close(lost=True)
+    hasty.serves(spec()).close()
     result = await hasty.call()
     assert (result.reason, result.metadata["retryable"]) == ("CLIENT_AWAY", True)
 
 
 async def test_tools_of_a_lost_client_stay_for_the_grace_time(house: House) -> None:
     """They are listed until the time is over, unless the client has offered them again by then."""
-    house.serves(spec("one"), spec("two")).close(lost=True)
+    house.serves(spec("one"), spec("two")).close()
     house.serves(spec("two"))
     await anyio.wait_all_tasks_blocked()
     assert house.names() == ["one", "two"]
@@ -225,7 +226,7 @@ async def test_tools_of_a_lost_client_stay_for_the_grace_time(house: House) -> N
 
 
 async def test_a_call_that_is_no_longer_needed_is_cancelled(house: House) -> None:
-    """The client is told of a call whose time is up; one that it was not sent yet is taken back."""
+    """The client receives the cancellation of a call whose time is up; one that was not sent yet is taken back."""
     stream = house.serves(spec(timeout_seconds=0.02))
     assert (await house.call()).reason == TOOL_TIMEOUT
     assert await stream.next() == OfferAccepted(("clip",))
@@ -290,5 +291,5 @@ async def test_what_one_user_serves_is_bounded(house: House) -> None:
     with pytest.raises(OverloadedError) as raised:
         house.serving.open(ANN)
     assert raised.value.reason == "TOO_MANY_STREAMS"
-    stream.close(lost=True)
+    stream.close()
     house.serving.open(ANN)

@@ -12,6 +12,7 @@ BROAD_CATCHES = {
     "aeond/kernel/executor.py",
     "aeond/server/error_interceptor.py",
     "aeond/service/recovery/run_boundary.py",
+    "clients/aeond_client/serving/tool_stream.py",
 }
 BROAD = {"Exception", "BaseException"}
 
@@ -37,8 +38,8 @@ def broad_catches(path: Path) -> list[str]:
     return found
 
 
-def test_only_five_places_catch_everything() -> None:
-    """`except Exception` stands in the tool invoker, the step and run boundaries, the interceptor and main."""
+def test_only_six_places_catch_everything() -> None:
+    """`except Exception` stands in the tool invoker, the step and run boundaries, the interceptor, main, and where clients serve tools."""
     catches = {path: broad_catches(path) for path in python_files("aeond", "clients")}
     assert [
         where
@@ -48,8 +49,8 @@ def test_only_five_places_catch_everything() -> None:
     ] == []
 
 
-def test_each_of_the_five_places_catches_once() -> None:
-    """The five places exist, and each has a single broad catch."""
+def test_each_of_the_six_places_catches_once() -> None:
+    """The six places exist, and each has a single broad catch."""
     assert {name: len(broad_catches(ROOT / name)) for name in BROAD_CATCHES} == dict.fromkeys(
         BROAD_CATCHES, 1
     )

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, overload
 
 from aeond_client.tools import ToolSpec
 
@@ -68,14 +68,29 @@ class ClientTool:
     call: Call
 
 
+@overload
+def tool(function: Callable[..., Any], /) -> ClientTool: ...
+
+
+@overload
 def tool(
-    function: Callable[..., Any] | None = None,
     *,
     effect: str = "undeclared",
     example: dict[str, Any] | None = None,
     idempotent: bool = False,
     timeout_seconds: float = 0.0,
-) -> Any:
+) -> Callable[[Callable[..., Any]], ClientTool]: ...
+
+
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    effect: str = "undeclared",
+    example: dict[str, Any] | None = None,
+    idempotent: bool = False,
+    timeout_seconds: float = 0.0,
+) -> ClientTool | Callable[[Callable[..., Any]], ClientTool]:
     """Makes a ClientTool of a function; usable as a decorator, with or without arguments.
 
     Its name and docstring are those of the function. Parameters may be annotated with str, int, float, bool, None, list,

@@ -15,7 +15,7 @@ from aeond.api.v1 import tools_pb2
 from aeond_client.connection.failures import error_of, may_follow_on
 from aeond_client.connection.retries import Retries
 from aeond_client.connection.transport import open_channel
-from aeond_client.errors import AeondError
+from aeond_client.errors import AeondError, CallCancelledError
 from aeond_client.serving import messages
 from aeond_client.serving.client_tool import CallContext, ClientTool
 
@@ -44,7 +44,7 @@ class ToolStream:
         self._running: dict[str, CallContext] = {}
         self._accepted = False
         self._lost_at = math.inf
-        self._failure: BaseException | None = None
+        self._failure: AeondError | None = None
         self._settled = threading.Event()  # accepted or failed
         self._stopping = threading.Event()
         self._stream: Any = None
@@ -54,8 +54,8 @@ class ToolStream:
         """Returns once the daemon has registered the tools; raises its error if it does not."""
         self._thread.start()
         self._settled.wait()
-        if self._failure is not None:
-            raise self._failure
+        if not self._accepted:
+            raise self._failure or CallCancelledError("The daemon ended the stream.", reason="STREAM_ENDED")
 
     def wait(self, seconds: float = math.inf) -> None:
         """Returns after this time or when the stream was stopped; raises the error that ended it."""
@@ -78,7 +78,7 @@ class ToolStream:
     def _serve(self) -> None:
         try:
             self._serve_until_stopped()
-        except BaseException as error:  # noqa: BLE001 - raised again by `start` and `wait`
+        except AeondError as error:
             self._failure = error
         finally:
             self._settled.set()
@@ -159,7 +159,7 @@ class ToolStream:
             if isawaitable(returned):
                 returned = self._finish(returned, context)
             message = messages.ended(context.call_id, messages.result_of(returned))
-        except BaseException as error:  # noqa: BLE001 - the boundary of the program's function
+        except Exception as error:  # noqa: BLE001 - the boundary of the program's function
             message = messages.ended(context.call_id, messages.failure_of(error))
         with self._lock:
             del self._running[context.call_id]

@@ -1,4 +1,5 @@
 """Tools that clients serve: registered for one user while the client is connected, executed in the client's process.
 
-Entry point: `tool_serving.UserToolServing`. Must not know the wire, the policy or the kernel.
+Entry point: `tool_serving.RegisteredServing`.
+Must not know the wire, the policy or the kernel.
 """

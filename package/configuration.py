@@ -56,6 +56,8 @@ def _type_of(field: FieldInfo) -> str:
 def _name_of(annotation: Any) -> str:
     if get_origin(annotation) is tuple:
         return f"list of {_name_of(get_args(annotation)[0])}s"
+    if get_origin(annotation) is dict:
+        return f"table of {_name_of(get_args(annotation)[1]).replace('list', 'lists', 1)}"
     if isinstance(annotation, type) and issubclass(annotation, StrEnum):
         return " or ".join(f"`{member.value}`" for member in annotation)
     if isinstance(annotation, type) and issubclass(annotation, Section):

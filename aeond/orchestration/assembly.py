@@ -15,6 +15,8 @@ from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.decision.schema import decision_schema
 from aeond.orchestration.evaluation.evaluators import EvaluatorByRoute, PlanEvaluator
 from aeond.orchestration.interfaces import Planner, References, Supervisor
+from aeond.orchestration.matching.text_ranking import TextRanking
+from aeond.orchestration.matching.tool_choice import ToolChoice
 from aeond.orchestration.phases import PhaseOrchestrator
 from aeond.orchestration.planning.planner import ModelPlanner
 from aeond.orchestration.prompts.preamble import Preamble
@@ -33,6 +35,7 @@ def phases_over(
     validator: Validator,
     references: References,
     situations: Situations,
+    ranking: TextRanking,
 ) -> PhaseOrchestrator:
     """Phases A to E with this model, for runs that may use these tools."""
     model = ConstrainedModel(llm, supervisor, validator)
@@ -46,6 +49,7 @@ def phases_over(
     )
     return PhaseOrchestrator(
         references=references,
+        tools=ToolChoice(registry, ranking),
         router=decider,
         depth=AdaptiveDepth(model, preamble),
         planner=planner,

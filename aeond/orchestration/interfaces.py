@@ -101,6 +101,13 @@ class RouteChoice:
     answer: Answer | None = None
 
 
+class ToolSelection(Protocol):
+    """The tools that a run is shown if there are too many to show all."""
+
+    async def choose(self, run: RunSnapshot) -> tuple[str, ...]:
+        """Their names, sorted; () to show all. Never raises."""
+
+
 class Router(Protocol):
     """The first decision: REPLY by the reply itself, else one constrained call under a schema built from the live
     registry."""

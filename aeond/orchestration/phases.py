@@ -25,6 +25,7 @@ from aeond.orchestration.interfaces import (
     Refinement,
     Refiner,
     Router,
+    ToolSelection,
 )
 from aeond.orchestration.phase_checks import TransitionContract, committed, contract_of
 from aeond.ports import ProgressSink, TextSink
@@ -47,6 +48,7 @@ class PhaseOrchestrator:
     """
 
     references: References
+    tools: ToolSelection
     router: Router
     depth: Depth
     planner: Planner
@@ -148,8 +150,10 @@ class PhaseOrchestrator:
     async def _route(
         self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink, contract: TransitionContract
     ) -> tuple[e.EventKind, ...]:
-        choice = (await _twice_at_most(lambda: self.router.choose(snapshot, grant, on_text), contract)).value
-        chosen = e.RouteChosen(choice.route, choice.tool_call, grant.used)
+        shown = await self.tools.choose(snapshot)
+        showing = replace(snapshot, shown=shown)
+        choice = (await _twice_at_most(lambda: self.router.choose(showing, grant, on_text), contract)).value
+        chosen = e.RouteChosen(choice.route, choice.tool_call, grant.used, shown)
         if choice.answer is not None:
             return (chosen, e.AnswerComposed(choice.answer))
         if choice.route is not Route.DIRECT or choice.tool_call is None:

@@ -25,6 +25,7 @@ from aeond.service.models.model_checks import check_model
 from aeond.service.runs.answers import Answers
 from aeond.service.runs.plan_checks import check_plan
 from aeond.service.runs.scheduler import RunScheduler
+from aeond.service.runs.tool_profiles import ToolProfiles
 from aeond.service.runs.workspaces import Workspaces
 from aeond.service.sessions.session_records import SessionRecords
 from aeond.service.watching.run_stream import Batch, RunWatching
@@ -66,6 +67,7 @@ class Runs:
         replays: Replays,
         undo: RunUndo,
         engine: Engine,
+        profiles: ToolProfiles,
     ) -> None:
         self._journal = journal
         self._folding = folding
@@ -86,6 +88,7 @@ class Runs:
         self._replays = replays
         self._undo = undo
         self._engine = engine
+        self._profiles = profiles
 
     def adopt(self, bounds: Bounds) -> None:
         """Applies these limits to new runs; a run keeps the budget it was created with."""
@@ -95,8 +98,10 @@ class Runs:
         """The new run, durable, or the one that this owner created with this request id before.
 
         AlreadyExistsError (reason REQUEST_ID_REUSED) if the earlier request differs, NotFoundError if its
-        session (reason SESSION_NOT_FOUND) or its model (see `check_model`) does not exist.
+        session (reason SESSION_NOT_FOUND) or its model (see `check_model`) does not exist, InvalidInputError for its
+        tool profile (see `ToolProfiles`).
         """
+        request = self._profiles.applied(request)
         plan = None if plan is None else self._in_order(plan)
         if (earlier := await self._earlier(request, plan)) is not None:
             return earlier
@@ -237,5 +242,6 @@ class Runs:
 
 def _asked(request: RunRequest, plan: Plan | None) -> str:
     """A client's request without the client's identity, as one text for comparison."""
-    asked = asdict(replace(request, owner=Owner(), workspace_identity=""))
+    tools = None if request.tool_profile else request.tools  # a profile may have changed since
+    asked = asdict(replace(request, owner=Owner(), workspace_identity="", tools=tools))
     return canonical_json({"request": asked, "plan": None if plan is None else asdict(plan)})

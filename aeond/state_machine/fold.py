@@ -57,7 +57,7 @@ def _apply(run: RunSnapshot, event: e.Event) -> RunSnapshot:
             return replace(settled, resolved_text=kind.resolved, context=kind.context, standing=kind.standing)
         case e.RouteChosen() as kind:
             phase = Phase.ANSWER if kind.route is Route.REPLY else run.phase
-            return replace(_settle_operation(run, kind.used), route=kind.route, phase=phase)
+            return replace(_settle_operation(run, kind.used), route=kind.route, phase=phase, shown=kind.shown)
         case e.ProfileInferred() as kind:
             return replace(_settle_operation(run, kind.used), profile=kind.profile, phase=Phase.PLAN)
         case e.BudgetAdjusted() as kind:

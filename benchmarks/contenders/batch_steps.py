@@ -13,6 +13,7 @@ from time import perf_counter
 
 import anyio
 
+from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.policy.authorising import NoApprover, PolicyAuthoriser
 from aeond.capabilities.policy.inspecting import ToolInspector
@@ -33,6 +34,7 @@ from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.readiness import StepReadiness
+from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
 from aeond.orchestration.repair.supervisor import ModelSupervisor
@@ -102,6 +104,7 @@ def ports_over(llm: LLMAdapter, tokens: int) -> RunPorts:
             validator,
             AsSaid(),
             NoSituations(),
+            TextRanking(NoEmbedder()),
         ),
         intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), NoTemplates(), ids),
         executor=StepExecutor(

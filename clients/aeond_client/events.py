@@ -319,6 +319,9 @@ class RouteChosen:
     """The tool's name; never empty."""
     used: Amounts = field(default_factory=Amounts)
     """The amounts used."""
+    shown: tuple[str, ...] = ()
+    """The tools chosen for the run, sorted, where too many are registered to show them all. Empty: all
+    are shown."""
 
 
 @dataclass(frozen=True, slots=True)

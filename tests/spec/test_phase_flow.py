@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 
+from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.tools.registry import Registry
@@ -22,6 +23,7 @@ from aeond.orchestration.assembly import phases_over
 from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.readiness import StepReadiness
+from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
 from aeond.orchestration.repair.supervisor import ModelSupervisor
@@ -102,7 +104,14 @@ class Daemon:
             journal=self.journal,
             feed=RecordingFeed(),
             phases=phases_over(
-                llm, registry, PlainInvoker(tools), supervisor, validator, AsSaid(), NoSituations()
+                llm,
+                registry,
+                PlainInvoker(tools),
+                supervisor,
+                validator,
+                AsSaid(),
+                NoSituations(),
+                TextRanking(NoEmbedder()),
             ),
             intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), NoTemplates(), Ids()),
             immediate=AlwaysWait(),

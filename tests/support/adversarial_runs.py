@@ -8,6 +8,7 @@ from random import Random
 import anyio
 from anyio.lowlevel import checkpoint
 
+from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
@@ -29,6 +30,7 @@ from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.readiness import StepReadiness
+from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
 from aeond.orchestration.repair.supervisor import ModelSupervisor
@@ -82,7 +84,14 @@ class World:
             journal=self.journal,
             feed=RecordingFeed(),
             phases=phases_over(
-                self.adversary, registry, invoker, supervisor, validator, AsSaid(), NoSituations()
+                self.adversary,
+                registry,
+                invoker,
+                supervisor,
+                validator,
+                AsSaid(),
+                NoSituations(),
+                TextRanking(NoEmbedder()),
             ),
             intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), AnyTemplate(), self),
             executor=StepExecutor(

@@ -23,7 +23,7 @@ from aeond.orchestration.interfaces import Answerer, PlanDraft, Planner
 from aeond.orchestration.phases import PhaseOrchestrator
 from aeond.ports import ProgressSink, StepOutput, TextSink, ToolAnswer
 from aeond.ports.policy import Decided, ignore_decision
-from tests.support.null_objects import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine
+from tests.support.null_objects import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine, ShowAll
 
 
 class ManualClock:
@@ -174,6 +174,7 @@ def phases(planner: Planner, answerer: Answerer, **parts: Any) -> PhaseOrchestra
     """The phases with this planner and answerer, whose other parts think nothing unless they are given."""
     trivial = {
         "references": AsSaid(),
+        "tools": ShowAll(),
         "router": AlwaysPlan(),
         "depth": FixedDepth(),
         "evaluator": AcceptAll(),

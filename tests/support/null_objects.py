@@ -23,6 +23,13 @@ class AsSaid:
         return success(Resolved(snapshot.request.text))
 
 
+class ShowAll:
+    """The ToolSelection that never chooses."""
+
+    async def choose(self, run: RunSnapshot) -> tuple[str, ...]:
+        return ()
+
+
 class AlwaysPlan:
     """Router: every request is planned."""
 

@@ -45,6 +45,7 @@ from aeond.service.runs.answers import Answers
 from aeond.service.runs.children import RunChildren
 from aeond.service.runs.run_queue import RunLimits
 from aeond.service.runs.scheduler import RunScheduler
+from aeond.service.runs.tool_profiles import ToolProfiles
 from aeond.service.runs.workspaces import Workspaces
 from aeond.service.sessions.session_records import SessionRecords
 from aeond.service.watching.feed import HotFeed
@@ -216,6 +217,7 @@ class World:
         self.replays = Replays(self.journal, decide, fold)
         self.undo = RecordedUndo()
         self.runs = Runs(
+            profiles=ToolProfiles({"look": ("read_*", "list_dir")}),
             journal=self.journal,
             folding=self.folding,
             owners=RunOwners(self.journal),

@@ -33,6 +33,7 @@ from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.readiness import StepReadiness
+from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
 from aeond.orchestration.repair.supervisor import ModelSupervisor
@@ -115,7 +116,16 @@ class Workplace:
         return RunPorts(
             journal=InMemoryJournal(),
             feed=HotFeed(log_events),
-            phases=phases_over(llm, registry, invoker, supervisor, validator, AsSaid(), NoSituations()),
+            phases=phases_over(
+                llm,
+                registry,
+                invoker,
+                supervisor,
+                validator,
+                AsSaid(),
+                NoSituations(),
+                TextRanking(NoEmbedder()),
+            ),
             intents=PreparedIntents(
                 registry, reasoner, validator, StepReadiness(), NoTemplates(), TimeSortedIds(clock)
             ),

@@ -354,6 +354,7 @@ class RouteChosen(_message.Message):
     ROUTE_FIELD_NUMBER: _builtins.int
     TOOL_CALL_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
+    SHOWN_FIELD_NUMBER: _builtins.int
     route: Global___Route.ValueType
     """The route."""
     @_builtins.property
@@ -364,16 +365,21 @@ class RouteChosen(_message.Message):
     def used(self) -> _parts_pb2.Amounts:
         """The amounts used."""
 
+    @_builtins.property
+    def shown(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The tools chosen for the run, sorted, where too many are registered to show them all. Empty: all are shown."""
+
     def __init__(
         self,
         *,
         route: Global___Route.ValueType = ...,
         tool_call: _tools_pb2.ToolCall | None = ...,
         used: _parts_pb2.Amounts | None = ...,
+        shown: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["tool_call", b"tool_call", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["route", b"route", "tool_call", b"tool_call", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["route", b"route", "shown", b"shown", "tool_call", b"tool_call", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

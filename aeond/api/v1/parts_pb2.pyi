@@ -429,6 +429,8 @@ class RunRequest(_message.Message):
     LABELS_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
     UNATTENDED_FIELD_NUMBER: _builtins.int
+    TOOLS_FIELD_NUMBER: _builtins.int
+    TOOL_PROFILE_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The request in plain language, 1 to 100,000 characters."""
     request_id: _builtins.str
@@ -447,9 +449,17 @@ class RunRequest(_message.Message):
     """
     unattended: _builtins.bool
     """Whether the run is suspended as soon as a call needs approval. False: only if nobody watches it for a while."""
+    tool_profile: _builtins.str
+    """A profile of the daemon's configuration (tools.profiles) in place of `tools`. Empty: none."""
     @_builtins.property
     def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """Free words chosen by the client, returned unchanged and never interpreted."""
+
+    @_builtins.property
+    def tools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Patterns of the only tools that the run and the runs below it may use and are shown: names, with `*` and `?`. Empty:
+        all. A single empty pattern: none.
+        """
 
     def __init__(
         self,
@@ -462,10 +472,12 @@ class RunRequest(_message.Message):
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         model: _builtins.str = ...,
         unattended: _builtins.bool = ...,
+        tools: _abc.Iterable[_builtins.str] | None = ...,
+        tool_profile: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["labels", b"labels", "model", b"model", "parallel_steps", b"parallel_steps", "request_id", b"request_id", "session_id", b"session_id", "text", b"text", "unattended", b"unattended", "workspace", b"workspace"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["labels", b"labels", "model", b"model", "parallel_steps", b"parallel_steps", "request_id", b"request_id", "session_id", b"session_id", "text", b"text", "tool_profile", b"tool_profile", "tools", b"tools", "unattended", b"unattended", "workspace", b"workspace"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -73,6 +73,7 @@ from aeond.service.runs.children import RunChildren
 from aeond.service.runs.run_queue import RunLimits
 from aeond.service.runs.scheduler import RunScheduler
 from aeond.service.runs.situations import ObservedSituations
+from aeond.service.runs.tool_profiles import ToolProfiles
 from aeond.service.runs.workspaces import Workspaces
 from aeond.service.sessions.session_records import SessionRecords
 from aeond.service.sessions.sessions import Sessions
@@ -205,6 +206,7 @@ async def composed(
         children = RunChildren(journal=journal, feed=feed, folding=folding, scheduler=scheduler, clock=clock)
         replays = Replays(journal, decide, fold)
         owners = RunOwners(journal)
+        profiles = ToolProfiles(config.tools.profiles)
         runs = Runs(
             journal=journal,
             folding=folding,
@@ -220,6 +222,7 @@ async def composed(
             clock=clock,
             ids=ids,
             bounds=_bounds(config),
+            profiles=profiles,
             in_order=in_order,
             forks=Forks(
                 journal=journal,
@@ -299,6 +302,7 @@ async def composed(
             api.adopt(entry, changed.socket.max_request_mib_per_user << 20)
             scheduler.adopt(_limits(changed))
             runs.adopt(_bounds(changed))
+            profiles.adopt(changed.tools.profiles)
             requests.adopt(ApprovalRules(changed.approvals.expire_seconds))
             models.adopt(changed.model)
 

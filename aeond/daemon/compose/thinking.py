@@ -76,6 +76,7 @@ class Thinking:
                 validator,
                 references,
                 self.situations,
+                self.ranking,
             ),
             intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), self.templates, self.ids),
             immediate=InlineExecutor(self.invoker, self.clock),

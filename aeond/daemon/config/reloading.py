@@ -28,6 +28,7 @@ LIVE: Final = frozenset(
         "socket.max_connections",
         "socket.max_connections_per_user",
         "socket.max_request_mib_per_user",
+        "tools.profiles",
     }
 )
 

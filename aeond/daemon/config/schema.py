@@ -247,6 +247,11 @@ class ToolsSection(Section):
         description="Folders of your own templates, TOML files; a template with the name of a built-in"
         " one replaces it.",
     )
+    profiles: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict,
+        description="Profiles that requests can choose: by name, the patterns of the only tools that a run may use and its"
+        ' model is shown, such as look = ["read_*", "list_dir"].',
+    )
     undo_mib: int = Field(
         256,
         ge=0,

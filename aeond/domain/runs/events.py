@@ -88,12 +88,13 @@ class ReferencesResolved:
 @frozen
 class RouteChosen:
     """DIRECT is followed by PlanAdopted with `tool_call` as the only step; REPLY by AnswerComposed if the
-    model answered at once.
+    model answered at once. `shown` names the tools chosen for the run, if not all are shown.
     """
 
     route: Route
     tool_call: ToolCall | None = None
     used: Amounts = field(default_factory=Amounts)
+    shown: tuple[str, ...] = ()
 
 
 @frozen

@@ -114,8 +114,9 @@ class RunRequest:
 
     `request_id` makes creation idempotent ("" for none). `workspace` is the absolute path of the folder that
     confines the run's file tools ("" for a private folder of the daemon's), `workspace_identity` says which folder that
-    is ("" in runs of older versions). `instructions` and `tools` are
-    set for child runs by their Template: a system prompt, and the only tools allowed (None for all). An
+    is ("" in runs of older versions). `tools` are patterns of the only
+    tools allowed (None for all); `tool_profile` is the profile that they come from ("" for none). `instructions` is the
+    system prompt of a child run, whose Template sets its tools too. An
     `unattended` run that needs an approval is suspended at once, whoever is watching.
     """
 
@@ -131,6 +132,7 @@ class RunRequest:
     model: str = ""  # name in the catalogue; "" for the model chosen when a step runs
     workspace_identity: str = ""
     unattended: bool = False
+    tool_profile: str = ""
 
 
 @frozen
@@ -174,7 +176,8 @@ class RunSnapshot:
     `seq` is the number of the last event folded (0: none). `operation` is the reservation of an Operation in
     flight. `elapsed_seconds` is working time, summed over all daemon processes. `bound` is the maximum to
     which the budget may be adjusted. `resolved_text` is the request with its references resolved (None: not
-    yet), `context` the session part of prompts, and `standing` the user's latest statements in the session.
+    yet), `context` the session part of prompts, and `standing` the user's latest statements in the session. `shown` names
+    the tools chosen for the run (empty: all are shown).
     `evaluation` is of the current plan or pass. `refinements` counts the refinements of each fragment,
     `refinement_count` all of them. `effects` are the changes made by its steps and child runs, in the order of
     the journal, `grants` the approvals given so far. `taint` names the untrusted sources that the run has read; it
@@ -194,6 +197,7 @@ class RunSnapshot:
     context: str = ""
     standing: tuple[str, ...] = ()
     route: Route | None = None
+    shown: tuple[str, ...] = ()
     profile: TaskProfile | None = None
     plan: Plan | None = None
     plan_source: PlanSource | None = None

@@ -41,6 +41,7 @@ MAX_TOOL_SCHEMA_BYTES = 16 * 1024
 DEFAULT_TOOL_SECONDS = 30.0
 MAX_RESULT_TEXT_CHARS = 10_000
 MAX_RESULT_EFFECTS = 1_000
+MAX_PATTERNS = 256
 MAX_TAINT = 16
 MAX_TAINT_CHARS = 256
 
@@ -61,6 +62,12 @@ _amount = partial(checks.whole, least=0, most=MAX_AMOUNT)
 
 def _schema(text: str, path: str) -> JsonObject | None:
     return json_object(text, path, MAX_SCHEMA_BYTES) if text else None
+
+
+def _patterns(patterns: Sequence[str], path: str) -> tuple[str, ...] | None:
+    if list(patterns) == [""]:
+        return ()
+    return checks.words(patterns, path, MAX_PATTERNS) or None
 
 
 def _text_as_is(text: str, _path: str) -> str:
@@ -99,6 +106,8 @@ RUN_REQUEST = Form(
     labels=checks.labels,
     model=_optional_name,
     unattended=lambda unattended, path: unattended,
+    tools=_patterns,
+    tool_profile=_optional_name,
 )
 # The daemon chooses the limits that are not set.
 BUDGET = Form(

@@ -75,7 +75,11 @@ _KINDS = (
     ),
 )
 _RECORDS: tuple[Shape[Any], ...] = (
-    Shape(run.RunRequest, parts_pb2.RunRequest),
+    Shape(
+        run.RunRequest,
+        parts_pb2.RunRequest,
+        tools=lambda request: request.tools or (("",) if request.tools == () else ()),
+    ),
     Shape(run.Owner, parts_pb2.Owner),
     Shape(run.Answer, parts_pb2.Answer),
     Shape(

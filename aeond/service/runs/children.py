@@ -11,7 +11,7 @@ from aeond.domain.plans.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.runs.budgets import Amounts
 from aeond.domain.runs.events import CancelRequested, ChildRunEnded, Event, RunCreated, StepEnded
 from aeond.domain.runs.run import MAX_REQUEST_CHARS, Ancestry, RunRequest, RunSnapshot, RunState
-from aeond.domain.tools import MAX_ANSWER_EFFECTS, bounded
+from aeond.domain.tools import MAX_ANSWER_EFFECTS, allows, bounded
 from aeond.domain.values import display_json
 from aeond.errors import AeondError, InvalidInputError, StoreError
 from aeond.ports import Clock, Journal
@@ -133,7 +133,7 @@ def _asked(request: SubtaskRequest) -> str:
 
 
 def _allowed(wanted: tuple[str, ...], parents: tuple[str, ...] | None) -> tuple[str, ...]:
-    return wanted if parents is None else tuple(name for name in wanted if name in parents)
+    return wanted if parents is None else tuple(name for name in wanted if allows(parents, name))
 
 
 def _outcome(child: ChildRun, step_id: str, run: RunSnapshot, used: Amounts) -> StepEnded:

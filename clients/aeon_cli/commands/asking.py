@@ -71,6 +71,16 @@ def _bound(flag: str, name: str, what: str) -> Callable[[_F], _F]:
 @click.option(
     "--unattended", is_flag=True, help="Suspend the run as soon as a call needs approval; nobody is asked."
 )
+@click.option(
+    "--tool",
+    "tools",
+    multiple=True,
+    metavar="PATTERN",
+    help="Use only the tools whose names match, with * and ?; may be given several times.",
+)
+@click.option(
+    "--tool-profile", default="", metavar="NAME", help="Use the tools of a profile of the daemon's."
+)
 @click.option("--new-session", is_flag=True, help="Start a new session with this run.")
 @click.option(
     "--parallel",
@@ -109,6 +119,8 @@ def ask(
     new_session: bool,
     model: str,
     unattended: bool,
+    tools: tuple[str, ...],
+    tool_profile: str,
     parallel_steps: int,
     **bounds: Any,
 ) -> int:
@@ -144,6 +156,8 @@ def ask(
         parallel_steps=parallel_steps,
         model=model,
         unattended=unattended,
+        tools=tools,
+        tool_profile=tool_profile,
     )
     named = context.get_parameter_source("session_id") is click.core.ParameterSource.COMMANDLINE
     if new_session and named and session_id:

@@ -666,6 +666,7 @@ def route_chosen(wire: judgements_pb2.RouteChosen) -> events.RouteChosen:
         route=values.chosen(judgements_pb2.Route, wire.route),
         tool=wire.tool_call.tool,
         used=amounts(wire.used),
+        shown=tuple(wire.shown),
     )
 
 

@@ -41,7 +41,8 @@ class RunOptions:
 
     `workspace` is the absolute path of the folder that confines file tools, `parallel_steps` the maximum
     number of concurrent steps, `labels` free words that are returned unchanged, `model` the model for all
-    steps. An `unattended` run is suspended as soon as a call needs approval.
+    steps. An `unattended` run is suspended as soon as a call needs approval. `tools` are
+    patterns of the only tools that it may use, `tool_profile` names such a list in the daemon's configuration.
     """
 
     plan: Plan | None = None
@@ -52,6 +53,8 @@ class RunOptions:
     labels: dict[str, str] | None = None
     model: str = ""
     unattended: bool = False
+    tools: Iterable[str] = ()
+    tool_profile: str = ""
 
 
 def create_run(text: str, request_id: str, options: RunOptions) -> Call[Run]:
@@ -69,6 +72,8 @@ def create_run(text: str, request_id: str, options: RunOptions) -> Call[Run]:
             labels=labels,
             model=options.model,
             unattended=options.unattended,
+            tools=options.tools,
+            tool_profile=options.tool_profile,
         )
     )
     if options.plan is not None:

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.domain.plans.plan import Clarity
 from aeond.domain.plans.profiles import Route
 from aeond.domain.runs import events as e
@@ -10,6 +11,7 @@ from aeond.orchestration.assembly import decisions_of, phases_over, usual_openin
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.native import NativeDecisions
 from aeond.orchestration.decision.reading import DecisionReading
+from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.repair.supervisor import ModelSupervisor
 from tests.support.doubles import PlainInvoker
@@ -42,7 +44,14 @@ async def test_every_operation_has_its_part(
     """With a model that says what is asked for, each operation ends with its own event and no fallback."""
     llm, check = says({"json": said}), validator()
     phases = phases_over(
-        llm, registry(), PlainInvoker({}), ModelSupervisor(llm, check), check, AsSaid(), NoSituations()
+        llm,
+        registry(),
+        PlainInvoker({}),
+        ModelSupervisor(llm, check),
+        check,
+        AsSaid(),
+        NoSituations(),
+        TextRanking(NoEmbedder()),
     )
     (first, *_) = await phases.perform(operation, run, grant(), lambda _: None, lambda *_: None)
     assert isinstance(first, kind)

@@ -16,7 +16,7 @@ from aeond.orchestration.interfaces import Judgement, PlanDraft, Refinement, Res
 from aeond.orchestration.phases import PhaseOrchestrator
 from tests.support.doubles import FixedPlanner, PlainAnswerer
 from tests.support.judging import after_pass, ran
-from tests.support.null_objects import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine
+from tests.support.null_objects import AcceptAll, AlwaysPlan, AsSaid, FixedDepth, NeverRefine, ShowAll
 from tests.support.strategy import calls, thinks
 
 LOOK = calls("s1", "look", path="garden")
@@ -59,6 +59,7 @@ def phases(**parts: Any) -> PhaseOrchestrator:
     return PhaseOrchestrator(
         **{
             "references": AsSaid(),
+            "tools": ShowAll(),
             "router": AlwaysPlan(),
             "depth": FixedDepth(),
             "planner": FixedPlanner(PLAN),

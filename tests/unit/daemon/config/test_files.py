@@ -62,7 +62,7 @@ def test_the_shipped_file_shows_every_key() -> None:
 
     def shown(table: dict[str, object], *names: str) -> Iterator[str]:
         for name, value in table.items():
-            if isinstance(value, dict):
+            if isinstance(value, dict) and value:
                 yield from shown(value, *names, name)
             else:
                 yield ".".join((*names, name))

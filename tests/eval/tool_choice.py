@@ -1,5 +1,6 @@
 """Measures how often the right tool is among those shown, of two hundred: `python -m tests.eval.tool_choice`."""
 
+import sys
 import tomllib
 
 import anyio
@@ -33,10 +34,9 @@ async def main() -> None:
         for name, one in (("by meaning", embedder), ("by words", NoEmbedder())):
             found = await places(one)
             shown = sum(is_shown for _, _, is_shown in found)
-            print(f"{name}: {shown} of {len(found)} among {MAX_SHOWN} of {len(TOOLS)}")
-            for text, tool, is_shown in found:
-                if not is_shown:
-                    print(f"  not shown: {tool}  {text}")
+            lines = [f"{name}: {shown} of {len(found)} among {MAX_SHOWN} of {len(TOOLS)}"]
+            lines += [f"  not shown: {tool}  {text}" for text, tool, is_shown in found if not is_shown]
+            sys.stdout.write("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -138,5 +138,5 @@ def test_the_log_s_level_changes_live(stage: Stage) -> None:
 
 def test_every_live_key_is_one() -> None:
     """Each key or section that is said to change live exists."""
-    keys = values_of(Config())
+    keys = values_of(Config.model_validate({"tools": {"profiles": {"look": ("read_*",)}}}))
     assert [name for name in LIVE if not any(f"{key}.".startswith(f"{name}.") for key in keys)] == []

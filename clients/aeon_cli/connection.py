@@ -26,11 +26,17 @@ def connect(context: click.Context, *, at_once: bool = False, administers: bool 
     from aeond_client.client import Client
     from aeond_client.connection.retries import Retries
 
+    socket = chosen_socket(context, administers=administers)
+    return Client(socket, retries=Retries(attempts=1), most_seconds=0.5) if at_once else Client(socket)
+
+
+def chosen_socket(context: click.Context, *, administers: bool = False) -> str:
+    """The socket that the options choose; "" for the first one on which a daemon is listening."""
     options = context.find_root().params
     socket = options.get("socket") or ""
     if administers or options.get("admin"):
-        socket = _administrative(socket, required=bool(options.get("admin")))
-    return Client(socket, retries=Retries(attempts=1), most_seconds=0.5) if at_once else Client(socket)
+        return _administrative(socket, required=bool(options.get("admin")))
+    return str(socket)
 
 
 def _administrative(socket: str, *, required: bool) -> str:

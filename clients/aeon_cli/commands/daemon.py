@@ -1,8 +1,15 @@
-"""`status` and `reload`: state and configuration of the daemon."""
+"""`status`, `reload` and `open`: state and configuration of the daemon, and its web page."""
+
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 import click
 
-from aeon_cli.connection import connect, json_option, print_json
+from aeon_cli.connection import chosen_socket, connect, json_option, print_json
+
+if TYPE_CHECKING:
+    from aeon_web.access import Access
 
 
 @click.command()
@@ -64,4 +71,61 @@ def reload(context: click.Context, /, as_json: bool) -> int:
     return Exit.ANSWERED
 
 
-COMMANDS = {150: status, 160: reload}
+@click.command("open")
+@click.option("--no-browser", is_flag=True, help="Print the link and open no browser.")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), default=0, metavar="PORT", help="Port. Default: any free one."
+)
+@json_option
+@click.pass_context
+def open_page(context: click.Context, /, no_browser: bool, port: int, as_json: bool) -> int:
+    """Serve a web page for yourself and open it in the browser.
+
+    The page sends requests, shows the plan as a picture, answers questions, decides approvals, undoes changes and
+    explores the journal. It is served on 127.0.0.1 until Ctrl-C. A link opens the page once, within ten minutes;
+    press Enter for another one. With --json, prints {"url"} and opens no browser.
+
+    For a daemon on another machine, forward the port under the same number:
+
+    \b
+    ssh -L 8765:127.0.0.1:8765 HOST aeonctl open --no-browser --port 8765
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    import asyncio
+
+    from aeon_web.browser import browser_command, opened
+    from aeon_web.server import serve
+
+    with ExitStack() as until_end:
+
+        def ready(access: "Access") -> None:
+            if as_json:
+                print_json({"url": access.new_link()})
+                sys.stdout.flush()
+                return
+            command = "" if no_browser else browser_command()
+            if command:
+                until_end.enter_context(opened(command, access.new_link()))
+            _print_link(access)
+            if sys.stdin.isatty():
+                asyncio.get_running_loop().add_reader(sys.stdin, _print_another, access)
+
+        try:
+            asyncio.run(serve(chosen_socket(context), port, ready))
+        except KeyboardInterrupt:
+            return 0
+        except OSError as error:
+            raise click.UsageError(f"Port {port} cannot be used: {error.strerror}.") from error
+    return 0
+
+
+def _print_link(access: "Access") -> None:
+    print("Ctrl-C ends the page; started work continues.", file=sys.stderr)
+    print(access.new_link(), flush=True)
+
+
+def _print_another(access: "Access") -> None:
+    if sys.stdin.readline():
+        print(access.new_link(), flush=True)
+
+
+COMMANDS = {25: open_page, 150: status, 160: reload}

@@ -1,0 +1,151 @@
+"""HTTP requests and responses, and the connections that carry them: h11 parses, asyncio moves the bytes.
+
+Everything from the other side is bounded: heads, bodies, the number of connections, and each wait.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import h11
+
+MAX_HEAD_BYTES = 16 << 10
+MAX_BODY_BYTES = 1 << 20
+MAX_CONNECTIONS = 64
+# An idle connection, a request that arrives slowly, and a reader that does not take what is sent.
+IDLE_SECONDS = 30.0
+REQUEST_SECONDS = 10.0
+SEND_SECONDS = 30.0
+_READ_BYTES = 1 << 16
+
+Send = Callable[[bytes], Awaitable[None]]
+"""Sends a piece of a body; returns once the other side has taken enough of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request with its complete body. Names of headers are in lower case; of repeated ones the last is kept."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A response. A body that is a function is sent as it comes, until the function returns or the other side closes the
+    connection, which cancels it.
+    """
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | Callable[[Send], Awaitable[None]] = b""
+
+
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+class Connections:
+    """Serves every connection until it is idle. `answer` gives the response to a request; `refused` gives the response
+    to one that is malformed or too large, from its status.
+    """
+
+    def __init__(self, answer: Answer, refused: Callable[[int], Response]) -> None:
+        self._answer = answer
+        self._refused = refused
+        self._open = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serves one connection; closes it at once if there are too many."""
+        self._open += 1
+        try:
+            if self._open <= MAX_CONNECTIONS:
+                # Cancelled only when the server ends; asyncio would log that as an error of the connection.
+                with suppress(OSError, TimeoutError, h11.ProtocolError, asyncio.CancelledError):
+                    await self._converse(reader, writer)
+        finally:
+            self._open -= 1
+            writer.transport.abort() if writer.transport.get_write_buffer_size() else writer.close()
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        protocol = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD_BYTES)
+        while True:
+            try:
+                request = await _request(protocol, reader)
+            except h11.RemoteProtocolError as error:
+                await _respond(protocol, reader, writer, self._refused(error.error_status_hint))
+                return
+            if request is None:
+                return
+            await _respond(protocol, reader, writer, await self._answer(request))
+            if protocol.our_state is h11.MUST_CLOSE or protocol.their_state is h11.MUST_CLOSE:
+                return
+            protocol.start_next_cycle()
+
+
+async def _request(protocol: h11.Connection, reader: asyncio.StreamReader) -> Request | None:
+    """The next request; None when the connection is closed. RemoteProtocolError if it is malformed or too large."""
+    async with asyncio.timeout(IDLE_SECONDS):
+        head = await _next(protocol, reader)
+    if not isinstance(head, h11.Request):
+        return None
+    body = bytearray()
+    async with asyncio.timeout(REQUEST_SECONDS):
+        while isinstance(part := await _next(protocol, reader), h11.Data):
+            body += part.data
+            if len(body) > MAX_BODY_BYTES:
+                raise h11.RemoteProtocolError("the body is too large", error_status_hint=413)
+    target = head.target.decode("ascii")
+    if not target.startswith("/"):
+        raise h11.RemoteProtocolError("the target is no path", error_status_hint=400)
+    parts = urlsplit(target)
+    query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    headers = {name.decode("ascii"): value.decode("latin-1") for name, value in head.headers}
+    return Request(head.method.decode("ascii"), parts.path, query, headers, bytes(body))
+
+
+async def _next(protocol: h11.Connection, reader: asyncio.StreamReader) -> Any:
+    while (event := protocol.next_event()) is h11.NEED_DATA:
+        protocol.receive_data(await reader.read(_READ_BYTES))
+    return event
+
+
+async def _respond(
+    protocol: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, response: Response
+) -> None:
+    async def send(event: Any) -> None:
+        writer.write(protocol.send(event) or b"")
+        async with asyncio.timeout(SEND_SECONDS):
+            await writer.drain()
+
+    headers = list(response.headers.items())
+    if isinstance(response.body, bytes):
+        headers.append(("content-length", str(len(response.body))))
+        await send(h11.Response(status_code=response.status, headers=headers))
+        await send(h11.Data(data=response.body))
+        await send(h11.EndOfMessage())
+        return
+    await send(h11.Response(status_code=response.status, headers=[*headers, ("connection", "close")]))
+    body = response.body
+    async with asyncio.TaskGroup() as group:
+
+        async def relay() -> None:
+            with suppress(OSError, TimeoutError):
+                await body(lambda piece: send(h11.Data(data=piece)))
+                await send(h11.EndOfMessage())
+
+        relaying = group.create_task(relay())
+        leaving = group.create_task(_closed(reader, relaying))
+        relaying.add_done_callback(lambda _: leaving.cancel())
+
+
+async def _closed(reader: asyncio.StreamReader, relaying: asyncio.Task[None]) -> None:
+    """Cancels the body when the other side closes the connection, or sends something during it."""
+    with suppress(OSError):
+        await reader.read(1)
+    relaying.cancel()

@@ -1,0 +1,367 @@
+// The application: its state, what the user does, and what arrives.
+
+import { answerOf, optionsOf } from "./cards.js";
+import { morph } from "./dom.js";
+import { Stream, begin, call } from "./link.js";
+import { RunView } from "./state.js";
+import { short } from "./text.js";
+import { badgeOf, page } from "./views.js";
+
+const DRAFT = "aeon-draft";
+// Keys and clicks on an approval count from this time after it appeared, so that none is meant for something else.
+const ARMING_MS = 500;
+const REFRESH_MS = 10000;
+const STARTING_MS = 2000;
+
+const app = {
+  view: null, link: null, lost: null, status: null, runs: [], sessions: [], conversation: [], sidebar: innerWidth >= 1180, list: "runs", filter: "",
+  tab: "run", chosen: "", at: null, eventFilter: "", busy: new Set(), undo: null, replay: null, note: "", sending: false, copied: false,
+};
+const root = document.getElementById("app");
+const keysDialog = document.createElement("dialog");
+let stream = null;
+let draftKey = "";
+let draftText = "";
+let armed = { key: "", time: 0 };
+let planned = false;
+
+// ---------------------------------------------------------------- drawing
+
+function draw() {
+  planned = false;
+  const width = Math.max(240, (root.querySelector(".panel")?.clientWidth ?? innerWidth) - 44);
+  const wanted = page(app, width);
+  const card = wanted.querySelector(".card");
+  const isNew = card && root.querySelector(".card")?.dataset.key !== card.dataset.key;
+  if (root.firstChild) morph(root.firstChild, wanted);
+  else root.append(wanted);
+  const slider = document.getElementById("position");
+  if (slider && slider !== document.activeElement) slider.value = slider.dataset.value;
+  if (isNew) appeared(root.querySelector(".card"));
+  if (!card) armed = { key: "", time: 0 };
+  speak();
+}
+
+function redraw() {
+  if (planned) return;
+  planned = true;
+  if (document.hidden) setTimeout(draw, 100);
+  else requestAnimationFrame(draw);
+}
+
+// A card takes the focus unless the user is writing; of an approval, Deny has it.
+function appeared(card) {
+  armed = { key: card.dataset.key, time: performance.now() + ARMING_MS };
+  const writing = document.activeElement?.matches("textarea, input") && document.activeElement.value;
+  if (!writing) card.querySelector("[data-act=deny], input, button")?.focus({ preventScroll: true });
+  card.scrollIntoView({ block: "nearest" });
+}
+
+function speak() {
+  const [words] = badgeOf(app);
+  const text = app.view ? app.view.run.text : "";
+  document.title = [words, short(text, 60), "aeon"].filter(Boolean).join(" · ");
+  const spoken = document.getElementById("spoken");
+  if (spoken.textContent !== words) spoken.textContent = words;
+}
+
+const field = () => document.getElementById("prompt");
+
+function fit(area) {
+  area.style.height = "auto";
+  area.style.height = `${Math.min(area.scrollHeight, 260)}px`;
+}
+
+function setPrompt(text, focus = true) {
+  draw();
+  const area = field();
+  if (!area) return;
+  area.value = text;
+  fit(area);
+  if (focus) area.focus();
+}
+
+// ---------------------------------------------------------------- what arrives
+
+function receive(name, data) {
+  if (name === "lost") {
+    app.lost = data;
+    return redraw();
+  }
+  app.lost = null;
+  if (name === "link") linked(data);
+  else if (name === "problem") app.note = data.message;
+  else if (name === "event" && app.view.apply(data)) arrived(data);
+  redraw();
+}
+
+function linked(link) {
+  if (link.up && !app.link?.up) app.note = "";
+  app.link = link;
+  if (link.up) refresh();
+  else app.status = null;
+}
+
+function arrived(event) {
+  const subject = event.data.question_id ?? event.data.approval_id;
+  if (subject) app.busy.delete(subject);
+  if (event.kind === "run_suspended") app.busy.delete("decision");
+  if (event.run_id !== app.view.runId) return;
+  if (event.kind === "run_created" && event.data.session_id) loadConversation(event.data.session_id);
+  if (["run_created", "run_ended", "input_requested", "approval_requested", "run_suspended"].includes(event.kind)) loadHistory();
+}
+
+async function quietly(work) {
+  try {
+    await work();
+    redraw();
+  } catch {
+    // The state of the connection is shown by the stream; the next refresh tries again.
+  }
+}
+
+let historyPlanned = 0;
+
+// A replay of a long run announces many changes of the lists at once: one request follows them.
+function loadHistory() {
+  clearTimeout(historyPlanned);
+  historyPlanned = setTimeout(() => quietly(async () => {
+    [app.runs, app.sessions] = await Promise.all([call("list_runs"), call("list_sessions")]);
+  }), 50);
+}
+
+const loadConversation = (sessionId) => quietly(async () => {
+  const runs = await call("list_runs", { session_id: sessionId });
+  if (app.view?.run.sessionId === sessionId) app.conversation = runs.filter((run) => !run.parent_run_id).toReversed();
+});
+
+const refresh = () => {
+  loadHistory();
+  return quietly(async () => {
+    app.status = await call("get_status");
+    if (app.status.state !== "ready") setTimeout(() => app.link?.up && refresh(), STARTING_MS);
+  });
+};
+
+// ---------------------------------------------------------------- showing runs
+
+function show(runId, inHistory = true) {
+  stream?.close();
+  Object.assign(app, { view: runId ? new RunView(runId) : null, conversation: [], tab: "run", chosen: "", at: null, eventFilter: "", undo: null, replay: null, note: "", copied: false });
+  app.busy.clear();
+  if (innerWidth < 1180) app.sidebar = false;
+  if (inHistory) history.pushState(null, "", runId ? `/#run=${runId}` : "/");
+  stream = new Stream(runId, receive);
+  draw();
+  if (runId) document.getElementById("asked")?.focus({ preventScroll: true });
+  scrollTo(0, 0);
+}
+
+const runOfAddress = () => new URLSearchParams(location.hash.slice(1)).get("run") ?? "";
+
+// Does work that a person waits for; `subject` is busy until then, or until its event arrives if it `stays`.
+async function doing(subject, work, stays = false) {
+  if (app.busy.has(subject)) return;
+  app.busy.add(subject);
+  app.note = "";
+  redraw();
+  try {
+    await work();
+    if (!stays) app.busy.delete(subject);
+  } catch (error) {
+    app.busy.delete(subject);
+    app.note = error.message;
+  }
+  redraw();
+}
+
+async function submit(text, sessionId) {
+  if (!text.trim() || app.sending) return;
+  if (text !== draftText || !draftKey) [draftKey, draftText] = [crypto.randomUUID(), text];
+  Object.assign(app, { sending: true, note: "" });
+  redraw();
+  try {
+    const run = await call("create_run", { text, session_id: sessionId, request_id: draftKey });
+    app.sending = false;
+    draftKey = "";
+    sessionStorage.removeItem(DRAFT);
+    if (field()) field().value = "";
+    show(run.run_id);
+  } catch (error) {
+    Object.assign(app, { sending: false, note: `Not sent: ${error.message}` });
+    draw();
+    field()?.focus();
+  }
+}
+
+// ---------------------------------------------------------------- what the user does
+
+const approval = () => app.view?.approvals[0];
+const question = () => (approval() ? null : app.view?.questions[0]);
+const isArmed = (key) => armed.key === key && performance.now() >= armed.time;
+
+function decide(approved, scope) {
+  const one = approval();
+  if (!one || !isArmed(`approval-${one.approval_id}`)) return;
+  if (approved && !(one.scopes.length ? one.scopes : ["once"]).includes(scope)) return;
+  const given = { run_id: one.runId, approval_id: one.approval_id, digest: one.digest, approved, scope };
+  doing(one.approval_id, () => call("decide_approval", given), true);
+}
+
+function answer(value) {
+  const one = question();
+  if (!one || !isArmed(`question-${one.question_id}`)) return;
+  doing(one.question_id, () => call("answer_run", { run_id: one.runId, question_id: one.question_id, answer: value }), true);
+}
+
+const acts = {
+  submit: (form) => submit(form.elements.request.value, app.view?.run.sessionId ?? ""),
+  answer(form) {
+    try {
+      answer(answerOf(question(), form.elements.answer.value));
+    } catch (error) {
+      app.note = error.message;
+    }
+  },
+  option: (at) => answer(optionsOf(question())[Number(at.dataset.place)]),
+  allow: (at) => decide(true, at.dataset.scope),
+  deny: () => decide(false, "once"),
+  resolve(at) {
+    const { runId, step } = app.view.decision;
+    doing("decision", () => call("decide_run", { run_id: runId, step_id: step?.step_id ?? "", resolution: at.dataset.word }));
+  },
+  stop: () => app.view && !app.view.ended && doing("stop", () => call("cancel_run", { run_id: app.view.runId })),
+  retry: () => app.view?.ended && submit(app.view.run.text, app.view.run.sessionId),
+  new() {
+    show("");
+    setPrompt(sessionStorage.getItem(DRAFT) ?? "");
+  },
+  history() {
+    app.sidebar = !app.sidebar;
+    draw();
+    if (app.sidebar) {
+      loadHistory();
+      document.getElementById("filter").focus();
+    } else (field() ?? document.getElementById("asked"))?.focus();
+  },
+  list: (at) => (app.list = at.dataset.list),
+  async open(at) {
+    if (at.dataset.run) return show(at.dataset.run);
+    const runs = await call("list_runs", { session_id: at.dataset.session });
+    if (runs.length) show(runs.find((run) => !run.parent_run_id).run_id);
+  },
+  tab: (at) => (app.tab = at.dataset.tab),
+  choose: (at) => (app.chosen = app.chosen === at.dataset.step ? "" : at.dataset.step),
+  copy: () => quietly(async () => {
+    await navigator.clipboard.writeText(app.view.run.answer.text);
+    app.copied = true;
+  }),
+  undo: () => doing("undo", async () => (app.undo = await call("undo_run", { run_id: app.view.runId }))),
+  event: (at) => (app.at = Number(at.dataset.place)),
+  replay: () => doing("replay", async () => (app.replay = await call("replay_run", { run_id: app.view.runId }))),
+  fork: (at) => doing("fork", async () => {
+    const given = { run_id: app.view.runId, after_seq: Number(at.dataset.seq), request_id: crypto.randomUUID() };
+    show((await call("fork_run", given)).run_id);
+  }),
+  keys: () => (keysDialog.open ? keysDialog.close() : keysDialog.showModal()),
+};
+
+async function act(name, at) {
+  await acts[name](at);
+  redraw();
+}
+
+const SHORTCUTS = {
+  "ctrl+.": "stop", "ctrl+h": "history", "ctrl+alt+r": "retry", "alt+n": "new", f1: "keys", "ctrl+backspace": "deny",
+};
+
+function pressed(event) {
+  const name = [event.ctrlKey && "ctrl", event.altKey && "alt", event.shiftKey && "shift", event.key.toLowerCase()].filter(Boolean).join("+");
+  const at = event.target;
+  if (event.key === "Enter" && at.matches("[data-act=allow]") && !event.ctrlKey) return event.preventDefault(); // plain Enter never allows
+  if (keysDialog.open && name !== "f1") return undefined;
+  if (name === "ctrl+backspace" && at.matches("textarea, input") && at.value) return undefined; // deletes a word
+  if (event.key === "Enter" && event.ctrlKey && approval()) {
+    event.preventDefault();
+    return event.repeat ? undefined : decide(true, event.shiftKey ? "run" : "once");
+  }
+  if (/^alt\+[1-9]$/.test(name) && question()) {
+    event.preventDefault();
+    return root.querySelector(`[data-act=option][data-place="${Number(event.key) - 1}"]`)?.click();
+  }
+  if (name === "ctrl+j" && app.view) {
+    event.preventDefault();
+    app.tab = app.tab === "run" ? "journal" : "run";
+    return redraw();
+  }
+  if (name === "escape" && app.sidebar && at.closest(".sidebar")) return act("history");
+  if (name === "enter" && at.id === "prompt" && !event.isComposing) {
+    event.preventDefault();
+    return at.form.requestSubmit();
+  }
+  if (/^(arrow(up|down)|home|end)$/.test(name) && at.closest(".rows, .events")) return step(event, at);
+  if (!SHORTCUTS[name]) return undefined;
+  event.preventDefault();
+  return event.repeat ? undefined : act(SHORTCUTS[name], at);
+}
+
+// Arrow keys move through a list.
+function step(event, at) {
+  const all = [...at.closest(".rows, .events").querySelectorAll("button")];
+  const place = { ArrowUp: all.indexOf(at) - 1, ArrowDown: all.indexOf(at) + 1, Home: 0, End: all.length - 1 }[event.key];
+  event.preventDefault();
+  all[Math.max(0, Math.min(place, all.length - 1))]?.focus();
+}
+
+function typed(event) {
+  const { id, value } = event.target;
+  if (id === "prompt") {
+    fit(event.target);
+    sessionStorage.setItem(DRAFT, value);
+  } else if (id === "filter") app.filter = value;
+  else if (id === "event-filter") app.eventFilter = value;
+  else if (id === "position") app.at = Number(value);
+  redraw();
+}
+
+document.addEventListener("click", (event) => {
+  const at = event.target.closest("[data-act]");
+  if (at && at.nodeName !== "FORM") act(at.dataset.act, at);
+});
+document.addEventListener("submit", (event) => {
+  event.preventDefault();
+  act(event.target.dataset.act, event.target);
+});
+document.addEventListener("keydown", pressed);
+document.addEventListener("input", typed);
+addEventListener("resize", redraw);
+addEventListener("popstate", () => show(runOfAddress(), false));
+addEventListener("hashchange", () => runOfAddress() !== (app.view?.runId ?? "") && !location.hash.startsWith("#prompt") && show(runOfAddress(), false));
+setInterval(() => app.view && !app.view.ended && redraw(), 1000);
+setInterval(() => !document.hidden && app.link?.up && loadHistory(), REFRESH_MS);
+document.addEventListener("visibilitychange", () => !document.hidden && app.link?.up && loadHistory());
+
+// ---------------------------------------------------------------- start
+
+const KEYS = [
+  ["Enter, Shift+Enter", "send the request; new line"], ["Alt+N", "new conversation"], ["Ctrl+H", "history"], ["Ctrl+J", "journal of the run"],
+  ["Ctrl+.", "stop the run"], ["Alt+1 to Alt+9", "choose an option of a question"], ["Ctrl+Enter", "allow once"], ["Ctrl+Shift+Enter", "allow for this run"],
+  ["Ctrl+Backspace", "deny"], ["Ctrl+Alt+R", "try a failed request again"], ["↑ ↓", "move in a list"], ["F1", "these keys"],
+];
+
+async function start() {
+  const { h, button } = await import("./dom.js");
+  keysDialog.setAttribute("aria-labelledby", "keys-title");
+  keysDialog.append(h("h2", { id: "keys-title" }, "Keys"), h("dl", null, KEYS.map(([keys, words]) => [h("dt", null, h("kbd", null, keys)), h("dd", null, words)])), h("div", { class: "buttons" }, button("keys", null, "Close")));
+  document.body.append(keysDialog);
+  try {
+    await begin();
+  } catch (error) {
+    app.lost = error;
+    return draw();
+  }
+  show(runOfAddress(), false);
+  return setPrompt(sessionStorage.getItem(DRAFT) ?? "");
+}
+
+start();

@@ -1,0 +1,115 @@
+"""Draws the states of the web page into docs/pictures: `python -m tests.support.page_pictures [FOLDER]`."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QImage
+
+from tests.support.browser import chromium, listening, page_server
+from tests.support.page_states import StatesClient, runs
+from tests.support.popup_pictures import fewer_colours
+from tests.support.repository import ROOT
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+FOLDER = ROOT / "docs" / "pictures"
+_SIZE = {"width": 960, "height": 720}
+_WIDE = {"width": 1280, "height": 800}
+_SMALL = {"width": 390, "height": 720}
+
+
+def _journal(page: "Page") -> None:
+    page.keyboard.press("Control+j")
+    page.locator("#position").press("Home")
+    for _ in range(9):
+        page.locator("#position").press("ArrowRight")
+    page.get_by_role("button", name="Replay the record").click()
+    page.get_by_text("identical to the record").wait_for()
+
+
+def _undo(page: "Page") -> None:
+    page.get_by_role("button", name="Undo the changes").click()
+    page.get_by_text("changes undone").wait_for()
+    page.locator(".changes").scroll_into_view_if_needed()
+
+
+def _details(page: "Page") -> None:
+    page.get_by_role("button", name="Read Monday's log").click()
+
+
+def _offline(page: "Page") -> None:
+    page.get_by_label("Request").fill("Compare last week's test runs")
+    page.get_by_role("button", name="Send").click()
+    page.get_by_text("Not sent").wait_for()
+
+
+# A state with its run ("" for the prompt), and the actions that lead to it.
+States = dict[str, tuple[str, Callable[["Page"], object] | None]]
+
+
+def states() -> States:
+    """Every state by name."""
+    named: States = {name: (name, None) for name in runs()}
+    named |= {
+        "prompt": ("", None),
+        "offline": ("", _offline),
+        "starting": ("", None),
+        "history": ("done", None),
+    }
+    named |= {"undone": ("done", _undo), "journal": ("done", _journal), "details": ("running", _details)}
+    named |= {"small": ("approval", None), "keys": ("", lambda page: page.keyboard.press("F1"))}
+    return named
+
+
+def show(
+    browser: "Browser", name: str, *, scheme: str, scale: int, client: StatesClient, link: str
+) -> "Page":
+    """A page that shows the state."""
+    size = {"history": _WIDE, "small": _SMALL}.get(name, _SIZE)
+    context = browser.new_context(
+        viewport=size, device_scale_factor=scale, color_scheme=scheme, reduced_motion="reduce", locale="en-GB", timezone_id="UTC"
+    )  # fmt: skip
+    page = context.new_page()
+    run, act = states()[name]
+    client.state = "starting" if name == "starting" else "ready"
+    page.goto(link)
+    badge = page.locator(".badge")
+    page.locator(".panel").wait_for()
+    if run:
+        page.evaluate("run => { location.hash = `run=${run}` }", run)
+        page.wait_for_function("run => document.querySelector('.head h2')?.textContent.length > 3", arg=run)
+        badge.wait_for()
+    elif name == "starting":
+        page.get_by_text("Requests are accepted").wait_for()
+    elif name != "offline":
+        page.get_by_text("aeond 0.1.0").wait_for()
+    if act is not None:
+        act(page)
+    page.wait_for_timeout(150)
+    return page
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    client = StatesClient()
+    with listening() as daemon, chromium() as browser, page_server(daemon, client) as access:
+        with page_server("/nonexistent/aeond.sock", StatesClient(up=False)) as offline:
+            for name in states():
+                for scheme in ("dark", "light"):
+                    for scale in (1, 2):
+                        link = (offline if name == "offline" else access).new_link()
+                        page = show(browser, name, scheme=scheme, scale=scale, client=client, link=link)
+                        whole = page.screenshot(full_page=name in {"journal", "done", "approval", "choice"})
+                        page.context.close()
+                        image = fewer_colours(
+                            QImage.fromData(whole).convertToFormat(QImage.Format.Format_RGB32)
+                        )
+                        suffix = "" if scale == 1 else "@2x"
+                        image.save(str(folder / f"page-{name}-{scheme}{suffix}.png"), "PNG", 0)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)

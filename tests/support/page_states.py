@@ -1,0 +1,214 @@
+"""Every state of the web page as the events of runs, and a client that delivers them."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from aeond_client.daemon import DaemonStatus
+from aeond_client.errors import NoDaemonError, UnavailableError
+from aeond_client.events import (
+    AnswerComposed,
+    AnswerStarted,
+    ApprovalRequested,
+    CancelRequested,
+    Event,
+    EventKind,
+    InputRequested,
+    PassStarted,
+    PlanAdopted,
+    PlanningStarted,
+    Progress,
+    RunCreated,
+    RunEnded,
+    RunStarted,
+    RunSuspended,
+    StepEnded,
+    StepStarted,
+    TextDelta,
+)
+from aeond_client.judgements import ApprovalRequest, CallPreview, Question
+from aeond_client.models import Engine
+from aeond_client.runs import (
+    Amounts,
+    Answer,
+    Plan,
+    PlanStep,
+    Problem,
+    RunState,
+    RunSummary,
+    StepState,
+    UndoneChange,
+    UndoReport,
+)
+from aeond_client.sessions import Session
+from aeond_client.tools import RecordedEffect, ToolCall
+
+TEXT = "Compare last week's test runs and write a report for Marta"
+STEPS = (
+    PlanStep("s1", "Read Monday's log", "read_file", {"path": "logs/monday.txt"}),
+    PlanStep("s2", "Read Friday's log", "read_file", {"path": "logs/friday.txt"}),
+    PlanStep("s3", "Find the open questions", "search_text", {"text": "flaky"}),
+    PlanStep("s4", "Compare the failures", agent="llm", depends_on=("s1", "s2")),
+    PlanStep("s5", "Write the report", "write_file", {"path": "report.md"}, depends_on=("s3", "s4")),
+)
+ANSWER = """**Three tests became stable, one is still flaky.** The report is in `report.md`.
+
+| Test | Monday | Friday |
+| --- | --- | --- |
+| storms | 12 failures | 0 |
+| restart | 3 failures | 0 |
+| egress | 2 failures | 1 |
+
+- The egress test fails only under load.
+- Nothing was sent to anybody.
+"""
+EFFECTS = (
+    RecordedEffect("file.changed", "report.md", "1.2 kB"),
+    RecordedEffect("fact.remembered", "tests/flaky"),
+)
+REPORT_DIFF = """--- a/report.md
++++ b/report.md
+@@ -1,3 +1,4 @@
+ # Test runs
+-Monday: 12 failures
+-Tuesday: 3 failures
++storms: 12 failures on Monday, none on Friday
++restart: 3 failures on Monday, none on Friday
++egress: still flaky under load
+"""
+APPROVAL = ApprovalRequest(
+    "a1",
+    ("s5",),
+    (ToolCall("write_file", {"path": "report.md", "content": "# Test runs\n" + "line\n" * 60}),),
+    "digest",
+    "It changes a file outside of the run's workspace.",
+    previews=(CallPreview(diff=REPORT_DIFF, target="/home/ada/desk/report.md"),),
+    scopes=("once", "run", "folder"),
+    folders=("/home/ada/desk",),
+)
+
+
+def _done(*steps: PlanStep) -> list[EventKind]:
+    kinds: list[EventKind] = []
+    for step in steps:
+        effects = EFFECTS if step.step_id == "s5" else ()
+        ended = StepEnded(
+            step.step_id, StepState.SUCCEEDED, output=f"{step.step_id}: 12 lines", used=Amounts(tool_calls=1), duration_seconds=1.4, effects=effects
+        )  # fmt: skip
+        kinds += [StepStarted(step), ended]
+    return kinds
+
+
+def _planned(*more: EventKind) -> list[EventKind]:
+    created = RunCreated(TEXT, session_id="session-1")
+    return [created, RunStarted(), PlanningStarted(), PlanAdopted(Plan("", STEPS)), PassStarted(1), *more]
+
+
+def runs() -> dict[str, list[EventKind]]:
+    """The events of a run in each state, by the name of the state."""
+    question = Question("s4.1", "s4", "Which of the two egress runs counts?", {"type": "string"})
+    choice = Question(
+        "s4.1", "s4", "Which of the two egress runs counts?", options=("The first", "The second")
+    )
+    asked = _planned(*_done(*STEPS[:3]), StepStarted(STEPS[3]))
+    answered = [*_planned(*_done(*STEPS)), AnswerStarted(), AnswerComposed(Answer(ANSWER, effects=EFFECTS))]
+    long = Answer(
+        "\n\n".join(
+            [ANSWER, "```\n" + "x = compute(x)\n" * 12 + "```", *(f"{n}. {TEXT}." for n in range(1, 31))]
+        )
+    )
+    failed = StepEnded("s4", StepState.FAILED, error="The engine did not answer in 300 s.")
+    return {
+        "planning": [RunCreated(TEXT, session_id="session-1"), RunStarted(), PlanningStarted()],
+        "running": [*asked, Progress("comparing 214 lines", step_id="s4")],
+        "question": [*asked, InputRequested(question)],
+        "choice": [*asked, InputRequested(choice)],
+        "approval": _planned(*_done(*STEPS[:4]), StepStarted(STEPS[4]), ApprovalRequested(APPROVAL, "s5")),
+        "decision": [*asked, StepEnded("s4", StepState.UNKNOWN), RunSuspended("unknown_step")],
+        "streaming": [*_planned(*_done(*STEPS)), AnswerStarted(), TextDelta(ANSWER[:150])],
+        "done": [*answered, RunEnded(RunState.SUCCEEDED)],
+        "long-answer": [*_planned(*_done(*STEPS)), AnswerStarted(), AnswerComposed(long), RunEnded(RunState.SUCCEEDED)],
+        "failed": [*asked, failed, RunEnded(RunState.FAILED, Problem("ENGINE_DOWN", "The engine did not answer."))],
+        "cancelled": [*asked, CancelRequested(), RunEnded(RunState.CANCELLED)],
+    }  # fmt: skip
+
+
+def summaries() -> tuple[RunSummary, ...]:
+    """The history, newest first."""
+    rows = (
+        (RunState.RUNNING, TEXT),
+        (RunState.AWAITING_INPUT, "Rename the photos of last weekend by date"),
+        (RunState.SUCCEEDED, "How large is the folder Downloads?"),
+        (RunState.FAILED, "Summarise the three newest papers in ~/Papers"),
+        (RunState.CANCELLED, "Convert all HEIC pictures to JPEG"),
+        (RunState.SUCCEEDED, "What is 17.5% of 2400?"),
+    )
+    now = time.time()
+    return tuple(
+        RunSummary(f"run-{number}", state, text, now - 600.0 * number**3, now, 9)
+        for number, (state, text) in enumerate(rows, start=1)
+    )
+
+
+@dataclass
+class StatesClient:
+    """Replaces AsyncClient: each state is a run of that name, whose events are delivered at once."""
+
+    kinds: Mapping[str, list[EventKind]] = field(default_factory=runs)
+    up: bool = True
+    state: str = "ready"
+    calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    async def __aenter__(self) -> Self:
+        if not self.up:
+            raise NoDaemonError("No daemon is listening.")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        return
+
+    @asynccontextmanager
+    async def watch(self, run_id: str, after_seq: int = 0, **_: Any) -> AsyncIterator[AsyncIterator[Event]]:
+        async def events() -> AsyncIterator[Event]:
+            seq = 0
+            start = time.time() - 12
+            for kind in self.kinds[run_id]:
+                live = isinstance(kind, TextDelta | Progress)
+                seq += not live
+                if live or seq > after_seq:
+                    yield Event(run_id, 0 if live else seq, 0.0 if live else start + seq / 4, seq / 4, kind)
+            await asyncio.Event().wait()
+
+        yield events()
+
+    async def create_session(self, **_: Any) -> Session:
+        return Session("session-1")
+
+    async def create_run(self, text: str, options: Any, **more: Any) -> Any:
+        self.calls.append(("create_run", {"text": text, **more}))
+        raise UnavailableError("No daemon is listening.")
+
+    async def list_runs(self, *, session_id: str = "", **_: Any) -> tuple[RunSummary, ...]:
+        return () if session_id else summaries()
+
+    async def list_sessions(self, **_: Any) -> tuple[Session, ...]:
+        now = time.time()
+        return tuple(
+            Session(f"session-{at}", title, now - at * 4000, now - at * 3000, 4, at)
+            for at, title in enumerate((TEXT, "Photos of last weekend", "Papers"), start=1)
+        )
+
+    async def undo_run(self, run_id: str) -> UndoReport:
+        return UndoReport(tuple(UndoneChange(effect.target, "restored") for effect in EFFECTS))
+
+    async def replay_run(self, run_id: str, until_seq: int = 0) -> AsyncIterator[int]:
+        for seq in range(len(self.kinds[run_id])):
+            yield seq
+
+    async def get_status(self) -> DaemonStatus:
+        engine = Engine(self.state, "qwen3-4b")
+        messages = () if self.state == "ready" else ("The model is loading.",)
+        return DaemonStatus("0.1.0", self.state, 4711, time.time(), 60.0, engine, messages=messages)

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import h11
 
@@ -19,7 +18,8 @@ MAX_CONNECTIONS = 64
 IDLE_SECONDS = 30.0
 REQUEST_SECONDS = 10.0
 SEND_SECONDS = 30.0
-_READ_BYTES = 1 << 16
+# The head is measured after each read, so that it may exceed its limit by this much.
+_READ_BYTES = 4 << 10
 
 Send = Callable[[bytes], Awaitable[None]]
 """Sends a piece of a body; returns once the other side has taken enough of it."""
@@ -27,11 +27,12 @@ Send = Callable[[bytes], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request with its complete body. Names of headers are in lower case; of repeated ones the last is kept."""
+    """A request with its complete body. Names of headers are in lower case; of repeated ones the last is kept. The path
+    is as it was sent, without the query.
+    """
 
     method: str
     path: str
-    query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
 
@@ -103,10 +104,8 @@ async def _request(protocol: h11.Connection, reader: asyncio.StreamReader) -> Re
     target = head.target.decode("ascii")
     if not target.startswith("/"):
         raise h11.RemoteProtocolError("the target is no path", error_status_hint=400)
-    parts = urlsplit(target)
-    query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
     headers = {name.decode("ascii"): value.decode("latin-1") for name, value in head.headers}
-    return Request(head.method.decode("ascii"), parts.path, query, headers, bytes(body))
+    return Request(head.method.decode("ascii"), target.partition("?")[0], headers, bytes(body))
 
 
 async def _next(protocol: h11.Connection, reader: asyncio.StreamReader) -> Any:

@@ -136,6 +136,20 @@ def test_a_refused_call_does_not_happen(page: Any, stage: Stage) -> None:
     assert (stage.workspace / "report.txt").read_text() == "12 failures\n"
 
 
+def test_an_approval_does_not_take_the_focus_from_writing(page: Any, stage: Stage, gate: Gate) -> None:
+    """An approval that appears while the user writes in a field leaves the focus there."""
+    write = PlanStep("s2", "", "write_file", {"path": "b.txt", "content": "b"}, depends_on=("s1",))
+    with Client(stage.socket) as client:
+        plan = Plan("", (deed("s1", "put", gate=gate), write))
+        show(page, client.create_run("writing", RunOptions(plan=plan)).run_id)
+        gate.held()
+        page.get_by_label("Filter the history").fill("some words")
+        gate.open()
+        badge(page, "Needs approval")
+        page.locator("[data-act=deny]").wait_for()
+        assert page.evaluate("document.activeElement.id") == "filter"
+
+
 def test_changes_are_listed_and_undone(page: Any, stage: Stage) -> None:
     """The changes of a run are listed; Undo takes them back and says so."""
     ask(page, NOTE)

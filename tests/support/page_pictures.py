@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QImage
 
 from tests.support.browser import chromium, listening, page_server
-from tests.support.page_states import StatesClient, runs
+from tests.support.page_states import TEXT, StatesClient, runs
 from tests.support.popup_pictures import fewer_colours
 from tests.support.repository import ROOT
 
@@ -80,7 +80,7 @@ def show(
     page.locator(".panel").wait_for()
     if run:
         page.evaluate("run => { location.hash = `run=${run}` }", run)
-        page.wait_for_function("run => document.querySelector('.head h2')?.textContent.length > 3", arg=run)
+        page.locator(".head h2").get_by_text(TEXT).wait_for()
         badge.wait_for()
     elif name == "starting":
         page.get_by_text("Requests are accepted").wait_for()
@@ -95,20 +95,22 @@ def show(
 def main(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     client = StatesClient()
-    with listening() as daemon, chromium() as browser, page_server(daemon, client) as access:
-        with page_server("/nonexistent/aeond.sock", StatesClient(up=False)) as offline:
-            for name in states():
-                for scheme in ("dark", "light"):
-                    for scale in (1, 2):
-                        link = (offline if name == "offline" else access).new_link()
-                        page = show(browser, name, scheme=scheme, scale=scale, client=client, link=link)
-                        whole = page.screenshot(full_page=name in {"journal", "done", "approval", "choice"})
-                        page.context.close()
-                        image = fewer_colours(
-                            QImage.fromData(whole).convertToFormat(QImage.Format.Format_RGB32)
-                        )
-                        suffix = "" if scale == 1 else "@2x"
-                        image.save(str(folder / f"page-{name}-{scheme}{suffix}.png"), "PNG", 0)
+    with (
+        listening() as daemon,
+        chromium() as browser,
+        page_server(daemon, client) as access,
+        page_server("/nonexistent/aeond.sock", StatesClient(up=False)) as offline,
+    ):
+        for name in states():
+            for scheme in ("dark", "light"):
+                for scale in (1, 2):
+                    link = (offline if name == "offline" else access).new_link()
+                    page = show(browser, name, scheme=scheme, scale=scale, client=client, link=link)
+                    whole = page.screenshot(full_page=name in {"journal", "done", "approval", "choice"})
+                    page.context.close()
+                    image = fewer_colours(QImage.fromData(whole).convertToFormat(QImage.Format.Format_RGB32))
+                    suffix = "" if scale == 1 else "@2x"
+                    image.save(str(folder / f"page-{name}-{scheme}{suffix}.png"), "PNG", 0)
 
 
 if __name__ == "__main__":

@@ -263,6 +263,7 @@ const acts = {
     const given = { run_id: app.view.runId, after_seq: Number(at.dataset.seq), request_id: crypto.randomUUID() };
     show((await call("fork_run", given)).run_id);
   }),
+  skip: () => (field() ?? document.getElementById("main")).focus(),
   keys: () => (keysDialog.open ? keysDialog.close() : keysDialog.showModal()),
 };
 
@@ -326,6 +327,7 @@ function typed(event) {
 
 document.addEventListener("click", (event) => {
   const at = event.target.closest("[data-act]");
+  if (at?.nodeName === "A") event.preventDefault();
   if (at && at.nodeName !== "FORM") act(at.dataset.act, at);
 });
 document.addEventListener("submit", (event) => {
@@ -335,8 +337,7 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("keydown", pressed);
 document.addEventListener("input", typed);
 addEventListener("resize", redraw);
-addEventListener("popstate", () => show(runOfAddress(), false));
-addEventListener("hashchange", () => runOfAddress() !== (app.view?.runId ?? "") && !location.hash.startsWith("#prompt") && show(runOfAddress(), false));
+addEventListener("popstate", () => runOfAddress() !== (app.view?.runId ?? "") && show(runOfAddress(), false)); // a changed address, too
 setInterval(() => app.view && !app.view.ended && redraw(), 1000);
 setInterval(() => !document.hidden && app.link?.up && loadHistory(), REFRESH_MS);
 document.addEventListener("visibilitychange", () => !document.hidden && app.link?.up && loadHistory());

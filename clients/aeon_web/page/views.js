@@ -216,5 +216,5 @@ function body(app, width) {
 export function page(app, width) {
   return h("div", { class: `page${app.sidebar ? " with-history" : ""}` },
     sidebar(app),
-    h("main", { class: "panel", "data-key": "panel", "aria-label": "aeon" }, h("h1", { class: "hidden" }, "aeon"), head(app), body(app, width), foot(app)));
+    h("main", { id: "main", tabindex: "-1", class: "panel", "data-key": "panel" }, h("h1", { class: "hidden" }, "aeon"), head(app), body(app, width), foot(app)));
 }

@@ -39,7 +39,7 @@ DESTDIR :=
 PREFIX := /usr/local
 SYSTEM_PYTHON := /usr/bin/python3
 
-.PHONY: help setup engine-setup demo run check check-plain check-desktop check-llama check-vllm check-systems test lint type arch proto clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures pins clean
+.PHONY: help setup engine-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-systems test lint type arch proto clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures pins clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,13 +60,16 @@ run: $(READY) ## run the daemon in the foreground, with its state in your home f
 # The reports feed the tables of docs/testing.md.
 check: $(READY) ## all checks for a change, including a real model and a real systemd
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint type engine-setup
-	@$(MAKE) --no-print-directory check-plain check-desktop check-vllm check-llama check-systems
+	@$(MAKE) --no-print-directory check-plain check-desktop check-page check-vllm check-llama check-systems
 
 check-plain: $(READY) ## the tests that need no engine, as part of `make check`
-	@$(BIN)/python -m pytest $(HANG) -m "$(EVERYWHERE) and not (model or vllm or desktop)" $(PARALLEL) --junitxml .cache/check-plain.xml
+	@$(BIN)/python -m pytest $(HANG) -m "$(EVERYWHERE) and not (model or vllm or desktop or browser)" $(PARALLEL) --junitxml .cache/check-plain.xml
 
 check-desktop: $(READY) ## the tests of the desktop window in a private X session, as part of `make check`
 	@$(BIN)/python -m pytest $(HANG) tests/desktop -m "$(EVERYWHERE)" --junitxml .cache/check-desktop.xml
+
+check-page: $(READY) ## the tests of the web page in a headless browser, as part of `make check`
+	@$(BIN)/python -m pytest $(HANG) tests/page -m "$(EVERYWHERE)" --junitxml .cache/check-page.xml
 
 check-llama: $(READY) ## the tests with llama.cpp and a small model, as part of `make check`
 	@$(BIN)/python -m pytest $(HANG) -m "$(EVERYWHERE) and model and not vllm" --junitxml .cache/check-llama.xml
@@ -132,8 +135,9 @@ fmt: $(READY) ## format the code and apply automatic fixes of ruff
 	@$(BIN)/ruff check --fix --quiet || true
 	@$(BIN)/ruff format
 
-pictures: $(READY) ## draw the states of the desktop window into docs/pictures
+pictures: $(READY) ## draw the states of the desktop window and of the web page into docs/pictures
 	@QT_QPA_PLATFORM=offscreen QT_LOGGING_RULES='*=false' $(BIN)/python -m tests.support.popup_pictures
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.page_pictures
 
 # Resolves without the pins: the only place where versions change.
 pins: ## resolve the pinned versions again, for development and benchmarks

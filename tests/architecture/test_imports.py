@@ -19,7 +19,7 @@ def third_party_modules(paths: list[Path]) -> set[str]:
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names.add(node.module)
-    ours = {"aeond", "aeond_client", "aeon_cli", "aeon_popup", "tests", "benchmarks"}
+    ours = {"aeond", "aeond_client", "aeon_cli", "aeon_popup", "aeon_web", "tests", "benchmarks"}
     known = set(sys.stdlib_module_names) | ours
     return {name for name in names if name.split(".")[0] not in known}
 
@@ -63,6 +63,11 @@ def test_the_client_imports_only_what_the_bare_package_installs() -> None:
 def test_the_command_line_imports_only_what_its_extra_installs() -> None:
     """Installing aeond[cli] brings every library that aeonctl imports."""
     assert undeclared("clients/aeon_cli", "cli") == []
+
+
+def test_the_web_page_imports_only_what_the_command_line_installs() -> None:
+    """Installing aeond[cli] brings every library that the page of `aeonctl open` needs."""
+    assert undeclared("clients/aeon_web", "cli") == []
 
 
 def test_the_popup_imports_only_what_its_extra_installs() -> None:

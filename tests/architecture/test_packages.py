@@ -40,7 +40,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
 
 
 def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
-    """The wheel has the daemon, the client library, the command line and the window, with their types."""
+    """The wheel has the daemon, the client library, the command line, the page and the window, with their types."""
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     tops = {name.partition("/")[0] for name in names}
@@ -49,15 +49,17 @@ def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
         "aeond_client",
         "aeon_cli",
         "aeon_popup",
+        "aeon_web",
     }
-    assert {f"{top}/py.typed" for top in ("aeond", "aeond_client", "aeon_cli", "aeon_popup")} <= names
+    assert {f"{top}/py.typed" for top in ("aeond", "aeond_client", "aeon_cli", "aeon_popup", "aeon_web")} <= names
+    assert {f"aeon_web/page/{name}" for name in ("index.html", "app.js", "style.css")} <= names
 
 
 def test_clients_install_without_the_daemon(fresh: Path) -> None:
     """A client program gets the contract and the client library with grpcio and protobuf alone."""
     installed = run(fresh, "-m", "pip", "list", "--format", "freeze").split()
     names = {line.partition("==")[0] for line in installed}
-    extras_of_the_command_line = {"click", "rich", "markdown-it-py", "mdurl", "Pygments", "pygments"}
+    extras_of_the_command_line = {"click", "h11", "rich", "markdown-it-py", "mdurl", "Pygments", "pygments"}
     assert names - extras_of_the_command_line - {"pip", "setuptools"} == {
         "aeond",
         "grpcio",
@@ -68,7 +70,7 @@ def test_clients_install_without_the_daemon(fresh: Path) -> None:
 
 def test_clients_work_without_the_daemon(fresh: Path) -> None:
     """The contract, the client library and aeonctl can be imported and used where no daemon is."""
-    run(fresh, "-c", "import aeond.api.v1.runs_pb2_grpc, aeond_client, aeon_cli.main")
+    run(fresh, "-c", "import aeond.api.v1.runs_pb2_grpc, aeond_client, aeon_cli.main, aeon_web.server")
     assert "ask" in run(fresh.with_name("aeonctl"), "--help")
 
 

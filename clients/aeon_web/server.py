@@ -14,6 +14,7 @@ from aeon_web.exchange import MAX_CONNECTIONS, Connections, Request, Response
 from aeon_web.stream import follow
 from aeond_client.async_client import AsyncClient
 from aeond_client.connection.retries import Retries
+from aeond_client.connection.sockets import candidates
 from aeond_client.errors import AeondError, InvalidInputError
 
 # A person waits for the reply: three attempts within half a second.
@@ -28,8 +29,9 @@ async def serve(
     """Serves the page on the loopback interface until it is cancelled; 0 is any free port.
 
     `ready` is called once the port is open. `open_client` makes a client for each call, by default one for the daemon
-    at `socket`. Raises OSError if the port is taken.
+    at `socket`. Raises InvalidInputError if `socket` cannot be the path of one, OSError if the port is taken.
     """
+    candidates(socket)  # raises InvalidInputError for a path that no socket can have
     page: Page | None = None
 
     async def answer(request: Request) -> Response:

@@ -206,6 +206,14 @@ def test_the_journal_replays_and_forks(page: Any, stage: Stage) -> None:
         assert client.get_run(run_of(page)).text == "explore this"
 
 
+def test_a_run_that_does_not_exist_is_reported(page: Any) -> None:
+    """The address of a run that is not there shows the reason, and the page stays usable."""
+    show(page, "01a20b65-0000-7000-8000-000000000000")
+    badge(page, "Not available")
+    page.keyboard.press("Alt+n")
+    page.get_by_label("Request", exact=True).wait_for()
+
+
 def test_no_event_is_lost_or_doubled_when_the_daemon_is_killed(
     page: Any, daemon: DaemonProcess, gate: Gate
 ) -> None:

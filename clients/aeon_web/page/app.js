@@ -15,7 +15,7 @@ const STARTING_MS = 2000;
 
 const app = {
   view: null, link: null, lost: null, status: null, runs: [], sessions: [], conversation: [], sidebar: innerWidth >= 1180, list: "runs", filter: "",
-  tab: "run", chosen: "", at: null, eventFilter: "", busy: new Set(), undo: null, replay: null, note: "", sending: false, copied: false,
+  tab: "run", chosen: "", at: null, eventFilter: "", busy: new Set(), undo: null, replay: null, note: "", sending: false, copied: false, missing: false,
 };
 const root = document.getElementById("app");
 const keysDialog = document.createElement("dialog");
@@ -90,7 +90,7 @@ function receive(name, data) {
   }
   app.lost = null;
   if (name === "link") linked(data);
-  else if (name === "problem") app.note = data.message;
+  else if (name === "problem") Object.assign(app, { note: data.message, missing: true });
   else if (name === "event" && app.view.apply(data)) arrived(data);
   redraw();
 }
@@ -147,7 +147,7 @@ const refresh = () => {
 
 function show(runId, inHistory = true) {
   stream?.close();
-  Object.assign(app, { view: runId ? new RunView(runId) : null, conversation: [], tab: "run", chosen: "", at: null, eventFilter: "", undo: null, replay: null, note: "", copied: false });
+  Object.assign(app, { view: runId ? new RunView(runId) : null, conversation: [], tab: "run", chosen: "", at: null, eventFilter: "", undo: null, replay: null, note: "", copied: false, missing: false });
   app.busy.clear();
   if (innerWidth < 1180) app.sidebar = false;
   if (inHistory) history.pushState(null, "", runId ? `/#run=${runId}` : "/");
@@ -252,7 +252,7 @@ const acts = {
   },
   tab: (at) => (app.tab = at.dataset.tab),
   choose: (at) => (app.chosen = app.chosen === at.dataset.step ? "" : at.dataset.step),
-  copy: () => quietly(async () => {
+  copy: () => doing("copy", async () => {
     await navigator.clipboard.writeText(app.view.run.answer.text);
     app.copied = true;
   }),
@@ -282,7 +282,7 @@ function pressed(event) {
   if (event.key === "Enter" && at.matches("[data-act=allow]") && !event.ctrlKey) return event.preventDefault(); // plain Enter never allows
   if (keysDialog.open && name !== "f1") return undefined;
   if (name === "ctrl+backspace" && at.matches("textarea, input") && at.value) return undefined; // deletes a word
-  if (event.key === "Enter" && event.ctrlKey && approval()) {
+  if (event.key === "Enter" && event.ctrlKey && approval() && !at.matches("textarea, input")) {
     event.preventDefault();
     return event.repeat ? undefined : decide(true, event.shiftKey ? "run" : "once");
   }

@@ -90,6 +90,7 @@ export class Stream {
   }
 
   take(message) {
+    if (this.closing.signal.aborted) return; // it belongs to a run that is not shown any more
     const fields = Object.fromEntries(message.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]));
     if (!fields.event) return; // a comment that keeps the connection alive
     if (fields.id) this.seq = Number(fields.id);

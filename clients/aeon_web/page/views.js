@@ -15,6 +15,7 @@ export function badgeOf(app) {
   if (app.link && !app.link.up) return ["Daemon not running", "err"];
   if (!app.link) return ["Connecting…", "accent"];
   const view = app.view;
+  if (app.missing) return ["Not available", "err"];
   if (!view) return app.status && app.status.state !== "ready" ? [`Daemon ${app.status.state}`, "warn"] : ["", "accent"];
   if (view.run.activity === "stopping") return ["Stopping…", "warn"];
   const count = view.run.steps.size;
@@ -206,7 +207,7 @@ function sidebar(app) {
 
 function body(app, width) {
   const view = app.view;
-  if (!view) return h("div", { class: "body", "data-key": "body" }, notices(app));
+  if (!view || app.missing) return h("div", { class: "body", "data-key": "body" }, notices(app));
   if (app.tab === "journal") return h("div", { class: "body", "data-key": "journal" }, notices(app), tabs(app), journal(app, view, width));
   return h("div", { class: "body", "data-key": "body" },
     notices(app), tabs(app), conversation(app), steps(app, view, width), activity(view), cards(app, view), outcome(view), answer(app, view), changes(app, view),

@@ -15,6 +15,7 @@ from aeon_web.access import KEY_HEADER, Access
 from aeond_client.events import (
     AnswerComposed,
     ApprovalRequested,
+    EventKind,
     InputRequested,
     PlanAdopted,
     RunCreated,
@@ -277,7 +278,11 @@ def test_text_of_runs_stays_text(pictured: Access, states: StatesClient, tab: Ta
     step = PlanStep("s1", evil, evil, {evil: evil})
     preview = CallPreview(diff=f"--- a\n+++ b\n-{evil}\n+{evil}\n", target=evil, problem=evil)
     approval = ApprovalRequest("a1", ("s1",), (ToolCall(evil, {evil: evil}),), "d", evil, previews=(preview,), folders=(evil,), scopes=("once",))  # fmt: skip
-    begun = [RunCreated(evil), RunStarted(), PlanAdopted(Plan("", (step, PlanStep("s2", evil))))]
+    begun: list[EventKind] = [
+        RunCreated(evil),
+        RunStarted(),
+        PlanAdopted(Plan("", (step, PlanStep("s2", evil)))),
+    ]
     ended = StepEnded(
         "s1", StepState.FAILED, output=evil, error=evil, effects=(RecordedEffect(evil, evil, evil),)
     )

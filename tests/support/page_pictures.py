@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtGui import QImage
 
@@ -15,10 +15,12 @@ from tests.support.repository import ROOT
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+Scheme = Literal["dark", "light"]
+
 FOLDER = ROOT / "docs" / "pictures"
-_SIZE = {"width": 960, "height": 720}
-_WIDE = {"width": 1280, "height": 800}
-_SMALL = {"width": 390, "height": 720}
+_SIZE = (960, 720)
+_SIZES = {"history": (1280, 800), "small": (390, 720)}
+_SCHEMES: tuple[Scheme, ...] = ("dark", "light")
 
 
 def _journal(page: "Page") -> None:
@@ -68,9 +70,9 @@ def show(
     browser: "Browser", name: str, *, scheme: str, scale: int, client: StatesClient, link: str
 ) -> "Page":
     """A page that shows the state."""
-    size = {"history": _WIDE, "small": _SMALL}.get(name, _SIZE)
+    width, height = _SIZES.get(name, _SIZE)
     context = browser.new_context(
-        viewport=size, device_scale_factor=scale, color_scheme=scheme, reduced_motion="reduce", locale="en-GB", timezone_id="UTC"
+        viewport={"width": width, "height": height}, device_scale_factor=scale, color_scheme=scheme, reduced_motion="reduce", locale="en-GB", timezone_id="UTC"
     )  # fmt: skip
     page = context.new_page()
     run, act = states()[name]
@@ -102,7 +104,7 @@ def main(folder: Path) -> None:
         page_server("/nonexistent/aeond.sock", StatesClient(up=False)) as offline,
     ):
         for name in states():
-            for scheme in ("dark", "light"):
+            for scheme in _SCHEMES:
                 for scale in (1, 2):
                     link = (offline if name == "offline" else access).new_link()
                     page = show(browser, name, scheme=scheme, scale=scale, client=client, link=link)
@@ -110,7 +112,7 @@ def main(folder: Path) -> None:
                     page.context.close()
                     image = fewer_colours(QImage.fromData(whole).convertToFormat(QImage.Format.Format_RGB32))
                     suffix = "" if scale == 1 else "@2x"
-                    image.save(str(folder / f"page-{name}-{scheme}{suffix}.png"), "PNG", 0)
+                    image.save(str(folder / f"page-{name}-{scheme}{suffix}.png"), b"PNG", 0)
 
 
 if __name__ == "__main__":

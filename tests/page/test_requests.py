@@ -83,7 +83,7 @@ def test_the_plan_is_drawn_and_changes_with_each_event(page: Any, stage: Stage, 
 
 
 def test_stop_cancels_the_run(page: Any, stage: Stage, gate: Gate) -> None:
-    """Ctrl+. cancels the run that is shown."""
+    """The key for stopping cancels the run that is shown."""
     ask(page, GATE)
     gate.held()
     page.keyboard.press("Control+.")

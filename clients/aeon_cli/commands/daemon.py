@@ -1,5 +1,6 @@
 """`status`, `reload` and `open`: state and configuration of the daemon, and its web page."""
 
+import os
 import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -114,7 +115,7 @@ def open_page(context: click.Context, /, no_browser: bool, port: int, as_json: b
         except KeyboardInterrupt:
             return 0
         except OSError as error:
-            raise click.UsageError(f"Port {port} cannot be used: {error.strerror}.") from error
+            raise click.UsageError(f"Port {port} cannot be used: {os.strerror(error.errno or 0)}.") from error
     return 0
 
 

@@ -51,7 +51,9 @@ def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
         "aeon_popup",
         "aeon_web",
     }
-    assert {f"{top}/py.typed" for top in ("aeond", "aeond_client", "aeon_cli", "aeon_popup", "aeon_web")} <= names
+    assert {
+        f"{top}/py.typed" for top in ("aeond", "aeond_client", "aeon_cli", "aeon_popup", "aeon_web")
+    } <= names
     assert {f"aeon_web/page/{name}" for name in ("index.html", "app.js", "style.css")} <= names
 
 

@@ -112,7 +112,7 @@ def main(folder: Path) -> None:
                     page.context.close()
                     image = fewer_colours(QImage.fromData(whole).convertToFormat(QImage.Format.Format_RGB32))
                     suffix = "" if scale == 1 else "@2x"
-                    image.save(str(folder / f"page-{name}-{scheme}{suffix}.png"), b"PNG", 0)
+                    image.save(str(folder / f"page-{name}-{scheme}{suffix}.png"), quality=0)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,16 @@ from typing import Any
 import pytest
 
 from aeon_web.access import Access
+from aeond_client.events import (
+    EventKind,
+    PlanAdopted,
+    RunCreated,
+    RunEnded,
+    RunStarted,
+    StepEnded,
+    StepStarted,
+)
+from aeond_client.runs import Plan, PlanStep, RunState, StepState
 from tests.page.conftest import Tab
 from tests.support.browser import page_server
 from tests.support.page_pictures import states as every_state
@@ -154,3 +164,18 @@ def test_a_long_answer_is_shown_whole(pictured: Access, tab: Tab) -> None:
     assert last.is_visible()
     assert page.get_by_role("button", name="New", exact=True).is_visible()
     assert page.evaluate("innerHeight - document.querySelector('.foot').getBoundingClientRect().bottom") >= 0
+
+
+def test_a_long_journal_is_shown(pictured: Access, states: StatesClient, tab: Tab) -> None:
+    """A run of 5,000 events is shown to its end, and its journal goes to any of them."""
+    step = PlanStep("s1", "Count")
+    begun: list[EventKind] = [RunCreated("count"), RunStarted(), PlanAdopted(Plan("", (step,)))]
+    turns: list[EventKind] = [StepStarted(step), StepEnded("s1", StepState.SUCCEEDED, output=1)]
+    states.kinds = {"long": [*begun, *turns * 2_498, RunEnded(RunState.SUCCEEDED)]}
+    page = tab(pictured.new_link())
+    page.evaluate("location.hash = 'run=long'")
+    page.locator(".badge").get_by_text("Done").wait_for()
+    page.keyboard.press("Control+j")
+    page.get_by_text("State after event 5000 of 5000 events").wait_for()
+    page.locator("#position").press("Home")
+    page.get_by_text("State after event 1 of").wait_for()

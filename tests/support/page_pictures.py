@@ -67,7 +67,7 @@ def states() -> States:
 
 
 def show(
-    browser: "Browser", name: str, *, scheme: str, scale: int, client: StatesClient, link: str
+    browser: "Browser", name: str, *, scheme: Scheme, scale: int, client: StatesClient, link: str
 ) -> "Page":
     """A page that shows the state."""
     width, height = _SIZES.get(name, _SIZE)

@@ -152,7 +152,7 @@ clean: ## remove the environments and every cache
 # versions of them.
 $(READY): pyproject.toml $(PINS) .ci/environment
 	@.ci/environment $(VENV) $(PINS) hatchling editables setuptools
-	@.ci/environment $(VENV) $(PINS) --no-build-isolation --use-pep517 --editable '.[daemon,cli,popup,dev]'
+	@.ci/environment $(VENV) $(PINS) --no-build-isolation --use-pep517 --editable '.[daemon,cli,otlp,popup,dev]'
 	@touch $@
 
 $(BENCH_READY): $(BENCH_PINS) .ci/environment

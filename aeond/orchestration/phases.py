@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Final, TypeVar, assert_never
+from typing import Final, TypeVar, assert_never, cast
 
 from aeond.domain.outcome import Outcome, Problem
 from aeond.domain.plans.evaluations import Evaluation
@@ -57,6 +57,17 @@ class PhaseOrchestrator:
     answerer: Answerer
 
     async def perform(
+        self,
+        operation: Operation,
+        snapshot: RunSnapshot,
+        grant: Grant,
+        on_text: TextSink,
+        on_progress: ProgressSink,
+    ) -> tuple[e.EventKind, ...]:
+        first, *more = await self._perform_checked(operation, snapshot, grant, on_text, on_progress)
+        return (replace(cast("e.OperationEnd", first), model_use=grant.model_use), *more)
+
+    async def _perform_checked(
         self,
         operation: Operation,
         snapshot: RunSnapshot,

@@ -1,6 +1,6 @@
 """The journal interface."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from aeond.domain.runs.events import Event
@@ -59,6 +59,9 @@ class Journal(Protocol):
         """Newest first. `before` is the run id that precedes the page. No states means all states; no session
         id means runs with and without a session; no parent means runs with any parent or none; no uid means the runs of all users.
         """
+
+    async def count_runs(self) -> Mapping[RunState, int]:
+        """The number of runs in each state; states without runs are missing."""
 
     async def probe(self) -> None:
         """One empty durable commit through the writer; raises StoreError when it is stuck or broken."""

@@ -115,6 +115,16 @@ class Api:
                 await self.drain()
                 await self._server.stop()
 
+    @property
+    def connections(self) -> int:
+        """The number of open connections at both sockets."""
+        return self._door.connections + self._admin_door.connections
+
+    @property
+    def streams(self) -> int:
+        """The number of open streams."""
+        return self._streams.count
+
     def adopt(self, entry: AccessRule, request_limit_bytes: int = DEFAULT_LIMIT) -> None:
         """Applies this access rule to new connections at the main socket, and the limit for the requests of one user to
         new requests; open connections stay open.

@@ -7,7 +7,8 @@ Parts. A method with streams in both directions returns an Exchange for the call
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Protocol, TypeAlias
+from dataclasses import replace
+from typing import Any, Final, Protocol, TypeAlias
 
 import anyio
 import grpc
@@ -19,6 +20,10 @@ from aeond.domain.runs.run import Caller
 from aeond.errors import AeondError, NotImplementedYetError
 from aeond.frozen import frozen
 from aeond.server.streaming import Part, StreamCutError, Streams
+from aeond.trace_context import TraceParent
+
+TRACE_PARENT: Final = "traceparent"  # the metadata key of W3C trace context
+TRACE_PARENT_CHARS: Final = 55  # later versions may append further fields
 
 # Quoted: grpcio's classes accept type arguments only in its stubs.
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, bytes]"
@@ -79,16 +84,23 @@ class Binding:
         behaviour = self._unary(answer) if answer else _unimplemented(method)
         return grpc.unary_unary_rpc_method_handler(behaviour, decode)
 
+    def _caller(self, context: Context) -> Caller:
+        caller = self._caller_of(context.peer())
+        for key, value in context.invocation_metadata() or ():
+            if key == TRACE_PARENT and TraceParent.parse(str(value)) is not None:
+                return replace(caller, trace_parent=str(value)[:TRACE_PARENT_CHARS])
+        return caller
+
     def _unary(self, answer: Answer) -> Callable[[Any, Context], Awaitable[bytes]]:
         async def behave(request: Message, context: Context) -> bytes:
-            response = await answer(request, self._caller_of(context.peer()))
+            response = await answer(request, self._caller(context))
             return response.SerializeToString()
 
         return behave
 
     def _streaming(self, answer: StreamAnswer) -> Callable[[Any, Context], Awaitable[None]]:
         async def behave(request: Message, context: Context) -> None:
-            parts = answer(request, self._caller_of(context.peer()))
+            parts = answer(request, self._caller(context))
             # Confirms to a client that it is connected, also before there is an event to send.
             await context.send_initial_metadata(())
             await self._streams.carry(parts, context.write)

@@ -243,5 +243,5 @@ class Runs:
 def _asked(request: RunRequest, plan: Plan | None) -> str:
     """A client's request without the client's identity, as one text for comparison."""
     tools = None if request.tool_profile else request.tools  # a profile may have changed since
-    asked = asdict(replace(request, owner=Owner(), workspace_identity="", tools=tools))
+    asked = asdict(replace(request, owner=Owner(), workspace_identity="", trace_parent="", tools=tools))
     return canonical_json({"request": asked, "plan": None if plan is None else asdict(plan)})

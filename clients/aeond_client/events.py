@@ -95,6 +95,8 @@ class PlanAdopted:
     """The amounts used."""
     repairs: tuple[str, ...] = ()
     """Descriptions of the repairs made to the model's output."""
+    model_use: ModelUse | None = None
+    """Model usage. Not set: no model was called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,8 @@ class PlanningFailed:
     """The cause."""
     used: Amounts = field(default_factory=Amounts)
     """The amounts used."""
+    model_use: ModelUse | None = None
+    """Model usage. Not set: no model was called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +230,8 @@ class AnswerComposed:
     """The answer itself."""
     used: Amounts = field(default_factory=Amounts)
     """The amounts used."""
+    model_use: ModelUse | None = None
+    """Model usage. Not set: no model was called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +312,8 @@ class ReferencesResolved:
     """The amounts used."""
     taint: tuple[str, ...] = ()
     """Untrusted sources that earlier runs of the session have read. They taint the run from here on."""
+    model_use: ModelUse | None = None
+    """Model usage. Not set: no model was called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +330,8 @@ class RouteChosen:
     shown: tuple[str, ...] = ()
     """The tools chosen for the run, sorted, where too many are registered to show them all. Empty: all
     are shown."""
+    model_use: ModelUse | None = None
+    """Model usage. Not set: no model was called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +344,8 @@ class ProfileInferred:
     """Whether the estimate failed and the default is used."""
     used: Amounts = field(default_factory=Amounts)
     """The amounts used."""
+    model_use: ModelUse | None = None
+    """Model usage. Not set: no model was called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,6 +384,8 @@ class PassEvaluated:
     """The amounts used."""
     scored: bool = False
     """Whether a model judged. If not, there are no scores."""
+    model_use: ModelUse | None = None
+    """Model usage. Not set: no model was called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,6 +400,8 @@ class PlanRefined:
     """Requested changes that were not applied, each with the reason."""
     used: Amounts = field(default_factory=Amounts)
     """The amounts used."""
+    model_use: ModelUse | None = None
+    """Model usage. Not set: no model was called."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,8 +51,8 @@ def test_imports_point_down() -> None:
 
 
 def test_the_daemon_imports_only_what_its_extra_installs() -> None:
-    """Installing aeond[daemon] brings every library that the daemon imports."""
-    assert undeclared("aeond", "daemon") == []
+    """Installing aeond[daemon,otlp] brings every library that the daemon imports."""
+    assert undeclared("aeond", "daemon", "otlp") == []
 
 
 def test_the_client_imports_only_what_the_bare_package_installs() -> None:

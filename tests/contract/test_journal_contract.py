@@ -372,3 +372,17 @@ async def test_a_list_can_be_that_of_one_user(journal: Journal) -> None:
     assert await listed(uid=-1) == ["r3"]
     assert await listed(uid=7) == []
     assert len(await listed()) == 5
+
+
+async def test_runs_are_counted_by_state(journal: Journal) -> None:
+    """The count of each state is that of the runs listed in it, and a state without runs is missing."""
+    assert await journal.count_runs() == {}
+    await journal.append([beginning("a")[0], *beginning("b"), *beginning("c")])
+    await journal.append([event("c", 3, RunEnded(RunState.FAILED))])
+    counted = await journal.count_runs()
+    assert counted == {
+        state: len(found)
+        for state in RunState
+        if (found := await journal.list_runs(states=frozenset({state})))
+    }
+    assert counted == {RunState.PENDING: 1, RunState.RUNNING: 1, RunState.FAILED: 1}

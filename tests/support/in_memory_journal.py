@@ -1,17 +1,11 @@
 """A journal in memory."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from anyio.lowlevel import cancel_shielded_checkpoint, checkpoint, checkpoint_if_cancelled
 
 from aeond.capabilities.journal.encoding import StoredEvent, decode, encode
-from aeond.capabilities.journal.open_questions import (
-    MAY_BE_OPEN,
-    NONE_OPEN,
-    TELLING,
-    OpenQuestions,
-    open_after,
-)
 from aeond.capabilities.journal.projection import (
     MAX_PAGE_EVENTS,
     MAX_PAGE_RUNS,
@@ -20,6 +14,13 @@ from aeond.capabilities.journal.projection import (
     RunPart,
     parts_of,
     request_id_taken,
+)
+from aeond.domain.plans.open_questions import (
+    MAY_BE_OPEN,
+    NONE_OPEN,
+    TELLING,
+    OpenQuestions,
+    open_after,
 )
 from aeond.domain.runs.events import ChildRunStarted, Event
 from aeond.domain.runs.run import RunState
@@ -94,6 +95,10 @@ class InMemoryJournal:
             and (not before or line.run_id < before)
         ]
         return found[: max(1, min(limit, MAX_PAGE_RUNS))]
+
+    async def count_runs(self) -> Mapping[RunState, int]:
+        await checkpoint()
+        return Counter(line.state for line in self._runs.values())
 
     async def prune(self, before_time: float) -> int:
         """Deletes runs that ended before `before_time` (Unix seconds), with their events; returns their

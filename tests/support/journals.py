@@ -13,6 +13,7 @@ from aeond.capabilities.journal.encoding import encode
 from aeond.capabilities.journal.projection import parts_of
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.capabilities.journal.writer.changes import Append
+from aeond.daemon.clocks import SystemClock
 from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.runs.budgets import Amounts, Budget
@@ -28,6 +29,8 @@ from aeond.domain.runs.events import (
 from aeond.domain.runs.run import Owner, RunRequest, RunState
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.domain.values import JsonValue
+from aeond.observability.histogram import SHORT, Histogram
+from aeond.observability.timed_journal import TimedJournal
 from aeond.ports import Journal
 from tests.support.in_memory_journal import InMemoryJournal
 
@@ -46,10 +49,13 @@ async def sqlite_journal(tmp_path: Path) -> AsyncIterator[SqliteJournal]:
         yield journal
 
 
-@pytest.fixture(params=["in_memory", "sqlite"])
+@pytest.fixture(params=["in_memory", "sqlite", "timed"])
 async def journal(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Journal]:
     if request.param == "in_memory":
         yield InMemoryJournal()
+        return
+    if request.param == "timed":
+        yield TimedJournal(InMemoryJournal(), SystemClock(), Histogram(SHORT))
         return
     async with journal_in(tmp_path) as on_disk:
         yield on_disk

@@ -1,6 +1,6 @@
 """A journal whose process dies at a chosen point: from then on nothing is recorded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -76,6 +76,10 @@ class MortalJournal:
             before=before,
             limit=limit,
         )
+
+    async def count_runs(self) -> Mapping[RunState, int]:
+        self._check()
+        return await self._journal.count_runs()
 
     async def probe(self) -> None:
         self._check()

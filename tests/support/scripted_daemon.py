@@ -82,6 +82,10 @@ def _fold(run: runs_pb2.Run, item: events_pb2.Event) -> None:
     elif kind == "plan_adopted":
         for planned in item.plan_adopted.plan.steps:
             run.steps.add(step=planned, state=parts_pb2.STEP_STATE_PENDING)
+    elif kind == "step_started":
+        for step in run.steps:
+            if step.step.step_id == item.step_started.step.step_id:
+                step.state, step.attempt = parts_pb2.STEP_STATE_RUNNING, item.step_started.attempt
     elif kind == "step_ended":
         ended = item.step_ended
         for step in run.steps:
@@ -202,10 +206,12 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
 
 
 class ScriptedStatus(daemon_pb2_grpc.DaemonServiceServicer):
-    """A daemon that is well. `engines` is how its engine is at each look to come; after that it is ready."""
+    """A daemon that is well, unless it has `messages`. `engines` is how its engine is at each look to come; after that
+    it is ready."""
 
     def __init__(self) -> None:
         self.engines: list[models_pb2.Engine] = []
+        self.messages: list[str] = []
 
     async def GetStatus(self, request: Any, context: Any) -> Any:  # noqa: N802 - the contract's
         reply = daemon_pb2.GetStatusResponse(
@@ -214,6 +220,9 @@ class ScriptedStatus(daemon_pb2_grpc.DaemonServiceServicer):
         ready = models_pb2.Engine(state=models_pb2.ENGINE_STATE_READY, model="tiny")
         reply.engine.CopyFrom(self.engines.pop(0) if self.engines else ready)
         reply.load.max_running_runs = 8
+        if self.messages:
+            reply.state = daemon_pb2.DAEMON_STATE_DEGRADED
+            reply.messages.extend(self.messages)
         return reply
 
     async def Reload(self, request: Any, context: Any) -> Any:  # noqa: N802 - the contract's

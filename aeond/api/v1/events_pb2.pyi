@@ -417,6 +417,7 @@ class PlanAdopted(_message.Message):
     SOURCE_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
     REPAIRS_FIELD_NUMBER: _builtins.int
+    MODEL_USE_FIELD_NUMBER: _builtins.int
     source: _parts_pb2.PlanSource.ValueType
     """The author of the plan."""
     @_builtins.property
@@ -431,6 +432,10 @@ class PlanAdopted(_message.Message):
     def repairs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Descriptions of the repairs made to the model's output."""
 
+    @_builtins.property
+    def model_use(self) -> _parts_pb2.ModelUse:
+        """Model usage. Not set: no model was called."""
+
     def __init__(
         self,
         *,
@@ -438,10 +443,11 @@ class PlanAdopted(_message.Message):
         source: _parts_pb2.PlanSource.ValueType = ...,
         used: _parts_pb2.Amounts | None = ...,
         repairs: _abc.Iterable[_builtins.str] | None = ...,
+        model_use: _parts_pb2.ModelUse | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan", "used", b"used"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["model_use", b"model_use", "plan", b"plan", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan", "repairs", b"repairs", "source", b"source", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["model_use", b"model_use", "plan", b"plan", "repairs", b"repairs", "source", b"source", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -455,6 +461,7 @@ class PlanningFailed(_message.Message):
 
     PROBLEM_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
+    MODEL_USE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def problem(self) -> _parts_pb2.Problem:
         """The cause."""
@@ -463,15 +470,20 @@ class PlanningFailed(_message.Message):
     def used(self) -> _parts_pb2.Amounts:
         """The amounts used."""
 
+    @_builtins.property
+    def model_use(self) -> _parts_pb2.ModelUse:
+        """Model usage. Not set: no model was called."""
+
     def __init__(
         self,
         *,
         problem: _parts_pb2.Problem | None = ...,
         used: _parts_pb2.Amounts | None = ...,
+        model_use: _parts_pb2.ModelUse | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["problem", b"problem", "used", b"used"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["model_use", b"model_use", "problem", b"problem", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["problem", b"problem", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["model_use", b"model_use", "problem", b"problem", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -723,6 +735,7 @@ class AnswerComposed(_message.Message):
 
     ANSWER_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
+    MODEL_USE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def answer(self) -> _parts_pb2.Answer:
         """The answer itself."""
@@ -731,15 +744,20 @@ class AnswerComposed(_message.Message):
     def used(self) -> _parts_pb2.Amounts:
         """The amounts used."""
 
+    @_builtins.property
+    def model_use(self) -> _parts_pb2.ModelUse:
+        """Model usage. Not set: no model was called."""
+
     def __init__(
         self,
         *,
         answer: _parts_pb2.Answer | None = ...,
         used: _parts_pb2.Amounts | None = ...,
+        model_use: _parts_pb2.ModelUse | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "used", b"used"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "model_use", b"model_use", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "model_use", b"model_use", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

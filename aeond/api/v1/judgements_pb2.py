@@ -26,61 +26,61 @@ from aeond.api.v1 import parts_pb2 as aeond_dot_api_dot_v1_dot_parts__pb2
 from aeond.api.v1 import tools_pb2 as aeond_dot_api_dot_v1_dot_tools__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x61\x65ond/api/v1/judgements.proto\x12\x0c\x61\x65ond.api.v1\x1a\x18\x61\x65ond/api/v1/parts.proto\x1a\x18\x61\x65ond/api/v1/tools.proto\"\x82\x02\n\x0bTaskProfile\x12\x17\n\x0freasoning_depth\x18\x01 \x01(\x05\x12\x1f\n\x17information_sufficiency\x18\x02 \x01(\x01\x12\x34\n\x13\x65xpected_tool_usage\x18\x03 \x01(\x0e\x32\x17.aeond.api.v1.ToolUsage\x12-\n\x0eoutput_breadth\x18\x04 \x01(\x0e\x32\x15.aeond.api.v1.Breadth\x12=\n\x16\x63onfidence_requirement\x18\x05 \x01(\x0e\x32\x1d.aeond.api.v1.ConfidenceLevel\x12\x15\n\rraw_inference\x18\x06 \x01(\t\"t\n\x0fProfileInferred\x12*\n\x07profile\x18\x01 \x01(\x0b\x32\x19.aeond.api.v1.TaskProfile\x12\x10\n\x08\x66\x61llback\x18\x02 \x01(\x08\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x90\x01\n\x0bRouteChosen\x12\"\n\x05route\x18\x01 \x01(\x0e\x32\x13.aeond.api.v1.Route\x12)\n\ttool_call\x18\x02 \x01(\x0b\x32\x16.aeond.api.v1.ToolCall\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\r\n\x05shown\x18\x04 \x03(\t\"\x9d\x01\n\x12ReferencesResolved\x12\x10\n\x08original\x18\x01 \x01(\t\x12\x10\n\x08resolved\x18\x02 \x01(\t\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\x0f\n\x07\x63ontext\x18\x04 \x01(\t\x12\x0c\n\x04note\x18\x05 \x01(\t\x12\x10\n\x08standing\x18\x06 \x03(\t\x12\r\n\x05taint\x18\x07 \x03(\t\"u\n\x05Issue\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12(\n\x08severity\x18\x02 \x01(\x0e\x32\x16.aeond.api.v1.Severity\x12\x0f\n\x07step_id\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t\x12\x10\n\x08proposal\x18\x05 \x01(\t\"\x92\x01\n\x10RefinementAction\x12\x34\n\toperation\x18\x01 \x01(\x0e\x32!.aeond.api.v1.RefinementOperation\x12\x0f\n\x07step_id\x18\x02 \x01(\t\x12$\n\x04step\x18\x03 \x01(\x0b\x32\x16.aeond.api.v1.PlanStep\x12\x11\n\trationale\x18\x04 \x01(\t\"\xf5\x01\n\rPassEvaluated\x12\x12\n\npass_index\x18\x01 \x01(\x05\x12\x11\n\tconverged\x18\x02 \x01(\x08\x12\x0f\n\x07reasons\x18\x03 \x03(\t\x12#\n\x06issues\x18\x04 \x03(\x0b\x32\x13.aeond.api.v1.Issue\x12\x14\n\x0c\x63ompleteness\x18\x05 \x01(\x01\x12\x11\n\tcoherence\x18\x06 \x01(\x01\x12\x13\n\x0b\x63onsistency\x18\x07 \x01(\x01\x12\x14\n\x0c\x66inal_output\x18\x08 \x01(\t\x12#\n\x04used\x18\t \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\x0e\n\x06scored\x18\n \x01(\x08\"\xad\x01\n\x0bPlanRefined\x12/\n\x07\x61pplied\x18\x01 \x03(\x0b\x32\x1e.aeond.api.v1.RefinementAction\x12&\n\x07skipped\x18\x02 \x03(\x0b\x32\x15.aeond.api.v1.Problem\x12 \n\x04plan\x18\x03 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12#\n\x04used\x18\x04 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"s\n\x0e\x42udgetAdjusted\x12$\n\x06\x62udget\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Budget\x12\x0f\n\x07reasons\x18\x02 \x03(\t\x12*\n\x07profile\x18\x03 \x01(\x0b\x32\x19.aeond.api.v1.TaskProfile\"_\n\x0eInputRequested\x12(\n\x08question\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.Question\x12#\n\x04used\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"]\n\rInputAnswered\x12\x13\n\x0bquestion_id\x18\x01 \x01(\t\x12\x13\n\x0b\x61nswer_json\x18\x02 \x01(\t\x12\"\n\x05owner\x18\x03 \x01(\x0b\x32\x13.aeond.api.v1.Owner\"\x84\x02\n\x0f\x43hildRunStarted\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x14\n\x0c\x63hild_run_id\x18\x02 \x01(\t\x12\x10\n\x08template\x18\x03 \x01(\t\x12$\n\x06\x62udget\x18\x04 \x01(\x0b\x32\x14.aeond.api.v1.Budget\x12\x13\n\x0b\x64\x65scription\x18\x05 \x01(\t\x12\x13\n\x0binputs_json\x18\x06 \x01(\t\x12\r\n\x05hints\x18\x07 \x03(\t\x12\x0f\n\x07lineage\x18\x08 \x03(\t\x12\x14\n\x0cinstructions\x18\t \x01(\t\x12\r\n\x05tools\x18\n \x03(\t\x12#\n\x04used\x18\x0b \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x82\x01\n\rChildRunEnded\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x14\n\x0c\x63hild_run_id\x18\x02 \x01(\t\x12%\n\x05state\x18\x03 \x01(\x0e\x32\x16.aeond.api.v1.RunState\x12#\n\x04used\x18\x04 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x83\x02\n\rPolicyDecided\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12$\n\x04\x63\x61ll\x18\x02 \x01(\x0b\x32\x16.aeond.api.v1.ToolCall\x12,\n\x07verdict\x18\x03 \x01(\x0e\x32\x1b.aeond.api.v1.PolicyVerdict\x12$\n\x06\x65\x66\x66\x65\x63t\x18\x04 \x01(\x0e\x32\x14.aeond.api.v1.Effect\x12\x0c\n\x04rule\x18\x05 \x01(\t\x12\x16\n\x0epolicy_version\x18\x06 \x01(\t\x12\x0f\n\x07tainted\x18\x07 \x01(\x08\x12\x12\n\nfacts_json\x18\x08 \x01(\t\x12\x0e\n\x06reason\x18\t \x01(\t\x12\x0c\n\x04\x61\x64\x64s\x18\n \x03(\t\"z\n\x11\x41pprovalRequested\x12/\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x1d.aeond.api.v1.ApprovalRequest\x12\x0f\n\x07step_id\x18\x02 \x01(\t\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\xa9\x01\n\x0f\x41pprovalDecided\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12\x10\n\x08\x61pproved\x18\x02 \x01(\x08\x12\"\n\x05owner\x18\x03 \x01(\x0b\x32\x13.aeond.api.v1.Owner\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12*\n\x05scope\x18\x05 \x01(\x0e\x32\x1b.aeond.api.v1.ApprovalScope\x12\x0f\n\x07\x65xpired\x18\x06 \x01(\x08\"j\n\x10OperationStarted\x12*\n\toperation\x18\x01 \x01(\x0e\x32\x17.aeond.api.v1.Operation\x12*\n\x0breservation\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Amounts*\x87\x01\n\tToolUsage\x12\x1a\n\x16TOOL_USAGE_UNSPECIFIED\x10\x00\x12\x13\n\x0fTOOL_USAGE_NONE\x10\x01\x12\x16\n\x12TOOL_USAGE_MINIMAL\x10\x02\x12\x17\n\x13TOOL_USAGE_MODERATE\x10\x03\x12\x18\n\x14TOOL_USAGE_EXTENSIVE\x10\x04*_\n\x07\x42readth\x12\x17\n\x13\x42READTH_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x42READTH_NARROW\x10\x01\x12\x14\n\x10\x42READTH_MODERATE\x10\x02\x12\x11\n\rBREADTH_BROAD\x10\x03*\x85\x01\n\x0f\x43onfidenceLevel\x12 \n\x1c\x43ONFIDENCE_LEVEL_UNSPECIFIED\x10\x00\x12\x18\n\x14\x43ONFIDENCE_LEVEL_LOW\x10\x01\x12\x1b\n\x17\x43ONFIDENCE_LEVEL_MEDIUM\x10\x02\x12\x19\n\x15\x43ONFIDENCE_LEVEL_HIGH\x10\x03*Q\n\x05Route\x12\x15\n\x11ROUTE_UNSPECIFIED\x10\x00\x12\x10\n\x0cROUTE_DIRECT\x10\x01\x12\x0f\n\x0bROUTE_REPLY\x10\x02\x12\x0e\n\nROUTE_PLAN\x10\x03*^\n\x08Severity\x12\x18\n\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x10\n\x0cSEVERITY_LOW\x10\x01\x12\x13\n\x0fSEVERITY_MEDIUM\x10\x02\x12\x11\n\rSEVERITY_HIGH\x10\x03*\xbd\x01\n\x13RefinementOperation\x12$\n REFINEMENT_OPERATION_UNSPECIFIED\x10\x00\x12\x1c\n\x18REFINEMENT_OPERATION_ADD\x10\x01\x12\x1f\n\x1bREFINEMENT_OPERATION_MODIFY\x10\x02\x12\x1f\n\x1bREFINEMENT_OPERATION_REMOVE\x10\x03\x12 \n\x1cREFINEMENT_OPERATION_REPLACE\x10\x04*z\n\rPolicyVerdict\x12\x1e\n\x1aPOLICY_VERDICT_UNSPECIFIED\x10\x00\x12\x18\n\x14POLICY_VERDICT_ALLOW\x10\x01\x12\x16\n\x12POLICY_VERDICT_ASK\x10\x02\x12\x17\n\x13POLICY_VERDICT_DENY\x10\x03*\xc1\x01\n\tOperation\x12\x19\n\x15OPERATION_UNSPECIFIED\x10\x00\x12\x15\n\x11OPERATION_RESOLVE\x10\x01\x12\x13\n\x0fOPERATION_ROUTE\x10\x02\x12\x15\n\x11OPERATION_PROFILE\x10\x03\x12\x12\n\x0eOPERATION_PLAN\x10\x04\x12\x16\n\x12OPERATION_EVALUATE\x10\x05\x12\x14\n\x10OPERATION_REFINE\x10\x06\x12\x14\n\x10OPERATION_ANSWER\x10\x07\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x61\x65ond/api/v1/judgements.proto\x12\x0c\x61\x65ond.api.v1\x1a\x18\x61\x65ond/api/v1/parts.proto\x1a\x18\x61\x65ond/api/v1/tools.proto\"\x82\x02\n\x0bTaskProfile\x12\x17\n\x0freasoning_depth\x18\x01 \x01(\x05\x12\x1f\n\x17information_sufficiency\x18\x02 \x01(\x01\x12\x34\n\x13\x65xpected_tool_usage\x18\x03 \x01(\x0e\x32\x17.aeond.api.v1.ToolUsage\x12-\n\x0eoutput_breadth\x18\x04 \x01(\x0e\x32\x15.aeond.api.v1.Breadth\x12=\n\x16\x63onfidence_requirement\x18\x05 \x01(\x0e\x32\x1d.aeond.api.v1.ConfidenceLevel\x12\x15\n\rraw_inference\x18\x06 \x01(\t\"\x9f\x01\n\x0fProfileInferred\x12*\n\x07profile\x18\x01 \x01(\x0b\x32\x19.aeond.api.v1.TaskProfile\x12\x10\n\x08\x66\x61llback\x18\x02 \x01(\x08\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12)\n\tmodel_use\x18\x04 \x01(\x0b\x32\x16.aeond.api.v1.ModelUse\"\xbb\x01\n\x0bRouteChosen\x12\"\n\x05route\x18\x01 \x01(\x0e\x32\x13.aeond.api.v1.Route\x12)\n\ttool_call\x18\x02 \x01(\x0b\x32\x16.aeond.api.v1.ToolCall\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\r\n\x05shown\x18\x04 \x03(\t\x12)\n\tmodel_use\x18\x05 \x01(\x0b\x32\x16.aeond.api.v1.ModelUse\"\xc8\x01\n\x12ReferencesResolved\x12\x10\n\x08original\x18\x01 \x01(\t\x12\x10\n\x08resolved\x18\x02 \x01(\t\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\x0f\n\x07\x63ontext\x18\x04 \x01(\t\x12\x0c\n\x04note\x18\x05 \x01(\t\x12\x10\n\x08standing\x18\x06 \x03(\t\x12\r\n\x05taint\x18\x07 \x03(\t\x12)\n\tmodel_use\x18\x08 \x01(\x0b\x32\x16.aeond.api.v1.ModelUse\"u\n\x05Issue\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12(\n\x08severity\x18\x02 \x01(\x0e\x32\x16.aeond.api.v1.Severity\x12\x0f\n\x07step_id\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t\x12\x10\n\x08proposal\x18\x05 \x01(\t\"\x92\x01\n\x10RefinementAction\x12\x34\n\toperation\x18\x01 \x01(\x0e\x32!.aeond.api.v1.RefinementOperation\x12\x0f\n\x07step_id\x18\x02 \x01(\t\x12$\n\x04step\x18\x03 \x01(\x0b\x32\x16.aeond.api.v1.PlanStep\x12\x11\n\trationale\x18\x04 \x01(\t\"\xa0\x02\n\rPassEvaluated\x12\x12\n\npass_index\x18\x01 \x01(\x05\x12\x11\n\tconverged\x18\x02 \x01(\x08\x12\x0f\n\x07reasons\x18\x03 \x03(\t\x12#\n\x06issues\x18\x04 \x03(\x0b\x32\x13.aeond.api.v1.Issue\x12\x14\n\x0c\x63ompleteness\x18\x05 \x01(\x01\x12\x11\n\tcoherence\x18\x06 \x01(\x01\x12\x13\n\x0b\x63onsistency\x18\x07 \x01(\x01\x12\x14\n\x0c\x66inal_output\x18\x08 \x01(\t\x12#\n\x04used\x18\t \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12\x0e\n\x06scored\x18\n \x01(\x08\x12)\n\tmodel_use\x18\x0b \x01(\x0b\x32\x16.aeond.api.v1.ModelUse\"\xd8\x01\n\x0bPlanRefined\x12/\n\x07\x61pplied\x18\x01 \x03(\x0b\x32\x1e.aeond.api.v1.RefinementAction\x12&\n\x07skipped\x18\x02 \x03(\x0b\x32\x15.aeond.api.v1.Problem\x12 \n\x04plan\x18\x03 \x01(\x0b\x32\x12.aeond.api.v1.Plan\x12#\n\x04used\x18\x04 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\x12)\n\tmodel_use\x18\x05 \x01(\x0b\x32\x16.aeond.api.v1.ModelUse\"s\n\x0e\x42udgetAdjusted\x12$\n\x06\x62udget\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Budget\x12\x0f\n\x07reasons\x18\x02 \x03(\t\x12*\n\x07profile\x18\x03 \x01(\x0b\x32\x19.aeond.api.v1.TaskProfile\"_\n\x0eInputRequested\x12(\n\x08question\x18\x01 \x01(\x0b\x32\x16.aeond.api.v1.Question\x12#\n\x04used\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"]\n\rInputAnswered\x12\x13\n\x0bquestion_id\x18\x01 \x01(\t\x12\x13\n\x0b\x61nswer_json\x18\x02 \x01(\t\x12\"\n\x05owner\x18\x03 \x01(\x0b\x32\x13.aeond.api.v1.Owner\"\x84\x02\n\x0f\x43hildRunStarted\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x14\n\x0c\x63hild_run_id\x18\x02 \x01(\t\x12\x10\n\x08template\x18\x03 \x01(\t\x12$\n\x06\x62udget\x18\x04 \x01(\x0b\x32\x14.aeond.api.v1.Budget\x12\x13\n\x0b\x64\x65scription\x18\x05 \x01(\t\x12\x13\n\x0binputs_json\x18\x06 \x01(\t\x12\r\n\x05hints\x18\x07 \x03(\t\x12\x0f\n\x07lineage\x18\x08 \x03(\t\x12\x14\n\x0cinstructions\x18\t \x01(\t\x12\r\n\x05tools\x18\n \x03(\t\x12#\n\x04used\x18\x0b \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x82\x01\n\rChildRunEnded\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x14\n\x0c\x63hild_run_id\x18\x02 \x01(\t\x12%\n\x05state\x18\x03 \x01(\x0e\x32\x16.aeond.api.v1.RunState\x12#\n\x04used\x18\x04 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\x83\x02\n\rPolicyDecided\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12$\n\x04\x63\x61ll\x18\x02 \x01(\x0b\x32\x16.aeond.api.v1.ToolCall\x12,\n\x07verdict\x18\x03 \x01(\x0e\x32\x1b.aeond.api.v1.PolicyVerdict\x12$\n\x06\x65\x66\x66\x65\x63t\x18\x04 \x01(\x0e\x32\x14.aeond.api.v1.Effect\x12\x0c\n\x04rule\x18\x05 \x01(\t\x12\x16\n\x0epolicy_version\x18\x06 \x01(\t\x12\x0f\n\x07tainted\x18\x07 \x01(\x08\x12\x12\n\nfacts_json\x18\x08 \x01(\t\x12\x0e\n\x06reason\x18\t \x01(\t\x12\x0c\n\x04\x61\x64\x64s\x18\n \x03(\t\"z\n\x11\x41pprovalRequested\x12/\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x1d.aeond.api.v1.ApprovalRequest\x12\x0f\n\x07step_id\x18\x02 \x01(\t\x12#\n\x04used\x18\x03 \x01(\x0b\x32\x15.aeond.api.v1.Amounts\"\xa9\x01\n\x0f\x41pprovalDecided\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12\x10\n\x08\x61pproved\x18\x02 \x01(\x08\x12\"\n\x05owner\x18\x03 \x01(\x0b\x32\x13.aeond.api.v1.Owner\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12*\n\x05scope\x18\x05 \x01(\x0e\x32\x1b.aeond.api.v1.ApprovalScope\x12\x0f\n\x07\x65xpired\x18\x06 \x01(\x08\"j\n\x10OperationStarted\x12*\n\toperation\x18\x01 \x01(\x0e\x32\x17.aeond.api.v1.Operation\x12*\n\x0breservation\x18\x02 \x01(\x0b\x32\x15.aeond.api.v1.Amounts*\x87\x01\n\tToolUsage\x12\x1a\n\x16TOOL_USAGE_UNSPECIFIED\x10\x00\x12\x13\n\x0fTOOL_USAGE_NONE\x10\x01\x12\x16\n\x12TOOL_USAGE_MINIMAL\x10\x02\x12\x17\n\x13TOOL_USAGE_MODERATE\x10\x03\x12\x18\n\x14TOOL_USAGE_EXTENSIVE\x10\x04*_\n\x07\x42readth\x12\x17\n\x13\x42READTH_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x42READTH_NARROW\x10\x01\x12\x14\n\x10\x42READTH_MODERATE\x10\x02\x12\x11\n\rBREADTH_BROAD\x10\x03*\x85\x01\n\x0f\x43onfidenceLevel\x12 \n\x1c\x43ONFIDENCE_LEVEL_UNSPECIFIED\x10\x00\x12\x18\n\x14\x43ONFIDENCE_LEVEL_LOW\x10\x01\x12\x1b\n\x17\x43ONFIDENCE_LEVEL_MEDIUM\x10\x02\x12\x19\n\x15\x43ONFIDENCE_LEVEL_HIGH\x10\x03*Q\n\x05Route\x12\x15\n\x11ROUTE_UNSPECIFIED\x10\x00\x12\x10\n\x0cROUTE_DIRECT\x10\x01\x12\x0f\n\x0bROUTE_REPLY\x10\x02\x12\x0e\n\nROUTE_PLAN\x10\x03*^\n\x08Severity\x12\x18\n\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x10\n\x0cSEVERITY_LOW\x10\x01\x12\x13\n\x0fSEVERITY_MEDIUM\x10\x02\x12\x11\n\rSEVERITY_HIGH\x10\x03*\xbd\x01\n\x13RefinementOperation\x12$\n REFINEMENT_OPERATION_UNSPECIFIED\x10\x00\x12\x1c\n\x18REFINEMENT_OPERATION_ADD\x10\x01\x12\x1f\n\x1bREFINEMENT_OPERATION_MODIFY\x10\x02\x12\x1f\n\x1bREFINEMENT_OPERATION_REMOVE\x10\x03\x12 \n\x1cREFINEMENT_OPERATION_REPLACE\x10\x04*z\n\rPolicyVerdict\x12\x1e\n\x1aPOLICY_VERDICT_UNSPECIFIED\x10\x00\x12\x18\n\x14POLICY_VERDICT_ALLOW\x10\x01\x12\x16\n\x12POLICY_VERDICT_ASK\x10\x02\x12\x17\n\x13POLICY_VERDICT_DENY\x10\x03*\xc1\x01\n\tOperation\x12\x19\n\x15OPERATION_UNSPECIFIED\x10\x00\x12\x15\n\x11OPERATION_RESOLVE\x10\x01\x12\x13\n\x0fOPERATION_ROUTE\x10\x02\x12\x15\n\x11OPERATION_PROFILE\x10\x03\x12\x12\n\x0eOPERATION_PLAN\x10\x04\x12\x16\n\x12OPERATION_EVALUATE\x10\x05\x12\x14\n\x10OPERATION_REFINE\x10\x06\x12\x14\n\x10OPERATION_ANSWER\x10\x07\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'aeond.api.v1.judgements_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_TOOLUSAGE']._serialized_start=2849
-  _globals['_TOOLUSAGE']._serialized_end=2984
-  _globals['_BREADTH']._serialized_start=2986
-  _globals['_BREADTH']._serialized_end=3081
-  _globals['_CONFIDENCELEVEL']._serialized_start=3084
-  _globals['_CONFIDENCELEVEL']._serialized_end=3217
-  _globals['_ROUTE']._serialized_start=3219
-  _globals['_ROUTE']._serialized_end=3300
-  _globals['_SEVERITY']._serialized_start=3302
-  _globals['_SEVERITY']._serialized_end=3396
-  _globals['_REFINEMENTOPERATION']._serialized_start=3399
-  _globals['_REFINEMENTOPERATION']._serialized_end=3588
-  _globals['_POLICYVERDICT']._serialized_start=3590
-  _globals['_POLICYVERDICT']._serialized_end=3712
-  _globals['_OPERATION']._serialized_start=3715
-  _globals['_OPERATION']._serialized_end=3908
+  _globals['_TOOLUSAGE']._serialized_start=3065
+  _globals['_TOOLUSAGE']._serialized_end=3200
+  _globals['_BREADTH']._serialized_start=3202
+  _globals['_BREADTH']._serialized_end=3297
+  _globals['_CONFIDENCELEVEL']._serialized_start=3300
+  _globals['_CONFIDENCELEVEL']._serialized_end=3433
+  _globals['_ROUTE']._serialized_start=3435
+  _globals['_ROUTE']._serialized_end=3516
+  _globals['_SEVERITY']._serialized_start=3518
+  _globals['_SEVERITY']._serialized_end=3612
+  _globals['_REFINEMENTOPERATION']._serialized_start=3615
+  _globals['_REFINEMENTOPERATION']._serialized_end=3804
+  _globals['_POLICYVERDICT']._serialized_start=3806
+  _globals['_POLICYVERDICT']._serialized_end=3928
+  _globals['_OPERATION']._serialized_start=3931
+  _globals['_OPERATION']._serialized_end=4124
   _globals['_TASKPROFILE']._serialized_start=100
   _globals['_TASKPROFILE']._serialized_end=358
-  _globals['_PROFILEINFERRED']._serialized_start=360
-  _globals['_PROFILEINFERRED']._serialized_end=476
-  _globals['_ROUTECHOSEN']._serialized_start=479
-  _globals['_ROUTECHOSEN']._serialized_end=623
-  _globals['_REFERENCESRESOLVED']._serialized_start=626
-  _globals['_REFERENCESRESOLVED']._serialized_end=783
-  _globals['_ISSUE']._serialized_start=785
-  _globals['_ISSUE']._serialized_end=902
-  _globals['_REFINEMENTACTION']._serialized_start=905
-  _globals['_REFINEMENTACTION']._serialized_end=1051
-  _globals['_PASSEVALUATED']._serialized_start=1054
-  _globals['_PASSEVALUATED']._serialized_end=1299
-  _globals['_PLANREFINED']._serialized_start=1302
-  _globals['_PLANREFINED']._serialized_end=1475
-  _globals['_BUDGETADJUSTED']._serialized_start=1477
-  _globals['_BUDGETADJUSTED']._serialized_end=1592
-  _globals['_INPUTREQUESTED']._serialized_start=1594
-  _globals['_INPUTREQUESTED']._serialized_end=1689
-  _globals['_INPUTANSWERED']._serialized_start=1691
-  _globals['_INPUTANSWERED']._serialized_end=1784
-  _globals['_CHILDRUNSTARTED']._serialized_start=1787
-  _globals['_CHILDRUNSTARTED']._serialized_end=2047
-  _globals['_CHILDRUNENDED']._serialized_start=2050
-  _globals['_CHILDRUNENDED']._serialized_end=2180
-  _globals['_POLICYDECIDED']._serialized_start=2183
-  _globals['_POLICYDECIDED']._serialized_end=2442
-  _globals['_APPROVALREQUESTED']._serialized_start=2444
-  _globals['_APPROVALREQUESTED']._serialized_end=2566
-  _globals['_APPROVALDECIDED']._serialized_start=2569
-  _globals['_APPROVALDECIDED']._serialized_end=2738
-  _globals['_OPERATIONSTARTED']._serialized_start=2740
-  _globals['_OPERATIONSTARTED']._serialized_end=2846
+  _globals['_PROFILEINFERRED']._serialized_start=361
+  _globals['_PROFILEINFERRED']._serialized_end=520
+  _globals['_ROUTECHOSEN']._serialized_start=523
+  _globals['_ROUTECHOSEN']._serialized_end=710
+  _globals['_REFERENCESRESOLVED']._serialized_start=713
+  _globals['_REFERENCESRESOLVED']._serialized_end=913
+  _globals['_ISSUE']._serialized_start=915
+  _globals['_ISSUE']._serialized_end=1032
+  _globals['_REFINEMENTACTION']._serialized_start=1035
+  _globals['_REFINEMENTACTION']._serialized_end=1181
+  _globals['_PASSEVALUATED']._serialized_start=1184
+  _globals['_PASSEVALUATED']._serialized_end=1472
+  _globals['_PLANREFINED']._serialized_start=1475
+  _globals['_PLANREFINED']._serialized_end=1691
+  _globals['_BUDGETADJUSTED']._serialized_start=1693
+  _globals['_BUDGETADJUSTED']._serialized_end=1808
+  _globals['_INPUTREQUESTED']._serialized_start=1810
+  _globals['_INPUTREQUESTED']._serialized_end=1905
+  _globals['_INPUTANSWERED']._serialized_start=1907
+  _globals['_INPUTANSWERED']._serialized_end=2000
+  _globals['_CHILDRUNSTARTED']._serialized_start=2003
+  _globals['_CHILDRUNSTARTED']._serialized_end=2263
+  _globals['_CHILDRUNENDED']._serialized_start=2266
+  _globals['_CHILDRUNENDED']._serialized_end=2396
+  _globals['_POLICYDECIDED']._serialized_start=2399
+  _globals['_POLICYDECIDED']._serialized_end=2658
+  _globals['_APPROVALREQUESTED']._serialized_start=2660
+  _globals['_APPROVALREQUESTED']._serialized_end=2782
+  _globals['_APPROVALDECIDED']._serialized_start=2785
+  _globals['_APPROVALDECIDED']._serialized_end=2954
+  _globals['_OPERATIONSTARTED']._serialized_start=2956
+  _globals['_OPERATIONSTARTED']._serialized_end=3062
 # @@protoc_insertion_point(module_scope)

@@ -320,6 +320,7 @@ class ProfileInferred(_message.Message):
     PROFILE_FIELD_NUMBER: _builtins.int
     FALLBACK_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
+    MODEL_USE_FIELD_NUMBER: _builtins.int
     fallback: _builtins.bool
     """Whether the estimate failed and the default is used."""
     @_builtins.property
@@ -330,16 +331,21 @@ class ProfileInferred(_message.Message):
     def used(self) -> _parts_pb2.Amounts:
         """The amounts used."""
 
+    @_builtins.property
+    def model_use(self) -> _parts_pb2.ModelUse:
+        """Model usage. Not set: no model was called."""
+
     def __init__(
         self,
         *,
         profile: Global___TaskProfile | None = ...,
         fallback: _builtins.bool = ...,
         used: _parts_pb2.Amounts | None = ...,
+        model_use: _parts_pb2.ModelUse | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["profile", b"profile", "used", b"used"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["model_use", b"model_use", "profile", b"profile", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["fallback", b"fallback", "profile", b"profile", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fallback", b"fallback", "model_use", b"model_use", "profile", b"profile", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -355,6 +361,7 @@ class RouteChosen(_message.Message):
     TOOL_CALL_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
     SHOWN_FIELD_NUMBER: _builtins.int
+    MODEL_USE_FIELD_NUMBER: _builtins.int
     route: Global___Route.ValueType
     """The route."""
     @_builtins.property
@@ -369,6 +376,10 @@ class RouteChosen(_message.Message):
     def shown(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The tools chosen for the run, sorted, where too many are registered to show them all. Empty: all are shown."""
 
+    @_builtins.property
+    def model_use(self) -> _parts_pb2.ModelUse:
+        """Model usage. Not set: no model was called."""
+
     def __init__(
         self,
         *,
@@ -376,10 +387,11 @@ class RouteChosen(_message.Message):
         tool_call: _tools_pb2.ToolCall | None = ...,
         used: _parts_pb2.Amounts | None = ...,
         shown: _abc.Iterable[_builtins.str] | None = ...,
+        model_use: _parts_pb2.ModelUse | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["tool_call", b"tool_call", "used", b"used"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["model_use", b"model_use", "tool_call", b"tool_call", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["route", b"route", "shown", b"shown", "tool_call", b"tool_call", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["model_use", b"model_use", "route", b"route", "shown", b"shown", "tool_call", b"tool_call", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -398,6 +410,7 @@ class ReferencesResolved(_message.Message):
     NOTE_FIELD_NUMBER: _builtins.int
     STANDING_FIELD_NUMBER: _builtins.int
     TAINT_FIELD_NUMBER: _builtins.int
+    MODEL_USE_FIELD_NUMBER: _builtins.int
     original: _builtins.str
     """The user's request."""
     resolved: _builtins.str
@@ -418,6 +431,10 @@ class ReferencesResolved(_message.Message):
     def taint(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Untrusted sources that earlier runs of the session have read. They taint the run from here on."""
 
+    @_builtins.property
+    def model_use(self) -> _parts_pb2.ModelUse:
+        """Model usage. Not set: no model was called."""
+
     def __init__(
         self,
         *,
@@ -428,10 +445,11 @@ class ReferencesResolved(_message.Message):
         note: _builtins.str = ...,
         standing: _abc.Iterable[_builtins.str] | None = ...,
         taint: _abc.Iterable[_builtins.str] | None = ...,
+        model_use: _parts_pb2.ModelUse | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["used", b"used"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["model_use", b"model_use", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "note", b"note", "original", b"original", "resolved", b"resolved", "standing", b"standing", "taint", b"taint", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "model_use", b"model_use", "note", b"note", "original", b"original", "resolved", b"resolved", "standing", b"standing", "taint", b"taint", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -527,6 +545,7 @@ class PassEvaluated(_message.Message):
     FINAL_OUTPUT_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
     SCORED_FIELD_NUMBER: _builtins.int
+    MODEL_USE_FIELD_NUMBER: _builtins.int
     pass_index: _builtins.int
     """The pass."""
     converged: _builtins.bool
@@ -553,6 +572,10 @@ class PassEvaluated(_message.Message):
     def used(self) -> _parts_pb2.Amounts:
         """The amounts used."""
 
+    @_builtins.property
+    def model_use(self) -> _parts_pb2.ModelUse:
+        """Model usage. Not set: no model was called."""
+
     def __init__(
         self,
         *,
@@ -566,10 +589,11 @@ class PassEvaluated(_message.Message):
         final_output: _builtins.str = ...,
         used: _parts_pb2.Amounts | None = ...,
         scored: _builtins.bool = ...,
+        model_use: _parts_pb2.ModelUse | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["used", b"used"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["model_use", b"model_use", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["coherence", b"coherence", "completeness", b"completeness", "consistency", b"consistency", "converged", b"converged", "final_output", b"final_output", "issues", b"issues", "pass_index", b"pass_index", "reasons", b"reasons", "scored", b"scored", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["coherence", b"coherence", "completeness", b"completeness", "consistency", b"consistency", "converged", b"converged", "final_output", b"final_output", "issues", b"issues", "model_use", b"model_use", "pass_index", b"pass_index", "reasons", b"reasons", "scored", b"scored", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -585,6 +609,7 @@ class PlanRefined(_message.Message):
     SKIPPED_FIELD_NUMBER: _builtins.int
     PLAN_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
+    MODEL_USE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def applied(self) -> _containers.RepeatedCompositeFieldContainer[Global___RefinementAction]:
         """The applied changes."""
@@ -601,6 +626,10 @@ class PlanRefined(_message.Message):
     def used(self) -> _parts_pb2.Amounts:
         """The amounts used."""
 
+    @_builtins.property
+    def model_use(self) -> _parts_pb2.ModelUse:
+        """Model usage. Not set: no model was called."""
+
     def __init__(
         self,
         *,
@@ -608,10 +637,11 @@ class PlanRefined(_message.Message):
         skipped: _abc.Iterable[_parts_pb2.Problem] | None = ...,
         plan: _parts_pb2.Plan | None = ...,
         used: _parts_pb2.Amounts | None = ...,
+        model_use: _parts_pb2.ModelUse | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan", "used", b"used"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["model_use", b"model_use", "plan", b"plan", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied", b"applied", "plan", b"plan", "skipped", b"skipped", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied", b"applied", "model_use", b"model_use", "plan", b"plan", "skipped", b"skipped", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aeond.capabilities.journal.open_questions import NONE_OPEN, OpenQuestions, open_after
+from aeond.domain.plans.open_questions import NONE_OPEN, OpenQuestions, open_after
 from aeond.domain.runs.events import Event, EventKind, RunCreated
 from aeond.domain.runs.run import RunState
 from aeond.errors import AlreadyExistsError, InvalidInputError

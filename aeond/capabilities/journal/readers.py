@@ -11,16 +11,16 @@ import anyio.to_thread
 import apsw
 
 from aeond.capabilities.journal.encoding import StoredEvent, decode
-from aeond.capabilities.journal.open_questions import (
+from aeond.capabilities.journal.projection import PAGE_BYTES, RunLine
+from aeond.capabilities.journal.schema import JOURNAL
+from aeond.capabilities.sqlite_file import open_reader
+from aeond.domain.plans.open_questions import (
     MAY_BE_OPEN,
     NONE_OPEN,
     TELLING,
     OpenQuestions,
     open_after,
 )
-from aeond.capabilities.journal.projection import PAGE_BYTES, RunLine
-from aeond.capabilities.journal.schema import JOURNAL
-from aeond.capabilities.sqlite_file import open_reader
 from aeond.domain.runs.run import RunState
 
 MAX_READERS = 4
@@ -158,6 +158,12 @@ def read_runs(
         for line in _lines(cursor, " AND ".join(where), [*values, state], limit)
     ]
     return sorted(lines, key=lambda line: line.run_id, reverse=True)[:limit]
+
+
+def count_runs(cursor: apsw.Cursor) -> dict[RunState, int]:
+    """The number of runs in each state, from an index alone."""
+    rows = cursor.execute("SELECT state, count(*) FROM runs GROUP BY state")
+    return {RunState(state): count for state, count in rows}
 
 
 def read_ended_runs(cursor: apsw.Cursor, before_time: float, limit: int) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The journal on disk."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,14 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from aeond.capabilities.journal.encoding import StoredEvent, decode, encode
 from aeond.capabilities.journal.projection import MAX_PAGE_EVENTS, MAX_PAGE_RUNS, RunLine, parts_of
-from aeond.capabilities.journal.readers import Readers, read_ended_runs, read_page, read_run, read_runs
+from aeond.capabilities.journal.readers import (
+    Readers,
+    count_runs,
+    read_ended_runs,
+    read_page,
+    read_run,
+    read_runs,
+)
 from aeond.capabilities.journal.writer.changes import FIND_REQUEST, Append, Probe, Prune
 from aeond.capabilities.journal.writer.committer import Committer
 from aeond.capabilities.journal.writer.reserve import Reserve
@@ -111,6 +118,9 @@ class SqliteJournal:
             lambda cursor: read_runs(cursor, states, session_id, parent_run_id, uid, before, limit)
         )
         return [line.summary for line in lines]
+
+    async def count_runs(self) -> Mapping[RunState, int]:
+        return await self._query(count_runs)
 
     async def prune(self, before_time: float) -> int:
         """Deletes runs that ended before `before_time` (Unix seconds), with their events; returns their

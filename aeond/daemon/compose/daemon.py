@@ -32,6 +32,7 @@ from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.capabilities.undo.sqlite_undo_log import SqliteUndoLog
 from aeond.daemon.clocks import SystemClock, TimeSortedIds
 from aeond.daemon.compose.embedding import embedding_files, opened_embedder
+from aeond.daemon.compose.observation import Observation
 from aeond.daemon.compose.parts import PRODUCT, Parts
 from aeond.daemon.compose.policy import configured_trust, opened_policy
 from aeond.daemon.compose.thinking import Thinking, workspace_views
@@ -128,6 +129,8 @@ async def composed(
         memory = SqliteMemory(paths.memory, embedder=embedder)
         sessions = SqliteSessions(paths.sessions)
         undo_log = SqliteUndoLog(paths.undo, config.tools.undo_mib << 20)
+        observation = Observation(config, paths, clock)
+        recorded = observation.timed(journal)
         async with anyio.create_task_group() as opening:  # together: both wait for disk space
             for store in (journal, memory, sessions, undo_log):
                 opening.start_soon(stack.enter_async_context, store)
@@ -167,7 +170,7 @@ async def composed(
         records = SessionRecords(store=sessions, journal=journal, folding=folding)
         await records.settle()
         thinking = Thinking(
-            journal=journal,
+            journal=recorded,
             feed=feed,
             registry=registry,
             invoker=invoker,
@@ -190,10 +193,10 @@ async def composed(
         )
         scheduler = await stack.enter_async_context(
             RunScheduler(
-                journal=journal,
+                journal=recorded,
                 feed=feed,
                 folding=folding,
-                boundary=RunBoundary(journal=journal, feed=feed, clock=clock, ids=ids),
+                boundary=RunBoundary(journal=recorded, feed=feed, clock=clock, ids=ids),
                 admission=admission,
                 make_loop=lambda run: Orchestrator(
                     run, thinking.over(models.llm_of(run.request.model), run.request.owner.uid)
@@ -203,7 +206,7 @@ async def composed(
                 workspaces=workspaces,
             )
         )
-        children = RunChildren(journal=journal, feed=feed, folding=folding, scheduler=scheduler, clock=clock)
+        children = RunChildren(journal=recorded, feed=feed, folding=folding, scheduler=scheduler, clock=clock)
         replays = Replays(journal, decide, fold)
         owners = RunOwners(journal)
         profiles = ToolProfiles(config.tools.profiles)
@@ -240,6 +243,15 @@ async def composed(
             undo=RunUndo(journal, folding, Restorer(undo_log, files, threads, memory)),
             engine=engine,
         )
+        status = Status(
+            process=Process(__version__, os.getpid(), _resident_bytes),
+            admission=admission,
+            scheduler=scheduler,
+            engine=engine,
+            registry=registry,
+            clock=clock,
+            reload=live.reload,
+        )
         calls = Calls(
             runs=runs,
             sessions=Sessions(
@@ -269,15 +281,7 @@ async def composed(
                 workspaces=workspaces,
             ),
             models=Models(llm_of=models.llm_of, engine=engine, admission=admission),
-            daemon=Status(
-                process=Process(__version__, os.getpid(), _resident_bytes),
-                admission=admission,
-                scheduler=scheduler,
-                engine=engine,
-                registry=registry,
-                clock=clock,
-                reload=live.reload,
-            ),
+            daemon=status,
         )
 
         listener = stack.enter_context(_listener(config, paths, inherited.main))
@@ -307,6 +311,7 @@ async def composed(
             models.adopt(changed.model)
 
         live.adopt_by(adopt)
+        await stack.enter_async_context(observation.opened(journal, feed, engine, status, api))
         yield Daemon(
             clock=clock,
             journal=journal,

@@ -63,6 +63,10 @@ class Paths:
         return self.admin_path or self.socket.with_name(f"{self.socket.stem}-admin{self.socket.suffix}")
 
     @property
+    def metrics_socket(self) -> Path:
+        return self.private_dir / f"{self.socket.stem}-metrics{self.socket.suffix}"
+
+    @property
     def journal(self) -> Path:
         return self.state_dir / "journal.db"
 
@@ -197,7 +201,7 @@ def paths_of(config: Config, config_file: Path) -> Paths:
         # The runtime folder that systemd created for this service alone, else beside the socket.
         private_dir=Path(os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0] or socket.parent),
         engine_environment=_chosen(config.vllm.environment, usual_engine_environment()),
-        secrets=secret_places(config.model.hub_token_file, config.remote.key_file),
+        secrets=secret_places(config.model.hub_token_file, config.remote.key_file, config.metrics.key_file),
         tools=tuple(
             Path(file).expanduser()
             for file in (*config.tools.files, *config.agents.files, config.policy.file)

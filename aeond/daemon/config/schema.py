@@ -9,6 +9,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from aeond.daemon.config.model_sections import EmbeddingSection, EngineSection, ModelSection, RemoteSection
+from aeond.daemon.config.observability_sections import MetricsSection, TracesSection
 from aeond.daemon.config.section import PathText, Permissions, Section
 from aeond.daemon.config.vllm_section import VllmSection
 from aeond.daemon.logs.setup import LogFormat, LogLevel
@@ -335,3 +336,5 @@ class Config(Section):
     tools: ToolsSection = Field(default_factory=ToolsSection)
     agents: AgentsSection = Field(default_factory=AgentsSection)
     policy: PolicySection = Field(default_factory=PolicySection)
+    metrics: MetricsSection = Field(default_factory=MetricsSection)
+    traces: TracesSection = Field(default_factory=TracesSection)

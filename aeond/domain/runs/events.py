@@ -3,7 +3,7 @@
 An event is journaled before anything except pure computation depends on it, and sent to clients only after it
 is on disk. Kinds are facts in the past tense. The RunSnapshot is computed by folding the events and from
 nothing else. The event that starts an operation contains its reservation; the event that ends it contains the
-amounts used.
+amounts used, and `model_use` if it called a model.
 """
 
 from dataclasses import field
@@ -12,11 +12,12 @@ from typing import ClassVar, Final
 from aeond.domain.outcome import Problem
 from aeond.domain.plans.approval_events import ApprovalDecided as ApprovalDecided  # noqa: PLC0414 - a kind too
 from aeond.domain.plans.approval_events import ApprovalRequested as ApprovalRequested  # noqa: PLC0414 - a kind too
+from aeond.domain.plans.child_run_events import ChildRunEnded as ChildRunEnded  # noqa: PLC0414 - a kind too
+from aeond.domain.plans.child_run_events import ChildRunStarted as ChildRunStarted  # noqa: PLC0414 - a kind too
 from aeond.domain.plans.evaluations import Evaluation, RefinementAction
 from aeond.domain.plans.plan import Clarity, Plan, PlanStep, StepState
 from aeond.domain.plans.profiles import Route, TaskProfile
 from aeond.domain.plans.steps import StepMode
-from aeond.domain.plans.subtasks import ChildRun
 from aeond.domain.runs.budgets import Amounts, Budget, ModelUse
 from aeond.domain.runs.decisions import PolicyDecided as PolicyDecided  # noqa: PLC0414 - a kind like the others
 from aeond.domain.runs.questions import Question
@@ -83,6 +84,7 @@ class ReferencesResolved:
     note: str = ""
     standing: tuple[str, ...] = ()
     taint: tuple[str, ...] = ()
+    model_use: ModelUse | None = None
 
 
 @frozen
@@ -95,6 +97,7 @@ class RouteChosen:
     tool_call: ToolCall | None = None
     used: Amounts = field(default_factory=Amounts)
     shown: tuple[str, ...] = ()
+    model_use: ModelUse | None = None
 
 
 @frozen
@@ -104,6 +107,7 @@ class ProfileInferred:
     profile: TaskProfile
     fallback: bool = False
     used: Amounts = field(default_factory=Amounts)
+    model_use: ModelUse | None = None
 
 
 @frozen
@@ -128,12 +132,14 @@ class PlanAdopted:
     source: PlanSource
     used: Amounts = field(default_factory=Amounts)
     repairs: tuple[str, ...] = ()  # descriptions of the repairs made to the model's output
+    model_use: ModelUse | None = None
 
 
 @frozen
 class PlanningFailed:
     problem: Problem
     used: Amounts = field(default_factory=Amounts)
+    model_use: ModelUse | None = None
 
 
 @frozen
@@ -226,40 +232,6 @@ class InputAnswered:
 
 
 @frozen
-class ChildRunStarted:
-    """A child run is about to execute a step's subtask; its budget is reserved here.
-
-    `used` is the cost of the step up to now.
-    """
-
-    step_id: str
-    child: ChildRun
-    used: Amounts = field(default_factory=Amounts)
-
-    @property
-    def key(self) -> str:
-        return self.step_id
-
-    @property
-    def mode(self) -> StepMode:
-        return StepMode.TOOL
-
-    @property
-    def reservation(self) -> Amounts:
-        return self.child.budget.amounts
-
-
-@frozen
-class ChildRunEnded:
-    """The child run ended and used this much of its budget; the end of the step follows."""
-
-    step_id: str
-    child_run_id: str
-    state: RunState
-    used: Amounts = field(default_factory=Amounts)
-
-
-@frozen
 class PassEnded:
     pass_index: int
 
@@ -270,6 +242,7 @@ class PassEvaluated:
 
     evaluation: Evaluation
     used: Amounts = field(default_factory=Amounts)
+    model_use: ModelUse | None = None
 
 
 @frozen
@@ -282,6 +255,7 @@ class PlanRefined:
     applied: tuple[RefinementAction, ...] = ()
     skipped: tuple[Problem, ...] = ()
     used: Amounts = field(default_factory=Amounts)
+    model_use: ModelUse | None = None
 
 
 @frozen
@@ -295,6 +269,7 @@ class AnswerStarted:
 class AnswerComposed:
     answer: Answer
     used: Amounts = field(default_factory=Amounts)
+    model_use: ModelUse | None = None
 
 
 @frozen
@@ -377,6 +352,18 @@ EventKind = (
     | RunEnded
 )
 
+
+OperationEnd = (
+    ReferencesResolved
+    | RouteChosen
+    | ProfileInferred
+    | PlanAdopted
+    | PlanningFailed
+    | PassEvaluated
+    | PlanRefined
+    | AnswerComposed
+)
+"""The first event of an operation's end settles its reservation."""
 
 OperationIntent = OperationStarted | PlanningStarted | AnswerStarted
 StepIntent = StepStarted | ChildRunStarted

@@ -93,10 +93,12 @@ class Owner:
 
 @frozen
 class Caller:
-    """The user of an API call. What the call creates belongs to `owner`; an administrator sees what belongs to others."""
+    """The user of an API call. What the call creates belongs to `owner`; an administrator sees what belongs to others.
+    `trace_parent` is the W3C trace context of the call ("" for none)."""
 
     owner: Owner
     is_admin: bool = False
+    trace_parent: str = ""
 
     @property
     def sees_only(self) -> int | None:
@@ -117,7 +119,8 @@ class RunRequest:
     is ("" in runs of older versions). `tools` are patterns of the only
     tools allowed (None for all); `tool_profile` is the profile that they come from ("" for none). `instructions` is the
     system prompt of a child run, whose Template sets its tools too. An
-    `unattended` run that needs an approval is suspended at once, whoever is watching.
+    `unattended` run that needs an approval is suspended at once, whoever is watching. `trace_parent` is the W3C trace
+    context of the request ("" for none).
     """
 
     text: str
@@ -133,6 +136,7 @@ class RunRequest:
     workspace_identity: str = ""
     unattended: bool = False
     tool_profile: str = ""
+    trace_parent: str = ""
 
 
 @frozen

@@ -147,5 +147,5 @@ def _checked(
     request: pb.CreateRunRequest | pb.RunAndWatchRequest, caller: Caller
 ) -> tuple[RunRequest, Plan | None]:
     checks.required(request, "request")
-    asked = RUN_REQUEST.read(request.request, "request", owner=caller.owner)
+    asked = RUN_REQUEST.read(request.request, "request", owner=caller.owner, trace_parent=caller.trace_parent)
     return asked, plan_from_wire(request.plan, asked.text) if request.HasField("plan") else None

@@ -98,6 +98,7 @@ class Forks:
                 owner=asked.owner,
                 request_id=asked.request_id,
                 model=asked.model or first.request.model,
+                trace_parent=asked.caller.trace_parent,
             ),
             budget=asked.budget.within(limit=bounds, default=bounds),
             plan=plan if len(past) == 1 and plan is not None else first.plan,
@@ -231,5 +232,7 @@ def _said(event: Event) -> EventKind:
     request = event.kind.request
     return replace(
         event.kind,
-        request=replace(request, owner=Owner(request.owner.uid), workspace="", workspace_identity=""),
+        request=replace(
+            request, owner=Owner(request.owner.uid), workspace="", workspace_identity="", trace_parent=""
+        ),
     )

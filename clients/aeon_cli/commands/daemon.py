@@ -1,4 +1,4 @@
-"""`status`, `reload` and `open`: state and configuration of the daemon, and its web page."""
+"""`status`, `top`, `reload` and `open`: state and configuration of the daemon, and its web page."""
 
 import os
 import sys
@@ -129,4 +129,40 @@ def _print_another(access: "Access") -> None:
         print(access.new_link(), flush=True)
 
 
-COMMANDS = {25: open_page, 150: status, 160: reload}
+@click.command()
+@click.option("--once", is_flag=True, help="Print one look and exit; without a terminal this is the default.")
+@click.option(
+    "--interval",
+    "seconds",
+    type=click.FloatRange(min=0.1, max=3600),
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time between two looks.",
+)
+@json_option
+@click.pass_context
+def top(context: click.Context, /, once: bool, seconds: float, as_json: bool) -> int:
+    """Watch the daemon at work.
+
+    Shows load, engine, speed, memory, and the unfinished runs with the steps that are executed now, until it is
+    interrupted. With --json, one object per look. With the option --admin of aeonctl, the runs of all users.
+    """
+    from threading import Event
+
+    from aeon_cli.exits import Exit
+    from aeon_cli.observing.screen import follow, show_once
+    from aeon_cli.text.terminals import look_at
+
+    with connect(context) as client:
+        if once or not (as_json or look_at(sys.stdout).live):
+            show_once(client, as_json=as_json)
+        else:
+            try:
+                follow(client, seconds, as_json=as_json, stop=Event())
+            except KeyboardInterrupt:  # the usual way to leave
+                return Exit.ANSWERED
+    return Exit.ANSWERED
+
+
+COMMANDS = {25: open_page, 150: status, 155: top, 160: reload}

@@ -1,4 +1,4 @@
-"""`changes`, `fork`, `replay` and `undo`: commands that work on the record of a run."""
+"""`why`, `changes`, `fork`, `replay` and `undo`: commands that work on the record of a run."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -10,6 +10,42 @@ from aeon_cli.connection import connect, json_option, print_json, run_named
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
+
+
+@click.command()
+@run_argument
+@click.argument("step_id", required=False, metavar="[STEP]", shell_complete=complete_step_begun)
+@json_option
+@click.pass_context
+def why(context: click.Context, /, run_id: str, step_id: str | None, as_json: bool) -> None:
+    """Explain why a run did what it did.
+
+    Lists the chain from the record: request, route, plan, decisions of the policy with rule and reason, the results
+    that each step used, its effects, and the answer, each with the number of its event. With STEP, only what led to
+    that step and followed from it. With --json, one link per line. RUN is a run id, or `last` for the newest run.
+
+    \b
+    aeonctl why last
+    aeonctl why last s2
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from aeon_cli.observing.chain import chain_of, chain_of_step
+    from aeon_cli.observing.chain_text import print_chain
+    from aeon_cli.runs.details import events_so_far
+
+    with connect(context) as client:
+        run = client.get_run(run_named(client, run_id))
+        links = chain_of(events_so_far(client, run))
+    if step_id is not None:
+        if not any(link.step_id == step_id for link in links):
+            begun = ", ".join(dict.fromkeys(link.step_id for link in links if link.step_id))
+            known = f"choose one of {begun}" if begun else "no step has begun"
+            raise click.UsageError(f"The run has no record of a step {step_id!r}: {known}.")
+        links = chain_of_step(links, step_id)
+    if as_json:
+        for link in links:
+            print_json(link)
+    else:
+        print_chain(run.run_id, links)
 
 
 @click.command()
@@ -186,4 +222,4 @@ def _before_step(client: "Client", run_id: str, step_id: str) -> int:
     raise click.UsageError(f"Run {run_id} has not started a step {step_id}.")
 
 
-COMMANDS = {45: changes, 80: fork, 90: replay, 95: undo}
+COMMANDS = {42: why, 45: changes, 80: fork, 90: replay, 95: undo}

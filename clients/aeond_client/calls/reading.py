@@ -524,6 +524,7 @@ def plan_adopted(wire: events_pb2.PlanAdopted) -> events.PlanAdopted:
         source=values.chosen(parts_pb2.PlanSource, wire.source),
         used=amounts(wire.used),
         repairs=tuple(wire.repairs),
+        model_use=model_use(wire.model_use) if wire.HasField("model_use") else None,
     )
 
 
@@ -531,6 +532,7 @@ def planning_failed(wire: events_pb2.PlanningFailed) -> events.PlanningFailed:
     return events.PlanningFailed(
         problem=problem(wire.problem),
         used=amounts(wire.used),
+        model_use=model_use(wire.model_use) if wire.HasField("model_use") else None,
     )
 
 
@@ -604,6 +606,7 @@ def answer_composed(wire: events_pb2.AnswerComposed) -> events.AnswerComposed:
     return events.AnswerComposed(
         answer=answer(wire.answer),
         used=amounts(wire.used),
+        model_use=model_use(wire.model_use) if wire.HasField("model_use") else None,
     )
 
 
@@ -658,6 +661,7 @@ def references_resolved(wire: judgements_pb2.ReferencesResolved) -> events.Refer
         standing=tuple(wire.standing),
         used=amounts(wire.used),
         taint=tuple(wire.taint),
+        model_use=model_use(wire.model_use) if wire.HasField("model_use") else None,
     )
 
 
@@ -667,6 +671,7 @@ def route_chosen(wire: judgements_pb2.RouteChosen) -> events.RouteChosen:
         tool=wire.tool_call.tool,
         used=amounts(wire.used),
         shown=tuple(wire.shown),
+        model_use=model_use(wire.model_use) if wire.HasField("model_use") else None,
     )
 
 
@@ -675,6 +680,7 @@ def profile_inferred(wire: judgements_pb2.ProfileInferred) -> events.ProfileInfe
         profile=task_profile(wire.profile),
         fallback=wire.fallback,
         used=amounts(wire.used),
+        model_use=model_use(wire.model_use) if wire.HasField("model_use") else None,
     )
 
 
@@ -698,6 +704,7 @@ def pass_evaluated(wire: judgements_pb2.PassEvaluated) -> events.PassEvaluated:
         final_output=wire.final_output,
         used=amounts(wire.used),
         scored=wire.scored,
+        model_use=model_use(wire.model_use) if wire.HasField("model_use") else None,
     )
 
 
@@ -707,6 +714,7 @@ def plan_refined(wire: judgements_pb2.PlanRefined) -> events.PlanRefined:
         applied=tuple(map(refinement, wire.applied)),
         skipped=tuple(map(problem, wire.skipped)),
         used=amounts(wire.used),
+        model_use=model_use(wire.model_use) if wire.HasField("model_use") else None,
     )
 
 

@@ -1,5 +1,6 @@
 """Use cases of runs."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -79,6 +80,15 @@ async def test_another_process_of_the_same_user_repeats_too(tmp_path: Path) -> N
         first = await world.runs.create(asking(request_id="once"), ONE_STEP, NO_BOUNDS)
         restarted = RunRequest("do it", request_id="once", owner=Owner(uid=USER.uid, pid=USER.pid + 1))
         again = await world.runs.create(restarted, ONE_STEP, NO_BOUNDS)
+    assert again.run_id == first.run_id
+
+
+async def test_a_repeat_in_another_trace_is_the_same_request(tmp_path: Path) -> None:
+    """A client that repeats a request within another trace gets its run."""
+    async with World(tmp_path).working() as world:
+        first = await world.runs.create(asking(request_id="once"), ONE_STEP, NO_BOUNDS)
+        traced = replace(asking(request_id="once"), trace_parent="00-1-2-01")
+        again = await world.runs.create(traced, ONE_STEP, NO_BOUNDS)
     assert again.run_id == first.run_id
 
 

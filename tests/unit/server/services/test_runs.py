@@ -17,6 +17,9 @@ INVALID = grpc.StatusCode.INVALID_ARGUMENT
 HELLO = parts_pb2.RunRequest(text="hello")
 
 
+HEADER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+
 def plan_of(*steps: parts_pb2.PlanStep) -> parts_pb2.Plan:
     return parts_pb2.Plan(steps=steps)
 
@@ -171,6 +174,21 @@ async def test_a_run_is_shown_as_it_is(world: ApiWorld, client: Stubs) -> None:
     assert (second.output_json, second.output_bytes) == ("", len(json.dumps(large, separators=(",", ":"))))
     assert (run.used.ttl, run.used.tool_calls, run.reserved.ttl) == (2, 2, 0)
     assert run.last_seq == runs.snapshots[run_id].seq
+
+
+@pytest.mark.parametrize(
+    ("header", "kept"),
+    [(HEADER, HEADER), ("garbage", ""), (f"01{HEADER[2:]}-{'x' * 500}", f"01{HEADER[2:]}")],
+)
+async def test_the_trace_context_of_a_call_belongs_to_its_run(
+    world: ApiWorld, client: Stubs, header: str, kept: str
+) -> None:
+    """A valid traceparent in the metadata is a part of the request, without what later versions append; an invalid one
+    is ignored."""
+    answer = await client.runs.CreateRun(
+        runs_pb2.CreateRunRequest(request=HELLO), metadata=(("traceparent", header),)
+    )
+    assert world.behind.runs.snapshots[answer.run.run_id].request.trace_parent == kept
 
 
 async def test_a_missing_run_is_not_found(client: Stubs) -> None:

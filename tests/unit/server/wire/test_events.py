@@ -17,9 +17,11 @@ from aeond.server.wire.events import event_to_wire, live_update_to_wire
 from tests.support.likeness import differences, filled
 
 KINDS = get_args(ours.EventKind)
-# Of a request: beside it, in RunCreated; the identity of its workspace is of use to the daemon alone. Of a question: in its default and its deadline.
+# Of a request: beside it, in RunCreated; the identity of its workspace and its trace context are of use to the daemon alone. Of a question: in its default and its deadline.
 TOLD_ELSEWHERE = {
-    ours.RunCreated: frozenset({"owner", "instructions", "tools", "model", "workspace_identity"}),
+    ours.RunCreated: frozenset(
+        {"owner", "instructions", "tools", "model", "workspace_identity", "trace_parent"}
+    ),
     ours.InputRequested: frozenset({"has_default", "deadline_seconds", "asked_time"}),
 }
 

@@ -3,7 +3,7 @@
 import pytest
 
 from aeond.capabilities.journal.encoding import KINDS
-from aeond.capabilities.journal.open_questions import NONE_OPEN, TELLING, open_after
+from aeond.domain.plans.open_questions import NONE_OPEN, TELLING, open_after
 from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.runs import events as e

@@ -21,6 +21,8 @@ OpenQuestions = Mapping[str, str]
 
 NONE_OPEN: Final[OpenQuestions] = {}
 
+_APPROVAL: Final = "approval "
+
 # Events of other kinds neither open nor close any; names as stored.
 TELLING: Final = (
     "input_requested", "input_answered", "approval_requested", "approval_decided", "step_ended", "step_resolved", "budget_exhausted", "cancel_requested",
@@ -57,6 +59,11 @@ def _after(questions: OpenQuestions, kind: EventKind) -> OpenQuestions:
             return questions
 
 
+def is_approval(name: str) -> bool:
+    """Whether this name of an open question is that of an approval."""
+    return name.startswith(_APPROVAL)
+
+
 def _approval(approval_id: str) -> str:
     """A name that no question has: a step may ask for approval and then a question under the same id."""
-    return f"approval {approval_id}"
+    return f"{_APPROVAL}{approval_id}"

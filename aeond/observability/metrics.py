@@ -1,0 +1,67 @@
+"""The metrics of a running daemon: counts that follow the events, and readings of its present state."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final, Protocol
+
+from aeond.domain.daemons import DaemonSnapshot
+from aeond.domain.runs.run import RunState
+from aeond.observability.exposition import page
+from aeond.observability.families import Export, Reading
+from aeond.observability.histogram import SHORT, Histogram
+from aeond.observability.run_counts import RunCounts
+from aeond.ports import Journal
+
+PAGE_RUNS: Final = 256
+UNENDED: Final = frozenset(state for state in RunState if not state.ended)
+
+
+class Clients(Protocol):
+    """The clients of the daemon."""
+
+    @property
+    def connections(self) -> int: ...
+
+    @property
+    def streams(self) -> int: ...
+
+
+class Metrics:
+    """Counts in `counts` and `commits`, and shows them as a page."""
+
+    def __init__(self) -> None:
+        self.counts = RunCounts()
+        self.commits = Histogram(SHORT)
+
+    async def recall(self, journal: Journal) -> None:
+        """Takes note of the runs that an earlier daemon left unfinished. Call it before they continue."""
+        before = ""
+        while runs := await journal.list_runs(states=UNENDED, before=before, limit=PAGE_RUNS):
+            for run in runs:
+                seq = 0
+                while events := await journal.read(run.run_id, seq):
+                    self.counts.recall(events)
+                    seq = events[-1].seq
+            before = runs[-1].run_id
+
+    def page_of(
+        self,
+        journal: Journal,
+        status: Callable[[], Awaitable[DaemonSnapshot]],
+        clients: Clients,
+        spans: Callable[[], Export],
+    ) -> Callable[[str], Awaitable[tuple[str, bytes]]]:
+        """A function that reads the present state and returns content type and content for an Accept header."""
+
+        async def read(accept: str) -> tuple[str, bytes]:
+            reading = Reading(
+                counts=self.counts,
+                daemon=await status(),
+                runs=await journal.count_runs(),
+                commits=self.commits,
+                connections=clients.connections,
+                streams=clients.streams,
+                spans=spans(),
+            )
+            return page(reading, accept)
+
+        return read

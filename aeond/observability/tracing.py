@@ -1,0 +1,138 @@
+"""Makes the traces of ended runs and exports them."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+import anyio
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from aeond.domain.runs import events as e
+from aeond.errors import AeondError
+from aeond.observability.families import Export
+from aeond.observability.run_spans import RunSpans, span_id, trace_id
+from aeond.ports import Clock, Journal
+
+MAX_RUNS: Final = 512  # whose spans are collected while they work; others are read from the journal
+MAX_ENDED: Final = 256
+BATCH_SPANS: Final = 512
+GATHER_SECONDS: Final = 0.5  # short runs share a request
+FLUSH_SECONDS: Final = 2.0
+MAX_ANCESTORS: Final = 16
+
+
+class Exporter(Protocol):
+    async def export(self, spans: Sequence[Span]) -> int:
+        """The number of spans that were taken."""
+
+
+class Tracing:
+    """Collects the spans of runs and exports those of each run when it has ended.
+
+    `model` returns the name of the daemon's model. A run that began under an earlier daemon, or was suspended
+    meanwhile, is read from the journal. Spans that cannot be exported are dropped and counted.
+    """
+
+    def __init__(
+        self, journal: Journal, exporter: Exporter, model: Callable[[], str], provider: str, clock: Clock
+    ) -> None:
+        self._journal = journal
+        self._exporter = exporter
+        self._model = model
+        self._provider = provider
+        self._clock = clock
+        self._runs: dict[str, RunSpans] = {}
+        self._ended: deque[tuple[str, RunSpans | None]] = deque()
+        self._news = anyio.Event()
+        self._exported = 0
+        self._dropped = 0
+
+    @property
+    def counts(self) -> Export:
+        return Export(self._exported, self._dropped)
+
+    def hear(self, events: Sequence[e.Event]) -> None:
+        """Takes events that were published together."""
+        for event in events:
+            kind = type(event.kind)
+            if kind is e.RunCreated and len(self._runs) < MAX_RUNS:
+                self._runs[event.run_id] = self._spans_of(event.run_id)
+            run = self._runs.get(event.run_id)
+            if run is not None:
+                run.add(event)
+            if kind in (e.RunEnded, e.RunSuspended, e.RunParked):
+                self._runs.pop(event.run_id, None)
+            if kind is e.RunEnded:
+                self._end(event.run_id, run)
+
+    async def run(self) -> None:
+        """Exports until cancelled, then exports what is left, within FLUSH_SECONDS."""
+        try:
+            while True:
+                await self._news.wait()
+                await self._clock.sleep_until(self._clock.monotonic() + GATHER_SECONDS)
+                self._news = anyio.Event()
+                await self._export()
+        finally:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(FLUSH_SECONDS):
+                await self._export()
+
+    def _end(self, run_id: str, run: RunSpans | None) -> None:
+        if len(self._ended) >= MAX_ENDED:
+            self._dropped += 1
+            return
+        self._ended.append((run_id, run))
+        self._news.set()
+
+    async def _export(self) -> None:
+        batch: list[Span] = []
+        while self._ended:
+            run_id, run = self._ended.popleft()
+            try:
+                batch += await self._trace(run_id, run)
+            except AeondError:  # the journal cannot be read: it says so itself
+                self._dropped += 1
+            while len(batch) >= BATCH_SPANS or (batch and not self._ended):
+                await self._send(batch[:BATCH_SPANS])
+                del batch[:BATCH_SPANS]
+
+    async def _send(self, spans: Sequence[Span]) -> None:
+        taken = await self._exporter.export(spans)
+        self._exported += taken
+        self._dropped += len(spans) - taken
+
+    async def _trace(self, run_id: str, run: RunSpans | None) -> Sequence[Span]:
+        """The spans of an ended run; none if the client does not record its trace."""
+        if run is None:
+            run = await self._read(run_id)
+        root, parent = run, b""
+        for _ in range(MAX_ANCESTORS):
+            if not root.parent_run_id:
+                break
+            parent = parent or span_id(run_id, "caller")
+            root = self._runs.get(root.parent_run_id) or await self._created(root.parent_run_id)
+        above = root.trace_parent
+        if above is not None and not above.sampled:
+            return ()
+        self._dropped += run.dropped
+        if above is None:
+            return run.spans(trace_id(root.run_id), parent)
+        return run.spans(above.trace_id, parent or above.span_id)
+
+    async def _created(self, run_id: str) -> RunSpans:
+        """A run of which only the beginning is known."""
+        run = self._spans_of(run_id)
+        for event in await self._journal.read(run_id, 0, 1):
+            run.add(event)
+        return run
+
+    async def _read(self, run_id: str) -> RunSpans:
+        run, seq = self._spans_of(run_id), 0
+        while events := await self._journal.read(run_id, seq):
+            for event in events:
+                run.add(event)
+            seq = events[-1].seq
+        return run
+
+    def _spans_of(self, run_id: str) -> RunSpans:
+        return RunSpans(run_id, self._model(), self._provider)

@@ -1,0 +1,241 @@
+"""The chain of causes of a run or of one of its steps, from the journal: request, route, plan, decisions, evidence,
+effects and answer."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from aeon_cli.text.printable import one_line, shown_value
+from aeon_cli.text.titles import counted, duration_in_words, effect_in_words, title_of
+from aeond_client import events as e
+from aeond_client.events import Event
+from aeond_client.runs import Plan, PlanStep
+
+_MOST_CHARS = 160
+_VERDICTS = {"allow": "allowed", "ask": "a person must allow it", "deny": "refused"}
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link: its kind, the event that it comes from, and what happened in words. `step_id` is "" for the run."""
+
+    kind: str
+    seq: int
+    time: float
+    words: str
+    step_id: str = ""
+    details: tuple[str, ...] = ()
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+def chain_of(events: Sequence[Event]) -> list[Link]:
+    """The links of a run in the order of the journal."""
+    return list(_Chain().links(events))
+
+
+def chain_of_step(links: Iterable[Link], step_id: str) -> list[Link]:
+    """The links that lead to a step and follow from it, without those of other steps."""
+    return [link for link in links if link.step_id in ("", step_id)]
+
+
+class _Chain:
+    """What later links refer to."""
+
+    def __init__(self) -> None:
+        self._plan = Plan()
+        self._outputs: dict[str, Any] = {}
+        self._answered: dict[str, str] = {}  # the step of each question
+
+    def links(self, events: Iterable[Event]) -> Iterator[Link]:
+        for event in events:
+            for kind, words, step_id, details, data in self._of(event.kind):
+                yield Link(kind, event.seq, event.time, words, step_id, tuple(details), data)
+
+    def _of(self, kind: e.EventKind) -> Iterator[tuple[str, str, str, Sequence[str], dict[str, Any]]]:
+        match kind:
+            case e.RunCreated():
+                yield _link("request", _created(kind), data={"uid": kind.uid, "text": kind.text})
+                if kind.plan is not None:
+                    yield self._planned(kind.plan, "client", ())
+            case e.ReferencesResolved(original=original, resolved=resolved, note=note):
+                if resolved != original:
+                    why = (f"because {one_line(note)}",) if note else ()
+                    yield _link("request", f"understood as: {_short(resolved)}", details=why)
+            case e.RouteChosen(route=route, tool=tool):
+                words = {"direct": f"call {one_line(tool)} at once", "reply": "reply without tools"}
+                yield _link("route", words.get(route, route), data={"route": route, "tool": tool})
+            case e.ProfileInferred(profile=profile, fallback=fallback):
+                said = "the estimate failed, so the default is used" if fallback else profile.raw_inference
+                depth = f"difficulty {profile.reasoning_depth} of 5"
+                yield _link("profile", depth, details=[_short(said)] if said else ())
+            case e.PlanAdopted(plan=plan, source=source, repairs=repairs):
+                yield self._planned(plan, source, [f"repaired: {one_line(repair)}" for repair in repairs])
+            case e.PlanningFailed(problem=problem):
+                yield _link("plan", f"no plan: {one_line(problem.message)} ({one_line(problem.reason)})")
+            case e.PlanRefined(plan=plan, applied=applied) if applied:
+                self._plan = plan
+                changes = [
+                    f"{one_line(one.operation)} {one_line(one.step_id)}: {_short(one.rationale)}"
+                    for one in applied
+                ]
+                yield _link("refinement", f"{counted(len(applied), 'change')} to the plan", details=changes)
+            case e.PassEvaluated(converged=converged, reasons=reasons, issues=issues):
+                found = [f"{one_line(one.step_id) or 'the plan'}: {_short(one.message)}" for one in issues]
+                because = f" ({', '.join(map(one_line, reasons))})" if reasons else ""
+                done = "the work is done" if converged else "the work is not done"
+                yield _link("evaluation", f"{done}{because}", details=found, data={"reasons": list(reasons)})
+            case e.BudgetExhausted(dimension=dimension):
+                yield _link("budget", f"no {one_line(dimension)} is left")
+            case e.CancelRequested(reason=reason):
+                yield _link(
+                    "cancel", f"cancelled by {_who(kind.uid)}" + (f": {_short(reason)}" if reason else "")
+                )
+            case e.AnswerComposed(answer=answer):
+                by = "written by the model" if answer.synthesized else "the output of the steps"
+                from_steps = f", from {', '.join(map(one_line, answer.step_ids))}" if answer.step_ids else ""
+                notes = [f"note: {one_line(note)}" for note in answer.notes]
+                data = {"step_ids": list(answer.step_ids), "synthesized": answer.synthesized}
+                yield _link("answer", f"{by}{from_steps}: {_short(answer.text)}", details=notes, data=data)
+            case e.RunSuspended(reason=reason, message=message):
+                yield _link("suspended", one_line(message or reason.replace("_", " ")))
+            case e.RunEnded(state=state, problem=problem):
+                cause = f": {one_line(problem.message)} ({one_line(problem.reason)})" if problem else ""
+                yield _link("end", f"{state}{cause}", data={"state": str(state)})
+            case _:
+                yield from self._of_step(kind)
+
+    def _of_step(self, kind: e.EventKind) -> Iterator[tuple[str, str, str, Sequence[str], dict[str, Any]]]:
+        match kind:
+            case e.StepStarted(step=step, attempt=attempt, mode=mode):
+                again = f", attempt {attempt}" if attempt > 1 else ""
+                how = "" if mode in ("tool", "agent", "") else f", {mode}"
+                data = {"tool": step.tool, "arguments": step.arguments, "attempt": attempt, "mode": mode}
+                yield _link("step", f"{title_of(step)}{again}{how}", step.step_id, self._purpose(step), data)
+                if used := [one for one in step.depends_on if one in self._outputs]:
+                    shown = [f"{one_line(one)}: {_short(shown_value(self._outputs[one]))}" for one in used]
+                    words = f"the results of {', '.join(map(one_line, used))}"
+                    yield _link("evidence", words, step.step_id, shown, {"step_ids": used})
+            case e.PolicyDecided():
+                yield _decision(kind)
+            case e.StepRepaired(step=step, problem=problem):
+                yield _link(
+                    "repair", f"now {title_of(step)}", step.step_id, [f"because {_short(problem.message)}"]
+                )
+            case e.ApprovalRequested(approval=approval, step_id=step_id):
+                calls = counted(len(approval.calls), "call")
+                why = [_short(approval.message)] if approval.message else ()
+                yield _link("approval", f"asked a person about {calls}", step_id or approval.step_ids[0], why)
+                self._answered[approval.approval_id] = step_id or approval.step_ids[0]
+            case e.ApprovalDecided(approval_id=approval_id, approved=approved, expired=expired, scope=scope):
+                by = (
+                    "nobody decided in time"
+                    if expired
+                    else f"{'allowed' if approved else 'denied'} by {_who(kind.uid)}"
+                )
+                covers = f", scope {one_line(scope)}" if approved and scope else ""
+                step_id = self._answered.get(approval_id, "")
+                yield _link(
+                    "approval", f"{by}{covers}", step_id, data={"approved": approved, "expired": expired}
+                )
+            case e.InputRequested(question=question):
+                self._answered[question.question_id] = question.step_id
+                yield _link("question", _short(question.prompt), question.step_id)
+            case e.InputAnswered(question_id=question_id, answer=answer):
+                step_id = self._answered.get(question_id, "")
+                self._outputs[step_id] = answer
+                by = _who(kind.uid) if kind.uid >= 0 else "default"
+                yield _link("question", f"answered by {by}: {_short(shown_value(answer))}", step_id)
+            case e.ChildRunStarted(step_id=step_id, child_run_id=child, template=template):
+                words = f"run {one_line(child)} by the template {one_line(template)}"
+                yield _link("child run", words, step_id, [_short(kind.description)], {"run_id": child})
+            case e.StepResolved(resolution=resolution, step_id=step_id):
+                yield _link("decision", f"{_who(kind.uid)} decided: {resolution}", step_id)
+            case e.StepEnded():
+                yield from self._ended(kind)
+            case _:
+                pass
+
+    def _ended(self, kind: e.StepEnded) -> Iterator[tuple[str, str, str, Sequence[str], dict[str, Any]]]:
+        if kind.policy_version:
+            yield _decision(
+                e.PolicyDecided(
+                    kind.step_id, "allow", effect="pure", rule=kind.rule, policy_version=kind.policy_version
+                )
+            )
+        for effect in kind.effects:
+            data = {"kind": effect.kind, "target": effect.target}
+            yield _link("effect", effect_in_words(effect), kind.step_id, data=data)
+        if kind.taint:
+            words = f"it read untrusted data from {', '.join(map(one_line, kind.taint))}"
+            yield _link("taint", words, kind.step_id, data={"sources": list(kind.taint)})
+        if kind.output is not None:
+            self._outputs[kind.step_id] = kind.output
+        error = f": {_short(kind.error)} ({one_line(kind.reason)})" if kind.error else ""
+        output = "" if kind.output is None else f": {_short(shown_value(kind.output))}"
+        words = f"{kind.state} after {duration_in_words(kind.duration_seconds)}{error or output}"
+        data = {"state": str(kind.state), "reason": kind.reason}
+        candidates = (
+            [f"existing values: {', '.join(map(one_line, kind.candidates))}"] if kind.candidates else ()
+        )
+        yield _link("result", words, kind.step_id, candidates, data)
+
+    def _planned(
+        self, plan: Plan, source: str, details: Sequence[str]
+    ) -> tuple[str, str, str, Sequence[str], dict[str, Any]]:
+        self._plan = plan
+        by = {"client": "given by the client", "model": "made by the model"}.get(source, one_line(source))
+        steps = [f"{one_line(step.step_id)}  {title_of(step)}{_after(step)}" for step in plan.steps]
+        return _link(
+            "plan",
+            f"{counted(len(plan.steps), 'step')}, {by}",
+            details=[*steps, *details],
+            data={"source": source},
+        )
+
+    def _purpose(self, step: PlanStep) -> list[str]:
+        planned = next((one for one in self._plan.steps if one.step_id == step.step_id), step)
+        return [f"to {_short(planned.description)}"] if planned.description and planned.tool else []
+
+
+def _link(
+    kind: str,
+    words: str,
+    step_id: str = "",
+    details: Sequence[str] = (),
+    data: dict[str, Any] | None = None,
+) -> tuple[str, str, str, Sequence[str], dict[str, Any]]:
+    return kind, words, step_id, details, data or {}
+
+
+def _created(kind: e.RunCreated) -> str:
+    origin = f"user {kind.uid}" if kind.uid >= 0 else "a client"
+    if kind.parent_run_id:
+        origin = f"step {one_line(kind.parent_step_id)} of run {one_line(kind.parent_run_id)}"
+    fork = f", a fork of {one_line(kind.forked_run_id)}" if kind.forked_run_id else ""
+    return f"{origin} asked{fork}: {_short(kind.text)}"
+
+
+def _decision(kind: e.PolicyDecided) -> tuple[str, str, str, Sequence[str], dict[str, Any]]:
+    rule = f"rule {one_line(kind.rule)}" if kind.rule else "no rule matched"
+    why = kind.reason or ("it only computes" if kind.effect == "pure" else "")
+    details = [_short(why)] if why else []
+    if kind.tainted:
+        details.append(
+            f"the run had read {', '.join(map(one_line, kind.facts.get('taint', []))) or 'untrusted data'}"
+        )
+    data = {"verdict": kind.verdict, "rule": kind.rule, "reason": kind.reason, "policy": kind.policy_version}
+    words = f"{_VERDICTS.get(kind.verdict, one_line(kind.verdict))}, {rule}"
+    return _link("policy", words, kind.step_id, details, data)
+
+
+def _after(step: PlanStep) -> str:
+    return f", after {', '.join(map(one_line, step.depends_on))}" if step.depends_on else ""
+
+
+def _who(uid: int) -> str:
+    return f"user {uid}" if uid >= 0 else "a person"
+
+
+def _short(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= _MOST_CHARS else f"{line[: _MOST_CHARS - 1]}…"

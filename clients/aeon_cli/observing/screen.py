@@ -1,0 +1,100 @@
+"""The display of `aeonctl top`: redrawn in place on a terminal, printed once elsewhere."""
+
+import sys
+from collections.abc import Callable
+from threading import Event
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from aeon_cli.connection import print_json
+from aeon_cli.observing.overview import HEADINGS, MOST_RUNS, Overview, lines_of, read_overview, rows_of
+from aeon_cli.text.printable import fit, width_of
+from aeon_cli.text.tables import print_table
+from aeon_cli.text.terminals import Terminal, look_at
+from aeond_client import errors
+
+if TYPE_CHECKING:
+    from aeond_client.client import Client
+
+_GAP = "  "
+
+
+def show_once(client: "Client", *, as_json: bool) -> None:
+    """Prints one look at the daemon."""
+    shown = read_overview(client)
+    if as_json:
+        print_json(shown)
+        return
+    unicode = look_at(sys.stdout).unicode
+    print("\n".join(lines_of(shown)))
+    print_table(HEADINGS, rows_of(shown, unicode=unicode))
+    if shown.more_runs:
+        print("and more: aeonctl runs")
+
+
+def follow(client: "Client", seconds: float, *, as_json: bool, stop: Event) -> None:
+    """Looks every `seconds` until `stop` is set. While the daemon does not answer, the last look stays and says so."""
+    if as_json:
+        _repeat(client, seconds, stop, lambda shown, _note: print_json(shown) if shown else None)
+        return
+    terminal = look_at(sys.stdout)
+    console = Console(
+        file=sys.stdout,
+        force_terminal=True,
+        no_color=not terminal.colour,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    with Live(console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False) as live:
+        _repeat(
+            client,
+            seconds,
+            stop,
+            lambda shown, note: live.update(_drawn(shown, note, look_at(sys.stdout)), refresh=True),
+        )
+
+
+def _repeat(
+    client: "Client", seconds: float, stop: Event, draw: Callable[[Overview | None, str], object]
+) -> None:
+    shown: Overview | None = None
+    while not stop.is_set():
+        note = ""
+        try:
+            shown = read_overview(client, _most(), shown)
+        except (errors.NoDaemonError, errors.UnavailableError, errors.TimedOutError) as error:
+            if shown is None:
+                raise
+            note = error.message
+        except errors.NotFoundError:  # a run was deleted between the list and the look at it
+            continue
+        draw(shown, note)
+        stop.wait(seconds)
+
+
+def _most() -> int:
+    """As many runs as the terminal has lines for."""
+    return max(1, min(MOST_RUNS, look_at(sys.stdout).lines - 8))
+
+
+def _drawn(shown: Overview | None, note: str, terminal: Terminal) -> Text:
+    assert shown is not None
+    lines = lines_of(shown)
+    if note:
+        lines.append(f"! {note.splitlines()[0]}")
+    rows = [tuple(HEADINGS), *rows_of(shown, unicode=terminal.unicode)]
+    widths = [max(width_of(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    table = [
+        _GAP.join(cell + " " * (width - width_of(cell)) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    ]
+    more = ["and more: aeonctl runs"] if shown.more_runs else []
+    body = table if len(rows) > 1 else ["No unfinished run."]
+    drawn = [*lines, "", *body, *more][: terminal.lines - 1]
+    return Text(
+        "\n".join(fit(line.rstrip(), terminal.columns) for line in drawn), no_wrap=True, overflow="crop"
+    )

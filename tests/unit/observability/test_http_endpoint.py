@@ -1,0 +1,109 @@
+"""The endpoint of the metrics."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+from anyio.to_thread import run_sync
+
+from aeond.errors import StoreError
+from aeond.observability.http_endpoint import MAX_CONNECTIONS, HttpEndpoint
+from aeond.server.door.listening import bound_socket
+from tests.support.metrics_page import answered, request
+
+
+async def page(accept: str) -> tuple[str, bytes]:
+    return "text/plain", f"for {accept or 'anybody'}".encode()
+
+
+@asynccontextmanager
+async def serving(endpoint: HttpEndpoint, path: Path) -> AsyncIterator[None]:
+    with bound_socket(path) as listener:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(endpoint.serve, listener)
+            yield
+            tasks.cancel_scope.cancel()
+
+
+async def test_the_page_is_served_for_the_accepted_format(tmp_path: Path) -> None:
+    """GET /metrics is answered with the page for the Accept header, and the connection closes."""
+    async with serving(HttpEndpoint(page), tmp_path / "m.sock"):
+        for sent, content in (
+            (request(), "for anybody"),
+            (request("/metrics?x=1", "accept: text/html"), "for text/html"),
+        ):
+            status, headers, found = await run_sync(answered, tmp_path / "m.sock", sent)
+            assert (status, found) == (200, content)
+            assert headers["content-type"] == "text/plain"
+            assert headers["connection"] == "close"
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (request("/"), 404),
+        (request("/metrics/x"), 404),
+        (request(method="POST"), 405),
+        (b"\x00\x01\x02\r\n\r\n", 400),
+        (b"GET /metrics HTTP/1.1\r\n\r\n", 400),
+        (request("/metrics", f"x: {'y' * 20_000}"), 431),
+    ],
+)
+async def test_any_other_request_is_refused(tmp_path: Path, sent: bytes, status: int) -> None:
+    """Other paths, methods, and bytes that are no request get a status that says so."""
+    async with serving(HttpEndpoint(page), tmp_path / "m.sock"):
+        assert (await run_sync(answered, tmp_path / "m.sock", sent))[0] == status
+
+
+async def test_the_key_is_required(tmp_path: Path) -> None:
+    """With a key, a request without it or with another one is not answered with the page."""
+    async with serving(HttpEndpoint(page, "secret"), tmp_path / "m.sock"):
+        for header, status in (
+            ("x: y", 401),
+            ("authorization: Bearer other", 401),
+            ("authorization: secret", 401),
+            ("authorization: Bearer secret", 200),
+        ):
+            found, headers, content = await run_sync(
+                answered, tmp_path / "m.sock", request("/metrics", header)
+            )
+            assert found == status
+            assert ("for anybody" in content) is (status == 200)
+            assert ("www-authenticate" in headers) is (status == 401)
+
+
+async def test_a_journal_that_cannot_be_read_is_a_status(tmp_path: Path) -> None:
+    """A page that fails is answered with 503, and the next request is answered again."""
+    failures = [StoreError("the disk is gone", reason="JOURNAL_FAILED")]
+
+    async def failing(accept: str) -> tuple[str, bytes]:
+        if failures:
+            raise failures.pop()
+        return await page(accept)
+
+    async with serving(HttpEndpoint(failing), tmp_path / "m.sock"):
+        assert (await run_sync(answered, tmp_path / "m.sock", request()))[0] == 503
+        assert (await run_sync(answered, tmp_path / "m.sock", request()))[0] == 200
+
+
+async def test_connections_are_bounded(tmp_path: Path) -> None:
+    """Beyond the limit a connection is closed unanswered, and served again when another one has ended."""
+    async with serving(HttpEndpoint(page), tmp_path / "m.sock"):
+        streams = [await anyio.connect_unix(tmp_path / "m.sock") for _ in range(MAX_CONNECTIONS)]
+        further = await anyio.connect_unix(tmp_path / "m.sock")
+        with anyio.fail_after(10), pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
+            await further.receive()
+        await streams.pop().aclose()
+        with anyio.fail_after(10):
+            while True:  # the endpoint needs a moment to see that it was closed
+                last = await anyio.connect_unix(tmp_path / "m.sock")
+                try:
+                    await last.send(request())
+                    assert b"200" in await last.receive()
+                    break
+                except (anyio.EndOfStream, anyio.BrokenResourceError):
+                    await last.aclose()
+        for stream in (*streams, further, last):
+            await stream.aclose()

@@ -1,0 +1,61 @@
+"""The export of spans to a collector that parses real protobuf."""
+
+import logging
+
+import grpc
+import pytest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from aeond.observability.span_exporter import ATTEMPTS, SpanExporter
+from tests.support.doubles import EagerClock
+from tests.support.otlp_collector import collecting
+
+SPANS = [Span(trace_id=b"t" * 16, span_id=bytes([number] * 8), name=f"span {number}") for number in range(3)]
+
+
+async def test_spans_arrive_as_they_were_sent() -> None:
+    """The collector parses the same spans, with the name and version of the service."""
+    async with collecting() as collector:
+        assert await SpanExporter(collector.endpoint, "1.2.3", EagerClock()).export(SPANS) == 3
+        assert collector.spans == SPANS
+        resource = collector.requests[0].resource_spans[0].resource
+        assert {one.key: one.value.string_value for one in resource.attributes} == {
+            "service.name": "aeond",
+            "service.version": "1.2.3",
+        }
+
+
+async def test_a_busy_collector_is_tried_again() -> None:
+    """Refusals that the protocol calls retryable are retried, at most twice."""
+    async with collecting() as collector:
+        collector.refusals.extend([grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED])
+        assert await SpanExporter(collector.endpoint, "1", EagerClock()).export(SPANS) == 3
+        assert collector.attempts == 3
+
+
+async def test_a_collector_that_stays_away_costs_the_spans(caplog: pytest.LogCaptureFixture) -> None:
+    """After the last attempt the spans are given up; failures in a row are logged once."""
+    async with collecting() as collector:
+        exporter = SpanExporter(collector.endpoint, "1", EagerClock())
+        collector.refusals.extend([grpc.StatusCode.UNAVAILABLE] * ATTEMPTS * 2)
+        with caplog.at_level(logging.WARNING, "aeond.traces"):
+            assert await exporter.export(SPANS) == 0
+            assert await exporter.export(SPANS) == 0
+        assert collector.attempts == ATTEMPTS * 2
+        assert len(caplog.records) == 1
+        assert "UNAVAILABLE" in caplog.text
+
+
+async def test_a_refusal_for_good_is_not_repeated() -> None:
+    """A collector that does not accept the spans is asked once."""
+    async with collecting() as collector:
+        collector.refusals.append(grpc.StatusCode.INVALID_ARGUMENT)
+        assert await SpanExporter(collector.endpoint, "1", EagerClock()).export(SPANS) == 0
+        assert collector.attempts == 1
+
+
+async def test_rejected_spans_do_not_count_as_exported() -> None:
+    """If the collector takes a part of the spans, the others count as not taken."""
+    async with collecting() as collector:
+        collector.rejects = 2
+        assert await SpanExporter(collector.endpoint, "1", EagerClock()).export(SPANS) == 1

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from aeond.errors import ToolError
+from aeond.user_rights import UserRights, take_rights
 
 _FOLDER: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FS_IOC_GETVERSION: Final = 0x80087601
@@ -56,11 +57,14 @@ def is_folder(path: Path, facts: os.stat_result) -> bool:
     return False
 
 
-def open_bound(path: str, identity: str) -> int:
-    """As `open_folder`, for the folder with this identity only ("" for any).
+def open_bound(path: str, identity: str, rights: UserRights | None) -> int:
+    """As `open_folder`, for the folder with this identity only ("" for any). With rights, the calling thread takes
+    them first, and keeps them: see `take_rights`.
 
     ToolError (reason WORKSPACE_CHANGED) if the path leads to another folder, to a link, or nowhere.
     """
+    if rights is not None:
+        take_rights(rights)
     try:
         opened = open_folder(path)
     except OSError as error:

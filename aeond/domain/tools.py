@@ -14,6 +14,7 @@ from aeond.domain.policy import Recovery as Recovery  # noqa: PLC0414 - the same
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
+from aeond.user_rights import UserRights
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -130,23 +131,35 @@ class ToolResult:
 
 class Workspace(str):
     """The path of a workspace, with the identity of the folder that it led to when the run was bound to it ("" for
-    none). Files are opened only while it leads to that folder.
+    none) and the rights with which it is used (None: the daemon's). Files are opened only while it leads to that folder.
 
     A text, so that tools use it as a path.
     """
 
-    __slots__ = ("identity",)
+    __slots__ = ("identity", "rights")
     identity: str
+    rights: UserRights | None
 
-    def __new__(cls, path: str, identity: str = "") -> Self:
+    def __new__(cls, path: str, identity: str = "", rights: UserRights | None = None) -> Self:
         made = super().__new__(cls, path)
         made.identity = identity
+        made.rights = rights
         return made
 
     @staticmethod
     def identity_of(path: str) -> str:
         """The identity of a workspace; "" for any other path."""
         return path.identity if isinstance(path, Workspace) else ""
+
+    @staticmethod
+    def again(path: str, workspace: str) -> str:
+        """A recorded path of a folder; the `workspace` itself, with identity and rights, if it is that."""
+        return workspace if path == workspace else path
+
+    @staticmethod
+    def rights_of(path: str) -> UserRights | None:
+        """The rights with which a workspace is used; None for any other path."""
+        return path.rights if isinstance(path, Workspace) else None
 
 
 @frozen

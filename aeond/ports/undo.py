@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from aeond.domain.tools import Workspace
 from aeond.domain.undo import Change, UndoReport
 
 
@@ -37,9 +38,9 @@ class UndoLog(Protocol):
 class Undo(Protocol):
     """Takes changes back."""
 
-    async def undo(self, owners: Sequence[str], uid: int) -> UndoReport:
+    async def undo(self, owners: Sequence[str], uid: int, workspace: Workspace) -> UndoReport:
         """Takes the changes of these owners back, the latest first; a repeat finishes what was cut short. Facts are
-        those of the user `uid`.
+        those of the user `uid`, files in the `workspace` are changed in the bound folder with its rights.
 
         A change to content that others have changed since is refused, and the content stays.
         Raises StoreError.

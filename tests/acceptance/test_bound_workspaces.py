@@ -1,6 +1,5 @@
 """A run works in the folder that it was bound to, and nowhere else, with the real daemon."""
 
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,12 +9,10 @@ import pytest
 
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
-from aeond_client.errors import RefusedError
 from aeond_client.events import InputRequested, RunEnded, RunSuspended
 from aeond_client.runs import Plan, PlanStep, Resolution, Run, RunState, StepState
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.collecting import Collector
-from tests.support.outsiders import as_outsider, open_folder
 from tests.support.repository import ROOT
 from tests.support.stages import Stage, staged
 
@@ -146,29 +143,3 @@ def test_a_sandbox_does_not_follow_a_swapped_folder(tmp_path: Path, places: tupl
 
 def step(run: Run, step_id: str) -> StepState:
     return next(one.state for one in run.steps if one.plan_step.step_id == step_id)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can connect as another user")
-@pytest.mark.parametrize(
-    "tool", [("read_file", {"path": "key"}), ("write_file", {"path": ".bashrc", "content": "x"})]
-)
-def test_another_user_cannot_use_the_daemon_s_rights(tool: tuple[str, dict[str, str]]) -> None:
-    """A user of the socket who names a folder of the daemon's account, and had keys read and hooks written there, with a
-    daemon of root's everywhere, is refused before anything is opened, in a run as in a call.
-    """
-    with open_folder() as folder:
-        home = folder / "home"
-        home.mkdir(mode=0o700)
-        (home / "key").write_text("7321", encoding="utf-8")
-        with (
-            staged(folder, {"socket": {"mode": "0666"}}) as stage,
-            as_outsider(),
-            Client(stage.socket) as client,
-        ):
-            with pytest.raises(RefusedError) as called:
-                client.call_tool(*tool, workspace=str(home))
-            with pytest.raises(RefusedError) as created:
-                client.create_run("go", RunOptions(plan=asking(*tool), workspace=str(home)))
-            assert {called.value.reason, created.value.reason} == {"WORKSPACE_NOT_YOURS"}
-            assert client.call_tool("list_dir", {"path": "."}).success
-        assert [path.name for path in home.iterdir()] == ["key"]

@@ -172,7 +172,7 @@ class InMemoryRuns:
         run = await self.get(run_id, caller)
         if not run.state.ended:
             raise WrongStateError("The run has not ended.", reason="RUN_NOT_ENDED")
-        return await RecordedUndo().undo([run_id], run.request.owner.uid)
+        return await RecordedUndo().undo([run_id], run.request.owner.uid, run.workspace)
 
     async def watch_tree(
         self, run_id: str, after_seq: int, child_seqs: Mapping[str, int], caller: Caller

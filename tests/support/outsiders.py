@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from aeond.user_rights import UserRights
+
 NOBODY = 65_534
 
 
@@ -16,6 +18,21 @@ def open_folder() -> Iterator[Path]:
         folder = Path(name)
         folder.chmod(0o755)
         yield folder
+
+
+@contextmanager
+def as_user(rights: UserRights) -> Iterator[None]:
+    """The whole process with the rights of this user; only root can change to them, and back."""
+    groups = os.getgroups()
+    os.setgroups(rights.group_ids)
+    os.setresgid(rights.gid, rights.gid, 0)
+    os.setresuid(rights.uid, rights.uid, 0)
+    try:
+        yield
+    finally:
+        os.setresuid(0, 0, 0)
+        os.setresgid(0, 0, 0)
+        os.setgroups(groups)
 
 
 @contextmanager

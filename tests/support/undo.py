@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from anyio.lowlevel import checkpoint
 
+from aeond.domain.tools import Workspace
 from aeond.domain.undo import Change, Undone, UndoRefused, UndoReport
 from aeond.errors import InvalidInputError
 
@@ -64,7 +65,7 @@ class RecordedUndo:
     def __init__(self) -> None:
         self.asked: list[tuple[str, ...]] = []
 
-    async def undo(self, owners: Sequence[str], uid: int) -> UndoReport:
+    async def undo(self, owners: Sequence[str], uid: int, workspace: Workspace) -> UndoReport:
         await checkpoint()
         self.asked.append(tuple(owners))
         refused = UndoRefused("b.txt", "CHANGED_SINCE", "it was changed since")

@@ -19,7 +19,7 @@ def identity(folder: Path) -> str:
 
 def test_a_bound_folder_is_opened(tmp_path: Path) -> None:
     """A path that leads to the bound folder still opens that folder."""
-    opened = open_bound(str(tmp_path), identity(tmp_path))
+    opened = open_bound(str(tmp_path), identity(tmp_path), None)
     assert os.path.samestat(os.fstat(opened), tmp_path.stat())
     os.close(opened)
 
@@ -47,13 +47,13 @@ def test_another_folder_is_noticed(tmp_path: Path) -> None:
     known = identity(bound)
     bound.rename(tmp_path / "moved")
     with pytest.raises(ToolError, match="put that folder back"):
-        open_bound(str(bound), known)
+        open_bound(str(bound), known, None)
     bound.symlink_to("moved")
     with pytest.raises(ToolError, match="put that folder back"):
-        open_bound(str(bound), known)
+        open_bound(str(bound), known, None)
     bound.unlink()
     bound.mkdir()
     with pytest.raises(ToolError, match="put that folder back"):
-        open_bound(str(bound), known)
-    os.close(open_bound(str(tmp_path / "moved"), known))
-    os.close(open_bound(str(bound), ""))
+        open_bound(str(bound), known, None)
+    os.close(open_bound(str(tmp_path / "moved"), known, None))
+    os.close(open_bound(str(bound), "", None))

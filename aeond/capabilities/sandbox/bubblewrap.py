@@ -12,8 +12,9 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import anyio
 from anyio.abc import Process
@@ -26,6 +27,7 @@ from aeond.capabilities.sandbox.messages import Request
 from aeond.domain.tools import Workspace
 from aeond.errors import ToolError
 from aeond.ports import ToolAnswer
+from aeond.user_rights import UserRights, acting_as, take_rights
 
 RUNNER: Final = ("-I", "-B", "-m", "aeond.capabilities.sandbox.runner")
 MAX_WORDS: Final = 500  # maximum characters of error output kept of a runner that died
@@ -52,13 +54,15 @@ class Bubblewrap:
         if program is None:
             raise unavailable("bubblewrap is not installed: apt-get install bubblewrap")
         with contextlib.ExitStack() as stack:
-            view = _View(stack)
-            await anyio.to_thread.run_sync(view.show, request.context.workspace, self._hidden)
+            view, workspace = _View(stack), request.context.workspace
+            rights = Workspace.rights_of(workspace)
+            showing = partial(view.show, workspace, self._hidden)
+            await anyio.to_thread.run_sync(acting_as, rights, showing)
             group = None
             if self._groups is not None:
                 group = stack.enter_context(_made_group(self._groups, request.limits.memory_bytes))
             command = [*_NAMESPACES, *view.options, "--", sys.executable, *RUNNER]
-            async with _running(program, command, view.descriptors, group) as running:
+            async with _running(program, command, view.descriptors, group, rights) as running:
                 reader, writer = await asyncio.open_unix_connection(sock=running.ours)
                 try:
                     reply = await converse(reader, writer, request, max_value_bytes)
@@ -92,12 +96,15 @@ class _View:
             self.options += ["--ro-bind-try", shown, shown]
 
     def show(self, workspace: str, hidden: Sequence[Path]) -> None:
-        """Blocking. Adds the workspace without the hidden places. ToolError (reason WORKSPACE_MISSING,
-        WORKSPACE_CHANGED).
+        """Blocking. Adds the workspace without the hidden places, as far as the user may reach them whose rights it is
+        used with. ToolError (reason WORKSPACE_MISSING, WORKSPACE_CHANGED, SANDBOX_UNAVAILABLE).
         """
         if workspace:
+            _require_python(Workspace.rights_of(workspace))
             try:
-                folder = self._kept(open_bound(workspace, Workspace.identity_of(workspace)))
+                folder = self._kept(
+                    open_bound(workspace, Workspace.identity_of(workspace), Workspace.rights_of(workspace))
+                )
                 self._bind(folder, workspace)
                 for place in hidden:
                     with contextlib.suppress(FileNotFoundError):  # nothing is there to hide
@@ -138,6 +145,21 @@ class _View:
         self._stack.callback(os.close, descriptor)
         self.descriptors.append(descriptor)
         return descriptor
+
+
+def _require_python(rights: UserRights | None) -> None:
+    """Blocking. ToolError (reason SANDBOX_UNAVAILABLE) if Python cannot be reached with these rights."""
+    if rights is None:
+        return
+    take_rights(rights)
+    for place in python_places():
+        try:
+            Path(place).stat()
+        except OSError as error:
+            raise unavailable(
+                f"user {rights.uid} cannot reach {place} ({error.strerror}): have aeond installed where all users"
+                " may read it"
+            ) from error
 
 
 @contextlib.contextmanager
@@ -214,6 +236,12 @@ class _Running:
         self.ours.close()
 
 
+def _identity(rights: UserRights | None) -> dict[str, Any]:
+    if rights is None:
+        return {}
+    return {"user": rights.uid, "group": rights.gid, "extra_groups": rights.group_ids}
+
+
 def _join(group: Group, pid: int) -> None:
     try:
         group.add(pid)
@@ -225,9 +253,15 @@ def _join(group: Group, pid: int) -> None:
 
 @contextlib.asynccontextmanager
 async def _running(
-    program: str, command: Sequence[str], descriptors: Sequence[int], group: Group | None
+    program: str,
+    command: Sequence[str],
+    descriptors: Sequence[int],
+    group: Group | None,
+    rights: UserRights | None,
 ) -> AsyncIterator[_Running]:
-    """Starts bubblewrap; on exit, all its processes are gone. The command begins once it is in its group."""
+    """Starts bubblewrap, with the rights of a user if given; on exit, all its processes are gone. The command begins once
+    it is in its group.
+    """
     with contextlib.ExitStack() as stack:
         ours, theirs = socket.socketpair()
         stack.callback(theirs.close)
@@ -246,6 +280,7 @@ async def _running(
                         pass_fds=[teller, waiting, *descriptors],
                         env={},  # what bubblewrap has, its first process shows to the sandbox
                         start_new_session=True,
+                        **_identity(rights),
                     )
                 except OSError as error:
                     ours.close()

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,7 @@ from aeond.capabilities.sandbox.workspace_archive import ParcelError, pack, remo
 from aeond.domain.tools import Workspace
 from aeond.errors import ToolError
 from aeond.ports import ToolAnswer
+from aeond.user_rights import acting_as
 
 CONNECT_SECONDS: Final = 5.0
 
@@ -34,8 +36,9 @@ class ToolUnit:
 
     async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
         workspace = request.context.workspace
+        rights = Workspace.rights_of(workspace)
         if workspace:
-            parcel = await anyio.to_thread.run_sync(self._packed, workspace)
+            parcel = await anyio.to_thread.run_sync(acting_as, rights, partial(self._packed, workspace))
             request = replace(request, parcel=parcel)
         try:
             with anyio.fail_after(CONNECT_SECONDS):
@@ -52,7 +55,8 @@ class ToolUnit:
             writer.transport.abort()
         answer = answer_of(reply)
         if workspace:
-            await anyio.to_thread.run_sync(_brought_back, workspace, reply.parcel, reply.removed)
+            bringing = partial(_brought_back, workspace, reply.parcel, reply.removed)
+            await anyio.to_thread.run_sync(acting_as, rights, bringing)
         return answer
 
     def _packed(self, workspace: str) -> bytes:
@@ -75,7 +79,7 @@ class ToolUnit:
 @contextmanager
 def _opened(workspace: str) -> Iterator[Path]:
     """A path of the folder that the workspace is bound to, which leads there whatever is renamed."""
-    folder = open_bound(workspace, Workspace.identity_of(workspace))
+    folder = open_bound(workspace, Workspace.identity_of(workspace), Workspace.rights_of(workspace))
     try:
         yield Path(f"/proc/self/fd/{folder}")
     finally:

@@ -26,7 +26,16 @@ from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.plans.subtasks import SubtaskRequest
 from aeond.domain.policy import joined
 from aeond.domain.runs.questions import InputRequest
-from aeond.domain.tools import TOOL_TIMEOUT, ToolCall, ToolContext, ToolOutput, ToolResult, ToolSpec, allows
+from aeond.domain.tools import (
+    TOOL_TIMEOUT,
+    ToolCall,
+    ToolContext,
+    ToolOutput,
+    ToolResult,
+    ToolSpec,
+    Workspace,
+    allows,
+)
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import AeondError, InvalidInputError, OverloadedError, ToolError
 from aeond.ports import CANDIDATES_SECONDS, MAX_CANDIDATES, Clock, ToolAnswer
@@ -49,6 +58,9 @@ _REASON: Final = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 class GuardedInvoker:
     """Calls registered tools, at most `max_parallel` at once.
 
+    The `unconfined` tools reach files with the daemon's rights: they cannot be called in a workspace that is used with those
+    of another user.
+
     Up to `max_waiting` more calls wait, each at most `max_wait_seconds`; beyond that a call fails with
     reason TOOLS_BUSY.
     """
@@ -58,6 +70,7 @@ class GuardedInvoker:
         registry: Registry,
         clock: Clock,
         authoriser: Authoriser,
+        unconfined: frozenset[str] = frozenset(),
         *,
         max_parallel: int = 16,
         max_waiting: int = 256,
@@ -66,6 +79,7 @@ class GuardedInvoker:
         self._registry = registry
         self._clock = clock
         self._authoriser = authoriser
+        self._unconfined = unconfined
         self._slots = anyio.Semaphore(max_parallel, fast_acquire=True)
         self._max_waiting = max_waiting
         self._max_wait_seconds = max_wait_seconds
@@ -75,7 +89,7 @@ class GuardedInvoker:
     ) -> ToolResult:
         """Runs the call; fails with the reason of the stage that stopped it.
 
-        TOOL_NOT_FOUND, TOOL_NOT_ALLOWED, ARGUMENTS_INVALID (every problem with its path), the authoriser's own, TOOLS_BUSY,
+        TOOL_NOT_FOUND, TOOL_NOT_ALLOWED, TOOL_NOT_CONFINED, ARGUMENTS_INVALID (every problem with its path), the authoriser's own, TOOLS_BUSY,
         TOOL_TIMEOUT, TOOL_RAISED (unless the tool gave a reason of its own), OUTPUT_INVALID,
         OUTPUT_TOO_LARGE, REQUEST_INVALID. Raises nothing but cancellation. `metadata` has `duration_seconds`, on success
         `output_bytes`, on failure `retryable` where the tool said that trying again can help, and `candidates`,
@@ -121,6 +135,7 @@ class GuardedInvoker:
         self, call: ToolCall, context: ToolContext, show: Callable[[CallPreview], None]
     ) -> ToolResult:
         tool = self._registry.of(context.uid).find(call.tool).tool
+        self._require_rights(call.tool, context)
         if not isinstance(tool, Previews):
             return ToolResult(True)
         with anyio.move_on_after(PREVIEW_SECONDS):
@@ -132,9 +147,19 @@ class GuardedInvoker:
         self, tool: str, argument: str, context: ToolContext, limit: int, near: str
     ) -> ToolResult:
         registered = self._registry.of(context.uid).find(tool)
+        self._require_rights(tool, context)
         if not allows(context.allowed_tools, tool):
             return ToolResult(True, [])
         return ToolResult(True, await _proposed(registered, argument, context, limit, near))
+
+    def _require_rights(self, tool: str, context: ToolContext) -> None:
+        rights = Workspace.rights_of(context.workspace)
+        if rights is not None and tool in self._unconfined:
+            raise ToolError(
+                f"{tool} works with the daemon's rights, not with those of user {rights.uid}: leave the workspace empty,"
+                " or have an administrator add the tool to tools.sandboxed",
+                reason="TOOL_NOT_CONFINED",
+            )
 
     async def _guard(self, work: Awaitable[ToolResult]) -> ToolResult:
         started = self._clock.monotonic()
@@ -153,6 +178,7 @@ class GuardedInvoker:
         registered = self._registry.of(context.uid).find(call.tool)
         if not allows(context.allowed_tools, call.tool):
             raise ToolError(f"{call.tool} is not one of the tools of this run", reason="TOOL_NOT_ALLOWED")
+        self._require_rights(call.tool, context)
         _check_arguments(registered, call.arguments)
         try:
             if (refused := await self._authoriser.authorise(call, context, decided)) is not None:
@@ -179,6 +205,7 @@ class GuardedInvoker:
 
     async def _recall(self, call: ToolCall, context: ToolContext) -> ToolResult:
         registered = self._registry.of(context.uid).find(call.tool)
+        self._require_rights(call.tool, context)
         _check_arguments(registered, call.arguments)
         output = await self._run(registered, registered.tool.reconcile, call, context)
         return ToolResult(True) if output is None else _checked_output(registered, output)

@@ -10,6 +10,7 @@ from aeond.capabilities.tools.files.changes import Progress, progress
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.file_state import NO_FILE, identity_of
 from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.domain.tools import Workspace
 from aeond.domain.undo import Change, ChangeKind, Undone, UndoRefused, UndoReport
 from aeond.domain.values import canonical_json
 from aeond.errors import AeondError, StoreError
@@ -37,7 +38,7 @@ class Restorer:
         self._memories = memories
         self._lock = anyio.Lock()
 
-    async def undo(self, owners: Sequence[str], uid: int) -> UndoReport:
+    async def undo(self, owners: Sequence[str], uid: int, workspace: Workspace) -> UndoReport:
         undone: list[Undone] = []
         refused: list[UndoRefused] = []
         memory = self._memories.of(uid)
@@ -48,7 +49,7 @@ class Restorer:
                 if change is None:
                     break
                 below = change.change_id
-                outcome = await self._outcome(change, memory)
+                outcome = await self._outcome(change, memory, workspace)
                 if isinstance(outcome, UndoRefused):
                     refused.append(outcome)
                     continue
@@ -57,20 +58,22 @@ class Restorer:
                 await self._log.settle(change.change_id)
         return UndoReport(tuple(undone), tuple(refused))
 
-    async def _outcome(self, change: Change, memory: Memory) -> Undone | UndoRefused | None:
+    async def _outcome(
+        self, change: Change, memory: Memory, workspace: Workspace
+    ) -> Undone | UndoRefused | None:
         """None for a change that was never made, or was taken back already."""
         try:
             if change.kind is ChangeKind.FACT:
                 return await self._fact(change, memory)
-            return await self._threads.run(lambda _stopped: self._file(change))
+            return await self._threads.run(lambda _stopped: self._file(change, workspace))
         except StoreError:
             raise
         except AeondError as error:
             return _refused(change, error.reason, error.message)
 
-    def _file(self, change: Change) -> Undone | UndoRefused | None:
+    def _file(self, change: Change, workspace: Workspace) -> Undone | UndoRefused | None:
         """Blocking."""
-        root, path = change.root, change.path
+        root, path = Workspace.again(change.root, workspace), change.path
         state = self._files.state(change.moved_to or path, root)
         left = self._files.state(path, root) if change.moved_to else None
         match progress(change, state, left):

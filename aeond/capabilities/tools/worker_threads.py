@@ -15,6 +15,7 @@ from anyio import from_thread
 from anyio.lowlevel import EventLoopToken, current_token
 
 from aeond.errors import OverloadedError
+from aeond.user_rights import mark_single_use
 
 T = TypeVar("T")
 
@@ -77,7 +78,8 @@ class _Handover(Generic[T]):
         return self._results[0]
 
     def carry(self, work: Callable[[Stopped], T], stopped: Stopped) -> None:
-        """Runs in the thread."""
+        """Runs in the thread, which ends with it."""
+        mark_single_use()
         with self:
             self._results.append(work(stopped))
 

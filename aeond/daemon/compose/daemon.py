@@ -144,7 +144,7 @@ async def composed(
             resolve, real_names(config.workspaces.readable), real_names(config.workspaces.writable)
         )
         threads = WorkerThreads()
-        own = await own_tools(config.tools, paths)
+        own, unconfined = await own_tools(config.tools, paths)
         builtin = builtin_tools(clock, memory, files, threads, embedder, undo_log)
         for tool in parts.tools((*builtin, *own)):
             registry.register(tool)
@@ -163,8 +163,8 @@ async def composed(
             rules=ApprovalRules(config.approvals.expire_seconds),
         )
         feed.listen(requests.hear)
-        invoker = GuardedInvoker(registry, clock, PolicyAuthoriser(inspector, policy, requests, trust))
-
+        authoriser = PolicyAuthoriser(inspector, policy, requests, trust)
+        invoker = GuardedInvoker(registry, clock, authoriser, unconfined)
         models = await stack.enter_async_context(parts.open_models(config, paths, clock))
         engine = models.engine
         records = SessionRecords(store=sessions, journal=journal, folding=folding)

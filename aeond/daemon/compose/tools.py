@@ -54,10 +54,12 @@ def check_files(tools: ToolsSection) -> str:
     return f"{len(files)} tool files and {len(templates)} templates can be read"
 
 
-async def own_tools(tools: ToolsSection, paths: Paths) -> Sequence[Tool]:
-    """The tools of user-supplied files, each in the daemon or in a sandbox, as configured."""
+async def own_tools(tools: ToolsSection, paths: Paths) -> tuple[Sequence[Tool], frozenset[str]]:
+    """The tools of user-supplied files, each in the daemon or in a sandbox, as configured; and the names of those that
+    reach files with the daemon's rights.
+    """
     if not tools.files and not tools.folders:
-        return ()
+        return (), frozenset()
     from aeond.capabilities.sandbox.foreign_tool import ForeignTool
     from aeond.capabilities.sandbox.sandboxed_tool import (
         python_files,
@@ -69,10 +71,11 @@ async def own_tools(tools: ToolsSection, paths: Paths) -> Sequence[Tool]:
     files = [Path(name).expanduser() for name in tools.files]
     foreign = python_files([Path(name).expanduser() for name in tools.folders])
     if tools.sandbox is SandboxKind.NONE:
-        return [
+        inside = [
             *load_tool_files(files),
             *(ForeignTool(tool, Effect.EXEC_HOST) for tool in load_tool_files(foreign)),
         ]
+        return inside, _reaching_files(inside)
     hidden = [Path(name) for name in real_names(paths.own_files)]
     sandbox = sandbox_for(tools.sandbox, paths.tool_unit, hidden)
     bound = partial(sandboxed_tools, sandbox=sandbox, memory_bytes=tools.sandbox_memory_mib << 20)
@@ -82,7 +85,12 @@ async def own_tools(tools: ToolsSection, paths: Paths) -> Sequence[Tool]:
         ForeignTool(shown_to_person_first(tool, tools.accepted), Effect.EXEC_CONTAINED)
         for tool in await bound(foreign)
     ]
-    return [*replaced(own, apart, tools.sandboxed), *contained]
+    unconfined = _reaching_files(own) - frozenset(tools.sandboxed)
+    return [*replaced(own, apart, tools.sandboxed), *contained], unconfined
+
+
+def _reaching_files(tools: Sequence[Tool]) -> frozenset[str]:
+    return frozenset(tool.spec.name for tool in tools if tool.spec.effect is not Effect.PURE)
 
 
 def sandbox_for(kind: SandboxKind, unit_socket: Path, hidden: Sequence[Path]) -> "Sandbox":

@@ -170,8 +170,8 @@ class WorkspacesSection(Section):
 
     roots: tuple[PathText, ...] = Field(
         ("/",),
-        description="The daemon's own user and root may choose any folder below one of these as a run's workspace. The"
-        " daemon's own state, configuration, secrets, `tools.files` and `agents.files` are never"
+        description="A user may choose any folder below one of these as a run's workspace, as far as the daemon can use it"
+        " with the rights of this user. The daemon's own state, configuration, secrets, `tools.files` and `agents.files` are never"
         " allowed,"
         " nor are /proc and /sys.",
     )

@@ -16,6 +16,7 @@ from aeond.domain.runs.budgets import Amounts, Budget, BudgetLedger
 from aeond.domain.runs.questions import Question
 from aeond.domain.tools import RecordedEffect, ToolContext, Workspace
 from aeond.frozen import frozen
+from aeond.user_rights import UserRights
 
 MAX_REQUEST_CHARS = 100_000
 
@@ -85,10 +86,14 @@ class Resolution(StrEnum):
 
 @frozen
 class Owner:
-    """The requesting process as reported by the Linux kernel; -1 if unknown."""
+    """The requesting process as reported by the Linux kernel; -1 if unknown.
+
+    In the request of a run, `rights` are those with which its workspace is used (None: the daemon's).
+    """
 
     uid: int = -1
     pid: int = -1
+    rights: UserRights | None = None
 
 
 @frozen
@@ -278,7 +283,7 @@ class RunSnapshot:
     @property
     def workspace(self) -> Workspace:
         """The workspace that the run is bound to."""
-        return Workspace(self.request.workspace, self.request.workspace_identity)
+        return Workspace(self.request.workspace, self.request.workspace_identity, self.request.owner.rights)
 
     def steps_in(self, *states: StepState) -> tuple[StepSnapshot, ...]:
         """The steps in one of these states, in plan order."""

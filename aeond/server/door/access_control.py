@@ -8,6 +8,7 @@ from dataclasses import field
 from aeond.domain.runs.run import Owner
 from aeond.errors import AeondError, OverloadedError, RefusedError
 from aeond.frozen import frozen
+from aeond.user_rights import UserRights
 
 _CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
 _SO_PEERGROUPS = 59
@@ -21,21 +22,24 @@ class Peer:
     uid: int
     pid: int
     group_ids: frozenset[int]
+    rights: UserRights | None = None  # None: not all of its groups are known
 
     @property
     def owner(self) -> Owner:
-        return Owner(self.uid, self.pid)
+        return Owner(self.uid, self.pid, self.rights)
 
 
 def peer_of(connection: socket.socket) -> Peer:
-    """The peer of a connection. For a process in more than 256 groups only the primary group is known."""
+    """The peer of a connection. For a process in more than 256 groups only the primary group is
+    known."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     pid, uid, gid = _CREDENTIALS.unpack(credentials)
     try:
         groups = connection.getsockopt(socket.SOL_SOCKET, _SO_PEERGROUPS, _GROUPS_BYTES)
     except OSError:
-        groups = b""
-    return Peer(uid, pid, frozenset({gid, *(group for (group,) in struct.iter_unpack("I", groups))}))
+        return Peer(uid, pid, frozenset({gid}))
+    group_ids = tuple(group for (group,) in struct.iter_unpack("I", groups))
+    return Peer(uid, pid, frozenset({gid, *group_ids}), UserRights(uid, gid, group_ids))
 
 
 @frozen

@@ -39,7 +39,7 @@ class RunUndo:
             raise WrongStateError(
                 f"run {run_id} has not ended: cancel it, or wait for its end", reason="RUN_NOT_ENDED"
             )
-        return await self._undo.undo(owners, run.request.owner.uid)
+        return await self._undo.undo(owners, run.request.owner.uid, run.workspace)
 
     async def _children(self, run_id: str) -> Sequence[tuple[str, bool]]:
         found: list[tuple[str, bool]] = []

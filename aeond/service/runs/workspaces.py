@@ -1,8 +1,9 @@
 """The folders in which tools may work, and to which runs are bound."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -13,6 +14,7 @@ from aeond.domain.runs.run import Owner, RunRequest, RunState, SuspendReason
 from aeond.domain.tools import Workspace
 from aeond.errors import AeondError, InvalidInputError, RefusedError
 from aeond.ports import RunLoop
+from aeond.user_rights import UserRights, acting_as, can_act_for_others
 
 
 class Workspaces:
@@ -23,20 +25,37 @@ class Workspaces:
     disclose its secrets. It may contain protected folders: a user's home is a valid workspace, and the file
     tools exclude the protected parts.
 
-    File tools act with the rights of the daemon's user, `user_id`, so a folder is used only for this user and for root: others
-    could otherwise read and write what they may not.
+    A folder is used for the daemon's own user, `user_id`, and for root with the rights of the daemon. For other users it is
+    used with theirs where the daemon `acts_for_others`, and refused elsewhere: they could otherwise read and write what
+    they may not.
     """
 
-    def __init__(self, *, own: Path, roots: Sequence[Path], protected: Sequence[Path], user_id: int) -> None:
+    def __init__(
+        self,
+        *,
+        own: Path,
+        roots: Sequence[Path],
+        protected: Sequence[Path],
+        user_id: int,
+        acts_for_others: Callable[[], bool] = can_act_for_others,
+    ) -> None:
         self._own = own
         self._roots = tuple(roots)
         self._protected = tuple(protected)
         self._user_id = user_id
+        self._acts_for_others = acts_for_others
 
     async def bound(self, request: RunRequest, own_name: str) -> RunRequest:
-        """The request with its workspace resolved for its owner, and the identity of that folder."""
+        """The request with its workspace resolved for its owner, the identity of that folder, and the rights with which
+        it is used.
+        """
         workspace = await self.resolve(request.workspace, own_name, request.owner)
-        return replace(request, workspace=str(workspace), workspace_identity=workspace.identity)
+        return replace(
+            request,
+            workspace=str(workspace),
+            workspace_identity=workspace.identity,
+            owner=replace(request.owner, rights=workspace.rights),
+        )
 
     async def resolve(self, folder: str, own_name: str, owner: Owner) -> Workspace:
         """The requested folder by its real path, or with "" a new private folder of the daemon's.
@@ -46,8 +65,8 @@ class Workspaces:
         if not folder:
             own = anyio.Path(self._own / own_name)
             await own.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return await anyio.to_thread.run_sync(_bound, Path(own))
-        self._check_rights(owner)
+            return await anyio.to_thread.run_sync(_bound, Path(own), None)
+        rights = self._rights_for(owner)
         path = Path(folder)
         if not path.is_absolute() or "\0" in folder:
             raise InvalidInputError(
@@ -55,12 +74,12 @@ class Workspaces:
                 reason="WORKSPACE_NOT_ABSOLUTE",
                 field="workspace",
             )
-        real = await anyio.to_thread.run_sync(_real_folder, path)
+        real = await anyio.to_thread.run_sync(acting_as, rights, partial(_real_folder, path))
         if real is None:
             raise _unusable(folder)
         self._check_allowed(real)
         try:
-            return await anyio.to_thread.run_sync(_bound, real)
+            return await anyio.to_thread.run_sync(acting_as, rights, partial(_bound, real, rights))
         except OSError as error:  # it was replaced since
             raise _unusable(folder) from error
 
@@ -79,7 +98,8 @@ class Workspaces:
     def _obstacle(self, workspace: Workspace) -> str:
         """Blocking. Why a bound workspace cannot be used; "" if it can."""
         try:
-            os.close(open_bound(workspace, workspace.identity))
+            opening = partial(open_bound, workspace, workspace.identity, workspace.rights)
+            os.close(acting_as(workspace.rights, opening))
             if not self.is_own(workspace):
                 self._check_allowed(Path(workspace))
         except AeondError as error:
@@ -92,15 +112,19 @@ class Workspaces:
         """Whether it is a private folder of the daemon's."""
         return not folder or Path(folder).is_relative_to(self._own)
 
-    def _check_rights(self, owner: Owner) -> None:
-        if owner.uid not in (self._user_id, 0):
-            raise RefusedError(
-                f"the daemon runs as user {self._user_id} and cannot use a folder with the rights of user {owner.uid}:"
-                " start a daemon of your own with systemctl --user start aeond, or leave the workspace empty for a"
-                " private one",
-                reason="WORKSPACE_NOT_YOURS",
-                field="workspace",
-            )
+    def _rights_for(self, owner: Owner) -> UserRights | None:
+        """The rights with which a folder is used for this owner; None for those of the daemon."""
+        if owner.uid in (self._user_id, 0):
+            return None
+        if owner.rights is not None and owner.rights.uid == owner.uid and self._acts_for_others():
+            return owner.rights
+        raise RefusedError(
+            f"the daemon runs as user {self._user_id} and cannot use a folder with the rights of user {owner.uid}:"
+            " start a daemon of your own with systemctl --user start aeond, or leave the workspace empty for a"
+            " private one",
+            reason="WORKSPACE_NOT_YOURS",
+            field="workspace",
+        )
 
     def _check_allowed(self, folder: Path) -> None:
         if any(folder == place or folder.is_relative_to(place) for place in self._protected):
@@ -120,25 +144,30 @@ class Workspaces:
 
 def _unusable(folder: str) -> InvalidInputError:
     return InvalidInputError(
-        f"{folder} is not a folder that the daemon can read and enter: create it, or choose another workspace",
+        f"{folder} is not a folder that can be read and entered for you: create it, or choose another workspace",
         reason="WORKSPACE_UNUSABLE",
         field="workspace",
     )
 
 
-def _bound(folder: Path) -> Workspace:
+def _bound(folder: Path, rights: UserRights | None) -> Workspace:
     """Blocking. The folder with its identity; its path must have no links."""
     opened = open_folder(str(folder))
     try:
-        return Workspace(str(folder), identity_of(opened))
+        return Workspace(str(folder), identity_of(opened), rights)
     finally:
         os.close(opened)
 
 
 def _real_folder(path: Path) -> Path | None:
-    """The real path, if it is a folder that the daemon can read and enter."""
+    """Blocking. The real path, if it is a folder that this thread can read and enter."""
     try:
         real = path.resolve(strict=True)
+        readable = os.open(real, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.stat(".", dir_fd=readable)
+        finally:
+            os.close(readable)
     except (OSError, RuntimeError):
         return None
-    return real if real.is_dir() and os.access(real, os.R_OK | os.X_OK) else None
+    return real

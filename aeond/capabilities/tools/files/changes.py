@@ -25,7 +25,7 @@ from aeond.capabilities.tools.files.text_edits import Edit, unified_diff
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Access, Target
-from aeond.domain.tools import RecordedEffect, ToolContext, ToolOutput
+from aeond.domain.tools import RecordedEffect, ToolContext, ToolOutput, Workspace
 from aeond.domain.undo import Change, ChangeKind
 from aeond.errors import ToolError
 from aeond.ports import Clock
@@ -158,8 +158,9 @@ class FileChanges:
         recorded = await self._recorded(context)
         if recorded is None:
             return None
-        state = await self._state(recorded.root, recorded.moved_to or recorded.path)
-        left = await self._state(recorded.root, recorded.path) if recorded.moved_to else None
+        root = Workspace.again(recorded.root, context.workspace)
+        state = await self._state(root, recorded.moved_to or recorded.path)
+        left = await self._state(root, recorded.path) if recorded.moved_to else None
         match progress(recorded, state, left):
             case Progress.NOT_MADE:
                 return None

@@ -27,6 +27,9 @@ MAX_PATH_BYTES: Final = 4_096
 MAX_NEW_FOLDERS: Final = 32
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+# Another process that holds a lease of the file would make us wait for a minute otherwise.
+_READING: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
+_WRITING: Final = os.O_WRONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
 _FAILURES: Final = {
     # errno: reason, words that follow the path, whether trying again can help
     errno.ENOENT: ("FILE_NOT_FOUND", "does not exist: list the folder to see what is there", False),
@@ -71,7 +74,7 @@ class ContainedFiles:
                 mode = os.fstat(found).st_mode
                 if not stat.S_ISREG(mode):
                     raise _not_a_file(path, mode)
-                opened = os.open(f"/proc/self/fd/{found}", os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY)
+                opened = os.open(f"/proc/self/fd/{found}", _READING)
             with _closing(opened):
                 yield opened
 
@@ -164,8 +167,8 @@ class ContainedFiles:
             draft = f".{hashlib.sha256(os.fsencode(f'{mark}/{path}')).hexdigest()[:24]}.part"
             with _closing(folder), self._alone_with(draft):
                 mode = _replaceable_mode(path, name, folder)
-                if mode is not None:  # the file itself may be one that the resolver keeps out of
-                    os.close(self._resolve(root, below))
+                if mode is not None:
+                    self._require_writable(root, below)
                 with suppress(FileNotFoundError):
                     os.unlink(draft, dir_fd=folder)
                 try:
@@ -234,6 +237,13 @@ class ContainedFiles:
                 os.close(self._resolve(root, below))  # the file itself may be protected
                 yield folder, name
 
+    def _require_writable(self, root: int, below: str) -> None:
+        """OSError for a file that the resolver keeps out of, or that this thread may not write: replacing it needs only
+        the right to write in its folder.
+        """
+        with _closing(self._resolve(root, below)) as found:
+            os.close(os.open(f"/proc/self/fd/{found}", _WRITING))
+
     def _alone_with(self, draft: str) -> threading.Lock:
         """The lock to hold while writing this draft."""
         with self._drafts_guard:
@@ -267,7 +277,7 @@ class ContainedFiles:
         """A descriptor of the root that a path lies in, and the path from there."""
         holder, below = _locate(path, workspace, roots)
         try:
-            root = open_bound(holder, Workspace.identity_of(holder))
+            root = open_bound(holder, Workspace.identity_of(holder), Workspace.rights_of(holder))
         except (FileNotFoundError, NotADirectoryError):
             raise ToolError(
                 f"the folder {_shown(holder)} that this run should use does not exist",

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -12,9 +13,11 @@ from pydantic import BaseModel
 from aeond.capabilities.tools.function_tool import tool
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
-from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolResult
+from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolResult, Workspace
 from aeond.ports import Tool
 from aeond.ports.policy import Decided
+from aeond.user_rights import UserRights
+from tests.support.authorisers import AllowAll
 from tests.support.doubles import ManualClock
 from tests.support.tools import CONTEXT, FreeTool, RefuseAll, call, hang, invoker_of
 
@@ -255,3 +258,23 @@ async def test_a_computing_call_whose_leave_takes_time_is_left_to_be_waited_for(
     invoker = GuardedInvoker(registry_of(shout), ManualClock(), Slow())
     assert invoker.compute(call("shout", text="a"), CONTEXT) is None
     assert (await invoker.invoke(call("shout", text="a"), CONTEXT)).data == {"text": "A"}
+
+
+async def test_an_unconfined_tool_is_not_called_with_the_rights_of_a_user() -> None:
+    """A tool that reaches files with the daemon's rights is neither called nor reconciled in a workspace of another user,
+    and is called in one of the daemon's own.
+    """
+    ran: list[object] = []
+
+    async def note(arguments: Mapping[str, Any], _context: ToolContext) -> Any:
+        ran.append(arguments)
+        return arguments
+
+    tools = registry_of(FreeTool(work=note))
+    invoker = GuardedInvoker(tools, ManualClock(), AllowAll(), frozenset({"give_back"}))
+    theirs = replace(CONTEXT, workspace=Workspace("/srv", "", UserRights(7, 7)))
+    assert (await invoker.invoke(call(), theirs)).reason == "TOOL_NOT_CONFINED"
+    assert await invoker.reconcile(call(), theirs) is None
+    assert await invoker.candidates("give_back", "text", theirs, 5) == ()
+    assert ran == []
+    assert (await invoker.invoke(call(), replace(CONTEXT, workspace=Workspace("/srv")))).success

@@ -12,6 +12,7 @@ import pytest
 from aeond.capabilities.tools.files.file_state import identity_of
 from aeond.capabilities.tools.restorer import Restorer
 from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.domain.tools import Workspace
 from aeond.domain.undo import Change, ChangeKind, Undone, UndoReport
 from aeond.domain.values import JsonValue, canonical_json
 from aeond.errors import StoreError
@@ -32,7 +33,7 @@ class Place:
 
     async def undo(self, *owners: str) -> UndoReport:
         with anyio.fail_after(60):
-            return await self.restorer.undo(owners or ("run1",), -1)
+            return await self.restorer.undo(owners or ("run1",), -1, Workspace(str(self.folder)))
 
     def tree(self) -> dict[str, tuple[bytes, int] | None]:
         """Everything in the folder: content and permissions of files, None for a folder."""
@@ -208,4 +209,6 @@ async def test_a_broken_log_ends_the_work(place: Place) -> None:
             raise StoreError("the disk is broken")
 
     with pytest.raises(StoreError):
-        await Restorer(BrokenLog(), place.tools.files, WorkerThreads(), place.memory).undo(("run1",), -1)
+        await Restorer(BrokenLog(), place.tools.files, WorkerThreads(), place.memory).undo(
+            ("run1",), -1, Workspace("")
+        )

@@ -11,9 +11,9 @@ import grpc
 import pytest
 
 from aeond.api.v1 import daemon_pb2, memory_pb2, parts_pb2, runs_pb2
-from aeond.domain.runs.run import Caller, Owner
+from aeond.domain.runs.run import Caller
 from aeond.errors import AeondError, RefusedError
-from aeond.server.door.access_control import AccessRule, Peer
+from aeond.server.door.access_control import AccessRule, Peer, peer_of
 from aeond.server.door.callers import Callers
 from aeond.server.door.door import Door
 from aeond.server.door.listening import bound_socket
@@ -86,7 +86,7 @@ async def test_the_upstream_name_tells_user_and_process_and_cannot_be_taken(tmp_
             (name,) = echo.names
             assert name.startswith("aeond/")
             assert name.endswith(f"/{os.getuid()}/{os.getpid()}")
-            assert callers.of(f"unix-abstract:{name}") == Caller(Owner(os.getuid(), os.getpid()))
+            assert callers.of(f"unix-abstract:{name}") == Caller(peer_of(client).owner)
             with pytest.raises(OSError, match="in use"):
                 thief.bind(f"\0{name}")
         await wait_until(lambda: door.connections == 0)

@@ -1,5 +1,6 @@
 """Folders that tools may work in."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from aeond.domain.runs.run import Owner, RunRequest
 from aeond.errors import InvalidInputError, RefusedError
 from aeond.service.runs.workspaces import Workspaces
+from aeond.user_rights import UserRights
 
 OWNER = Owner(1000)
 
@@ -20,6 +22,7 @@ def workspaces(tmp_path: Path) -> Workspaces:
         roots=[tmp_path / "allowed"],
         protected=[tmp_path / "allowed" / "state"],
         user_id=OWNER.uid,
+        acts_for_others=lambda: False,
     )
 
 
@@ -83,13 +86,37 @@ async def test_an_own_folder_is_for_the_daemon_alone(workspaces: Workspaces, tmp
 async def test_a_folder_is_used_for_its_daemon_s_user_only(
     workspaces: Workspaces, tmp_path: Path, uid: int
 ) -> None:
-    """Another user's request for a folder is refused, since the daemon's file tools would read and write there what this
-    user may not, such as the keys and hooks of the daemon's account; a private folder is made for every user.
+    """A daemon that cannot act for others refuses another user's request for a folder, since its file tools would read and
+    write there what this user may not, such as keys and hooks; a private folder is made for every user.
     """
     with pytest.raises(RefusedError) as raised:
-        await workspaces.resolve(str(tmp_path / "allowed" / "project"), "run", Owner(uid))
+        await workspaces.resolve(
+            str(tmp_path / "allowed" / "project"), "run", Owner(uid, 1, UserRights(uid, 1))
+        )
     assert (raised.value.reason, raised.value.field) == ("WORKSPACE_NOT_YOURS", "workspace")
     assert await workspaces.resolve("", "run", Owner(uid)) == str(tmp_path / "own" / "run")
+
+
+async def test_a_folder_is_used_with_the_rights_of_its_caller(tmp_path: Path) -> None:
+    """Where the daemon may act for others, another user's workspace has that user's rights, and the request keeps them; one
+    of the daemon's own user, of root, or private has none. A user whose groups are unknown is refused.
+    """
+    own, project = tmp_path / "own", tmp_path / "project"
+    project.mkdir()
+    theirs = UserRights(4321, 4321, (7,))
+    workspaces = Workspaces(
+        own=own, roots=[tmp_path], protected=[], user_id=OWNER.uid, acts_for_others=lambda: True
+    )
+    for owner in (OWNER, Owner(0)):
+        held = replace(owner, rights=UserRights(owner.uid, 1))
+        asked = RunRequest("x", workspace=str(project), owner=held)
+        assert (await workspaces.bound(asked, "run")).owner == owner
+    private = await workspaces.bound(RunRequest("x", owner=Owner(4321, 1, theirs)), "run")
+    assert private.owner == Owner(4321, 1)
+    for rights in (None, UserRights(4322, 4321)):
+        with pytest.raises(RefusedError) as raised:
+            await workspaces.resolve(str(project), "run", Owner(4321, 1, rights))
+        assert raised.value.reason == "WORKSPACE_NOT_YOURS"
 
 
 async def test_root_may_use_every_folder(workspaces: Workspaces, tmp_path: Path) -> None:

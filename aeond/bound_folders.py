@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from aeond.errors import ToolError
-from aeond.user_rights import UserRights, take_rights
+from aeond.thread_rights import take_rights
+from aeond.user_rights import UserRights
 
 _FOLDER: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FS_IOC_GETVERSION: Final = 0x80087601

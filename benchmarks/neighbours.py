@@ -1,11 +1,17 @@
-"""How long one user's calls take while another user floods the daemon."""
+"""How long one user's calls and runs take while another user floods the daemon.
+
+The flood comes from a process on the same machine, which takes processor time from the measured user as well, whatever the
+daemon does. The daemon's part is therefore measured against a neighbour who keeps one core busy without calling the
+daemon; a quiet machine is the other reference. All three cases alternate, and the same daemon serves them. The flooder is at
+its limits all the time: of connections, of calls, of active runs and of waiting runs.
+"""
 
 import json
 import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -15,7 +21,7 @@ from benchmarks.measuring import ROOT
 from benchmarks.page import Section, microseconds, verdict
 
 USER, NEIGHBOUR = 1_001, 1_002
-COUNT: Final = 300  # rounds of three calls
+COUNT: Final = 300  # rounds of four calls
 TURNS: Final = 3
 MOST_RATIO: Final = 2.0
 PROGRAM: Final = (sys.executable, "-m", "benchmarks.contenders.neighbour")
@@ -25,14 +31,14 @@ def measure(folder: Path) -> Section:
     """Alternates the three cases, with one daemon."""
     folder.chmod(0o755)
     folder.parent.chmod(0o755)
-    seen: dict[str, list[float]] = {case: [] for case in _CASES}
+    seen: dict[tuple[str, str], list[float]] = {(kind, case): [] for kind in _KINDS for case in _CASES}
     with running_daemon(folder) as daemon:
         for number in range(1, TURNS + 1):
             for case, neighbour in _CASES.items():
                 print(f"  round {number} of {TURNS}: {case}", flush=True)
                 with neighbour(daemon.socket):
-                    seen[case] += _durations(daemon.socket)
-    quiet = _p99(seen["alone"])
+                    for kind, durations in _durations(daemon.socket).items():
+                        seen[kind, case] += durations
     users = (
         "two users"
         if os.geteuid() == 0
@@ -40,23 +46,36 @@ def measure(folder: Path) -> Section:
     )
     return Section(
         "Neighbours",
-        f"{COUNT * TURNS * 3} calls of one user with {users}: a key is read, a run is read and runs are listed, one call"
-        " after the other. The neighbour either keeps a core busy without calling the daemon, or floods it: with 32"
+        f"{COUNT * TURNS * 4} calls of one user with {users}: a key is read, a run is read, runs are listed and the status is"
+        " read, one call after the other, and after every twelfth call a run of one step is made and watched to its end."
+        " The neighbour either keeps a core busy without calling the daemon, or floods it: with 32"
         " connections, 256 calls in progress at a time, values of 200 kB and more runs than it may queue."
         " The machine has two cores for the daemon, its user and the neighbour.",
-        ("the neighbour", "median", "p99", "p99 to that alone", "aim"),
-        tuple(_row(case, durations, quiet) for case, durations in seen.items()),
+        (
+            "what",
+            "the neighbour",
+            "median",
+            "p99",
+            "p99 to that alone",
+            "p99 to that with a busy core",
+            "aim",
+        ),
+        tuple(_row(seen, kind, case) for kind, case in seen),
     )
 
 
-def _row(case: str, durations: list[float], quiet: float) -> tuple[str, ...]:
-    ratio = _p99(durations) / quiet
+def _row(seen: Mapping[tuple[str, str], list[float]], kind: str, case: str) -> tuple[str, ...]:
+    durations = seen[kind, case]
+    p99 = _p99(durations)
+    alone, beside_busy = (p99 / _p99(seen[kind, other]) for other in ("alone", "keeps a core busy"))
     return (
+        _KINDS[kind],
         case,
         microseconds(statistics.median(durations)),
-        microseconds(_p99(durations)),
-        f"{ratio:.2f}",
-        verdict(ratio, at_most=MOST_RATIO) if case == "floods the daemon" else "",
+        microseconds(p99),
+        f"{alone:.2f}",
+        f"{beside_busy:.2f}",
+        verdict(beside_busy, at_most=MOST_RATIO) if case == "floods the daemon" else "",
     )
 
 
@@ -64,7 +83,7 @@ def _p99(durations: list[float]) -> float:
     return statistics.quantiles(durations, n=100)[98]
 
 
-def _durations(socket: Path) -> list[float]:
+def _durations(socket: Path) -> dict[str, list[float]]:
     told = subprocess.run(
         [*PROGRAM, str(socket), str(USER), str(COUNT)],
         cwd=ROOT,
@@ -73,7 +92,7 @@ def _durations(socket: Path) -> list[float]:
         check=True,
         timeout=300,
     )
-    durations: list[float] = json.loads(told.stdout)
+    durations: dict[str, list[float]] = json.loads(told.stdout)
     return durations
 
 
@@ -108,3 +127,4 @@ def _ended(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> Iterator
 
 
 _CASES: Final = {"alone": _idle, "keeps a core busy": _busy, "floods the daemon": _flooding}
+_KINDS: Final = {"calls": "a cheap call", "runs": "a run of one step"}

@@ -19,7 +19,7 @@ from aeond.domain.tools import Recovery
 from aeond.errors import OverloadedError, StoreError, WrongStateError
 from aeond.frozen import frozen
 from aeond.kernel.executor import StepExecutor
-from aeond.ports import Clock, Feed, ImmediateWork, Journal, Phases, StepIntents
+from aeond.ports import Appends, Clock, Feed, ImmediateWork, Phases, StepIntents
 from aeond.state_machine.decide import decide
 from aeond.state_machine.fold import fold
 from aeond.state_machine.transitions import admits
@@ -32,7 +32,7 @@ IMMEDIATE_SECONDS: Final = 0.01  # the maximum computing time of a turn: other r
 class RunPorts:
     """The ports used by a run's loop."""
 
-    journal: Journal
+    journal: Appends
     feed: Feed
     phases: Phases
     intents: StepIntents

@@ -22,7 +22,14 @@ class RunSummary:
     parent_run_id: str = ""  # the run that started it; "" if a client did
 
 
-class Journal(Protocol):
+class Appends(Protocol):
+    """The part of the journal that a run needs."""
+
+    async def append(self, events: Sequence[Event]) -> None:
+        """See Journal."""
+
+
+class Journal(Appends, Protocol):
     """Append-only store of events; the single source of truth.
 
     Guarantees: `append` returns after the events are durable, all or none of them; the events of a run are

@@ -35,7 +35,7 @@ from aeond.server.services.runs import RunShim
 from aeond.server.services.sessions import SessionShim
 from aeond.server.services.tools import ToolShim
 from aeond.server.streaming import STALL_SECONDS, Streams
-from aeond.server.user_turns import UserTurns
+from aeond.service.user_turns import ActiveUsers
 
 DRAIN_SECONDS = 5.0
 # Besides the permissions of the administrative socket, which may be passed by a service manager.
@@ -73,6 +73,7 @@ class Api:
         entry: AccessRule,
         clock: Clock,
         ids: Ids,
+        active: ActiveUsers,
         stall_seconds: float = STALL_SECONDS,
         request_limit_bytes: int = DEFAULT_LIMIT,
     ) -> None:
@@ -100,7 +101,7 @@ class Api:
                 ),
             ),
             binding=Binding(callers.of, self._streams),
-            interceptor=ErrorInterceptor(ids, self._sizes, UserTurns(callers.of)),
+            interceptor=ErrorInterceptor(ids, callers.of, self._sizes, active),
         )
 
     @asynccontextmanager

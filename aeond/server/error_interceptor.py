@@ -7,7 +7,7 @@ and UNKNOWN.
 import errno
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from inspect import isawaitable
 from traceback import clear_frames
 from typing import Any, cast
@@ -15,14 +15,16 @@ from typing import Any, cast
 import grpc
 from google.protobuf.message import DecodeError
 
+from aeond.domain.runs.run import Caller
 from aeond.errors import AeondError, InvalidInputError, NotImplementedYetError, OverloadedError
 from aeond.ports import Ids
 from aeond.server.binding import Context, Handler
 from aeond.server.request_sizes import RequestSizes
 from aeond.server.statuses import Status, bug_status, status_of
 from aeond.server.streaming import StreamCutError, closing
-from aeond.server.user_turns import UserTurns
+from aeond.service.user_turns import ActiveUsers, UserTurns
 
+CALLS_AT_ONCE = 4  # of one user, each for a short time
 MAX_REQUEST_BYTES = 4 << 20  # one message in wire format
 
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -37,10 +39,15 @@ Behaviour = Callable[[Any, Context], Any]
 class ErrorInterceptor(grpc.aio.ServerInterceptor):
     """Wraps every handler, including those of health and reflection."""
 
-    def __init__(self, ids: Ids, sizes: RequestSizes, turns: UserTurns) -> None:
+    def __init__(
+        self, ids: Ids, caller_of: Callable[[str], Caller], sizes: RequestSizes, active: ActiveUsers
+    ) -> None:
         self._ids = ids
+        self._caller_of = caller_of
         self._sizes = sizes
-        self._turns = turns
+        self._active = active
+        self._turns = UserTurns(active, places=CALLS_AT_ONCE)
+        self._stream_turns = UserTurns(active, places=CALLS_AT_ONCE, only_shared=True)
 
     async def intercept_service(
         self,
@@ -73,11 +80,11 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         async def behave(raw: bytes, context: Context) -> Any:
             held, size = [raw], len(raw)
             del raw
-            async with self._translated(context, method):
-                peer = context.peer()
-                with self._sizes.holding(peer, size):
-                    async with self._turns.taking(peer):
-                        return await inner(_decoded(held, decode), context)
+            async with (
+                self._translated(context, method),
+                self._admitted(context, held, size, self._turns),
+            ):
+                return await inner(_decoded(held, decode), context)
 
         return grpc.unary_unary_rpc_method_handler(behave, None, handler.response_serializer)
 
@@ -87,9 +94,11 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         async def behave(raw: bytes, context: Context) -> None:
             held, size = [raw], len(raw)
             del raw
-            async with self._translated(context, method):
-                with self._sizes.holding(context.peer(), size):
-                    await _relay(inner(_decoded(held, decode), context), context)
+            async with (
+                self._translated(context, method),
+                self._admitted(context, held, size, self._stream_turns),
+            ):
+                await _relay(inner(_decoded(held, decode), context), context)
 
         return grpc.unary_stream_rpc_method_handler(behave, None, handler.response_serializer)
 
@@ -101,6 +110,26 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
                 await _relay(inner(requests, context), context)
 
         return grpc.stream_stream_rpc_method_handler(behave, None, handler.response_serializer)
+
+    @asynccontextmanager
+    async def _admitted(
+        self, context: Context, held: list[bytes], size: int, turns: UserTurns
+    ) -> AsyncIterator[None]:
+        """Counts a request of this size and waits for its turn, also for the turn to reject it: a user at a limit
+        would otherwise have many more calls rejected than handled.
+        """
+        peer = context.peer()
+        uid = self._caller_of(peer).owner.uid
+        self._active.note(uid)
+        with ExitStack() as counted:
+            try:
+                counted.enter_context(self._sizes.holding(peer, size))
+            except OverloadedError:
+                held.clear()
+                async with turns.taking(uid):
+                    raise
+            async with turns.taking(uid):
+                yield
 
     @asynccontextmanager
     async def _translated(self, context: Context, method: str) -> AsyncIterator[None]:

@@ -1,4 +1,4 @@
-"""One user's calls, one after the other: prints a JSON list of durations, or floods until it is ended.
+"""One user's calls, one after the other: prints JSON lists of durations, or floods until it is ended.
 
 usage: python -m benchmarks.contenders.neighbour SOCKET UID COUNT
 
@@ -18,10 +18,20 @@ from typing import Any
 
 import grpc
 
-from aeond.api.v1 import memory_pb2, memory_pb2_grpc, parts_pb2, runs_pb2, runs_pb2_grpc
+from aeond.api.v1 import (
+    daemon_pb2,
+    daemon_pb2_grpc,
+    memory_pb2,
+    memory_pb2_grpc,
+    parts_pb2,
+    runs_pb2,
+    runs_pb2_grpc,
+    tools_pb2,
+)
 
 CONNECTIONS = 32
 CALLS_PER_CONNECTION = 8
+CALLS_PER_RUN = 3
 LARGE = '"' + "x" * 200_000 + '"'
 
 
@@ -29,10 +39,11 @@ def channel_to(socket: str) -> grpc.aio.Channel:
     return grpc.aio.insecure_channel(f"unix:{socket}", options=[("grpc.use_local_subchannel_pool", 1)])
 
 
-async def rounds(socket: str, count: int) -> list[float]:
-    """The durations of reading a key, reading a run and listing runs."""
+async def rounds(socket: str, count: int) -> dict[str, list[float]]:
+    """The durations of four cheap calls, and of a run of one step from its creation to its end."""
     async with channel_to(socket) as channel:
         runs, memory = runs_pb2_grpc.RunServiceStub(channel), memory_pb2_grpc.MemoryServiceStub(channel)
+        daemon = daemon_pb2_grpc.DaemonServiceStub(channel)
         await memory.WriteMemory(memory_pb2.WriteMemoryRequest(key="k", value_json="1"))
         request = parts_pb2.RunRequest(text="hello")
         run_id = (await runs.CreateRun(runs_pb2.CreateRunRequest(request=request))).run.run_id
@@ -40,14 +51,28 @@ async def rounds(socket: str, count: int) -> list[float]:
             (memory.ReadMemory, memory_pb2.ReadMemoryRequest(key="k")),
             (runs.GetRun, runs_pb2.GetRunRequest(run_id=run_id)),
             (runs.ListRuns, runs_pb2.ListRunsRequest(page_size=10)),
+            (daemon.GetStatus, daemon_pb2.GetStatusRequest()),
         ]
-        durations = []
-        for _ in range(count):
+        step = parts_pb2.PlanStep(
+            step_id="s1",
+            description="add",
+            tool_call=tools_pb2.ToolCall(tool="calculator", arguments_json='{"expression": "1 + 1"}'),
+        )
+        one_step = runs_pb2.RunAndWatchRequest(
+            request=parts_pb2.RunRequest(text="add"), plan=parts_pb2.Plan(goal="add", steps=[step])
+        )
+        durations: dict[str, list[float]] = {"calls": [], "runs": []}
+        for number in range(count):
             for call, asked in calls:
                 begun = perf_counter()
                 await call(asked)
-                durations.append(perf_counter() - begun)
+                durations["calls"].append(perf_counter() - begun)
                 await asyncio.sleep(0.002)  # a user's call comes at any time, not right after the one before
+            if number % CALLS_PER_RUN == 0:
+                begun = perf_counter()
+                async for _ in runs.RunAndWatch(one_step):
+                    pass
+                durations["runs"].append(perf_counter() - begun)
         return durations
 
 

@@ -25,6 +25,7 @@ from aeond.api.v1 import (
 from aeond.server.api import Api
 from aeond.server.door.access_control import AccessRule
 from aeond.server.door.listening import bound_socket
+from aeond.service.user_turns import ActiveUsers
 from tests.support.api_calls import InMemoryCalls
 from tests.support.doubles import ManualClock
 from tests.support.service_world import NumberedIds
@@ -82,6 +83,7 @@ async def api_world(
             entry=entry,
             clock=ManualClock(1_790_000_000.0),
             ids=NumberedIds(),
+            active=ActiveUsers(ManualClock()),
             stall_seconds=stall_seconds,
         )
         async with api.opened():

@@ -8,6 +8,7 @@ from pathlib import Path
 from aeond.server.api import Api
 from aeond.server.door.access_control import AccessRule
 from aeond.server.door.listening import bound_socket
+from aeond.service.user_turns import ActiveUsers
 from tests.support.api_calls import InMemoryCalls
 from tests.support.service_world import World
 
@@ -26,6 +27,7 @@ async def served(world: World, folder: Path) -> AsyncIterator[Path]:
             entry=AccessRule(),
             clock=world.clock,
             ids=world.ids,
+            active=ActiveUsers(world.clock),
             stall_seconds=30.0,
         )
         async with world.working(), api.opened():

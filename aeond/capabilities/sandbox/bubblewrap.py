@@ -27,7 +27,8 @@ from aeond.capabilities.sandbox.messages import Request
 from aeond.domain.tools import Workspace
 from aeond.errors import ToolError
 from aeond.ports import ToolAnswer
-from aeond.user_rights import UserRights, acting_as, take_rights
+from aeond.thread_rights import acting_as, take_rights
+from aeond.user_rights import UserRights
 
 RUNNER: Final = ("-I", "-B", "-m", "aeond.capabilities.sandbox.runner")
 MAX_WORDS: Final = 500  # maximum characters of error output kept of a runner that died

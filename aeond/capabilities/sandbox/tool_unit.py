@@ -22,7 +22,7 @@ from aeond.capabilities.sandbox.workspace_archive import ParcelError, pack, remo
 from aeond.domain.tools import Workspace
 from aeond.errors import ToolError
 from aeond.ports import ToolAnswer
-from aeond.user_rights import acting_as
+from aeond.thread_rights import acting_as
 
 CONNECT_SECONDS: Final = 5.0
 

@@ -15,7 +15,7 @@ from anyio import from_thread
 from anyio.lowlevel import EventLoopToken, current_token
 
 from aeond.errors import OverloadedError
-from aeond.user_rights import mark_single_use
+from aeond.thread_rights import mark_single_use
 
 T = TypeVar("T")
 

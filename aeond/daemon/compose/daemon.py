@@ -80,6 +80,7 @@ from aeond.service.sessions.session_records import SessionRecords
 from aeond.service.sessions.sessions import Sessions
 from aeond.service.status import Process, Status
 from aeond.service.tools import Tools
+from aeond.service.user_turns import ActiveUsers, UserTurns
 from aeond.service.watching.engine_progress import EngineProgress
 from aeond.service.watching.feed import HotFeed
 from aeond.service.watching.run_log import log_events
@@ -169,8 +170,10 @@ async def composed(
         engine = models.engine
         records = SessionRecords(store=sessions, journal=journal, folding=folding)
         await records.settle()
+        active = ActiveUsers(clock)
         thinking = Thinking(
             journal=recorded,
+            turns=UserTurns(active, places=1, only_shared=True),
             feed=feed,
             registry=registry,
             invoker=invoker,
@@ -294,6 +297,7 @@ async def composed(
             entry=_entry_rule(config),
             clock=clock,
             ids=ids,
+            active=active,
             stall_seconds=config.socket.stall_seconds,
             request_limit_bytes=config.socket.max_request_mib_per_user << 20,
         )

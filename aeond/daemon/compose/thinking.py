@@ -27,10 +27,12 @@ from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
 from aeond.orchestration.repair.step_repair import StepRepairer
 from aeond.orchestration.repair.supervisor import ModelSupervisor
-from aeond.ports import Children, Clock, Feed, Ids, Journal, LLMAdapter, ToolInvoker, ToolRegistry
+from aeond.ports import Appends, Children, Clock, Feed, Ids, LLMAdapter, ToolInvoker, ToolRegistry
 from aeond.ports.sessions import SessionHistory
 from aeond.ports.situations import Situations
+from aeond.service.runs.paced_appends import PacedAppends
 from aeond.service.runs.situations import Views
+from aeond.service.user_turns import UserTurns
 
 
 @frozen
@@ -39,7 +41,8 @@ class Thinking:
     the scheduler, which needs this object.
     """
 
-    journal: Journal
+    journal: Appends
+    turns: UserTurns
     feed: Feed
     registry: ToolRegistry
     invoker: ToolInvoker
@@ -55,7 +58,7 @@ class Thinking:
     ids: Ids
 
     def over(self, llm: LLMAdapter, uid: int) -> RunPorts:
-        """The orchestration with this model and the tools of this user."""
+        """The orchestration with this model, and the tools and turns of this user."""
         registry = self.registry.of(uid)
         validator = self.validator.over(registry)
         agents = {**self.agents, LLM_AGENT: LLMAgent(llm)}
@@ -66,7 +69,7 @@ class Thinking:
         chooser = TemplateChooser(self.templates, self.ranking, asked)
         references = ModelReferences(llm, self.session_context(llm))
         return RunPorts(
-            journal=self.journal,
+            journal=PacedAppends(self.journal, self.turns, uid),
             feed=self.feed,
             phases=phases_over(
                 llm,

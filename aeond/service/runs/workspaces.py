@@ -14,7 +14,8 @@ from aeond.domain.runs.run import Owner, RunRequest, RunState, SuspendReason
 from aeond.domain.tools import Workspace
 from aeond.errors import AeondError, InvalidInputError, RefusedError
 from aeond.ports import RunLoop
-from aeond.user_rights import UserRights, acting_as, can_act_for_others
+from aeond.thread_rights import acting_as, can_act_for_others
+from aeond.user_rights import UserRights
 
 
 class Workspaces:

@@ -99,7 +99,7 @@ async def test_a_folder_is_used_for_its_daemon_s_user_only(
 
 async def test_a_folder_is_used_with_the_rights_of_its_caller(tmp_path: Path) -> None:
     """Where the daemon may act for others, another user's workspace has that user's rights, and the request keeps them; one
-    of the daemon's own user, of root, or private has none. A user whose groups are unknown is refused.
+    of the daemon's own user, of root, or private has none; a user whose groups are unknown is refused.
     """
     own, project = tmp_path / "own", tmp_path / "project"
     project.mkdir()

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from aeond.user_rights import UserRights, acting_as, can_act_for_others, take_rights
+from aeond.thread_rights import acting_as, can_act_for_others, take_rights
+from aeond.user_rights import UserRights
 from tests.support.outsiders import open_folder
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act for other users")

@@ -59,10 +59,14 @@ class UserTurns:
         self._only_shared = only_shared
         self._by_user: WeakValueDictionary[int, anyio.Semaphore] = WeakValueDictionary()
 
+    def needed(self, uid: int) -> bool:
+        """Whether `taking` could wait."""
+        return not self._only_shared or self._active.has_others(uid)
+
     @asynccontextmanager
     async def taking(self, uid: int) -> AsyncIterator[None]:
         """Waits for a place of this user, and holds it while the context is open."""
-        if self._only_shared and not self._active.has_others(uid):
+        if not self.needed(uid):
             yield
             return
         places = self._by_user.get(uid)

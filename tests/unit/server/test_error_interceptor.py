@@ -2,6 +2,8 @@ import errno
 import gc
 import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import anyio
 import grpc
@@ -9,9 +11,14 @@ import pytest
 from grpc_health.v1 import health_pb2
 
 from aeond.api.v1 import parts_pb2, runs_pb2, tools_pb2
+from aeond.domain.runs.run import Caller, Owner
 from aeond.errors import ToolError
-from aeond.server.error_interceptor import MAX_REQUEST_BYTES
+from aeond.server.error_interceptor import CALLS_AT_ONCE, MAX_REQUEST_BYTES, ErrorInterceptor
+from aeond.server.request_sizes import RequestSizes
+from aeond.service.user_turns import ActiveUsers
 from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, ask_raw, refused, status_of
+from tests.support.doubles import ManualClock
+from tests.support.service_world import NumberedIds
 
 
 async def test_a_bug_becomes_an_error_id_that_the_log_knows(
@@ -167,3 +174,38 @@ async def test_a_cancelled_call_ends_what_worked_for_it(
             call.cancel()
             await world.behind.runs.watchers.reaches(0)
     assert caplog.records == []
+
+
+class CountedAborts:
+    """The context of calls of user 1 that counts how many have been rejected."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def peer(self) -> str:
+        return "1"
+
+    async def abort(self, *_status: object) -> None:
+        self.count += 1
+
+
+async def test_rejections_take_turns_too() -> None:
+    """A user whose requests are rejected for their size, while another user is active, gets a few rejections at a time."""
+    active = ActiveUsers(ManualClock())
+    active.note(2)
+
+    def caller_of(peer: str) -> Caller:
+        return Caller(Owner(int(peer), 1))
+
+    async def handler_of(_details: object) -> grpc.RpcMethodHandler:
+        return grpc.unary_unary_rpc_method_handler(lambda *_: None)
+
+    interceptor = ErrorInterceptor(NumberedIds(), caller_of, RequestSizes(caller_of, 0), active)
+    handler: Any = await interceptor.intercept_service(handler_of, SimpleNamespace(method="/a/B"))
+    context = CountedAborts()
+    async with anyio.create_task_group() as tasks:
+        for _ in range(200):
+            tasks.start_soon(handler.unary_unary, b"x", context)
+        await anyio.wait_all_tasks_blocked()
+        assert CALLS_AT_ONCE <= context.count < 200
+        tasks.cancel_scope.cancel()

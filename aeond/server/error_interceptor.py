@@ -12,6 +12,7 @@ from inspect import isawaitable
 from traceback import clear_frames
 from typing import Any, cast
 
+import anyio
 import grpc
 from google.protobuf.message import DecodeError
 
@@ -24,6 +25,7 @@ from aeond.server.statuses import Status, bug_status, status_of
 from aeond.server.streaming import StreamCutError, closing
 from aeond.service.user_turns import ActiveUsers, UserTurns
 
+REJECTION_SECONDS = 0.05  # that a rejection waits in its turn while others are active
 CALLS_AT_ONCE = 4  # of one user, each for a short time
 MAX_REQUEST_BYTES = 4 << 20  # one message in wire format
 
@@ -127,6 +129,8 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
             except OverloadedError:
                 held.clear()
                 async with turns.taking(uid):
+                    if self._active.has_others(uid):
+                        await anyio.sleep(REJECTION_SECONDS)
                     raise
             async with turns.taking(uid):
                 yield

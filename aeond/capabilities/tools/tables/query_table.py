@@ -1,5 +1,6 @@
 """The query_table tool."""
 
+import codecs
 import csv
 import io
 import os
@@ -27,6 +28,8 @@ MAX_SHOWN_ROWS: Final = 50
 MAX_SHOWN_CHARS: Final = 16_000
 _MAX_PATH_CHARS: Final = 1_000
 _MAX_CHARS: Final = 300
+# As spreadsheets on Windows write. Loaded here: a thread with the rights of a user may not be able to read Python.
+_WINDOWS: Final = codecs.lookup("cp1252")
 _TABLES: Final = (".csv", ".tsv")
 
 
@@ -128,7 +131,7 @@ def _text(files: ContainedFiles, path: str, workspace: str) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")  # as spreadsheets on Windows write
+        return _WINDOWS.decode(content, "replace")[0]
 
 
 def _same_name(name: str, path: str) -> bool:

@@ -198,7 +198,7 @@ async def test_rejections_take_turns_too() -> None:
     def caller_of(peer: str) -> Caller:
         return Caller(Owner(int(peer), 1))
 
-    async def handler_of(_details: object) -> grpc.RpcMethodHandler:
+    async def handler_of(_details: object) -> Any:
         return grpc.unary_unary_rpc_method_handler(lambda *_: None)
 
     interceptor = ErrorInterceptor(NumberedIds(), caller_of, RequestSizes(caller_of, 0), active)

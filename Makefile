@@ -114,7 +114,9 @@ system-test: $(READY) ## test the installed service under a real systemd, in sep
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run service
 
 nightly: $(READY) engine-setup ## run the long variants of tests: more examples, seeds, kills and power cuts
-	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "not (gpu or systemd)"
+	@# Playwright keeps an event loop running in its process, where no test with a loop of its own can run.
+	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "not (gpu or systemd or browser)"
+	@$(BIN)/python -m pytest tests/page
 
 install: $(READY) ## install aeond, its units and an example configuration below PREFIX; starts nothing
 	@systemd/install "$(DESTDIR)" "$(PREFIX)" "$(SYSTEM_PYTHON)"

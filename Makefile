@@ -39,7 +39,7 @@ DESTDIR :=
 PREFIX := /usr/local
 SYSTEM_PYTHON := /usr/bin/python3
 
-.PHONY: help setup engine-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-systems test lint type arch proto clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures pins clean
+.PHONY: help setup engine-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-systems test lint type arch proto clients mcp-servers bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures pins clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,7 +59,7 @@ run: $(READY) ## run the daemon in the foreground, with its state in your home f
 
 # The reports feed the tables of docs/testing.md.
 check: $(READY) ## all checks for a change, including a real model and a real systemd
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint type engine-setup
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint type engine-setup mcp-servers
 	@$(MAKE) --no-print-directory check-plain check-desktop check-page check-vllm check-llama check-systems
 
 check-plain: $(READY) ## the tests that need no engine, as part of `make check`
@@ -96,6 +96,9 @@ arch: $(READY) ## run the architecture tests: imports, sizes, vocabulary, genera
 
 proto: $(READY) ## generate aeond/api, and the records and the sync client of aeond_client
 	@$(BIN)/python protos/generate.py
+
+mcp-servers: ## install the reference MCP servers that tests talk to (fast if they are there)
+	@tests/mcp_servers/build
 
 clients: ## build the clients for Node, Go and C++; .ci/run lists the packages that this needs
 	@for build in clients/*/build; do $$build; done
@@ -146,15 +149,15 @@ pins: ## resolve the pinned versions again, for development and benchmarks
 	@.ci/pins
 
 clean: ## remove the environments and every cache
-	@rm -rf clients/node/node_modules clients/node/dist clients/node/src/contract clients/go/aeondpb
-	@rm -rf .venv .venv-bench .venv-engine .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf tests/mcp_servers/node_modules clients/node/node_modules clients/node/dist clients/node/src/contract clients/go/aeondpb
+	@rm -rf .venv .venv-bench .venv-engine .venv-mcp .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Installs the pinned build tools first and builds without isolation: an isolated build would download the newest
 # versions of them.
 $(READY): pyproject.toml $(PINS) .ci/environment
 	@.ci/environment $(VENV) $(PINS) hatchling editables setuptools
-	@.ci/environment $(VENV) $(PINS) --no-build-isolation --use-pep517 --editable '.[daemon,cli,otlp,popup,dev]'
+	@.ci/environment $(VENV) $(PINS) --no-build-isolation --use-pep517 --editable '.[daemon,mcp,cli,otlp,popup,dev]'
 	@touch $@
 
 $(BENCH_READY): $(BENCH_PINS) .ci/environment

@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from aeond.daemon.config.schema import Config
-from aeond.daemon.config.section import Section
+from aeond.daemon.config.section import Section, named_sections
 
 HEAD = """\
 # Configuration
@@ -38,6 +38,8 @@ def _tables(section: Section, names: tuple[str, ...]) -> Iterator[str]:
         value: Any = getattr(section, name)
         if isinstance(value, Section):
             inner.append((value, (*names, name)))
+        elif named := named_sections(field):
+            inner.append((named.model_construct(), (*names, name, "NAME")))
         else:
             meaning = (field.description or "").replace("|", "\\|")
             rows.append(f"| `{name}` | {_type_of(field)} | `{_shown(value)}` | {meaning} |")

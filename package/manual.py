@@ -18,7 +18,7 @@ from aeon_cli.exits import MEANINGS
 from aeon_cli.main import cli
 from aeond import __version__
 from aeond.daemon.config.schema import Config
-from aeond.daemon.config.section import Section
+from aeond.daemon.config.section import Section, named_sections
 from aeond.daemon.main import EXITS, command_line
 
 SEE_ALSO = {
@@ -166,6 +166,8 @@ def _section(section: Section, names: tuple[str, ...]) -> Iterator[str]:
         value: Any = getattr(section, name)
         if isinstance(value, Section):
             inner.append((value, (*names, name)))
+        elif named := named_sections(field):
+            inner.append((named.model_construct(), (*names, name, "NAME")))
         else:
             shown = _shown(value)
             yield from _terms([(f"{name} = {shown}", field.description or "")])

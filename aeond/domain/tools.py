@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import field
 from fnmatch import fnmatchcase
+from hashlib import sha256
 from typing import Final, Generic, Self, TypeVar
 
 from aeond.domain.plans.approvals import ApprovalRequest
@@ -12,7 +13,7 @@ from aeond.domain.policy import Effect as Effect  # noqa: PLC0414 - authors of t
 from aeond.domain.policy import Origin
 from aeond.domain.policy import Recovery as Recovery  # noqa: PLC0414 - the same
 from aeond.domain.runs.questions import InputRequest
-from aeond.domain.values import JsonObject, JsonValue
+from aeond.domain.values import JsonObject, JsonValue, canonical_json
 from aeond.frozen import frozen
 from aeond.user_rights import UserRights
 
@@ -20,6 +21,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 MAX_EFFECTS: Final = 64  # of one call
 MAX_ANSWER_EFFECTS: Final = 256
+DIGEST_CHARS: Final = 16
 EFFECTS_OMITTED: Final = "effects.omitted"
 """The kind of the last effect of a list that was too long; its target is the number of those left out."""
 
@@ -34,6 +36,8 @@ class ToolSpec:
     `candidates` names the arguments for which the tool proposes existing values.
     A tool that `asks_user` returns an InputRequest. `source` names where a tool of another author comes from ("" for
     built-in tools and those of `tools.files`); its declarations are not believed, and its output is untrusted.
+    `unavailable` says why it cannot be called now ("" if it can); the registry sets its `digest`, which is what a person
+    accepts of a tool of another author.
     """
 
     name: str
@@ -49,6 +53,8 @@ class ToolSpec:
     candidates: tuple[str, ...] = ()
     asks_user: bool = False
     source: str = ""
+    unavailable: str = ""
+    digest: str = ""
 
     @property
     def recovery(self) -> Recovery:
@@ -58,10 +64,18 @@ class ToolSpec:
         return Recovery.RECONCILE if self.idempotent else Recovery.ASK
 
 
+def description_digest(spec: ToolSpec) -> str:
+    """The name of a tool with a digest of everything that a model reads of it."""
+    read = [spec.description, spec.input_schema, spec.output_schema, spec.example]
+    return f"{spec.name}:{sha256(canonical_json(read).encode()).hexdigest()[:DIGEST_CHARS]}"
+
+
 TOOL_TIMEOUT: Final = "TOOL_TIMEOUT"
 CLIENT_LEFT: Final = "CLIENT_LEFT"
 """The client that executes the call went away before it sent a result."""
-EFFECT_UNKNOWN: Final = (TOOL_TIMEOUT, CLIENT_LEFT)
+CALL_CUT: Final = "CALL_CUT"
+"""The server that executes the call went away before it sent a result."""
+EFFECT_UNKNOWN: Final = (TOOL_TIMEOUT, CLIENT_LEFT, CALL_CUT)
 """Reasons of calls that had started and failed: whether they had an effect is unknown."""
 
 
@@ -168,6 +182,7 @@ class ToolContext:
 
     `allowed_tools` are patterns of the only tools that may be called for it (None: all); the invoker enforces this. `uid` is its
     owner, whose memory the call may use (-1: unknown), `taint` names the untrusted sources that the run has read.
+    `answer` is a person's answer to the question that the call asked in its earlier attempt (None: it asked none).
     """
 
     run_id: str
@@ -178,3 +193,4 @@ class ToolContext:
     uid: int = -1
     origin: Origin = Origin.MODEL
     taint: tuple[str, ...] = ()
+    answer: JsonValue = None

@@ -13,7 +13,7 @@ from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.runs.events import ApprovalRequested, InputRequested, StepEnded, StepRepaired, StepStarted
 from aeond.domain.runs.questions import InputRequest, Question
 from aeond.domain.runs.run import RunSnapshot
-from aeond.domain.tools import EFFECT_UNKNOWN, Recovery
+from aeond.domain.tools import Recovery
 from aeond.frozen import frozen
 from aeond.ports import Children, Clock, Reasoner, Repairer, StepOutput, SubtaskChooser, TextSink, ToolInvoker
 
@@ -83,9 +83,7 @@ class StepExecutor:
         if isinstance(result.request, SubtaskRequest):
             ok, request, problem = await self.subtasks.choose(result.request, grant)
             return Subtask(step.step_id, request) if ok else _failed(started, problem.reason, problem.message)
-        ended = StepEnded.of_call(step.step_id, started.mode, result)
-        unknown = result.reason in EFFECT_UNKNOWN and started.recovery is Recovery.ASK
-        return replace(ended, state=StepState.UNKNOWN) if unknown else ended
+        return StepEnded.of_call(step.step_id, started.mode, started.recovery, result)
 
     async def _reason(
         self, run: RunSnapshot, started: StepStarted, grant: Grant, on_text: TextSink

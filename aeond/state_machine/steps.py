@@ -67,8 +67,9 @@ def ask(run: RunSnapshot, kind: e.InputRequested) -> RunSnapshot:
 
 
 def answer(run: RunSnapshot, kind: e.InputAnswered) -> RunSnapshot:
-    asked = next(q.step_id for q in run.questions if q.question_id == kind.question_id)
-    return _with_step(run, _ended(run.steps[asked], StepState.SUCCEEDED, kind.answer), run.ledger)
+    asked = next(q for q in run.questions if q.question_id == kind.question_id)
+    state = StepState.READY if asked.request.continues else StepState.SUCCEEDED
+    return _with_step(run, _ended(run.steps[asked.step_id], state, kind.answer), run.ledger)
 
 
 def hold(run: RunSnapshot, kind: e.ApprovalRequested) -> RunSnapshot:
@@ -175,5 +176,5 @@ def after_crash(run: RunSnapshot) -> Steps:
     cut: dict[str, StepSnapshot] = {}
     for step in run.running:
         mode, state = None if step.mode is StepMode.REPAIR else step.mode, _AFTER_CRASH[step.recovery]
-        cut[step.step_id] = replace(step, state=state, mode=mode, reservation=Amounts())
+        cut[step.step_id] = replace(step, state=state, mode=mode, output=None, reservation=Amounts())
     return {**run.steps, **cut}

@@ -116,3 +116,5 @@ class Question:
     has_default: bool = False
     deadline_time: float = 0.0
     """The deadline. Not set: none."""
+    continues: bool = False
+    """Whether the answer continues the step's call. False: it is the step's result."""

@@ -59,6 +59,13 @@ class ToolSpec:
     source: str = ""
     """The provider: empty for the daemon itself, else the name of the client or server that offers
     it."""
+    offered: bool = False
+    """Whether models see the tool in every run. Ignored in an offer."""
+    digest: str = ""
+    """What tools.accepted must contain before models see the tool: its name and a digest of its
+    description. Empty: the daemon's own tool. Ignored in an offer."""
+    unavailable: str = ""
+    """Why the tool cannot be called now, for people. Empty: it can. Ignored in an offer."""
 
 
 @dataclass(frozen=True, slots=True)

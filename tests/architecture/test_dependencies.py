@@ -7,7 +7,16 @@ from importlib.metadata import distribution
 import pytest
 from packaging.requirements import Requirement
 
-from tests.support.dependencies import BENCH_PINS, BUILD, DIRECT, EXTRAS, PINS, canonical_name, pinned
+from tests.support.dependencies import (
+    BENCH_PINS,
+    BUILD,
+    DIRECT,
+    EXTRAS,
+    MCP_PINS,
+    PINS,
+    canonical_name,
+    pinned,
+)
 from tests.support.repository import ROOT, markdown_rows
 
 
@@ -33,7 +42,7 @@ def installed_closure() -> dict[str, str]:
 
 def test_every_pin_is_a_name_and_a_version() -> None:
     """The pins hold versions only: no host, no hash, no marker, each name once, in order."""
-    for path in (PINS, BENCH_PINS):
+    for path in (PINS, BENCH_PINS, MCP_PINS):
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
         assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+", line)] == []
         names = [canonical_name(line) for line in lines]
@@ -71,7 +80,7 @@ def test_nothing_is_explained_that_is_not_used() -> None:
 def test_run_time_dependencies_are_listed_as_such(row: str) -> None:
     """A library that a user installs is not hidden among the developers' tools."""
     name = row.strip("`")
-    assert any(name in EXTRAS[extra] for extra in ("", "cli", "daemon", "otlp", "popup"))
+    assert any(name in EXTRAS[extra] for extra in ("", "cli", "daemon", "mcp", "otlp", "popup"))
 
 
 def dependency_rows() -> list[list[str]]:

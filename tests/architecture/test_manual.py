@@ -14,7 +14,7 @@ import pytest
 
 from aeon_cli.main import cli
 from aeond.daemon.config.schema import Config
-from aeond.daemon.config.section import Section
+from aeond.daemon.config.section import Section, named_sections
 from aeond.daemon.exits import Exit
 from aeond.daemon.main import command_line
 from tests.support.repository import ROOT
@@ -38,10 +38,12 @@ def words_of(page: Path) -> str:
 
 
 def keys_of(section: Section) -> Iterator[str]:
-    for name in type(section).model_fields:
+    for name, field in type(section).model_fields.items():
         value = getattr(section, name)
         if isinstance(value, Section):
             yield from keys_of(value)
+        elif named := named_sections(field):
+            yield from (f"\n{key} = " for key in named.model_fields)
         else:
             yield f"\n{name} = "
 

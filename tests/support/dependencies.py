@@ -7,6 +7,7 @@ from tests.support.repository import ROOT
 
 PINS = ROOT / ".ci" / "constraints.txt"
 BENCH_PINS = ROOT / ".ci" / "constraints-bench.txt"
+MCP_PINS = ROOT / ".ci" / "constraints-mcp.txt"
 
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 

@@ -765,6 +765,7 @@ class Question(_message.Message):
     OPTIONS_FIELD_NUMBER: _builtins.int
     DEFAULT_JSON_FIELD_NUMBER: _builtins.int
     DEADLINE_TIME_FIELD_NUMBER: _builtins.int
+    CONTINUES_FIELD_NUMBER: _builtins.int
     question_id: _builtins.str
     """Unique in the run."""
     step_id: _builtins.str
@@ -775,6 +776,8 @@ class Question(_message.Message):
     """JSON Schema that the answer must satisfy, as JSON text. Empty: any text."""
     default_json: _builtins.str
     """The answer after the deadline, as JSON text. Empty: the step fails then."""
+    continues: _builtins.bool
+    """Whether the answer continues the step's call. False: it is the step's result."""
     @_builtins.property
     def options(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The possible answers. Empty: not a choice."""
@@ -793,10 +796,11 @@ class Question(_message.Message):
         options: _abc.Iterable[_builtins.str] | None = ...,
         default_json: _builtins.str = ...,
         deadline_time: _timestamp_pb2.Timestamp | None = ...,
+        continues: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["deadline_time", b"deadline_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["deadline_time", b"deadline_time", "default_json", b"default_json", "options", b"options", "prompt", b"prompt", "question_id", b"question_id", "schema_json", b"schema_json", "step_id", b"step_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["continues", b"continues", "deadline_time", b"deadline_time", "default_json", b"default_json", "options", b"options", "prompt", b"prompt", "question_id", b"question_id", "schema_json", b"schema_json", "step_id", b"step_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -120,6 +120,9 @@ class ToolSpec(_message.Message):
     MAX_OUTPUT_BYTES_FIELD_NUMBER: _builtins.int
     RECOVERY_FIELD_NUMBER: _builtins.int
     SOURCE_FIELD_NUMBER: _builtins.int
+    OFFERED_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    UNAVAILABLE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Unique among the tools; never empty."""
     description: _builtins.str
@@ -142,6 +145,14 @@ class ToolSpec(_message.Message):
     """How a restart treats an interrupted call. Ignored in an offer: follows from effect and idempotent."""
     source: _builtins.str
     """The provider: empty for the daemon itself, else the name of the client or server that offers it."""
+    offered: _builtins.bool
+    """Whether models see the tool in every run. Ignored in an offer."""
+    digest: _builtins.str
+    """What tools.accepted must contain before models see the tool: its name and a digest of its description. Empty: the
+    daemon's own tool. Ignored in an offer.
+    """
+    unavailable: _builtins.str
+    """Why the tool cannot be called now, for people. Empty: it can. Ignored in an offer."""
     def __init__(
         self,
         *,
@@ -156,10 +167,13 @@ class ToolSpec(_message.Message):
         max_output_bytes: _builtins.int = ...,
         recovery: Global___Recovery.ValueType = ...,
         source: _builtins.str = ...,
+        offered: _builtins.bool = ...,
+        digest: _builtins.str = ...,
+        unavailable: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["description", b"description", "effect", b"effect", "example_json", b"example_json", "idempotent", b"idempotent", "input_schema_json", b"input_schema_json", "max_output_bytes", b"max_output_bytes", "name", b"name", "output_schema_json", b"output_schema_json", "recovery", b"recovery", "source", b"source", "timeout_seconds", b"timeout_seconds"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["description", b"description", "digest", b"digest", "effect", b"effect", "example_json", b"example_json", "idempotent", b"idempotent", "input_schema_json", b"input_schema_json", "max_output_bytes", b"max_output_bytes", "name", b"name", "offered", b"offered", "output_schema_json", b"output_schema_json", "recovery", b"recovery", "source", b"source", "timeout_seconds", b"timeout_seconds", "unavailable", b"unavailable"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -36,4 +36,5 @@ class ToolInspector:
             context.workspace,
             Workspace.identity_of(context.workspace),
             foreign=bool(spec.source),
+            description=spec.digest,
         )

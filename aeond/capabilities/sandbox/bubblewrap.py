@@ -55,36 +55,36 @@ class Bubblewrap:
         if program is None:
             raise unavailable("bubblewrap is not installed: apt-get install bubblewrap")
         with contextlib.ExitStack() as stack:
-            view, workspace = _View(stack), request.context.workspace
+            view, workspace = View(stack), request.context.workspace
             rights = Workspace.rights_of(workspace)
             showing = partial(view.show, workspace, self._hidden)
             await anyio.to_thread.run_sync(acting_as, rights, showing)
             group = None
             if self._groups is not None:
-                group = stack.enter_context(_made_group(self._groups, request.limits.memory_bytes))
-            command = [*_NAMESPACES, *view.options, "--", sys.executable, *RUNNER]
-            async with _running(program, command, view.descriptors, group, rights) as running:
-                reader, writer = await asyncio.open_unix_connection(sock=running.ours)
+                group = stack.enter_context(made_group(self._groups, request.limits.memory_bytes))
+            command = [*NAMESPACES, *view.options, "--", sys.executable, *RUNNER]
+            async with running(program, command, view.descriptors, group, rights) as tree:
+                reader, writer = await asyncio.open_unix_connection(sock=tree.ours)
                 try:
                     reply = await converse(reader, writer, request, max_value_bytes)
                 except ToolError as error:
                     if error.reason == "SANDBOX_ENDED":
-                        raise ended(await running.last_words()) from error
+                        raise ended(await tree.last_words()) from error
                     raise
                 finally:
                     writer.transport.abort()
         return answer_of(reply)
 
 
-_NAMESPACES: Final = (
+NAMESPACES: Final = (
     *("--unshare-user", "--unshare-all", "--disable-userns", "--cap-drop", "ALL"),
     *("--die-with-parent", "--new-session", "--clearenv", "--chdir", "/"),
     *("--setenv", "LANG", "C.UTF-8", "--setenv", "PATH", "/usr/bin:/bin", "--setenv", "PYTHONUTF8", "1"),
 )
 
 
-class _View:
-    """The files that one errand sees, as options of bubblewrap, and the descriptors that these name."""
+class View:
+    """The files that one process tree sees, as options of bubblewrap, and the descriptors that these name."""
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
         self._stack = stack
@@ -116,10 +116,21 @@ class _View:
                     " choose another workspace",
                     reason="WORKSPACE_MISSING",
                 ) from error
+        self.close()
+
+    def add(self, path: str, hidden: Sequence[Path], *, writable: bool) -> None:
+        """Blocking. Adds a folder under its own path, without the hidden places. OSError if there is none."""
+        folder = self._kept(os.open(path, _PLACE & ~os.O_NOFOLLOW | os.O_DIRECTORY))
+        self._bind(folder, path, writable=writable)
+        for place in hidden:
+            with contextlib.suppress(FileNotFoundError):
+                self._hide(place, folder, path, writable=writable)
+
+    def close(self) -> None:
         # Read-only last: the mounts above need mount points.
         self.options += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
 
-    def _hide(self, place: Path, folder: int, workspace: str) -> None:
+    def _hide(self, place: Path, folder: int, workspace: str, *, writable: bool = True) -> None:
         """Hides a place if it is below the folder, which other mounts and links may reach by another path.
 
         Every folder on the way becomes a mount point: these cannot be renamed, so that a later call does not find
@@ -134,13 +145,13 @@ class _View:
         for part in way:
             path = f"{path}/{part}"
             here = self._kept(os.open(part, _PLACE | os.O_DIRECTORY, dir_fd=here))
-            self._bind(here, path)
+            self._bind(here, path, writable=writable)
         found = os.lstat(last, dir_fd=here).st_mode
         path = f"{path}/{last}"
         self.options += ["--tmpfs", path] if stat.S_ISDIR(found) else ["--ro-bind", "/dev/null", path]
 
-    def _bind(self, folder: int, path: str) -> None:
-        self.options += ["--bind-fd", str(folder), path]
+    def _bind(self, folder: int, path: str, *, writable: bool = True) -> None:
+        self.options += ["--bind-fd" if writable else "--ro-bind-fd", str(folder), path]
 
     def _kept(self, descriptor: int) -> int:
         self._stack.callback(os.close, descriptor)
@@ -164,7 +175,7 @@ def _require_python(rights: UserRights | None) -> None:
 
 
 @contextlib.contextmanager
-def _made_group(groups: GroupHome, memory_bytes: int) -> Iterator[Group]:
+def made_group(groups: GroupHome, memory_bytes: int) -> Iterator[Group]:
     try:
         with groups.group(memory_bytes) as group:
             yield group
@@ -176,7 +187,7 @@ def unavailable(why: str) -> ToolError:
     return ToolError(f"no sandbox is available for this tool: {why}", reason="SANDBOX_UNAVAILABLE")
 
 
-class _Running:
+class Running:
     """A process tree, our end of its connection, and the end of its error output."""
 
     def __init__(self, process: Process, ours: socket.socket) -> None:
@@ -253,13 +264,13 @@ def _join(group: Group, pid: int) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _running(
+async def running(
     program: str,
     command: Sequence[str],
     descriptors: Sequence[int],
     group: Group | None,
-    rights: UserRights | None,
-) -> AsyncIterator[_Running]:
+    rights: UserRights | None = None,
+) -> AsyncIterator[Running]:
     """Starts bubblewrap, with the rights of a user if given; on exit, all its processes are gone. The command begins once
     it is in its group.
     """
@@ -287,18 +298,18 @@ async def _running(
                     ours.close()
                     raise unavailable(f"{program} cannot be started ({error})") from error
             theirs.close()
-            running = _Running(process, ours)
+            tree = Running(process, ours)
             failure: ToolError | None = None
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(running.keep_words)
+                tasks.start_soon(tree.keep_words)
                 try:
-                    await running.meet(news, group)
+                    await tree.meet(news, group)
                     release.write(b"\n")
-                    yield running
+                    yield tree
                 except ToolError as error:  # bypasses the exception group, which would wrap it
                     failure = error
                 finally:
                     with anyio.CancelScope(shield=True):
-                        await running.end()
+                        await tree.end()
             if failure is not None:
                 raise failure

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from typing import Final, Protocol
 
 import anyio
@@ -65,7 +66,8 @@ def answer_of(reply: Reply) -> ToolAnswer:
         raise ToolError(reply.error, reason=reply.reason, retryable=reply.retryable)
     try:
         if reply.outcome is Outcome.INPUT:
-            return TypeAdapter(InputRequest).validate_python(reply.value)
+            asked = TypeAdapter(InputRequest).validate_python(reply.value)
+            return replace(asked, continues=False)  # no process is left that could continue
         if reply.outcome is Outcome.SUBTASK:
             return TypeAdapter(SubtaskRequest).validate_python(reply.value)
     except ValidationError as error:

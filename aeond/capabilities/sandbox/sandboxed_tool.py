@@ -1,9 +1,6 @@
 """Tools whose code never runs in the daemon: descriptions and calls both come from a sandbox."""
 
-import logging
 from collections.abc import Sequence
-from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -16,16 +13,13 @@ from aeond.capabilities.tool_files import read_source
 from aeond.domain.plans.subtasks import SubtaskRequest
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.tools import ToolContext, ToolOutput, ToolSpec
-from aeond.domain.values import JsonObject, JsonValue, canonical_json
+from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import InvalidInputError, ToolError
 from aeond.frozen import frozen
 from aeond.ports import Tool, ToolAnswer
 
 DESCRIBE_SECONDS: Final = 20.0
 DESCRIBE_BYTES: Final = 1 << 20
-DIGEST_CHARS: Final = 16
-
-log = logging.getLogger(__name__)
 
 
 @frozen
@@ -54,31 +48,6 @@ class SandboxedTool:
         limits = Limits(self.spec.timeout_seconds, self.memory_bytes)
         request = Request(errand, str(self.file), self.source, limits, self.spec.name, arguments, context)
         return await self.sandbox.perform(request, self.spec.max_output_bytes)
-
-
-def description_digest(spec: ToolSpec) -> str:
-    """The name of a tool with a digest of everything that a model reads of it."""
-    read = [spec.description, spec.input_schema, spec.output_schema, spec.example]
-    return f"{spec.name}:{sha256(canonical_json(read).encode()).hexdigest()[:DIGEST_CHARS]}"
-
-
-def shown_to_person_first(tool: SandboxedTool, accepted: Sequence[str]) -> SandboxedTool:
-    """The tool; not offered to models unless a person has accepted its description.
-
-    A description is text of another author that goes into every prompt, where it could give instructions.
-    """
-    digest = description_digest(tool.spec)
-    if not tool.spec.offered or digest in accepted:
-        return tool
-    log.warning(
-        "tool %s of %s is not offered to models: read its description with aeonctl tools %s, then add %r to"
-        " tools.accepted",
-        tool.spec.name,
-        tool.file,
-        tool.spec.name,
-        digest,
-    )
-    return replace(tool, spec=replace(tool.spec, offered=False))
 
 
 def python_files(folders: Sequence[Path]) -> Sequence[Path]:

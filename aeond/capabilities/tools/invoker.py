@@ -181,7 +181,10 @@ class GuardedInvoker:
         self._require_rights(call.tool, context)
         _check_arguments(registered, call.arguments)
         try:
-            if (refused := await self._authoriser.authorise(call, context, decided)) is not None:
+            # A call that continues with a person's answer was authorised when it began.
+            if context.answer is None and (
+                refused := await self._authoriser.authorise(call, context, decided)
+            ):
                 return refused
             output = await run(registered, registered.tool.execute, call, context)
         except ToolError as error:

@@ -1,5 +1,6 @@
 """The names of all tools, each with its checked spec and compiled schemas."""
 
+import logging
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -9,7 +10,7 @@ from typing import Final
 from aeond.capabilities.tools.function_tool import FunctionTool
 from aeond.capabilities.tools.schemas import CompiledSchema
 from aeond.domain.policy import Target
-from aeond.domain.tools import Effect, ToolContext, ToolOutput, ToolSpec
+from aeond.domain.tools import Effect, ToolContext, ToolOutput, ToolSpec, description_digest
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from aeond.frozen import frozen
@@ -18,6 +19,9 @@ from aeond.ports.policy import ReportsTargets
 from aeond.ports.serving import LimitsItself
 
 MAX_DESCRIPTION_CHARS: Final = 1_000
+MAX_REPORTED: Final = 1_000  # digests that were logged because they are not accepted
+
+log = logging.getLogger(__name__)
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
@@ -60,13 +64,17 @@ class RegisteredTool:
 class Registry:
     """Tools by name, in memory. Schemas that say nothing of unknown fields are closed against them.
 
-    The registry of a user has the tools of `common` too.
+    The registry of a user has the tools of `common` too. A tool of another author is offered to models only if its
+    digest is `accepted`: its description is text that goes into every prompt, where it could give instructions. What a
+    client serves for its own user needs no acceptance.
     """
 
-    def __init__(self, common: "Registry | None" = None) -> None:
+    def __init__(self, common: "Registry | None" = None, accepted: Sequence[str] = ()) -> None:
         self._common = common
         self._tools: dict[str, RegisteredTool] = {}
         self._of_users: dict[int, Registry] = {}
+        self._accepted = frozenset(accepted)
+        self._reported: set[str] = set()
 
     def of(self, uid: int) -> "Registry":
         """The tools of this user: the common ones, and those registered here for the user alone."""
@@ -93,7 +101,34 @@ class Registry:
                 reason="TOOL_EXISTS",
                 field="name",
             )
-        self._tools[name] = registered
+        self._tools[name] = self._offered_if_accepted(registered)
+
+    def accept(self, accepted: Sequence[str]) -> None:
+        """Applies these digests in place of the earlier ones."""
+        self._accepted = frozenset(accepted)
+        self._tools = {
+            name: self._offered_if_accepted(check(one.tool)) if one.spec.source else one
+            for name, one in self._tools.items()
+        }
+
+    def _offered_if_accepted(self, registered: RegisteredTool) -> RegisteredTool:
+        spec = registered.spec
+        digest = spec.digest
+        if not digest or not spec.offered or digest in self._accepted or self._common is not None:
+            return registered
+        unoffered = replace(registered, spec=replace(spec, offered=False))
+        if digest in self._reported or len(self._reported) >= MAX_REPORTED:
+            return unoffered
+        self._reported.add(digest)
+        log.warning(
+            "tool %s of %s is not offered to models: read its description with aeonctl tools %s, then add %r to"
+            " tools.accepted",
+            spec.name,
+            spec.source,
+            spec.name,
+            digest,
+        )
+        return unoffered
 
     def remove(self, name: str) -> None:
         """Forgets a tool; calls in progress continue. KeyError if it is not registered here."""
@@ -149,7 +184,8 @@ def check(tool: Tool) -> RegisteredTool:
             field="example",
         )
     _check_candidates(tool, spec, arguments.schema)
-    checked = replace(spec, input_schema=arguments.schema, output_schema=output.schema)
+    digest = description_digest(spec) if spec.source else ""
+    checked = replace(spec, input_schema=arguments.schema, output_schema=output.schema, digest=digest)
     computes = spec.effect is Effect.PURE and isinstance(tool, FunctionTool) and tool.at_once
     return RegisteredTool(tool, checked, arguments, output, computes, isinstance(tool, LimitsItself))
 

@@ -65,6 +65,7 @@ def look(config_file: Path | None) -> Iterator[Finding]:
         from aeond.daemon.commands.vllm_findings import look_at_vllm
 
         yield from look_at_vllm(config, paths)
+    yield from mcp_servers(config, paths)
     yield from stored(config, paths)
 
 
@@ -208,6 +209,25 @@ def sandbox(config: Config, paths: Paths) -> Iterator[Finding]:
         needed = layer.essential and bool(config.tools.folders or config.tools.sandboxed)
         verdict = Verdict.GOOD if layer.there else Verdict.BAD if needed else Verdict.DOUBTFUL
         yield Finding(f"sandbox: {layer.name}", verdict, layer.found, layer.advice)
+
+
+def mcp_servers(config: Config, paths: Paths) -> Iterator[Finding]:
+    """Starts each MCP server for a short time, and says what keeps it from working."""
+    if not config.mcp:
+        return
+    import anyio
+
+    from aeond.daemon.compose.mcp import check_servers
+
+    try:
+        states = anyio.run(check_servers, config, paths)
+    except AeondError as error:
+        yield Finding("mcp", Verdict.BAD, error.message, "the daemon does not start otherwise")
+        return
+    for name, problem in states.items():
+        verdict = Verdict.DOUBTFUL if problem else Verdict.GOOD
+        advice = f"its tools cannot be used: correct [mcp.{name}], see docs/mcp.md" if problem else ""
+        yield Finding(f"mcp: {name}", verdict, problem or "responds", advice)
 
 
 def stored(config: Config, paths: Paths) -> Iterator[Finding]:

@@ -32,6 +32,7 @@ from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.capabilities.undo.sqlite_undo_log import SqliteUndoLog
 from aeond.daemon.clocks import SystemClock, TimeSortedIds
 from aeond.daemon.compose.embedding import embedding_files, opened_embedder
+from aeond.daemon.compose.mcp import opened_mcp
 from aeond.daemon.compose.observation import Observation
 from aeond.daemon.compose.parts import PRODUCT, Parts
 from aeond.daemon.compose.policy import configured_trust, opened_policy
@@ -136,7 +137,7 @@ async def composed(
             for store in (journal, memory, sessions, undo_log):
                 opening.start_soon(stack.enter_async_context, store)
 
-        registry = Registry()
+        registry = Registry(accepted=config.tools.accepted)
         serving = await stack.enter_async_context(RegisteredServing(registry, clock))
         resolve = keep_out(
             best_resolver(), real_names(paths.own_files), but_for=real_names([paths.workspaces])
@@ -164,6 +165,7 @@ async def composed(
             rules=ApprovalRules(config.approvals.expire_seconds),
         )
         feed.listen(requests.hear)
+        mcp = await stack.enter_async_context(opened_mcp(config, paths, registry, clock, feed))
         authoriser = PolicyAuthoriser(inspector, policy, requests, trust)
         invoker = GuardedInvoker(registry, clock, authoriser, unconfined)
         models = await stack.enter_async_context(parts.open_models(config, paths, clock))
@@ -304,7 +306,7 @@ async def composed(
 
         def adopt(changed: Config) -> None:
             # First: if a name or the policy is wrong, nothing must change.
-            entry, rules = _entry_rule(changed), opened_policy(changed)
+            entry, rules, servers = _entry_rule(changed), opened_policy(changed), mcp.settings(changed)
             policy.adopt(rules)
             trust.adopt(configured_trust(changed))
             api.adopt(entry, changed.socket.max_request_mib_per_user << 20)
@@ -313,6 +315,8 @@ async def composed(
             profiles.adopt(changed.tools.profiles)
             requests.adopt(ApprovalRules(changed.approvals.expire_seconds))
             models.adopt(changed.model)
+            registry.accept(changed.tools.accepted)
+            mcp.adopt(servers, changed)
 
         live.adopt_by(adopt)
         await stack.enter_async_context(observation.opened(journal, feed, engine, status, api))

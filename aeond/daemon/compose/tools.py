@@ -65,7 +65,6 @@ async def own_tools(tools: ToolsSection, paths: Paths) -> tuple[Sequence[Tool], 
         python_files,
         replaced,
         sandboxed_tools,
-        shown_to_person_first,
     )
 
     files = [Path(name).expanduser() for name in tools.files]
@@ -81,10 +80,7 @@ async def own_tools(tools: ToolsSection, paths: Paths) -> tuple[Sequence[Tool], 
     bound = partial(sandboxed_tools, sandbox=sandbox, memory_bytes=tools.sandbox_memory_mib << 20)
     own = load_tool_files(files)
     apart = await bound(files) if tools.sandboxed else ()
-    contained = [
-        ForeignTool(shown_to_person_first(tool, tools.accepted), Effect.EXEC_CONTAINED)
-        for tool in await bound(foreign)
-    ]
+    contained = [ForeignTool(tool, Effect.EXEC_CONTAINED) for tool in await bound(foreign)]
     unconfined = _reaching_files(own) - frozenset(tools.sandboxed)
     return [*replaced(own, apart, tools.sandboxed), *contained], unconfined
 

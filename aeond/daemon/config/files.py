@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from aeond.daemon.config.schema import Config
 from aeond.daemon.config.secrets import in_configuration, looks_secret
-from aeond.daemon.config.section import Section
+from aeond.daemon.config.section import Section, named_sections
 from aeond.errors import InvalidInputError
 from aeond.plain_files import read_plain
 
@@ -79,10 +79,15 @@ def _shown(value: object) -> str:
 
 def _keys_beside(keys: Sequence[str]) -> Sequence[str]:
     """The keys allowed beside the last of these keys."""
-    section: Section = Config()
-    for key in keys[:-1]:
-        section = getattr(section, key)
-    return tuple(type(section).model_fields)
+    section: type[Section] = Config
+    path = iter(keys[:-1])
+    for key in path:
+        field = section.model_fields[key]
+        named = named_sections(field)
+        if named:
+            next(path)
+        section = named or field.annotation  # type: ignore[assignment]  # only sections have keys
+    return tuple(section.model_fields)
 
 
 def _line_of(text: str, keys: Sequence[str]) -> int:
@@ -125,6 +130,8 @@ def _documented(section: Section, names: tuple[str, ...]) -> list[str]:
                 f"[{'.'.join((*names, name))}]",
                 *_documented(value, (*names, name)),
             ]
+        elif named_sections(field):
+            inner += ["", "", *_comment(field.description or "")]
         else:
             lines += ["", *_comment(field.description or ""), f"{name} = {_toml(value)}"]
     return lines + inner

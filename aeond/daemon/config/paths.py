@@ -201,7 +201,10 @@ def paths_of(config: Config, config_file: Path) -> Paths:
         # The runtime folder that systemd created for this service alone, else beside the socket.
         private_dir=Path(os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0] or socket.parent),
         engine_environment=_chosen(config.vllm.environment, usual_engine_environment()),
-        secrets=secret_places(config.model.hub_token_file, config.remote.key_file, config.metrics.key_file),
+        secrets=secret_places(
+            *(config.model.hub_token_file, config.remote.key_file, config.metrics.key_file),
+            *(one.key_file for one in config.mcp.values()),
+        ),
         tools=tuple(
             Path(file).expanduser()
             for file in (*config.tools.files, *config.agents.files, config.policy.file)

@@ -19,6 +19,7 @@ LIVE: Final = frozenset(
         "daemon.stop_seconds",
         "log.format",
         "log.level",
+        "mcp",
         "model.sleep_after_seconds",
         "model.unload_after_seconds",
         "policy",
@@ -28,9 +29,13 @@ LIVE: Final = frozenset(
         "socket.max_connections",
         "socket.max_connections_per_user",
         "socket.max_request_mib_per_user",
+        "tools.accepted",
         "tools.profiles",
     }
 )
+
+# Tables whose keys the user names: compared as a whole, because each may appear or disappear.
+NAMED: Final = frozenset({"mcp", "tools.profiles"})
 
 Adopt = Callable[[Config], None]
 
@@ -116,7 +121,7 @@ def values_of(config: Config) -> dict[str, Any]:
 def _values(section: Mapping[str, Any], name: str) -> list[tuple[str, Any]]:
     values: list[tuple[str, Any]] = []
     for key, value in section.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and name + key not in NAMED:
             values += _values(value, f"{name}{key}.")
         else:
             values.append((name + key, value))

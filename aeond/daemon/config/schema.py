@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from aeond.daemon.config.mcp_section import McpSection, ServerName
 from aeond.daemon.config.model_sections import EmbeddingSection, EngineSection, ModelSection, RemoteSection
 from aeond.daemon.config.observability_sections import MetricsSection, TracesSection
 from aeond.daemon.config.section import PathText, Permissions, Section
@@ -225,8 +226,8 @@ class ToolsSection(Section):
     )
     accepted: tuple[str, ...] = Field(
         (),
-        description="Tools of `folders` that models may use, each as name:digest. The digest covers the description"
-        " that models read; the daemon's log has it for each tool that is not accepted. Clients may use all tools.",
+        description="Tools of `folders` and of MCP servers that models may use, each as name:digest. The digest covers the"
+        " description that models read; `aeonctl tools NAME` shows it. Clients may use all tools.",
     )
     sandboxed: tuple[str, ...] = Field(
         (), description="Names of tools of `files` whose calls run in a sandbox as well."
@@ -338,3 +339,7 @@ class Config(Section):
     policy: PolicySection = Field(default_factory=PolicySection)
     metrics: MetricsSection = Field(default_factory=MetricsSection)
     traces: TracesSection = Field(default_factory=TracesSection)
+    mcp: dict[ServerName, McpSection] = Field(
+        default_factory=dict,
+        description="MCP servers whose tools are used, each in a section [mcp.NAME] of its own; see docs/mcp.md.",
+    )

@@ -1,9 +1,10 @@
 """Base types of configuration sections."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic.fields import FieldInfo
 
 
 def _absolute(text: str) -> str:
@@ -37,3 +38,11 @@ class Section(BaseModel):
     """A section of the configuration: unknown keys are errors, types are strict, and numbers are finite."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, allow_inf_nan=False)
+
+
+def named_sections(field: FieldInfo) -> type[Section] | None:
+    """The type of the sections in a table of sections that the user names; None for any other key."""
+    if get_origin(field.annotation) is not dict:
+        return None
+    kind = get_args(field.annotation)[1]
+    return kind if isinstance(kind, type) and issubclass(kind, Section) else None

@@ -16,6 +16,7 @@ MESSAGE_IDS: Final[Mapping[str, str]] = {
     "not_alive": "af74ee2a43419ddc6fef7134eec53099",
     "engine_changed": "6b641c89c69ac48cbadcf85640817c64",
     "engine_rests": "b73a0f95563aa5b90a425b624e414155",
+    "mcp_server_lost": "01fcbba3d5724c68b186a827e6b02bb4",
     "connection_refused": "2c4414b4c019e3259bc4505009a7e530",
     "call_broke": "d3d929d0b2f3fc4e60a3e4167fa0f444",
     "run_broke": "b5da4940cdac4f688ae59254d32ddfc0",

@@ -32,7 +32,7 @@ from aeond.domain.runs.run import (
     RunState,
     SuspendReason,
 )
-from aeond.domain.tools import RecordedEffect, Recovery, ToolCall, ToolResult
+from aeond.domain.tools import EFFECT_UNKNOWN, RecordedEffect, Recovery, ToolCall, ToolResult
 from aeond.domain.values import JsonValue
 from aeond.frozen import frozen
 
@@ -199,11 +199,12 @@ class StepEnded:
     policy_version: str = ""
 
     @classmethod
-    def of_call(cls, step_id: str, mode: StepMode, result: ToolResult) -> "StepEnded":
+    def of_call(cls, step_id: str, mode: StepMode, recovery: Recovery, result: ToolResult) -> "StepEnded":
         """The outcome of a step that called a tool."""
+        unknown = result.reason in EFFECT_UNKNOWN and recovery is Recovery.ASK
         return cls(
             step_id,
-            StepState.SUCCEEDED if result.success else StepState.FAILED,
+            StepState.SUCCEEDED if result.success else StepState.UNKNOWN if unknown else StepState.FAILED,
             mode,
             output=result.data,
             error=result.error,

@@ -12,7 +12,8 @@ class InputRequest:
 
     The answer is JSON that satisfies `schema`, or one of `options` if there are any. With `deadline_seconds`
     above 0 the question times out after that time: the step then ends with `default`, or fails if there is
-    none.
+    none. If it `continues`, the answer is not the result: the step is attempted again, and its call receives the
+    answer.
     """
 
     prompt: str
@@ -21,6 +22,7 @@ class InputRequest:
     default: JsonValue = None
     has_default: bool = False
     deadline_seconds: float = 0.0
+    continues: bool = False
 
 
 @frozen

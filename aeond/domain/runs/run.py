@@ -278,6 +278,7 @@ class RunSnapshot:
             self.request.owner.uid,
             Origin.CLIENT if self.plan_source is PlanSource.CLIENT else Origin.MODEL,
             self.taint,
+            self.steps[step_id].output if step_id in self.steps else None,
         )
 
     @property

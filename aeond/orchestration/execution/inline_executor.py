@@ -45,7 +45,7 @@ class InlineExecutor:
         result = self.invoker.compute(call, run.tool_context(step.step_id, call.call_id), decided.append)
         if result is None or result.request is not None:
             return ()
-        ended = StepEnded.of_call(step.step_id, started.mode, result)
+        ended = StepEnded.of_call(step.step_id, started.mode, started.recovery, result)
         seconds = self.clock.monotonic() - begun
         ended = replace(ended, used=Amounts(ttl=1, tool_calls=1), duration_seconds=seconds)
         if result.success:  # what only computes was allowed: its decision has no event of its own

@@ -131,7 +131,8 @@ TOOL_CALL = Form(
 TOOL_SPEC = Form(
     ToolSpec,
     tools_pb2.ToolSpec,
-    ignored=("recovery", "source"),  # follow from the others, and from the offer
+    # These follow from the others, and from the offer.
+    ignored=("recovery", "source", "offered", "digest", "unavailable"),
     name=_text_as_is,
     description=_text_as_is,
     input_schema_json=partial(json_object, max_bytes=MAX_TOOL_SCHEMA_BYTES),

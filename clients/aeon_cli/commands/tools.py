@@ -2,11 +2,15 @@
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from aeon_cli.completion import complete_tool
 from aeon_cli.connection import connect, json_option, print_json
+
+if TYPE_CHECKING:
+    from aeond_client.tools import ToolSpec
 
 
 @click.command()
@@ -16,7 +20,8 @@ from aeon_cli.connection import connect, json_option, print_json
 def tools(context: click.Context, /, name: str | None, as_json: bool) -> None:
     """List the tools, or describe one.
 
-    The description of one tool includes its arguments, result and effects. With --json, one tool per line.
+    The description of one tool includes its arguments, result and effects, and for a tool of another author its source
+    and what a person accepts of it. With --json, one tool per line.
     """
     from aeon_cli.text.tables import print_table
 
@@ -31,15 +36,31 @@ def tools(context: click.Context, /, name: str | None, as_json: bool) -> None:
         tool = found[0]
         print(f"{one_line(tool.name)}: {one_line(tool.description)}")
         print(f"effect   {tool.effect}{', idempotent' if tool.idempotent else ''}")
+        if tool.source:
+            print(f"source   {one_line(tool.source)}")
+            print(f"digest   {one_line(tool.digest)}")
+            print(f"state    {one_line(_state(tool))}")
         print(f"timeout  {tool.timeout_seconds:g} s")
         print(f"input    {json_line(tool.input_schema)}")
         print(f"output   {json_line(tool.output_schema)}")
         if tool.example is not None:
             print(f"example  {json_line(tool.example)}")
     else:
+        foreign = any(tool.source for tool in found)
         print_table(
-            ("TOOL", "EFFECT", "DESCRIPTION"), [(tool.name, tool.effect, tool.description) for tool in found]
+            ("TOOL", "EFFECT", *(("SOURCE", "STATE") if foreign else ()), "DESCRIPTION"),
+            [
+                (tool.name, tool.effect, *((tool.source, _state(tool)) if foreign else ()), tool.description)
+                for tool in found
+            ],
         )
+
+
+def _state(tool: "ToolSpec") -> str:
+    """Whether a tool of another author can be called, and whether models see it."""
+    if tool.unavailable:
+        return f"unavailable: {tool.unavailable}"
+    return "" if tool.offered or not tool.source else "not accepted"
 
 
 @click.command(context_settings={"ignore_unknown_options": True})

@@ -61,6 +61,9 @@ def tool_spec(wire: tools_pb2.ToolSpec) -> tools.ToolSpec:
         max_output_bytes=wire.max_output_bytes,
         recovery=values.chosen(tools_pb2.Recovery, wire.recovery),
         source=wire.source,
+        offered=wire.offered,
+        digest=wire.digest,
+        unavailable=wire.unavailable,
     )
 
 
@@ -138,6 +141,7 @@ def question(wire: parts_pb2.Question) -> judgements.Question:
         default=values.value(wire.default_json),
         has_default=bool(wire.default_json),
         deadline_time=values.seconds(wire.deadline_time),
+        continues=wire.continues,
     )
 
 

@@ -4,7 +4,11 @@ import pytest
 
 from aeond.domain.plans.plan import Plan, PlanStep, StepState
 from aeond.domain.plans.steps import StepSnapshot
-from aeond.state_machine.steps import advance, refined
+from aeond.domain.runs.events import InputAnswered
+from aeond.domain.runs.questions import InputRequest, Question
+from aeond.domain.runs.run import Owner, RunSnapshot
+from aeond.domain.tools import Recovery
+from aeond.state_machine.steps import advance, after_crash, answer, refined
 
 FIRST = PlanStep("s1", "first")
 SECOND = PlanStep("s2", "second", depends_on=("s1",))
@@ -56,3 +60,18 @@ def test_a_dependency_that_is_not_in_the_plan_is_lost() -> None:
         "its dependency s9 gave no result",
         "DEPENDENCY_FAILED",
     )
+
+
+@pytest.mark.parametrize(("continues", "state"), [(False, StepState.SUCCEEDED), (True, StepState.READY)])
+def test_an_answer_is_the_result_or_continues_the_call(*, continues: bool, state: StepState) -> None:
+    """The answer to a question in the middle of a call starts the step again, and the call receives it once."""
+    question = Question("s1.1", "s1", InputRequest("Which?", continues=continues), 1.0)
+    asks = StepSnapshot(FIRST, StepState.RUNNING, attempt=1, question=question)
+    run = RunSnapshot("run", plan=Plan("a goal", (FIRST,)), steps=steps_of(asks))
+    after = answer(run, InputAnswered("s1.1", "red", Owner()))
+    assert (after.steps["s1"].state, after.steps["s1"].output) == (state, "red")
+    assert after.tool_context("s1", "call").answer == "red"
+    started = {"s1": replace(after.steps["s1"], state=StepState.RUNNING, recovery=Recovery.ASK)}
+    crashed = replace(after, steps=started)
+    cut = replace(crashed, steps=after_crash(crashed))
+    assert (cut.steps["s1"].state, cut.tool_context("s1", "call").answer) == (StepState.UNKNOWN, None)

@@ -33,9 +33,9 @@ def version() -> int:
     return 0
 
 
-def restrict(readable: Sequence[str], writable: Sequence[str]) -> int:
+def restrict(readable: Sequence[str], writable: Sequence[str], *, network: bool = False) -> int:
     """Restricts this thread, its later threads and all its child processes to these files and folders, as far as
-    the kernel can, irrevocably.
+    the kernel can, irrevocably. With `network`, TCP stays allowed.
 
     Returns the version of Landlock, 0 if there is none. Missing paths are ignored. OSError if the kernel has
     Landlock and refuses.
@@ -44,10 +44,10 @@ def restrict(readable: Sequence[str], writable: Sequence[str]) -> int:
     if not found:
         return 0
     rights = (1 << _FILE_RIGHTS.get(found, _ALL_FILE_RIGHTS)) - 1
-    network = 3 if found >= _WITH_NETWORK else 0
+    denied = 3 if found >= _WITH_NETWORK and not network else 0
     scopes = 3 if found >= _WITH_SCOPES else 0
-    handled = struct.pack("QQQ", rights, network, scopes)
-    size = 24 if scopes else 16 if network else 8  # older kernels refuse fields that they do not have
+    handled = struct.pack("QQQ", rights, denied, scopes)
+    size = 24 if scopes else 16 if denied else 8  # older kernels refuse fields that they do not have
     rules = _call(_CREATE_RULESET, handled[:size], ctypes.c_size_t(size), ctypes.c_uint32(0))
     try:
         for path in readable:

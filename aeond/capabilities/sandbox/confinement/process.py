@@ -15,7 +15,7 @@ from typing import Final
 
 import aeond
 from aeond.capabilities.sandbox.confinement.landlock import restrict
-from aeond.capabilities.sandbox.confinement.system_calls import install_filter
+from aeond.capabilities.sandbox.confinement.system_calls import CONFINING, DENIED, install_filter
 from aeond.capabilities.sandbox.messages import Limits
 from aeond.errors import ToolError
 
@@ -28,6 +28,15 @@ GRACE_SECONDS: Final = 2.0
 
 SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime")
 """The files of the system that a tool may read and execute."""
+
+NAME_SERVICE: Final = (
+    "/etc/resolv.conf",
+    "/etc/hosts",
+    "/etc/nsswitch.conf",
+    "/etc/ssl",
+    "/etc/ca-certificates",
+)
+"""The files of the system that a program with network reads as well."""
 
 
 def python_places() -> Sequence[str]:
@@ -45,10 +54,25 @@ def confine(limits: Limits, workspace: str) -> None:
     ToolError (reason SANDBOX_UNAVAILABLE) if this machine cannot filter system calls.
     """
     processor_seconds = int(limits.seconds + GRACE_SECONDS) * (os.cpu_count() or 1) + 1
+    _limit((resource.RLIMIT_AS, limits.memory_bytes), (resource.RLIMIT_CPU, processor_seconds))
+    # The signal's default action ends the process, including a loop in native code.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, limits.seconds + GRACE_SECONDS)
+    _wall_in((), (workspace,) if workspace else (), network=False)
+
+
+def confine_server(readable: Sequence[str], writable: Sequence[str], *, network: bool) -> None:
+    """As `confine`, for a program that runs until it is stopped: without limits of time and address space, which
+    runtimes such as Node's reserve and do not use.
+    """
+    _limit()
+    _wall_in(readable, writable, network=network)
+
+
+def _limit(*more: tuple[int, int]) -> None:
     for kind, most in (
-        (resource.RLIMIT_AS, limits.memory_bytes),
+        *more,
         (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_CPU, processor_seconds),
         (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
         (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_MSGQUEUE, 0),
@@ -58,13 +82,14 @@ def confine(limits: Limits, workspace: str) -> None:
         _, highest = resource.getrlimit(kind)
         bound = most if highest == resource.RLIM_INFINITY else min(most, highest)
         resource.setrlimit(kind, (bound, bound))
-    # The signal's default action ends the process, including a loop in native code.
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, limits.seconds + GRACE_SECONDS)
+
+
+def _wall_in(readable: Sequence[str], writable: Sequence[str], *, network: bool) -> None:
     scratch = [os.environ.get("TMPDIR", "/tmp"), "/dev/shm"]  # noqa: S108 - the sandbox's own
+    shown = [*SYSTEM, *(NAME_SERVICE if network else ()), *python_places(), "/proc", *readable]
     try:
-        restrict([*SYSTEM, *python_places(), "/proc"], [*scratch, *([workspace] if workspace else [])])
-        install_filter()
+        restrict(shown, [*scratch, *writable], network=network)
+        install_filter(CONFINING if network else DENIED)
     except OSError as error:
         raise ToolError(
             f"no sandbox is available for this tool: this machine cannot limit a process ({error}):"

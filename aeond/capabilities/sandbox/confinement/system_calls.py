@@ -59,8 +59,8 @@ def _opened(flags: int) -> tuple[tuple[Test, ...], ...]:
     return ((Test(flags, Comparison.HAS_BITS, _CREATES), bits),)
 
 
-DENIED: Final = (
-    # Sockets: a pair of connected ones is allowed, since it reaches no one; a datagram one could be addressed.
+SOCKETS: Final = (
+    # A pair of connected ones is allowed, since it reaches no one; a datagram one could be addressed.
     Denied("socket", errno.EAFNOSUPPORT),
     Denied("connect bind listen accept accept4"),
     Denied(
@@ -71,6 +71,8 @@ DENIED: Final = (
             (Test(1, Comparison.HAS_BITS, _DATAGRAM_BITS),),
         ),
     ),
+)
+CONFINING: Final = (
     # A program with these bits would give the daemon's account to other users.
     Denied("chmod fchmod mkdir mknod creat", cases=_mode(1)),
     Denied("fchmodat fchmodat2 mkdirat mknodat", cases=_mode(2)),
@@ -96,6 +98,7 @@ DENIED: Final = (
     Denied("swapon swapoff acct quotactl quotactl_fd iopl ioperm syslog vhangup sethostname setdomainname"),
     Denied("settimeofday clock_settime adjtimex clock_adjtime migrate_pages move_pages"),
 )
+DENIED: Final = (*SOCKETS, *CONFINING)
 
 # Numbers of the calls above: on x86_64, on aarch64 (-1: does not exist there); equal on both from 424.
 _NUMBERS: Final = """
@@ -141,7 +144,7 @@ def why_no_filter() -> str:
     return ""
 
 
-def install_filter() -> None:
+def install_filter(denied: Sequence[Denied] = DENIED) -> None:
     """Applies the filter to this thread, its later threads and all its child processes, irrevocably.
 
     OSError if this machine's kernel or processor cannot do so.
@@ -149,7 +152,7 @@ def install_filter() -> None:
     machine = os.uname().machine
     if machine not in _ARCHITECTURES:
         raise OSError(errno.ENOSYS, f"there is no list of system calls for {machine}")
-    program = compiled(DENIED, machine)
+    program = compiled(denied, machine)
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in program))
     head = struct.pack("HxxxxxxP", len(program), ctypes.addressof(code))
     libc = ctypes.CDLL(None, use_errno=True)

@@ -1,5 +1,6 @@
 """Facts of calls as their tools report them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import best_resolver
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.worker_threads import WorkerThreads
-from aeond.domain.policy import Access, CallFacts, Effect, Origin, Target, TargetKind
+from aeond.domain.policy import Access, CallFacts, Effect, Origin, Target, TargetKind, call_digest
 from aeond.domain.tools import ToolCall, ToolContext
 from aeond.errors import NotFoundError, ToolError
 from tests.support.doubles import ManualClock
@@ -110,3 +111,15 @@ async def test_a_call_that_cannot_be_carried_out_has_no_facts(
         await inspected(inspector, tmp_path, "delete_file", path="none")
     with pytest.raises(ToolError, match="leads out"):
         await inspected(inspector, tmp_path, "write_file", path="/etc/x", content="")
+
+
+async def test_an_approval_covers_what_the_author_said(inspector: ToolInspector, tmp_path: Path) -> None:
+    """A tool of another author whose description changes is another call for approvals; our own tools have none."""
+    facts = await inspected(inspector, tmp_path, "give_back", text="hi")
+    assert facts.description.startswith("give_back:")
+    assert CallFacts.from_json(facts.tool, facts.arguments, facts.as_json()) == facts
+    changed = replace(facts, description="give_back:0000000000000000")
+    assert call_digest(changed, "1") != call_digest(facts, "1")
+    ours = await inspected(inspector, tmp_path, "now")
+    assert ours.description == ""
+    assert "description" not in ours.as_json()

@@ -2,15 +2,18 @@
 
 import json
 import socket
+import sys
 from pathlib import Path
 
 import pytest
 
 from aeond.daemon.commands import doctor
 from aeond.daemon.commands.findings import Verdict
+from aeond.daemon.config.mcp_section import McpSection
 from aeond.daemon.config.paths import Paths
 from aeond.daemon.config.schema import Config
 from aeond.daemon.exits import Exit
+from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.outsiders import as_outsider, open_folder
 
 
@@ -130,3 +133,14 @@ def test_a_state_folder_of_another_user_s_is_bad_and_no_end_of_the_look() -> Non
             "model": Verdict.DOUBTFUL,
             "embedding": Verdict.DOUBTFUL,
         }
+
+
+@needs_bubblewrap
+def test_each_mcp_server_is_started_for_a_short_time(paths: Paths) -> None:
+    """A server that ends at once is reported with its last words; without servers nothing is looked at."""
+    program = McpSection(command=sys.executable, args=("-c", "raise SystemExit('out of order')"))
+    (finding,) = doctor.mcp_servers(Config(mcp={"broken": program}), paths)
+    assert (finding.subject, finding.verdict) == ("mcp: broken", Verdict.DOUBTFUL)
+    assert "out of order" in finding.found
+    assert "[mcp.broken]" in finding.advice
+    assert list(doctor.mcp_servers(Config(), paths)) == []

@@ -11,7 +11,7 @@ import pytest
 from aeond.daemon.config.files import documented_defaults, load_config
 from aeond.daemon.config.model_sections import AdapterSection
 from aeond.daemon.config.schema import BudgetLimitSection, BudgetSection, Config
-from aeond.daemon.config.section import Section
+from aeond.daemon.config.section import Section, named_sections
 from aeond.errors import InvalidInputError
 from tests.support.repository import ROOT
 
@@ -31,11 +31,11 @@ def refusal(tmp_path: Path, text: str) -> str:
 
 
 def keys_of(section: Section, *names: str) -> Iterator[str]:
-    for name in type(section).model_fields:
+    for name, key in type(section).model_fields.items():
         value = getattr(section, name)
         if isinstance(value, Section):
             yield from keys_of(value, *names, name)
-        else:
+        elif not named_sections(key):  # those that the user names are not in the file of defaults
             yield ".".join((*names, name))
 
 
@@ -115,7 +115,7 @@ def test_a_named_file_has_to_be_there(tmp_path: Path) -> None:
             "[sokcet]\npath = ''\n",
             (
                 "aeond.toml:1: unknown key sokcet; valid keys are daemon, log, socket, runs, sessions,"
-                " workspaces, approvals, model, engine, remote, vllm, embedding, tools, agents, policy"
+                " workspaces, approvals, model, engine, remote, vllm, embedding, tools, agents, policy, mcp"
             ),
         ),
         (
@@ -234,3 +234,21 @@ def test_adapters_are_for_the_engine_that_takes_them(tmp_path: Path) -> None:
     (adapter,) = load_config(path, required=True).model.adapters
     assert (adapter.name, adapter.base, adapter.path) == ("terse", "small", "/models/terse")
     assert 'need engine = "vllm"' in refusal(tmp_path, f"[model]\nadapters = {table}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[mcp.a]\ncommand = "x"\nurl = "http://localhost/mcp"\n', "give either command or url"),
+        ("[mcp.a]\n", "give either command or url"),
+        ('[mcp.a]\ncommand = "x"\nenvironment = ["GITHUB_TOKEN"]\n', "it looks like a secret"),
+        (
+            '[mcp.a]\ncommand = "x"\ncolour = "red"\n',
+            "unknown key mcp.a.colour; valid keys are command, args",
+        ),
+        ('[mcp.A-b]\ncommand = "x"\n', "mcp.A-b"),
+    ],
+)
+def test_mistakes_in_the_section_of_a_server_are_reported(tmp_path: Path, text: str, said: str) -> None:
+    """A server needs one way to reach it, a name in small letters, and no secrets."""
+    assert said in refusal(tmp_path, text)

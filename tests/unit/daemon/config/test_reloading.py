@@ -140,3 +140,11 @@ def test_every_live_key_is_one() -> None:
     """Each key or section that is said to change live exists."""
     keys = values_of(Config.model_validate({"tools": {"profiles": {"look": ("read_*",)}}}))
     assert [name for name in LIVE if not any(f"{key}.".startswith(f"{name}.") for key in keys)] == []
+
+
+def test_sections_that_the_user_names_come_and_go(stage: Stage) -> None:
+    """A server that is added, changed or removed is in force at once, as one key."""
+    for text in ('[mcp.a]\ncommand = "x"\n', '[mcp.a]\ncommand = "y"\n[mcp.b]\ncommand = "z"\n', ""):
+        stage.write(text)
+        assert stage.live.reload() == ConfigChanges(("mcp",), ())
+    assert [sorted(config.mcp) for config in stage.adopted] == [["a"], ["a", "b"], []]

@@ -1,4 +1,4 @@
-"""`make bench`: runs the benchmarks and writes each section of docs/performance.md when it is complete.
+"""`make bench`: runs the benchmarks and writes each section into its page below docs/ when it is complete.
 
 usage: python -m benchmarks [--only chains,streams,...] [--print]
 """
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import (
+    agentdojo,
     batch,
     calls,
     cancels,
@@ -26,12 +27,13 @@ from benchmarks import (
     startup,
     streams,
     syncs,
+    walls,
     whole_requests,
 )
 from benchmarks.measuring import ROOT
-from benchmarks.page import Section, render
+from benchmarks.page import PERFORMANCE, Section, render, replaced
 
-PAGE = ROOT / "docs" / "performance.md"
+PAGES = ROOT / "docs"
 MEASUREMENTS: dict[str, Callable[[Path], Section]] = {
     "chains": chains.measure,
     "syncs": syncs.measure,
@@ -43,6 +45,9 @@ MEASUREMENTS: dict[str, Callable[[Path], Section]] = {
     "sandbox": sandbox.measure,
     "policy": policy.measure,
     "observability": observability.measure,
+    "steps": policy.measure_steps,
+    "agentdojo": agentdojo.measure,
+    "walls": walls.measure,
     "batch": batch.measure,
     "prompts": prompts.measure,
     "engines": engines.measure,
@@ -72,8 +77,13 @@ def main() -> None:
             section = MEASUREMENTS[name](own)
             print(render([section]), flush=True)
             if not chosen.print:
-                PAGE.write_text(render([section], PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-                print(f"Wrote {PAGE.relative_to(ROOT)}", flush=True)
+                page = PAGES / section.page
+                before = page.read_text(encoding="utf-8")
+                own = section.page == PERFORMANCE
+                page.write_text(
+                    render([section], before) if own else replaced(section, before), encoding="utf-8"
+                )
+                print(f"Wrote {page.relative_to(ROOT)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -9,17 +9,19 @@ from dataclasses import dataclass
 INTRODUCTION = """Written by `make bench`; do not edit. The machine: {machine}. Each section is one run, on the given date: contenders
 alternate, each in a separate process on the same disk; figures are medians. Absolute times depend on this machine; the
 ratios are comparable across machines."""
+PERFORMANCE = "performance.md"
 _HEADING = "\n## "
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, the method, and a table."""
+    """A heading, the method, and a table. `page` is the file below docs/ that has it."""
 
     title: str
     text: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    page: str = PERFORMANCE
 
 
 def microseconds(seconds: float) -> str:
@@ -42,6 +44,16 @@ def verdict(
         return f"<= {at_most:.3g}{unit}: {'reached' if value <= at_most else 'missed'}"
     assert at_least is not None
     return f">= {at_least:.3g}{unit}: {'reached' if value >= at_least else 'missed'}"
+
+
+def replaced(section: Section, page: str) -> str:
+    """A page written by hand, with the section in the place that its marks show."""
+    begin, end = f"<!-- measured: {section.title} -->\n", "<!-- end -->"
+    before, found, rest = page.partition(begin)
+    if not found or end not in rest:
+        raise ValueError(f"the page needs the lines {begin.strip()} and {end}")
+    text = _text_of(section).partition("\n")[2].strip("\n")
+    return f"{before}{begin}{text}\n{end}{rest.partition(end)[2]}"
 
 
 def render(sections: Sequence[Section], before: str = "") -> str:

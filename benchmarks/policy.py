@@ -1,4 +1,5 @@
-"""The cost of a decision, for policies of different sizes, and of deciding about a call that only computes."""
+"""The cost of a decision, for policies of different sizes, of deciding about a call that only computes, and of all that
+a step owes to the policy."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,12 +15,13 @@ from aeond.capabilities.tools.registry import Registry
 from aeond.domain.policy import Access, CallFacts, DecidedCall, Effect, Target, TargetKind
 from aeond.domain.tools import ToolCall, ToolContext
 from benchmarks.calls import Same
-from benchmarks.measuring import Sample
-from benchmarks.page import Section, verdict
+from benchmarks.measuring import OURS, Contender, Sample, in_turns
+from benchmarks.page import Section, microseconds, verdict
 
 DECISIONS_A_TURN = 2_000
 TURNS = 41
 MOST_MICROSECONDS = 30
+MOST_PERCENT = 5
 RULES = 20
 
 _WORKSPACE = "/home/ann/projects/garden"
@@ -56,6 +58,43 @@ def measure(_folder: Path) -> Section:
             )
             for name, sample in rows
         ),
+    )
+
+
+STEPS = {
+    kind: (
+        Contender(f"{kind}, decided", OURS, "aeond_in_process.py", (kind,), count=20, warm_up=5),
+        Contender(
+            f"{kind}, undecided", OURS, "aeond_in_process.py", (kind, "undecided"), count=20, warm_up=5
+        ),
+    )
+    for kind in ("compute", "write")
+}
+ROUNDS = 11
+
+
+def measure_steps(folder: Path) -> Section:
+    """A step with the policy and without."""
+    turns = in_turns([one for pair in STEPS.values() for one in pair], ROUNDS, folder)
+    rows = []
+    for kind, (decided, undecided) in STEPS.items():
+        added = (turns.ratio(decided.name, undecided.name) - 1) * 100
+        rows.append(
+            (
+                f"a step that {'computes' if kind == 'compute' else 'writes a file'}",
+                microseconds(turns.whole(undecided.name).median),
+                microseconds(turns.whole(decided.name).median),
+                f"{added:.1f} %",
+                verdict(added, at_most=MOST_PERCENT, unit=" %"),
+            )
+        )
+    return Section(
+        "Steps under the policy",
+        "A step of a chain of ten, in the daemon's process and on disk, with the shipped profile `trusted-folder`: the facts"
+        " of the call, the decision and its event. Without a policy the rest is the same. The share is the median of"
+        f" {ROUNDS} adjacent rounds.",
+        ("what", "without", "with", "added", "aim"),
+        tuple(rows),
     )
 
 

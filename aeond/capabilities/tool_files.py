@@ -1,11 +1,13 @@
 """Loads user-supplied tools: Python files with a list named TOOLS."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from aeond.capabilities.python_files import PythonFiles
-from aeond.domain.tools import ToolSpec
+from aeond.domain.tools import ToolCode, ToolSpec
 
 if TYPE_CHECKING:  # every sandboxed call imports this file, and importing ports would load the whole domain
     from aeond.ports import Tool
@@ -32,8 +34,14 @@ def load_tool_files(paths: Sequence[Path]) -> "Sequence[Tool]":
 
 
 def load_tools(path: Path) -> "Sequence[Tool]":
-    """Runs one file and returns its TOOLS. Raises InvalidInputError as `load_tool_files` does."""
-    return tools_in(path, read_source(path))
+    """Runs one file and returns its TOOLS, each with the digest of the file. Raises InvalidInputError as
+    `load_tool_files` does."""
+    source = read_source(path)
+    tools, code = tools_in(path, source), ToolCode(sha256(source).hexdigest())
+    for tool in tools:
+        with suppress(AttributeError):  # an object that admits no attribute is identified by its spec alone
+            tool.tool_code = code  # type: ignore[attr-defined]
+    return tools
 
 
 def tools_in(path: Path, source: bytes) -> "Sequence[Tool]":

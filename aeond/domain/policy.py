@@ -96,8 +96,8 @@ class CallFacts:
     touches nothing besides `targets`; it is false for a tool that does not report its targets. `taint` names the
     untrusted sources that the run has read, sorted; empty for an untainted run. `workspace` is the real path of the
     run's folder, `workspace_id` identifies the folder itself across renames ("" if unknown). `sandbox` names the
-    sandbox profile of the call ("" for a call inside the daemon). `foreign` marks a tool by another author, and
-    `description` identifies what its author says of it ("" for other tools). `uid` is -1 if unknown.
+    sandbox of the call with its layers ("" for a call inside the daemon). `foreign` marks a tool by another author.
+    `uid` is -1 if unknown. `code` identifies the tool's declarations and code ("" if unknown).
     """
 
     tool: str
@@ -112,7 +112,7 @@ class CallFacts:
     workspace_id: str = ""
     sandbox: str = ""
     foreign: bool = False
-    description: str = ""
+    code: str = ""
 
     @property
     def tainted(self) -> bool:
@@ -138,7 +138,7 @@ class CallFacts:
             parts["workspace_id"],
             parts["sandbox"],
             parts["foreign"],
-            parts.get("description", ""),
+            parts.get("code", ""),  # journals of earlier versions do not have it
         )
 
     def as_json(self) -> JsonObject:
@@ -158,7 +158,7 @@ class CallFacts:
             "workspace_id": self.workspace_id,
             "sandbox": self.sandbox,
             "foreign": self.foreign,
-            **({"description": self.description} if self.description else {}),
+            "code": self.code,
         }
 
 
@@ -224,15 +224,14 @@ class PolicyReplay:
 
 
 def call_digest(facts: CallFacts, policy_version: str) -> str:
-    """Identifies a call for approvals: SHA-256 of its tool and what its author says of it, canonical arguments, workspace,
-    policy version and sandbox profile, as 64 hexadecimal digits. Equal for arguments that differ only in the order of their keys."""
+    """Identifies a call for approvals: SHA-256 of its tool with its code, canonical arguments, workspace, policy version
+    and sandbox, as 64 hexadecimal digits. Equal for arguments that differ only in the order of their keys."""
     parts: JsonObject = {
-        "tool": facts.tool,
+        "tool": [facts.tool, facts.code],
         "arguments": facts.arguments,
         "workspace": [facts.workspace, facts.workspace_id],
         "policy": policy_version,
         "sandbox": facts.sandbox,
-        **({"description": facts.description} if facts.description else {}),
     }
     return hashlib.sha256(canonical_json(parts).encode("utf-8", "surrogatepass")).hexdigest()
 

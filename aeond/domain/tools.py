@@ -70,6 +70,18 @@ def description_digest(spec: ToolSpec) -> str:
     return f"{spec.name}:{sha256(canonical_json(read).encode()).hexdigest()[:DIGEST_CHARS]}"
 
 
+@frozen
+class ToolCode:
+    """The code that carries out the calls of a tool.
+
+    `digest` changes with the code ("" for code that comes with the daemon). `sandbox` names the sandbox and its layers
+    ("" for none) and changes whenever a call could reach more.
+    """
+
+    digest: str = ""
+    sandbox: str = ""
+
+
 TOOL_TIMEOUT: Final = "TOOL_TIMEOUT"
 CLIENT_LEFT: Final = "CLIENT_LEFT"
 """The client that executes the call went away before it sent a result."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from aeond.domain.policy import CallFacts, DecidedCall, Decision, PolicyDescription, Target
-from aeond.domain.tools import ToolCall, ToolContext, ToolResult
+from aeond.domain.tools import ToolCall, ToolCode, ToolContext, ToolResult
 from aeond.domain.values import JsonObject
 
 Decided = Callable[[DecidedCall], None]
@@ -38,6 +38,14 @@ class ReportsTargets(Protocol):
 
     async def targets(self, arguments: JsonObject, context: ToolContext) -> tuple[Target, ...] | None:
         """Everything that the call would touch; None if that cannot be determined. Changes nothing; may raise."""
+
+
+@runtime_checkable
+class StatesCode(Protocol):
+    """What a Tool has beside `execute` and `reconcile` if its code comes from a file or runs in a sandbox."""
+
+    @property
+    def tool_code(self) -> ToolCode: ...
 
 
 class CallInspector(Protocol):

@@ -2,8 +2,8 @@
 
 Everything except the socket is included: validation, scheduler, journal, and events to watchers once they are
 on disk. `compute` does the same as the others, steps that compute; `write` is ten steps that each write a
-file, where the intent of each is on disk before it starts. usage: aeond_in_process.py {compute|write} FOLDER
-CHAINS
+file, where the intent of each is on disk before it starts. With `undecided` no policy decides about the calls.
+usage: aeond_in_process.py {compute|write} [undecided] FOLDER CHAINS
 """
 
 import json
@@ -15,6 +15,7 @@ from time import perf_counter
 import anyio
 
 from aeond.daemon.clocks import SystemClock
+from aeond.daemon.compose import daemon as daemon_parts
 from aeond.daemon.compose.daemon import composed
 from aeond.daemon.config.files import load_config
 from aeond.daemon.config.paths import paths_of
@@ -24,7 +25,8 @@ from aeond.domain.plans.plan import Plan, PlanStep
 from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import Event, RunEnded, StepEnded
 from aeond.domain.runs.run import Caller, Owner, RunRequest, RunState
-from aeond.domain.tools import ToolCall
+from aeond.domain.tools import ToolCall, ToolContext, ToolResult
+from aeond.ports.policy import Decided
 from aeond.server.calls import RunCalls
 from benchmarks.daemon import write_config
 
@@ -105,5 +107,18 @@ async def measure(kind: str, folder: Path, chains: int) -> list[float]:
     return seconds
 
 
+class Undecided:
+    """An Authoriser, made like the policy's, that carries out every call without a decision."""
+
+    def __init__(self, *_parts: object) -> None:
+        pass
+
+    async def authorise(self, call: ToolCall, context: ToolContext, decided: Decided) -> ToolResult | None:
+        return None
+
+
 if __name__ == "__main__":
-    print(json.dumps(anyio.run(measure, sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))))
+    kind, *undecided, place, count = sys.argv[1:]
+    if undecided:
+        vars(daemon_parts)["PolicyAuthoriser"] = Undecided
+    print(json.dumps(anyio.run(measure, kind, Path(place), int(count))))

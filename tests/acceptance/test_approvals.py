@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.errors import WrongStateError
 from aeond_client.events import ApprovalRequested
 from aeond_client.runs import Plan, PlanStep, RunState, StepState
 from tests.support.aeonctl import command, environment
 from tests.support.collecting import Collector
+from tests.support.daemon_process import Overrides
+from tests.support.ledgers import TOOL_FILE
 from tests.support.screens import terminal
 from tests.support.stages import Stage, staged
 
@@ -80,3 +83,30 @@ async def test_a_run_that_nobody_watches_is_suspended_and_denied(stage: Stage) -
     with Client(stage.socket) as client:
         assert client.get_run(run_id).steps[0].reason == "APPROVAL_DENIED"
     assert report(stage) == REPORT
+
+
+def test_a_changed_tool_is_asked_about_again(tmp_path: Path) -> None:
+    """An approval does not hold for the code that replaced the tool's while the run waited; it is asked about again."""
+    tool = tmp_path / "tools.py"
+    tool.write_bytes(TOOL_FILE.read_bytes())
+    tool.chmod(0o644)
+    plan = Plan("", (PlanStep("s1", "", "run", {}),))
+    changes: Overrides = {"tools": {"files": [str(tool)]}, "policy": {"profile": "ask"}}
+    with staged(tmp_path, changes) as stage, Client(stage.socket) as client:
+        run_id = client.create_run("run it", RunOptions(plan=plan)).run_id
+        with Collector(stage.socket, run_id) as seen:
+            for known in range(2):
+                assert seen.wait(lambda seen, known=known: _asked(seen) > known)  # type: ignore[misc]
+                assert stage.ledger.lines == []
+                (open_one,) = client.get_run(run_id).approvals
+                if known == 0:
+                    tool.write_bytes(TOOL_FILE.read_bytes() + b"# replaced\n")
+                    stage.daemon.restart()
+                client.decide_approval(run_id, open_one.approval_id, open_one.digest, True)
+            seen.wait_for_end()
+        assert stage.ledger.ended(run_id) == {"s1": 1}
+        assert _asked(seen) == 2
+
+
+def _asked(seen: Collector) -> int:
+    return len([event for event in seen.numbered if isinstance(event.kind, ApprovalRequested)])

@@ -54,6 +54,12 @@ def parser() -> argparse.ArgumentParser:
         "--hub", default="", metavar="URL", help="a model hub to download a missing model from"
     )
     engine.add_argument("--remote-key-file", default="", metavar="FILE")
+    engine.add_argument(
+        "--policy",
+        default="trusted-folder",
+        choices=["ask", "trusted-folder"],
+        help="the profile of the policy; what it asks about is allowed and counted (%(default)s)",
+    )
     cases = parser.add_argument_group("which cases")
     cases.add_argument("--open", default="", metavar="FILE", help="the independent set (default: EVAL_OPEN)")
     cases.add_argument(
@@ -107,6 +113,7 @@ async def judge(arguments: argparse.Namespace, sets: Sequence[EvalSet]) -> int:
         arguments.remote_key_file,
         parallel=terms.parallel,
         hub=arguments.hub,
+        policy=arguments.policy,
     )
     report: dict[str, Any] = {}
     good = True

@@ -14,7 +14,8 @@ import anyio
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message, Role
 from aeond_client import AsyncClient, Budget, Run, RunOptions, RunState
-from aeond_client.events import InputRequested, RunSuspended
+from aeond_client.errors import WrongStateError
+from aeond_client.events import ApprovalRequested, InputRequested, RunSuspended
 from tests.eval.case_files import Placed
 from tests.eval.cases import Effects, missed
 from tests.eval.counted_model import CountedModel
@@ -58,7 +59,7 @@ async def worked(subject: Subject, placed: Placed, terms: Terms) -> Verdict:
                 await client.write_memory(key, value)
             memory, files = await remembered(client), texts(workspace)
             began = time.monotonic()
-            run, asked = await _done(client, case.says, case.tells, workspace, terms.wall_seconds)
+            run, asked, approvals = await _done(client, case.says, case.tells, workspace, terms.wall_seconds)
             seconds = time.monotonic() - began
             effects = Effects(
                 answer=run.answer.text if run.answer else "",
@@ -85,6 +86,7 @@ async def worked(subject: Subject, placed: Placed, terms: Terms) -> Verdict:
         placed.language,
         failure,
         len(asked),
+        approvals,
     )
 
 
@@ -123,16 +125,20 @@ async def remembered(client: AsyncClient) -> str:
 
 async def _done(
     client: AsyncClient, says: str, tells: str, workspace: Path, wall_seconds: float
-) -> tuple[Run, tuple[str, ...]]:
-    """The run at its end or where it waits for good, and its questions. The first of them get `tells` for an answer."""
+) -> tuple[Run, tuple[str, ...], int]:
+    """The run at its end or where it waits for good, its questions, and how often it needed approval, which it gets. The
+    first of the questions get `tells` for an answer."""
     options = RunOptions(workspace=str(workspace), budget=Budget(wall_seconds=wall_seconds))
     run = await client.create_run(says, options)
     asked: list[str] = []
+    approvals = 0
     with anyio.move_on_after(wall_seconds + PATIENCE_SECONDS) as scope:
         async with client.watch(run.run_id, children=True) as events:
             async for event in events:
                 if isinstance(event.kind, RunSuspended):
                     break
+                if isinstance(event.kind, ApprovalRequested):
+                    approvals += await _allowed(client, event.run_id, event.kind)
                 if not isinstance(event.kind, InputRequested):
                     continue
                 asked.append(event.kind.question.prompt)
@@ -142,7 +148,17 @@ async def _done(
     last = await client.get_run(run.run_id)
     if not last.state.ended:
         await client.cancel_run(run.run_id, "the evaluation does not go on with it")
-    return replace(last, state=RunState.EXPIRED) if scope.cancelled_caught else last, tuple(asked)
+    ended = replace(last, state=RunState.EXPIRED) if scope.cancelled_caught else last
+    return ended, tuple(asked), approvals
+
+
+async def _allowed(client: AsyncClient, run_id: str, asked: ApprovalRequested) -> int:
+    """Allows what waits for approval; 0 if that was done before: a request is repeated for each step that joins it."""
+    try:
+        await client.decide_approval(run_id, asked.approval.approval_id, asked.approval.digest, True)
+    except WrongStateError:
+        return 0
+    return 1
 
 
 def _timed_out(run: Run) -> bool:

@@ -7,10 +7,8 @@ from typing import Any, Final
 from tests.eval.engine_rates import EngineRates
 from tests.eval.verdicts import Effort, Verdict
 
-HEAD: Final = (
-    "| {} | right | held | calls | tokens read | tokens written | questions | p50 s | p95 s | floor s |"
-)
-RULE: Final = "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+HEAD: Final = "| {} | right | held | calls | tokens read | tokens written | questions | approvals | p50 s | p95 s | floor s |"
+RULE: Final = "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
 
 
 def tables(verdicts: Sequence[Verdict], rates: EngineRates) -> Iterator[str]:
@@ -82,6 +80,7 @@ def _figures(verdicts: Sequence[Verdict], rates: EngineRates) -> Mapping[str, An
         "read_tokens": round(total.read_tokens / count),
         "completion_tokens": round(total.completion_tokens / count),
         "questions": round(sum(v.questions for v in verdicts) / count, 2),
+        "approvals": round(sum(v.approvals for v in verdicts) / count, 2),
         "p50_seconds": round(percentile(seconds, 0.5), 2),
         "p95_seconds": round(percentile(seconds, 0.95), 2),
         "floor_seconds": round(rates.floor_seconds(total) / count, 2),
@@ -109,6 +108,7 @@ def _line(name: str, verdicts: Sequence[Verdict], rates: EngineRates) -> str:
         str(figures["read_tokens"]),
         str(figures["completion_tokens"]),
         f"{figures['questions']:.2f}",
+        f"{figures['approvals']:.2f}",
         f"{figures['p50_seconds']:.1f}",
         f"{figures['p95_seconds']:.1f}",
         f"{figures['floor_seconds']:.1f}",

@@ -30,7 +30,8 @@ DRAIN_SECONDS: Final = 30.0
 @dataclass(frozen=True)
 class EngineChoice:
     """Which engine is judged: a model of the catalogue in `llama_cpp` or `vllm`, the server at `remote`, or, in tests,
-    the `script` of one that is `scripted`. A model that is missing comes from the `hub`."""
+    the `script` of one that is `scripted`. A model that is missing comes from the `hub`. Calls are decided by the
+    shipped profile `policy`."""
 
     engine: str = "llama_cpp"
     model: str = ""
@@ -39,6 +40,7 @@ class EngineChoice:
     script: str = ""
     parallel: int = 1
     hub: str = ""
+    policy: str = "trusted-folder"
 
     def config(self, folder: Path) -> Config:
         model: dict[str, Any] = {
@@ -59,6 +61,7 @@ class EngineChoice:
             "socket": {"path": str(folder / "aeond.sock")},
             "model": model,
             "engine": {"run": "child"},
+            "policy": {"profile": self.policy},
         }
         if self.remote:
             sections["remote"] = {

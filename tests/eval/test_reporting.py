@@ -29,8 +29,8 @@ VERDICTS = [
 def test_tables_count_by_group_and_by_language() -> None:
     """Each table has a line for each of its values and one for all, and failures are counted by class."""
     lines = list(tables(VERDICTS, RATES))
-    assert "| files | 1 of 2 | - | 2.0 | 200 | 10 | 0.00 | 1.0 | 2.0 | 2.5 |" in lines
-    assert "| de | 0 of 1 | - | 2.0 | 200 | 10 | 0.00 | 2.0 | 2.0 | 2.5 |" in lines
+    assert "| files | 1 of 2 | - | 2.0 | 200 | 10 | 0.00 | 0.00 | 1.0 | 2.0 | 2.5 |" in lines
+    assert "| de | 0 of 1 | - | 2.0 | 200 | 10 | 0.00 | 0.00 | 2.0 | 2.0 | 2.5 |" in lines
     assert sum(line.startswith("| all | 1 of 3") for line in lines) == 2
     assert lines[-1] == "failures: wrong answer 1, timeout 1"
     assert share_of(VERDICTS) == pytest.approx(1 / 3)

@@ -42,7 +42,8 @@ class Effort:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """`said` is the answer and how it came about, `missed` what is wrong with it; empty: the case is right.
-    `failure` names the class of a failure. A `held` case is one that nothing is tuned to."""
+    `failure` names the class of a failure. A `held` case is one that nothing is tuned to. `questions` counts questions of
+    the model, `approvals` those of the policy, all of which are allowed."""
 
     case: str
     group: str
@@ -53,6 +54,7 @@ class Verdict:
     language: str = "en"
     failure: str = ""
     questions: int = 0
+    approvals: int = 0
 
     @property
     def right(self) -> bool:

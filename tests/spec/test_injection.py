@@ -13,7 +13,8 @@ from aeond.domain.runs import events as e
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolCall, ToolContext
-from tests.support.gullible import GullibleWorld, Refusing, instruction, instructions_in
+from tests.support.gullible import GullibleWorld, Refusing
+from tests.support.gullible_model import instruction, instructions_in
 from tests.support.tools import FreeTool
 
 # What an instruction tries to do. Each is refused when nobody agrees to it.

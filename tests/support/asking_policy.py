@@ -29,6 +29,7 @@ class NamedFacts:
     targets: Mapping[str, tuple[Target, ...]] = field(default_factory=dict)  # by the argument `on`
     taint: tuple[str, ...] = ()
     sandbox: str = ""
+    code: str = ""
     workspace_id: str = "1:2"
 
     async def inspect(self, call: ToolCall, context: ToolContext) -> CallFacts:
@@ -41,6 +42,7 @@ class NamedFacts:
             workspace=context.workspace,
             workspace_id=self.workspace_id,
             sandbox=self.sandbox,
+            code=self.code,
         )
 
 

@@ -1,10 +1,9 @@
 """A model that does whatever any text tells it, in the real kernel with the real tools and policy.
 
-An instruction is a call between marks: `<<write_file path=a;content=b>>`. The model carries out every
-instruction that it finds in a description, an output, an error or a fact, once, in the order in which it finds them.
+It carries out every instruction that it finds in a description, an output, an error or a fact, once, in the order in
+which it finds them.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,26 +23,22 @@ from aeond.capabilities.tools.files.safe_open import best_resolver
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.worker_threads import WorkerThreads
-from aeond.domain.outcome import Problem
-from aeond.domain.plans.evaluations import Evaluation, RefinementAction, RefinementOperation
-from aeond.domain.plans.plan import Plan, PlanStep
-from aeond.domain.plans.profiles import DEFAULT_PROFILE, Route
 from aeond.domain.policy import CallFacts, Decision, Effect
 from aeond.domain.runs import events as e
-from aeond.domain.runs.budgets import Amounts, Budget, Grant
-from aeond.domain.runs.run import Answer, Operation, Owner, PlanSource, RunRequest, RunSnapshot
+from aeond.domain.runs.budgets import Budget
+from aeond.domain.runs.run import Owner, RunRequest, RunSnapshot
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult
-from aeond.domain.values import canonical_json, display_json
 from aeond.kernel.executor import StepExecutor
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.planning.validator import PlanValidator
-from aeond.ports import ProgressSink, TextSink, Tool
+from aeond.ports import Tool
 from aeond.ports.policy import Approver
 from aeond.state_machine.fold import fold
 from tests.support.doubles import FixedReasoner, ManualClock, RecordingFeed, ScriptedRepairer
+from tests.support.gullible_model import Gullible, instructions_in
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.memory import InMemoryMemory
 from tests.support.no_children import NoChildren
@@ -51,82 +46,7 @@ from tests.support.null_objects import NamedTemplates, NoTemplates
 from tests.support.service_world import NumberedIds
 from tests.support.undo import InMemoryUndoLog
 
-_INSTRUCTION: Final = re.compile(r"<<([a-z_]+) (.*?)>>")
-MAX_STEPS: Final = 6
 DEADLINE_SECONDS: Final = 30.0
-
-
-def instruction(tool: str, **arguments: str) -> str:
-    """The text that has a gullible model make this call. It survives CSV and JSON unchanged."""
-    return f"<<{tool} {';'.join(f'{name}={value}' for name, value in arguments.items())}>>"
-
-
-def instructions_in(text: str) -> Sequence[ToolCall]:
-    """The calls that a text asks for."""
-    return [
-        ToolCall(tool, dict(part.split("=", 1) for part in arguments.split(";")))
-        for tool, arguments in _INSTRUCTION.findall(text)
-    ]
-
-
-class Gullible:
-    """The Phases of this model: first its user's calls, then whatever the outputs ask for."""
-
-    def __init__(self, asked: Sequence[ToolCall]) -> None:
-        self._asked = asked
-
-    async def perform(
-        self,
-        operation: Operation,
-        snapshot: RunSnapshot,
-        grant: Grant,
-        on_text: TextSink,
-        on_progress: ProgressSink,
-    ) -> tuple[e.EventKind, ...]:
-        text, plan = snapshot.request.text, snapshot.plan or Plan("")
-        match operation:
-            case Operation.RESOLVE:
-                return (e.ReferencesResolved(text, text),)
-            case Operation.ROUTE:
-                return (e.RouteChosen(Route.PLAN),)
-            case Operation.PROFILE:
-                return (e.ProfileInferred(DEFAULT_PROFILE),)
-            case Operation.PLAN:
-                return (e.PlanAdopted(Plan(text, _steps(self._asked)), PlanSource.MODEL),)
-            case Operation.EVALUATE:
-                done = snapshot.pass_index == 0 or not _wanted(snapshot)
-                return (e.PassEvaluated(Evaluation(snapshot.pass_index, done)),)
-            case Operation.REFINE:
-                added = _steps(_wanted(snapshot), len(plan.steps))
-                actions = tuple(
-                    RefinementAction(RefinementOperation.ADD, step.step_id, step, "it says so")
-                    for step in added
-                )
-                return (e.PlanRefined(Plan(plan.goal, (*plan.steps, *added)), actions),)
-            case Operation.ANSWER:
-                return (e.AnswerComposed(Answer("done")),)
-
-    async def conclude(
-        self, operation: Operation, snapshot: RunSnapshot, problem: Problem, used: Amounts
-    ) -> e.EventKind:
-        raise AssertionError(f"{operation} was interrupted: {problem}")
-
-
-def _steps(calls: Sequence[ToolCall], number: int = 0) -> tuple[PlanStep, ...]:
-    return tuple(PlanStep(f"s{n}", call.tool, call) for n, call in enumerate(calls, number + 1))
-
-
-def _wanted(run: RunSnapshot) -> Sequence[ToolCall]:
-    """What the outputs and errors so far ask for and no step has done."""
-    said = [f"{display_json(step.output)} {step.error}" for step in run.steps.values()]
-    done = {_identity(step.step.tool_call) for step in run.steps.values() if step.step.tool_call}
-    calls = {_identity(call): call for text in said for call in instructions_in(text)}
-    new = [call for identity, call in calls.items() if identity not in done]
-    return new[: MAX_STEPS - len(run.steps)]
-
-
-def _identity(call: ToolCall) -> str:
-    return f"{call.tool} {canonical_json(call.arguments)}"
 
 
 @dataclass

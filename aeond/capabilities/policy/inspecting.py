@@ -1,11 +1,15 @@
 """Determines the facts of a call from its tool's declarations, its targets and its run."""
 
+from typing import Final
+
 from aeond.domain.policy import CallFacts, Effect
-from aeond.domain.tools import ToolCall, ToolContext, Workspace
+from aeond.domain.tools import ToolCall, ToolCode, ToolContext, Workspace
 from aeond.errors import NotFoundError
 from aeond.frozen import frozen
 from aeond.ports import ToolRegistry
 from aeond.ports.policy import ReportsTargets
+
+_UNKNOWN: Final = ToolCode()
 
 
 @frozen
@@ -21,6 +25,8 @@ class ToolInspector:
         if tool is None:
             raise NotFoundError(f"tool {call.tool!r} does not exist", reason="TOOL_NOT_FOUND", field="tool")
         spec, targets = tool.spec, None
+        # not isinstance: for a protocol with a property that costs ten times as much as the decision
+        code: ToolCode = getattr(tool, "tool_code", _UNKNOWN)
         computes = spec.effect is Effect.PURE and not spec.source
         if not computes and isinstance(tool, ReportsTargets):
             targets = await tool.targets(call.arguments, context)
@@ -35,6 +41,7 @@ class ToolInspector:
             context.uid,
             context.workspace,
             Workspace.identity_of(context.workspace),
-            foreign=bool(spec.source),
-            description=spec.digest,
+            code.sandbox,
+            bool(spec.source),
+            code.digest,
         )

@@ -15,7 +15,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aeond.capabilities.policy.patterns import PathPattern, any_matches, host_test, name_test, path_pattern
+from aeond.capabilities.policy.patterns import PathPattern, PathPatterns, host_test, name_test, path_pattern
 from aeond.capabilities.policy.rule_policy import RulePolicy
 from aeond.capabilities.policy.rules import Rule, TargetTest
 from aeond.domain.policy import Effect, Origin, TargetKind, Verdict
@@ -171,7 +171,8 @@ def _covering(patterns: Sequence[PathPattern]) -> TargetTest:
 
 
 def _matching(patterns: Sequence[PathPattern]) -> TargetTest:
-    return lambda target, facts: any_matches(patterns, target.name, facts.workspace)
+    match = PathPatterns(patterns).match
+    return lambda target, facts: match(target.name, facts.workspace)
 
 
 def _any(

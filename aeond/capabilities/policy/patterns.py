@@ -50,16 +50,34 @@ class PathPattern:
         return self.required.issubset(parts) and _matches(self.tests, parts)
 
 
-def any_matches(patterns: Sequence[PathPattern], path: str, workspace: str) -> bool:
-    """Whether one of the patterns matches the path, as `PathPattern.matches`."""
-    if path.endswith("/"):
-        return any(pattern.matches(path, workspace) for pattern in patterns)
-    everywhere, below = _parts(path, "/"), _parts(path, workspace)
-    for pattern in patterns:  # as quick as possible: a policy may have many
-        parts = below if pattern.relative else everywhere
-        if parts is not None and not pattern.required.difference(parts) and _matches(pattern.tests, parts):
-            return True
-    return False
+class PathPatterns:
+    """Several patterns, tested together."""
+
+    def __init__(self, patterns: Sequence[PathPattern]) -> None:
+        self._patterns = tuple(patterns)
+        some = [next(iter(pattern.required), "") for pattern in patterns]
+        self._hints = frozenset(some) if all(some) else None
+
+    def match(self, path: str, workspace: str) -> bool:
+        """Whether one of them matches the path, as `PathPattern.matches`."""
+        if path.endswith("/"):
+            return any(pattern.matches(path, workspace) for pattern in self._patterns)
+        parts, names = _named_parts(path, "/")
+        if self._hints is not None and self._hints.isdisjoint(names):
+            return False  # most rules do not concern a path: a policy may have many of them
+        below, names_below = _named_parts(path, workspace)
+        for pattern in self._patterns:
+            found, named = (below, names_below) if pattern.relative else (parts, names)
+            if pattern.required <= named and found is not None and _matches(pattern.tests, found):
+                return True
+        return False
+
+
+@lru_cache(maxsize=256)
+def _named_parts(path: str, root: str) -> tuple[tuple[str, ...] | None, frozenset[str]]:
+    """The parts of the path below a root, and these as a set."""
+    parts = _parts(path, root)
+    return parts, frozenset(parts or ())
 
 
 @lru_cache(maxsize=256)

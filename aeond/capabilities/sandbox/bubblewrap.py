@@ -13,6 +13,7 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from anyio.abc import Process
 
 from aeond.bound_folders import is_folder, open_bound
 from aeond.capabilities.sandbox.cgroups import Group, GroupHome
+from aeond.capabilities.sandbox.confinement import landlock
 from aeond.capabilities.sandbox.confinement.process import MAX_TEMPORARY_BYTES, SYSTEM, python_places
 from aeond.capabilities.sandbox.conversing import END_SECONDS, answer_of, converse, ended
 from aeond.capabilities.sandbox.messages import Request
@@ -49,6 +51,17 @@ class Bubblewrap:
         self._program = program
         self._hidden = tuple(hidden)
         self._groups = groups
+
+    @property
+    def profile(self) -> str:
+        """The layers, with a digest of the options and of the hidden places."""
+        layers = ["bubblewrap", "seccomp"]
+        if found := landlock.version():
+            layers.append(f"landlock-{found}")
+        if self._groups is not None:
+            layers.append("cgroup")
+        fixed = "\0".join([*NAMESPACES, "", *map(str, self._hidden)])
+        return f"{'+'.join(layers)}:{sha256(os.fsencode(fixed)).hexdigest()[:8]}"
 
     async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
         program = shutil.which(self._program)

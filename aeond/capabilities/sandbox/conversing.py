@@ -25,6 +25,11 @@ HEAD_BYTES: Final = 1 << 20
 class Sandbox(Protocol):
     """Executes errands with tool files in isolation."""
 
+    @property
+    def profile(self) -> str:
+        """Names the sandbox and its layers; changes whenever a tool could reach more."""
+        ...
+
     async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
         """The result: the value, or the tool's request for input or a subtask, which is untrusted too.
 

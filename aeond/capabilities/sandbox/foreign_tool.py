@@ -4,9 +4,10 @@ from dataclasses import replace
 from typing import Final
 
 from aeond.domain.policy import Effect, worse
-from aeond.domain.tools import ToolContext, ToolOutput, ToolSpec
+from aeond.domain.tools import ToolCode, ToolContext, ToolOutput, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.ports import Tool, ToolAnswer
+from aeond.ports.policy import StatesCode
 
 SOURCE: Final = "tools.folders"
 
@@ -23,6 +24,10 @@ class ForeignTool:
     @property
     def spec(self) -> ToolSpec:
         return self._spec
+
+    @property
+    def tool_code(self) -> ToolCode:
+        return self._tool.tool_code if isinstance(self._tool, StatesCode) else ToolCode()
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         return await self._tool.execute(arguments, context)

@@ -1,6 +1,7 @@
 """Tools whose code never runs in the daemon: descriptions and calls both come from a sandbox."""
 
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ from aeond.capabilities.sandbox.messages import Errand, Limits, Request
 from aeond.capabilities.tool_files import read_source
 from aeond.domain.plans.subtasks import SubtaskRequest
 from aeond.domain.runs.questions import InputRequest
-from aeond.domain.tools import ToolContext, ToolOutput, ToolSpec
+from aeond.domain.tools import ToolCode, ToolContext, ToolOutput, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import InvalidInputError, ToolError
 from aeond.frozen import frozen
@@ -31,6 +32,10 @@ class SandboxedTool:
     source: bytes
     sandbox: Sandbox
     memory_bytes: int
+
+    @property
+    def tool_code(self) -> ToolCode:
+        return ToolCode(sha256(self.source).hexdigest(), self.sandbox.profile)
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         """The tool's result. Raises ToolError as `Sandbox.perform` does."""

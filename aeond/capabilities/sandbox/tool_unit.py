@@ -34,6 +34,11 @@ class ToolUnit:
         self._address = address
         self._hidden = tuple(hidden)
 
+    @property
+    def profile(self) -> str:
+        """The address of the unit: its settings belong to the administrator, who can change them at any time."""
+        return f"unit:{self._address}"
+
     async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
         workspace = request.context.workspace
         rights = Workspace.rights_of(workspace)

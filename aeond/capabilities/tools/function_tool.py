@@ -13,7 +13,7 @@ from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.outcome import Problem
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Target
-from aeond.domain.tools import Effect, ToolContext, ToolOutput, ToolSpec
+from aeond.domain.tools import Effect, ToolCode, ToolContext, ToolOutput, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 
 Arguments = TypeVar("Arguments", bound=BaseModel)
@@ -39,7 +39,8 @@ _THREADS_PER_TOOL: Final = 4
 class FunctionTool:
     """A Tool around a function; made by `tool`. `call` runs the function on a validated model.
 
-    `at_once` says that `execute` never waits: a plain function that computes its result.
+    `at_once` says that `execute` never waits: a plain function that computes its result. `tool_code` is set by
+    the loader of a tool file.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class FunctionTool:
         report: Report | None = None,
     ) -> None:
         self.at_once = at_once
+        self.tool_code = ToolCode()
         self._spec = spec
         self._arguments = arguments
         self._call = call

@@ -1,25 +1,27 @@
 """The names of all tools, each with its checked spec and compiled schemas."""
 
+import hashlib
 import logging
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Final
 
 from aeond.capabilities.tools.function_tool import FunctionTool
 from aeond.capabilities.tools.schemas import CompiledSchema
 from aeond.domain.policy import Target
-from aeond.domain.tools import Effect, ToolContext, ToolOutput, ToolSpec, description_digest
-from aeond.domain.values import JsonObject, JsonValue
+from aeond.domain.tools import Effect, ToolCode, ToolContext, ToolOutput, ToolSpec, description_digest
+from aeond.domain.values import JsonObject, JsonValue, canonical_json
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from aeond.frozen import frozen
 from aeond.ports import ProposesValues, Tool, ToolAnswer
-from aeond.ports.policy import ReportsTargets
+from aeond.ports.policy import ReportsTargets, StatesCode
 from aeond.ports.serving import LimitsItself
 
 MAX_DESCRIPTION_CHARS: Final = 1_000
 MAX_REPORTED: Final = 1_000  # digests that were logged because they are not accepted
+NO_CODE: Final = ToolCode()
 
 log = logging.getLogger(__name__)
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -30,7 +32,8 @@ class RegisteredTool:
     """A tool as it was when it was registered: what it says of itself later is not believed.
 
     `computes` says that it does nothing but compute its result, at once. `elsewhere` says that another process runs it
-    and limits its own calls.
+    and limits its own calls. The digest of `tool_code` covers the spec as well, so that it changes with everything that
+    the tool does or declares.
     """
 
     tool: Tool
@@ -39,6 +42,7 @@ class RegisteredTool:
     output: CompiledSchema
     computes: bool = False
     elsewhere: bool = False
+    tool_code: ToolCode = NO_CODE
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         return await self.tool.execute(arguments, context)
@@ -187,7 +191,16 @@ def check(tool: Tool) -> RegisteredTool:
     digest = description_digest(spec) if spec.source else ""
     checked = replace(spec, input_schema=arguments.schema, output_schema=output.schema, digest=digest)
     computes = spec.effect is Effect.PURE and isinstance(tool, FunctionTool) and tool.at_once
-    return RegisteredTool(tool, checked, arguments, output, computes, isinstance(tool, LimitsItself))
+    elsewhere = isinstance(tool, LimitsItself)
+    code = tool.tool_code if isinstance(tool, StatesCode) else NO_CODE
+    whole = replace(code, digest=_digest(checked, code.digest))
+    return RegisteredTool(tool, checked, arguments, output, computes, elsewhere, whole)
+
+
+def _digest(spec: ToolSpec, code: str) -> str:
+    """Identifies a tool by its declarations and its code, as 64 hexadecimal digits."""
+    declared = {field.name: getattr(spec, field.name) for field in fields(spec)}
+    return hashlib.sha256(canonical_json({"spec": declared, "code": code}).encode()).hexdigest()
 
 
 def _compile(name: str, schema: JsonObject, field: str) -> CompiledSchema:

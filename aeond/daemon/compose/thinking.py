@@ -30,7 +30,7 @@ from aeond.orchestration.repair.supervisor import ModelSupervisor
 from aeond.ports import Appends, Children, Clock, Feed, Ids, LLMAdapter, ToolInvoker, ToolRegistry
 from aeond.ports.sessions import SessionHistory
 from aeond.ports.situations import Situations
-from aeond.service.runs.paced_appends import PacedAppends
+from aeond.service.paced_appends import PacedAppends
 from aeond.service.runs.situations import Views
 from aeond.service.user_turns import UserTurns
 

@@ -8,6 +8,7 @@ import pytest
 
 from aeond.capabilities.tool_files import load_tool_files, load_tools
 from aeond.errors import InvalidInputError
+from aeond.ports.policy import StatesCode
 from tests.support.repository import ROOT
 from tests.support.tools import CONTEXT, call, invoker_of
 
@@ -78,6 +79,24 @@ async def test_tools_of_several_files_are_loaded(tmp_path: Path) -> None:
     assert [tool.spec.name for tool in tools] == ["one", "two"]
     for tool in tools:
         assert await tool.execute({"text": "hi"}, CONTEXT) == {"text": "hi"}
+
+
+def test_tools_have_the_digest_of_their_file(tmp_path: Path) -> None:
+    """A changed file gives its tools another digest, also those that are objects of a class."""
+    source = (
+        "from aeond.domain.tools import ToolSpec\n"
+        "class Own:\n"
+        "    spec = ToolSpec('own', 'Own.', {'type': 'object'}, {})\n"
+        "    async def execute(self, arguments, context): return 1\n"
+        "TOOLS = [Own()]\n"
+    )
+    path = tmp_path / "tools.py"
+    digests = set()
+    for text in (source, source + "# other\n", TOOL_FILE.replace("NAME", "one")):
+        (tool,) = load_tools(written(path, text))
+        assert isinstance(tool, StatesCode)
+        digests.add(tool.tool_code.digest)
+    assert len(digests) == 3
 
 
 def test_missing_file_is_told(tmp_path: Path) -> None:

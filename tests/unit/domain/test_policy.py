@@ -16,6 +16,7 @@ CALL = CallFacts(
     workspace="/home/ann",
     workspace_id="7:42:1",
     sandbox="bwrap",
+    code="1",
 )
 
 
@@ -34,10 +35,11 @@ def test_the_order_of_keys_does_not_change_a_digest() -> None:
         replace(CALL, workspace="/home/bob"),
         replace(CALL, workspace_id="7:43:1"),
         replace(CALL, sandbox="none"),
+        replace(CALL, code="2"),
     ],
 )
 def test_another_call_has_another_digest(other: CallFacts) -> None:
-    """An approval holds for no other tool, arguments, workspace or sandbox."""
+    """An approval holds for no other tool, code, arguments, workspace or sandbox."""
     assert call_digest(other, "v1") != call_digest(CALL, "v1")
 
 
@@ -54,3 +56,11 @@ def test_what_does_not_change_the_call_does_not_change_its_digest() -> None:
 def test_facts_are_json() -> None:
     """The facts of a call can be written into its event."""
     assert '"exists":true' in canonical_json(CALL.as_json())
+
+
+def test_facts_of_an_earlier_version_have_no_code() -> None:
+    """Facts are read as they were written; those of a journal without the code of tools as well."""
+    facts = CALL.as_json()
+    assert CallFacts.from_json(CALL.tool, CALL.arguments, facts) == CALL
+    earlier = {name: value for name, value in facts.items() if name != "code"}
+    assert CallFacts.from_json(CALL.tool, CALL.arguments, earlier) == replace(CALL, code="")

@@ -1,6 +1,5 @@
 """Facts of calls as their tools report them."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from aeond.capabilities.tools.files.safe_open import best_resolver
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.policy import Access, CallFacts, Effect, Origin, Target, TargetKind, call_digest
-from aeond.domain.tools import ToolCall, ToolContext
+from aeond.domain.tools import ToolCall, ToolCode, ToolContext
 from aeond.errors import NotFoundError, ToolError
 from tests.support.doubles import ManualClock
 from tests.support.memory import InMemoryMemory
@@ -101,6 +100,20 @@ async def test_a_tool_of_another_author_is_not_believed(inspector: ToolInspector
     assert (facts.effect, facts.foreign, facts.targets_known) == (Effect.EXEC_CONTAINED, True, False)
 
 
+async def test_another_code_or_sandbox_is_another_call(tmp_path: Path) -> None:
+    """The facts have the sandbox of the tool, and differ once its declarations or its code differ."""
+    seen = []
+    for code, description in (("1", "x"), ("2", "x"), ("1", "y")):
+        tool = FreeTool(description=description)
+        tool.tool_code = ToolCode(code, f"sandbox {code}")  # type: ignore[attr-defined]
+        registry = Registry()
+        registry.register(tool)
+        seen.append(await inspected(ToolInspector(registry), tmp_path, "give_back", text="x"))
+    assert [facts.sandbox for facts in seen] == ["sandbox 1", "sandbox 2", "sandbox 1"]
+    assert len({facts.code for facts in seen}) == 3
+    assert len({call_digest(facts, "v1") for facts in seen}) == 3
+
+
 async def test_a_call_that_cannot_be_carried_out_has_no_facts(
     inspector: ToolInspector, tmp_path: Path
 ) -> None:
@@ -111,15 +124,3 @@ async def test_a_call_that_cannot_be_carried_out_has_no_facts(
         await inspected(inspector, tmp_path, "delete_file", path="none")
     with pytest.raises(ToolError, match="leads out"):
         await inspected(inspector, tmp_path, "write_file", path="/etc/x", content="")
-
-
-async def test_an_approval_covers_what_the_author_said(inspector: ToolInspector, tmp_path: Path) -> None:
-    """A tool of another author whose description changes is another call for approvals; our own tools have none."""
-    facts = await inspected(inspector, tmp_path, "give_back", text="hi")
-    assert facts.description.startswith("give_back:")
-    assert CallFacts.from_json(facts.tool, facts.arguments, facts.as_json()) == facts
-    changed = replace(facts, description="give_back:0000000000000000")
-    assert call_digest(changed, "1") != call_digest(facts, "1")
-    ours = await inspected(inspector, tmp_path, "now")
-    assert ours.description == ""
-    assert "description" not in ours.as_json()

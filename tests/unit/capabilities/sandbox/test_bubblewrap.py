@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from aeond.capabilities.sandbox.bubblewrap import Bubblewrap
+from aeond.capabilities.sandbox.cgroups import GroupHome
 from aeond.capabilities.sandbox.sandboxed_tool import SandboxedTool, sandboxed_file
 from aeond.errors import InvalidInputError, ToolError
 from tests.support.bubblewrap import needs_bubblewrap
@@ -146,3 +147,13 @@ async def test_how_a_process_ended_is_told() -> None:
     """A process that ends without an answer is named with its exit code and the last line that it said."""
     with pytest.raises(ToolError, match="exit code 3; so long"):
         await called(await tool_named("leave", Bubblewrap()), number=3)
+
+
+def test_the_profile_names_the_layers(tmp_path: Path) -> None:
+    """Another set of hidden files or of layers is another profile; the same sandbox has the same one."""
+    own, shown = Bubblewrap(hidden=[tmp_path]), Bubblewrap()
+    grouped = Bubblewrap(groups=GroupHome((tmp_path,), unified=True))
+    assert own.profile == Bubblewrap(hidden=[tmp_path]).profile
+    assert len({own.profile, shown.profile, grouped.profile}) == 3
+    assert shown.profile.startswith("bubblewrap+seccomp")
+    assert "+cgroup" in grouped.profile

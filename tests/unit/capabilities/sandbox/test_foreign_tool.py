@@ -4,7 +4,7 @@ import pytest
 
 from aeond.capabilities.sandbox.foreign_tool import ForeignTool
 from aeond.domain.policy import Effect
-from aeond.domain.tools import ToolContext, ToolSpec
+from aeond.domain.tools import ToolCode, ToolContext, ToolSpec
 from aeond.domain.values import JsonObject
 from tests.support.tools import CONTEXT, FreeTool
 
@@ -36,6 +36,14 @@ def test_a_declaration_only_makes_a_tool_more_dangerous(declared: str, counts_as
     """A hostile tool file declared PURE and wrote the workspace: it counts as a sandboxed program at best."""
     spec = ForeignTool(Declaring(declared), Effect.EXEC_CONTAINED).spec
     assert (spec.effect, spec.source, spec.candidates) == (counts_as, "tools.folders", ())
+
+
+def test_the_code_is_the_tool_s_own() -> None:
+    """The code and the sandbox of the tool inside are those of its calls; a tool that states none has none."""
+    inside = FreeTool()
+    inside.tool_code = ToolCode("1", "said")  # type: ignore[attr-defined]
+    assert ForeignTool(inside, Effect.EXEC_CONTAINED).tool_code == ToolCode("1", "said")
+    assert ForeignTool(FreeTool(), Effect.EXEC_CONTAINED).tool_code == ToolCode()
 
 
 async def test_a_call_reaches_the_tool() -> None:

@@ -41,6 +41,7 @@ class SaidSandbox:
 
     said: ToolAnswer
     requests: list[tuple[Request, int]] = field(default_factory=list)
+    profile: str = "said"
 
     async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
         self.requests.append((request, max_value_bytes))
@@ -95,6 +96,8 @@ async def test_what_is_no_description_is_refused(file: Path, said: JsonValue) ->
 class SilentSandbox:
     """A sandbox that never answers."""
 
+    profile = "silent"
+
     async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
         await anyio.sleep_forever()
         raise AssertionError
@@ -129,6 +132,15 @@ async def test_one_name_is_one_tool(file: Path) -> None:
     other.chmod(0o644)
     with pytest.raises(InvalidInputError, match=r"other\.py: tool 'count' is defined in .*count\.py already"):
         await sandboxed_tools(python_files([file.parent]), SaidSandbox([SPEC]), 1 << 30)
+
+
+async def test_a_tool_is_identified_by_its_file_and_sandbox(file: Path) -> None:
+    """A changed file is another code, and the sandbox is the one that calls really run in."""
+    (before,) = await sandboxed_file(file, SaidSandbox([SPEC]), 1 << 30)
+    file.write_text("raise SystemExit(8)\n", encoding="utf-8")
+    (after,) = await sandboxed_file(file, SaidSandbox([SPEC], profile="weaker"), 1 << 30)
+    assert before.tool_code.digest != after.tool_code.digest
+    assert (before.tool_code.sandbox, after.tool_code.sandbox) == ("said", "weaker")
 
 
 def test_a_missing_folder_is_told(tmp_path: Path) -> None:

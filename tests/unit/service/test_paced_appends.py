@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import anyio
 
 from aeond.domain.runs.events import Event
-from aeond.service.runs.paced_appends import PacedAppends
+from aeond.service.paced_appends import PacedAppends
 from aeond.service.user_turns import ActiveUsers, UserTurns
 from tests.support.doubles import ManualClock
 

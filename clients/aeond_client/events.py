@@ -500,14 +500,15 @@ class ChildRunEnded:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """A piece of text as the model generates it. Not journaled."""
+    """A piece of text as the model generates it, or as the program of a step prints it. Not
+    journaled."""
 
     text: str
     """The piece."""
     offset: int = 0
     """The position of the piece in the text, in characters. 0: earlier text is discarded."""
     step_id: str = ""
-    """The generating step. Empty: the answer."""
+    """The step. Empty: the answer."""
 
 
 @dataclass(frozen=True, slots=True)

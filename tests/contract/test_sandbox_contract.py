@@ -9,7 +9,8 @@ import anyio
 import pytest
 
 from aeond.capabilities.sandbox.bubblewrap import Bubblewrap
-from aeond.capabilities.sandbox.conversing import Sandbox
+from aeond.capabilities.sandbox.conversing import Conditions, Sandbox
+from aeond.capabilities.sandbox.messages import Errand, Limits, Request
 from aeond.capabilities.sandbox.sandboxed_tool import SandboxedTool, sandboxed_file
 from aeond.capabilities.sandbox.tool_unit import ToolUnit
 from aeond.domain.plans.subtasks import SubtaskRequest
@@ -19,7 +20,7 @@ from aeond.errors import ToolError
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.repository import ROOT
 from tests.support.tool_sockets import tool_socket
-from tests.support.tools import CONTEXT, called
+from tests.support.tools import CONTEXT, called, within
 
 TOOL_FILE = ROOT / "tests" / "support" / "sandbox_tools.py"
 MEMORY_BYTES = 1 << 30
@@ -114,6 +115,53 @@ async def test_what_a_tool_changes_is_changed(tools: dict[str, SandboxedTool], t
     assert (workspace / "old").read_text(encoding="utf-8") == "8"
     await called(tools["remove"], workspace, text="old")
     assert sorted(path.name for path in workspace.iterdir()) == ["deep", "kept"]
+
+
+async def performed(
+    sandbox: Sandbox, tool: str, workspace: Path, conditions: Conditions, **arguments: Any
+) -> Any:
+    limits, context = Limits(60.0, MEMORY_BYTES), within(CONTEXT, workspace)
+    source = TOOL_FILE.read_bytes()
+    request = Request(Errand.EXECUTE, str(TOOL_FILE), source, limits, tool, arguments, context)
+    return await sandbox.perform(request, 1 << 20, conditions)
+
+
+async def test_live_text_comes_before_the_answer(sandbox: Sandbox, tmp_path: Path) -> None:
+    """What a tool shows while it works is delivered in pieces, in order, and is no part of its result."""
+    shown: list[str] = []
+    answer = await performed(
+        sandbox, "tell", tmp_path, Conditions(show=shown.append), text="h\u00e4agen\ndazs"
+    )
+    assert shown == ["h\u00e4agen\n", "dazs"]
+    assert answer == {"value": 2}
+
+
+async def test_live_text_is_bounded(sandbox: Sandbox, tmp_path: Path) -> None:
+    """A tool that shows text without end is ended."""
+    with anyio.fail_after(60), pytest.raises(ToolError) as caught:
+        await performed(sandbox, "tell", tmp_path, Conditions(), text="x" * 10_000, number=1)
+    assert caught.value.reason == "OUTPUT_TOO_LARGE"
+
+
+async def test_only_what_may_be_changed_is_changed(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Files and folders that the conditions exclude keep their content and their names, and exceptions in them do
+    not."""
+    for name in ("free.txt", "fixed.txt", "closed/fixed.txt", "closed/open/free.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("old", encoding="utf-8")
+    conditions = Conditions({"fixed.txt": False, "closed": False, "closed/open": True})
+    await performed(sandbox, "overwrite", tmp_path, conditions)
+    texts = {
+        str(path.relative_to(tmp_path)): path.read_text(encoding="utf-8")
+        for path in tmp_path.rglob("*")
+        if path.is_file()
+    }
+    assert texts == {
+        "free.txt": "new",
+        "fixed.txt": "old",
+        "closed/fixed.txt": "old",
+        "closed/open/free.txt": "new",
+    }
 
 
 async def test_a_cancelled_call_ends_at_once(tools: dict[str, SandboxedTool]) -> None:

@@ -5,12 +5,14 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import anyio
 from pydantic import BaseModel
 
+from aeond.capabilities.sandbox.live_output import show
 from aeond.capabilities.tools.function_tool import tool
 from aeond.domain.plans.subtasks import SubtaskRequest
 from aeond.domain.runs.questions import InputRequest
@@ -138,6 +140,35 @@ async def hold(arguments: Arguments, context: ToolContext) -> Result:
     return Result(value=(await anyio.run_process(["/bin/sleep", arguments.text])).returncode)
 
 
+@tool(effect=Effect.READ)
+def tell(arguments: Arguments, context: ToolContext) -> Result:
+    """Shows the lines of a text while it works; without end if a number is given."""
+    lines = arguments.text.splitlines(keepends=True)
+    while True:
+        for line in lines:
+            show(line)
+        if not arguments.number:
+            return Result(value=len(lines))
+
+
+@tool(effect=Effect.WRITE_CONTAINED)
+def overwrite(arguments: Arguments, context: ToolContext) -> Result:
+    """Writes to every file of the workspace, and makes new ones beside them, as far as it may; renames what it may not."""
+    folder = Path(context.workspace)
+    for path in [path for path in folder.rglob("*") if path.is_file()]:
+        try:
+            path.write_text("new", encoding="utf-8")
+        except OSError:
+            with suppress(OSError):
+                path.rename(folder / "renamed")
+            with suppress(OSError):
+                path.parent.rename(folder / "renamed")
+            with suppress(OSError):
+                (path.parent / "beside").touch()
+                (path.parent / "beside").unlink()
+    return Result()
+
+
 class Asking:
     """Wants to know something of a person."""
 
@@ -166,6 +197,8 @@ TOOLS = [
     Asking(),
     Delegating(),
     give_back,
+    tell,
+    overwrite,
     create,
     fail,
     crash,

@@ -1,11 +1,13 @@
-"""The commands of docs/tutorial.md, in order."""
+"""The commands of a page that is typed word by word, in order."""
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.support.repository import ROOT
 
-PAGE = ROOT / "docs" / "tutorial.md"
+TUTORIAL = ROOT / "docs" / "tutorial.md"
+HANDS = ROOT / "docs" / "hands.md"
 
 
 @dataclass(frozen=True)
@@ -17,9 +19,9 @@ class Block:
     text: str
 
 
-def blocks() -> list[Block]:
+def blocks(page: Path) -> list[Block]:
     """All fenced blocks of the page."""
     found = re.findall(
-        r"^```(\w+)(?: ([\w-]+))?\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+        r"^```(\w+)(?: ([\w-]+))?\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
     )
     return [Block(*parts) for parts in found]

@@ -935,7 +935,7 @@ Global___RunEnded: _TypeAlias = RunEnded  # noqa: Y015
 
 @_typing.final
 class TextDelta(_message.Message):
-    """A piece of text as the model generates it. Not journaled."""
+    """A piece of text as the model generates it, or as the program of a step prints it. Not journaled."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -943,7 +943,7 @@ class TextDelta(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
-    """The generating step. Empty: the answer."""
+    """The step. Empty: the answer."""
     text: _builtins.str
     """The piece."""
     offset: _builtins.int

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import json
 import os
 import shutil
@@ -11,7 +12,7 @@ import stat
 import subprocess
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -24,7 +25,7 @@ from aeond.bound_folders import is_folder, open_bound
 from aeond.capabilities.sandbox.cgroups import Group, GroupHome
 from aeond.capabilities.sandbox.confinement import landlock
 from aeond.capabilities.sandbox.confinement.process import MAX_TEMPORARY_BYTES, SYSTEM, python_places
-from aeond.capabilities.sandbox.conversing import END_SECONDS, answer_of, converse, ended
+from aeond.capabilities.sandbox.conversing import END_SECONDS, USUAL, Conditions, answer_of, converse, ended
 from aeond.capabilities.sandbox.messages import Request
 from aeond.domain.tools import Workspace
 from aeond.errors import ToolError
@@ -63,14 +64,16 @@ class Bubblewrap:
         fixed = "\0".join([*NAMESPACES, "", *map(str, self._hidden)])
         return f"{'+'.join(layers)}:{sha256(os.fsencode(fixed)).hexdigest()[:8]}"
 
-    async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
+    async def perform(
+        self, request: Request, max_value_bytes: int, conditions: Conditions = USUAL
+    ) -> ToolAnswer:
         program = shutil.which(self._program)
         if program is None:
             raise unavailable("bubblewrap is not installed: apt-get install bubblewrap")
         with contextlib.ExitStack() as stack:
             view, workspace = View(stack), request.context.workspace
             rights = Workspace.rights_of(workspace)
-            showing = partial(view.show, workspace, self._hidden)
+            showing = partial(view.show, workspace, self._hidden, conditions)
             await anyio.to_thread.run_sync(acting_as, rights, showing)
             group = None
             if self._groups is not None:
@@ -79,7 +82,7 @@ class Bubblewrap:
             async with running(program, command, view.descriptors, group, rights) as tree:
                 reader, writer = await asyncio.open_unix_connection(sock=tree.ours)
                 try:
-                    reply = await converse(reader, writer, request, max_value_bytes)
+                    reply = await converse(reader, writer, request, max_value_bytes, conditions.show)
                 except ToolError as error:
                     if error.reason == "SANDBOX_ENDED":
                         raise ended(await tree.last_words()) from error
@@ -101,6 +104,7 @@ class View:
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
         self._stack = stack
+        self._limited: dict[str, int] = {}
         self.descriptors: list[int] = []
         self.options = ["--proc", "/proc", "--dev", "/dev"]
         self.options += ["--size", str(MAX_SHARED_BYTES), "--tmpfs", "/dev/shm"]  # noqa: S108 - the sandbox's own
@@ -109,9 +113,10 @@ class View:
         for shown in [*SYSTEM, *python_places()]:
             self.options += ["--ro-bind-try", shown, shown]
 
-    def show(self, workspace: str, hidden: Sequence[Path]) -> None:
-        """Blocking. Adds the workspace without the hidden places, as far as the user may reach them whose rights it is
-        used with. ToolError (reason WORKSPACE_MISSING, WORKSPACE_CHANGED, SANDBOX_UNAVAILABLE).
+    def show(self, workspace: str, hidden: Sequence[Path], conditions: Conditions) -> None:
+        """Blocking. Adds the workspace without the hidden places, writable as far as the errand may change it, and as far as
+        the user may reach it whose rights it is used with. ToolError (reason WORKSPACE_MISSING, WORKSPACE_CHANGED,
+        SANDBOX_UNAVAILABLE).
         """
         if workspace:
             _require_python(Workspace.rights_of(workspace))
@@ -119,10 +124,12 @@ class View:
                 folder = self._kept(
                     open_bound(workspace, Workspace.identity_of(workspace), Workspace.rights_of(workspace))
                 )
-                self._bind(folder, workspace)
+                self._bind(folder, workspace, writable=conditions.may_change(""))
+                for path in sorted(filter(None, conditions.writable)):  # a folder before what is below it
+                    self._limit(path, folder, workspace, conditions)
                 for place in hidden:
                     with contextlib.suppress(FileNotFoundError):  # nothing is there to hide
-                        self._hide(place, folder, workspace)
+                        self._hide(place, folder, workspace, conditions.may_change)
             except OSError as error:
                 raise ToolError(
                     f"the workspace {workspace} cannot be shown to the sandbox ({error.strerror}):"
@@ -137,13 +144,28 @@ class View:
         self._bind(folder, path, writable=writable)
         for place in hidden:
             with contextlib.suppress(FileNotFoundError):
-                self._hide(place, folder, path, writable=writable)
+                self._hide(place, folder, path, lambda _: writable)
 
     def close(self) -> None:
         # Read-only last: the mounts above need mount points.
         self.options += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
 
-    def _hide(self, place: Path, folder: int, workspace: str, *, writable: bool = True) -> None:
+    def _limit(self, path: str, folder: int, workspace: str, conditions: Conditions) -> None:
+        """Mounts a path once more, with a permission of its own, and every folder on the way, which as a mount point
+        cannot be renamed. OSError if it does not exist any more or leads through a link.
+        """
+        here, way = folder, ""
+        for part in path.split("/"):
+            way = f"{way}/{part}" if way else part
+            if way in self._limited:
+                here = self._limited[way]
+                continue
+            here = self._limited[way] = self._kept(os.open(part, _PLACE, dir_fd=here))
+            if stat.S_ISLNK(os.fstat(here).st_mode):
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), way)
+            self._bind(here, f"{workspace}/{way}", writable=conditions.may_change(way))
+
+    def _hide(self, place: Path, folder: int, workspace: str, may_change: Callable[[str], bool]) -> None:
         """Hides a place if it is below the folder, which other mounts and links may reach by another path.
 
         Every folder on the way becomes a mount point: these cannot be renamed, so that a later call does not find
@@ -158,13 +180,13 @@ class View:
         for part in way:
             path = f"{path}/{part}"
             here = self._kept(os.open(part, _PLACE | os.O_DIRECTORY, dir_fd=here))
-            self._bind(here, path, writable=writable)
+            self._bind(here, path, writable=may_change(path.removeprefix(f"{workspace}/")))
         found = os.lstat(last, dir_fd=here).st_mode
         path = f"{path}/{last}"
         self.options += ["--tmpfs", path] if stat.S_ISDIR(found) else ["--ro-bind", "/dev/null", path]
 
-    def _bind(self, folder: int, path: str, *, writable: bool = True) -> None:
-        self.options += ["--bind-fd" if writable else "--ro-bind-fd", str(folder), path]
+    def _bind(self, place: int, path: str, *, writable: bool = True) -> None:
+        self.options += ["--bind-fd" if writable else "--ro-bind-fd", str(place), path]
 
     def _kept(self, descriptor: int) -> int:
         self._stack.callback(os.close, descriptor)

@@ -1,6 +1,6 @@
 """The protocol between daemon and runner: a line of JSON, followed by the bytes that it announces.
 
-One connection carries one request and one reply. The daemon keeps its end open while it waits for the reply;
+One connection carries one request, then lines with live text, if any, and one reply. The daemon keeps its end open while it waits for the reply;
 a runner whose connection closes exits. The runner imports this file, so it imports little itself.
 """
 
@@ -181,6 +181,24 @@ def _effects(given: Any) -> tuple[tuple[str, ...], ...]:
         if not isinstance(effect, list) or len(effect) != 3 or not all(isinstance(t, str) for t in effect):
             raise ValueError("an effect must be a list of three texts")
     return tuple(tuple(effect) for effect in given)
+
+
+def live_line(text: str) -> bytes:
+    """A line with text that is shown while the errand continues."""
+    return b'{"live":' + json.dumps(text).encode() + b"}\n"
+
+
+def live_text(line: bytes) -> str | None:
+    """The text of a line of live text; None for any other line. ValueError if it has another form."""
+    if not line.startswith(b'{"live":'):
+        return None
+    try:
+        text: Any = json.loads(line)["live"]
+    except RecursionError as error:
+        raise ValueError("live text is nested too deeply") from error
+    if not isinstance(text, str):
+        raise ValueError("live text must be a string")  # noqa: TRY004 - one class for whatever is wrong with it
+    return text
 
 
 def exactly(wire: BinaryIO, count: int) -> bytes:

@@ -17,7 +17,8 @@ from types import TracebackType
 from typing import Any, Final
 
 from aeond.capabilities.sandbox.confinement.process import confine
-from aeond.capabilities.sandbox.messages import Errand, Outcome, Reply, Request
+from aeond.capabilities.sandbox.live_output import deliver_with
+from aeond.capabilities.sandbox.messages import Errand, Outcome, Reply, Request, live_line
 from aeond.capabilities.sandbox.workspace_archive import ParcelError, fingerprints, pack, unpack
 from aeond.errors import AeondError
 from aeond.frozen import frozen
@@ -37,6 +38,7 @@ def main() -> None:
     with reporter:
         confine(request.limits, request.context.workspace if request.parcel is None else "")
         end_with(wire)
+        deliver_with(lambda text: wire.sendall(live_line(text)))
         reporter.said = performed(request).encoded()
     wire.sendall(reporter.said)
     os._exit(0)

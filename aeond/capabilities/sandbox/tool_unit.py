@@ -16,8 +16,8 @@ from typing import Final
 import anyio
 
 from aeond.bound_folders import is_folder, open_bound
-from aeond.capabilities.sandbox.conversing import answer_of, converse
-from aeond.capabilities.sandbox.messages import Request
+from aeond.capabilities.sandbox.conversing import USUAL, Conditions, answer_of, converse
+from aeond.capabilities.sandbox.messages import Reply, Request
 from aeond.capabilities.sandbox.workspace_archive import ParcelError, pack, remove, unpack
 from aeond.domain.tools import Workspace
 from aeond.errors import ToolError
@@ -39,7 +39,9 @@ class ToolUnit:
         """The address of the unit: its settings belong to the administrator, who can change them at any time."""
         return f"unit:{self._address}"
 
-    async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
+    async def perform(
+        self, request: Request, max_value_bytes: int, conditions: Conditions = USUAL
+    ) -> ToolAnswer:
         workspace = request.context.workspace
         rights = Workspace.rights_of(workspace)
         if workspace:
@@ -55,12 +57,12 @@ class ToolUnit:
                 reason="SANDBOX_UNAVAILABLE",
             ) from error
         try:
-            reply = await converse(reader, writer, request, max_value_bytes)
+            reply = await converse(reader, writer, request, max_value_bytes, conditions.show)
         finally:
             writer.transport.abort()
         answer = answer_of(reply)
         if workspace:
-            bringing = partial(_brought_back, workspace, reply.parcel, reply.removed)
+            bringing = partial(_brought_back, workspace, reply, conditions)
             await anyio.to_thread.run_sync(acting_as, rights, bringing)
         return answer
 
@@ -91,12 +93,12 @@ def _opened(workspace: str) -> Iterator[Path]:
         os.close(folder)
 
 
-def _brought_back(workspace: str, parcel: bytes, removed: Sequence[str]) -> None:
-    """Applies the tool's changes to the workspace, or raises a ToolError that says what failed."""
+def _brought_back(workspace: str, reply: Reply, conditions: Conditions) -> None:
+    """Applies the changes that the tool may make to the workspace, or raises a ToolError that says what failed."""
     try:
         with _opened(workspace) as folder:
-            remove(removed, folder)
-            unpack(parcel, folder)
+            remove([name for name in reply.removed if conditions.may_change(name)], folder)
+            unpack(reply.parcel, folder, conditions.may_change)
     except (ParcelError, OSError) as error:
         raise ToolError(
             f"changes made by the tool could not be transferred to {workspace}: {error}",

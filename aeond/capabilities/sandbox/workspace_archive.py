@@ -8,7 +8,7 @@ followed, and only regular files and folders are created.
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -65,21 +65,23 @@ def fingerprints(folder: Path) -> Mapping[str, Fingerprint]:
     }
 
 
-def unpack(parcel: bytes, folder: Path) -> None:
-    """Creates the files of an archive below a folder, replacing each atomically. ParcelError if the archive
-    is invalid or points outside the folder, OSError if a file cannot be created.
+def unpack(parcel: bytes, folder: Path, may_change: Callable[[str], bool] = lambda _path: True) -> None:
+    """Creates the files of an archive below a folder, replacing each atomically, except those that may not change.
+    ParcelError if the archive is invalid or points outside the folder, OSError if a file cannot be created.
     """
     line, _, contents = parcel.partition(b"\n")
     place = 0
     for name, size, executable in _entries(line):
         if name.endswith("/"):
-            os.close(_opened(folder, _parts(name[:-1]), make=True))
+            if may_change(name[:-1]):
+                os.close(_opened(folder, _parts(name[:-1]), make=True))
             continue
         content = contents[place : place + size]
         if len(content) != size:
             raise ParcelError("archive is truncated")
         place += size
-        _write(folder, _parts(name), content, 0o700 if executable else 0o600)
+        if may_change(name):
+            _write(folder, _parts(name), content, 0o700 if executable else 0o600)
 
 
 def remove(names: Sequence[str], folder: Path) -> None:

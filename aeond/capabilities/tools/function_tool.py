@@ -2,7 +2,9 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, Protocol, TypeVar, get_args, get_origin, get_type_hints
+from copy import copy
+from dataclasses import replace
+from typing import Any, Final, Protocol, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 
@@ -67,6 +69,12 @@ class FunctionTool:
     @property
     def spec(self) -> ToolSpec:
         return self._spec
+
+    def offering(self, offered: bool) -> Self:
+        """The same tool, listed to models or only available to plans that name it."""
+        other = copy(self)
+        other._spec = replace(self._spec, offered=offered)  # noqa: SLF001 - the same class
+        return other
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> JsonValue | ToolOutput[JsonValue]:
         """What the function returns, as JSON. Raises InvalidInputError (ARGUMENTS_INVALID) where the

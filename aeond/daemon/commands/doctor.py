@@ -202,13 +202,18 @@ def listening(paths: Paths) -> Finding:
 
 
 def sandbox(config: Config, paths: Paths) -> Iterator[Finding]:
-    """The layers of the sandbox for tools of other authors, and what each missing one means."""
-    from aeond.daemon.compose.sandbox_layers import layers
+    """The layers of the sandbox, what each missing one means, and whether tools can run programs in it."""
+    from aeond.daemon.compose.sandbox_layers import layers, why_no_programs
 
     for layer in layers(paths.tool_unit):
         needed = layer.essential and bool(config.tools.folders or config.tools.sandboxed)
         verdict = Verdict.GOOD if layer.there else Verdict.BAD if needed else Verdict.DOUBTFUL
         yield Finding(f"sandbox: {layer.name}", verdict, layer.found, layer.advice)
+    if why := why_no_programs(config.tools.sandbox, paths.tool_unit):
+        advice = "run_command, run_python, read_document and the git tools do not exist until then"
+        yield Finding("programs", Verdict.DOUBTFUL, why, advice)
+    else:
+        yield Finding("programs", Verdict.GOOD, "tools may run programs, in the sandbox")
 
 
 def mcp_servers(config: Config, paths: Paths) -> Iterator[Finding]:

@@ -37,7 +37,7 @@ from aeond.daemon.compose.observation import Observation
 from aeond.daemon.compose.parts import PRODUCT, Parts
 from aeond.daemon.compose.policy import configured_trust, opened_policy
 from aeond.daemon.compose.thinking import Thinking, workspace_views
-from aeond.daemon.compose.tools import open_agents, open_templates, own_tools
+from aeond.daemon.compose.tools import open_agents, open_templates, own_hands, own_tools
 from aeond.daemon.config.accounts import group_id, user_id
 from aeond.daemon.config.paths import Paths, real_names
 from aeond.daemon.config.reloading import LiveConfig
@@ -147,14 +147,14 @@ async def composed(
         )
         threads = WorkerThreads()
         own, unconfined = await own_tools(config.tools, paths)
+        feed, admission, folding = HotFeed(log_events), Admission(), RunFolding(journal, fold)
+        hands = own_hands(config.tools, paths, files, threads, undo_log, clock, feed.text_sink)
         builtin = builtin_tools(clock, memory, files, threads, embedder, undo_log)
-        for tool in parts.tools((*builtin, *own)):
+        for tool in parts.tools((*builtin, *hands, *own)):
             registry.register(tool)
-        templates = open_templates(config.tools, registry)
-        agents = open_agents(config.agents)
+        templates, agents = open_templates(config.tools, registry), open_agents(config.agents)
         validator = PlanValidator(registry, {LLM_AGENT, *agents})
         inspector = ToolInspector(registry)
-        feed, admission, folding = HotFeed(log_events), Admission(), RunFolding(journal, fold)
         requests = ApprovalRequests(
             folding=folding,
             policy=policy,

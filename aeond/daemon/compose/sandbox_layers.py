@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from aeond.daemon.config.schema import SandboxKind
 from aeond.frozen import frozen
 
 PROBE_SECONDS: Final = 10.0
@@ -67,6 +68,19 @@ def layers(unit_socket: Path) -> Iterator[Layer]:
     )
 
 
+def why_no_programs(kind: SandboxKind, unit_socket: Path) -> str:
+    """Why there are no tools here that run programs, and the remedy; "" if there are."""
+    from aeond.capabilities.sandbox.confinement.system_calls import why_no_filter
+
+    if kind is SandboxKind.NONE:
+        return "tools.sandbox is none, and programs run in a sandbox only: set it to auto"
+    if kind is SandboxKind.BWRAP or (kind is SandboxKind.AUTO and not os.access(unit_socket, os.W_OK)):
+        layer = bubblewrap()
+        if not layer.there:
+            return f"bubblewrap {layer.found}: {layer.advice}"
+    return why_no_filter()
+
+
 def bubblewrap() -> Layer:
     program = shutil.which("bwrap")
     if program is None:
@@ -84,10 +98,15 @@ def bubblewrap() -> Layer:
             env={},
             timeout=PROBE_SECONDS,
         )
+        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2] if done.returncode else ""
+        works = not done.returncode
+    except subprocess.TimeoutExpired:
+        works, said = False, f"it did not end within {PROBE_SECONDS:g} s"
+    except OSError as error:
+        works, said = False, str(error)
     finally:
         os.close(place)
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+    if not works:
         advice = (
             "no sandboxed tool runs: install bubblewrap 0.10 or newer, or 0.8.0-2+deb12u1, and allow unprivileged user"
             " namespaces"

@@ -1,7 +1,8 @@
 """Composes the tools that are not built in: user-supplied ones, sandboxed or not, and subtasks; and the agents."""
 
+import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,15 +11,20 @@ from aeond.capabilities.agents.loading import AnyAgent, load_agents
 from aeond.capabilities.templates.loading import check_names, check_tools, load_templates
 from aeond.capabilities.templates.subtask_tools import DELEGATE, subtask_tools
 from aeond.capabilities.tool_files import load_tool_files, read_source
+from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.registry import Registry
+from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.daemon.config.paths import Paths, real_names
 from aeond.daemon.config.schema import AgentsSection, SandboxKind, ToolsSection
 from aeond.domain.tools import Effect
 from aeond.orchestration.matching.template_choice import TemplateLibrary
-from aeond.ports import Tool
+from aeond.ports import Clock, TextSink, Tool
+from aeond.ports.undo import UndoLog
 
 if TYPE_CHECKING:
     from aeond.capabilities.sandbox.conversing import Sandbox
+
+log = logging.getLogger(__name__)
 
 
 def open_templates(tools: ToolsSection, registry: Registry) -> TemplateLibrary:
@@ -87,6 +93,33 @@ async def own_tools(tools: ToolsSection, paths: Paths) -> tuple[Sequence[Tool], 
 
 def _reaching_files(tools: Sequence[Tool]) -> frozenset[str]:
     return frozenset(tool.spec.name for tool in tools if tool.spec.effect is not Effect.PURE)
+
+
+def own_hands(
+    tools: ToolsSection,
+    paths: Paths,
+    files: ContainedFiles,
+    threads: WorkerThreads,
+    undo_log: UndoLog,
+    clock: Clock,
+    show_text: Callable[[str, str], TextSink],
+) -> Sequence[Tool]:
+    """The tools that act on the machine, as far as it has a sandbox and the daemon is in the session of a user."""
+    from aeond.capabilities.hands.desktop import find_desktop
+    from aeond.capabilities.hands.hand_set import hands
+    from aeond.capabilities.hands.workshop import Workshop
+    from aeond.daemon.compose.sandbox_layers import why_no_programs
+
+    workshop = None
+    if why := why_no_programs(tools.sandbox, paths.tool_unit):
+        log.info("no tool runs programs: %s", why)
+    else:
+        sandbox = sandbox_for(
+            tools.sandbox, paths.tool_unit, [Path(name) for name in real_names(paths.own_files)]
+        )
+        memory_bytes = tools.sandbox_memory_mib << 20
+        workshop = Workshop(sandbox, files, threads, undo_log, clock, memory_bytes, show_text)
+    return hands(workshop, find_desktop(os.environ, files, threads), tools.hands)
 
 
 def sandbox_for(kind: SandboxKind, unit_socket: Path, hidden: Sequence[Path]) -> "Sandbox":

@@ -244,6 +244,12 @@ class ToolsSection(Section):
         " extract, compare, research, or your own. Plans from clients may use all of them; every"
         " additional tool makes a small model less reliable.",
     )
+    hands: tuple[str, ...] = Field(
+        (),
+        description="Tools that act on the machine and that models may use: run_command, run_python, read_document,"
+        " git_status, git_diff, git_commit, notify, open_on_desktop. Clients and their plans may use all of them that"
+        " exist here (docs/hands.md); every additional tool makes a small model less reliable.",
+    )
     templates: tuple[PathText, ...] = Field(
         (),
         description="Folders of your own templates, TOML files; a template with the name of a built-in"

@@ -5,7 +5,8 @@ from aeond.frozen import frozen
 
 @frozen
 class TextDelta:
-    """A piece of text as the model generates it: sent live, never journaled, never numbered.
+    """A piece of text as the model generates it or a step's program prints it: sent live, never journaled, never
+    numbered.
 
     `step_id` is "" for the answer. `offset` is the position of the piece in the text, in characters; a piece
     with offset 0 discards the earlier text (the model was called again).

@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from aeond.capabilities.sandbox.conversing import USUAL, Conditions
 from aeond.capabilities.sandbox.messages import MAX_PARCEL_BYTES, Errand, Request
 from aeond.capabilities.sandbox.sandboxed_tool import (
     python_files,
@@ -43,7 +44,9 @@ class SaidSandbox:
     requests: list[tuple[Request, int]] = field(default_factory=list)
     profile: str = "said"
 
-    async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
+    async def perform(
+        self, request: Request, max_value_bytes: int, conditions: Conditions = USUAL
+    ) -> ToolAnswer:
         self.requests.append((request, max_value_bytes))
         return self.said
 
@@ -98,7 +101,9 @@ class SilentSandbox:
 
     profile = "silent"
 
-    async def perform(self, request: Request, max_value_bytes: int) -> ToolAnswer:
+    async def perform(
+        self, request: Request, max_value_bytes: int, conditions: Conditions = USUAL
+    ) -> ToolAnswer:
         await anyio.sleep_forever()
         raise AssertionError
 

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from aeond.daemon.compose.sandbox_layers import layers
+from aeond.daemon.compose import sandbox_layers
+from aeond.daemon.compose.sandbox_layers import layers, why_no_programs
+from aeond.daemon.config.schema import SandboxKind
 from tests.support.bubblewrap import needs_bubblewrap
 
 
@@ -33,6 +35,35 @@ def test_a_bubblewrap_that_fails_is_explained(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("PATH", str(tmp_path))
     first = next(iter(layers(tmp_path / "none.sock")))
     assert (first.there, "no namespaces" in first.found) == (False, True)
+
+
+def test_a_bubblewrap_that_hangs_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bubblewrap that does not end, or cannot be executed, is reported and keeps no daemon from starting."""
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(sandbox_layers, "PROBE_SECONDS", 0.2)
+    assert "did not end" in why_no_programs(SandboxKind.BWRAP, tmp_path / "none.sock")
+    program.write_bytes(b"\0")
+    assert "does not work here" in why_no_programs(SandboxKind.BWRAP, tmp_path / "none.sock")
+
+
+def test_without_a_sandbox_no_tool_runs_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs are run by a unit or by bubblewrap that works, and never without; the reason has a remedy."""
+    (tmp_path / "tool.sock").touch()
+    assert "tools.sandbox" in why_no_programs(SandboxKind.NONE, tmp_path / "tool.sock")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for kind in (SandboxKind.AUTO, SandboxKind.BWRAP):
+        assert "apt-get install bubblewrap" in why_no_programs(kind, tmp_path / "none.sock")
+    for kind in (SandboxKind.AUTO, SandboxKind.UNIT):
+        assert why_no_programs(kind, tmp_path / "tool.sock") == ""
+
+
+@needs_bubblewrap
+def test_bubblewrap_runs_programs(tmp_path: Path) -> None:
+    """A bubblewrap that works is enough."""
+    assert why_no_programs(SandboxKind.AUTO, tmp_path / "none.sock") == ""
 
 
 def test_a_unit_takes_the_place_of_bubblewrap(tmp_path: Path) -> None:

@@ -1,0 +1,135 @@
+"""The git tools, also in repositories that try to run programs."""
+
+from pathlib import Path
+
+import pytest
+
+from aeond.domain.policy import Access
+from aeond.domain.tools import ToolCall
+from tests.support.bubblewrap import needs_bubblewrap
+from tests.support.hands import Hands, git, repository
+
+pytestmark = needs_bubblewrap
+
+
+@pytest.fixture
+def hands(tmp_path: Path) -> Hands:
+    (tmp_path / "poem.txt").write_text("first line\n", encoding="utf-8")
+    repository(tmp_path)
+    (tmp_path / "poem.txt").write_text("first line\nsecond line\n", encoding="utf-8")
+    (tmp_path / "new.txt").write_text("new\n", encoding="utf-8")
+    return Hands(tmp_path)
+
+
+async def test_status_and_diff_show_what_differs(hands: Hands) -> None:
+    """The status names the branch and the files, the diff the lines; of one file if it is named, also inexactly."""
+    status = await hands.done("git_status")
+    assert status["text"] == "## main\n M poem.txt\n?? new.txt\n"
+    assert "+second line\n" in (await hands.done("git_diff"))["text"]
+    assert "+second line\n" in (await hands.done("git_diff", path="Poem"))["text"]
+    assert (await hands.done("git_diff", path="new.txt"))["text"] == ""
+    unknown = await hands.call("git_diff", path="q8 no such value 7x")
+    assert unknown.reason == "FILE_NOT_FOUND"
+
+
+async def test_a_commit_has_all_changes(hands: Hands) -> None:
+    """A commit contains all changes, is reported as an effect, and shows its diff to the person who approves."""
+    call = ToolCall("git_commit", {"message": "Go on\n\nwith the poem"})
+    preview = await hands.invoker.preview(call, hands.context)
+    assert "+second line" in preview.diff
+    result = await hands.call("git_commit", message="Go on\n\nwith the poem")
+    assert result.success, result.error
+    head = git(hands.folder, "rev-parse", "HEAD").strip()
+    (effect,) = result.effects
+    assert (effect.kind, effect.target, effect.detail) == ("git.committed", head, "Go on")
+    assert git(hands.folder, "log", "--format=%an: %s", "-1") == "aeond: Go on\n"
+    assert git(hands.folder, "status", "--short") == ""
+    assert (await hands.call("git_commit", message="x")).reason == "NOTHING_TO_COMMIT"
+
+
+async def test_the_repository_s_own_name_is_used(hands: Hands) -> None:
+    """A commit carries the name in the repository's configuration."""
+    git(hands.folder, "config", "user.name", "Ann")
+    git(hands.folder, "config", "user.email", "ann@example.org")
+    await hands.done("git_commit", message="Go on")
+    assert git(hands.folder, "log", "--format=%an <%ae>", "-1") == "Ann <ann@example.org>\n"
+
+
+async def test_a_repository_cannot_run_programs(hands: Hands) -> None:
+    """Hooks, filters, diff drivers, text converters, the file system monitor, signing and editors are not run."""
+    mark = "touch ran-$0 .git/ran; cat"
+    for key, value in (
+        ("core.fsmonitor", mark),
+        ("core.hooksPath", ".git/hooks"),
+        ("core.editor", mark),
+        ("core.pager", mark),
+        ("diff.external", mark),
+        ("diff.d.command", mark),
+        ("diff.d.textconv", mark),
+        ("filter.f.clean", mark),
+        ("filter.f.smudge", mark),
+        ("filter.g.process", mark),
+        ("filter.g.required", "true"),
+        ("gpg.program", mark),
+        ("commit.gpgSign", "true"),
+        ("gc.auto", "1"),
+    ):
+        git(hands.folder, "config", key, value)
+    for name in ("pre-commit", "commit-msg", "post-commit", "post-index-change", "prepare-commit-msg"):
+        hook = hands.folder / ".git/hooks" / name
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\n{mark}\n", encoding="utf-8")
+        hook.chmod(0o755)
+    (hands.folder / ".gitattributes").write_text(
+        "poem.txt diff=d filter=f\nnew.txt filter=g\n", encoding="utf-8"
+    )
+    for tool in ("git_status", "git_diff"):
+        await hands.done(tool)
+    before = (hands.folder / ".git/config").read_bytes()
+    refused = await hands.call("git_commit", message="Go on")
+    assert refused.reason == "GIT_FILTERED"
+    (hands.folder / ".gitattributes").write_text("poem.txt diff=d\n", encoding="utf-8")
+    await hands.done("git_commit", message="Go on")
+    left = {path.name for path in hands.folder.iterdir()} | {
+        path.name for path in (hands.folder / ".git").iterdir()
+    }
+    assert [name for name in left if name.startswith("ran")] == []
+    assert (hands.folder / ".git/config").read_bytes() == before
+
+
+async def test_a_repository_without_a_commit_can_be_shown(tmp_path: Path) -> None:
+    """Before the first commit the diff shows what is staged, and a commit becomes the first."""
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    (tmp_path / "a").write_text("one\n", encoding="utf-8")
+    git(tmp_path, "add", "a")
+    hands = Hands(tmp_path)
+    assert "+one\n" in (await hands.done("git_diff"))["text"]
+    await hands.done("git_commit", message="Begin")
+    assert git(tmp_path, "log", "--format=%s") == "Begin\n"
+
+
+async def test_a_folder_without_a_repository_is_refused(tmp_path: Path) -> None:
+    """Without a repository the tools say so."""
+    for tool, arguments in (("git_status", {}), ("git_diff", {}), ("git_commit", {"message": "x"})):
+        assert (await Hands(tmp_path).call(tool, **arguments)).reason == "NOT_A_REPOSITORY"
+
+
+async def test_a_damaged_repository_is_an_error(hands: Hands) -> None:
+    """What git says of a repository that it cannot read is the error."""
+    (hands.folder / ".git/HEAD").write_text("x", encoding="utf-8")
+    result = await hands.call("git_status")
+    assert (result.reason, result.error.startswith("git failed: fatal")) == ("GIT_FAILED", True)
+
+
+async def test_targets_are_the_workspace(hands: Hands) -> None:
+    """Status and diff read the workspace; a commit changes it."""
+    tools = {tool.spec.name: tool for tool in hands.tools}
+    whole = f"{hands.folder}/"
+    for name, arguments, access in (
+        ("git_status", {}, [Access.READ]),
+        ("git_diff", {}, [Access.READ]),
+        ("git_commit", {"message": "x"}, [Access.READ, Access.WRITE]),
+    ):
+        targets = await tools[name].targets(arguments, hands.context)
+        assert targets is not None
+        assert [(target.name, target.access) for target in targets] == [(whole, one) for one in access]

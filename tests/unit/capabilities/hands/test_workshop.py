@@ -1,0 +1,155 @@
+"""Programs in the sandbox: their changes, what they may not change, and what becomes of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from aeond.capabilities.hands import workshop, workspace_tree
+from aeond.capabilities.sandbox.tool_unit import ToolUnit
+from aeond.domain.tools import RecordedEffect
+from tests.support.bubblewrap import needs_bubblewrap
+from tests.support.hands import Hands
+from tests.support.tool_sockets import tool_socket
+from tests.support.tools import CONTEXT
+
+
+@pytest.fixture(params=[pytest.param("bwrap", marks=needs_bubblewrap), "unit"])
+def hands(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Hands]:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "old.txt").write_text("old\n", encoding="utf-8")
+    (folder / "gone.txt").write_text("gone\n", encoding="utf-8")
+    if request.param == "bwrap":
+        yield Hands(folder)
+    else:
+        with tool_socket(tmp_path / "tool.sock") as address:
+            yield Hands(folder, ToolUnit(address))
+
+
+async def test_changes_are_reported_and_undone(hands: Hands) -> None:
+    """What a command created, changed and deleted is reported, and undo restores all of it."""
+    result = await hands.shell("mkdir new; echo 1 > new/file; echo new > old.txt; rm gone.txt; echo done")
+    assert result.success, result.error
+    assert result.effects[1:] == (
+        RecordedEffect("file.created", "new/file", "2 bytes"),
+        RecordedEffect("file.changed", "old.txt", "4 bytes"),
+        RecordedEffect("file.deleted", "gone.txt"),
+    )
+    assert hands.text("old.txt") == "new\n"
+    report = await hands.undo()
+    assert report.refused == ()
+    assert (hands.text("old.txt"), hands.text("gone.txt")) == ("old\n", "gone\n")
+    assert not (hands.folder / "new").exists()
+
+
+async def test_protected_names_keep_their_content(hands: Hands) -> None:
+    """A command cannot change, move or replace an existing file that runs code; one that it makes is renamed."""
+    (hands.folder / ".git").mkdir()
+    (hands.folder / ".git/config").write_text("mine", encoding="utf-8")
+    (hands.folder / ".envrc").write_text("mine", encoding="utf-8")
+    result = await hands.shell(
+        "echo x > .envrc; mv .envrc y; rm -rf .git; mv .git z; echo x > .git/config; echo x > .git/hook; echo x > .npmrc"
+    )
+    assert result.success, result.error
+    data: Any = result.data
+    assert (hands.text(".envrc"), hands.text(".git/config")) == ("mine", "mine")
+    assert not (hands.folder / ".npmrc").exists()
+    assert not (hands.folder / ".git/hook").exists()
+    assert hands.text(".npmrc.refused") == "x\n"
+    assert ".npmrc.refused" in data["note"]
+
+
+@needs_bubblewrap
+async def test_output_is_shown_while_the_command_runs(tmp_path: Path) -> None:
+    """People who watch see the output before the command has ended."""
+    hands = Hands(tmp_path)
+    hands.on_text = lambda text: (tmp_path / "go").write_text(text, encoding="utf-8")
+    result = await hands.shell("echo ready; while ! test -s go; do sleep 0.02; done; cat go", seconds=50)
+    data: Any = result.data
+    assert data["output"].startswith("ready\nready\n")
+
+
+@needs_bubblewrap
+async def test_changes_of_a_cancelled_call_can_be_undone(tmp_path: Path) -> None:
+    """A command that is cancelled leaves no process, and what it changed until then can be undone."""
+    hands = Hands(tmp_path)
+    (tmp_path / "old.txt").write_text("old\n", encoding="utf-8")
+    with anyio.fail_after(50):
+        async with anyio.create_task_group() as group:
+            hands.on_text = lambda _text: group.cancel_scope.cancel()
+            group.start_soon(hands.shell, "echo new > old.txt; echo ready; exec sleep 600")
+    assert hands.text("old.txt") == "new\n"
+    assert (await hands.undo()).refused == ()
+    assert hands.text("old.txt") == "old\n"
+
+
+@needs_bubblewrap
+async def test_what_cannot_be_undone_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change of a file whose content was not kept is named, and undo refuses it; so are changes beyond the bound."""
+    monkeypatch.setattr(workshop, "MAX_KEPT_FILE_BYTES", 10)
+    monkeypatch.setattr(workshop, "MAX_RECORDED", 2)
+    hands = Hands(tmp_path)
+    (tmp_path / "large").write_bytes(bytes(11))
+    result = await hands.shell("echo > large; echo > a; echo > b; ln -s a c")
+    data: Any = result.data
+    assert data["note"] == "cannot be undone: c, large"
+    assert [refused.reason for refused in (await hands.undo()).refused] == []
+    monkeypatch.setattr(workshop, "MAX_RECORDED", 9)
+    (tmp_path / "large").write_bytes(bytes(11))
+    await hands.shell("echo > large")
+    assert [refused.reason for refused in (await hands.undo()).refused] == ["CONTENT_NOT_KEPT"]
+
+
+@needs_bubblewrap
+async def test_a_folder_with_too_many_files_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder that is too large to compare nothing is run; one that becomes so is reported, and made harmless."""
+    monkeypatch.setattr(workspace_tree, "MAX_ENTRIES", 4)
+    hands = Hands(tmp_path)
+    result = await hands.shell("touch a b c d e .envrc")
+    data: Any = result.data
+    assert "cannot be listed or undone" in data["note"]
+    assert not (tmp_path / ".envrc").exists()
+    assert (await hands.shell("touch f")).reason == "WORKSPACE_TOO_LARGE"
+    assert not (tmp_path / "f").exists()
+
+
+@needs_bubblewrap
+async def test_a_name_that_is_no_text_is_reported(tmp_path: Path) -> None:
+    """A file whose name is not UTF-8 is reported in a readable form; undo cannot remove it."""
+    result = await Hands(tmp_path).shell(r"touch $(printf 'a\377')")
+    data: Any = result.data
+    assert data["note"] == r"cannot be undone: a\xff"
+    assert len(result.effects) == 2
+
+
+@needs_bubblewrap
+async def test_many_changes_are_counted(tmp_path: Path) -> None:
+    """The list of changes is bounded, and the number of all is said."""
+    result = await Hands(tmp_path).shell("for i in $(seq 100); do echo > f$i; done; chmod 600 f1")
+    data: Any = result.data
+    assert data["note"] == "100 files changed in all"
+    assert len(result.effects) == 64
+
+
+@needs_bubblewrap
+async def test_a_process_tree_that_is_ended_is_an_outcome(tmp_path: Path) -> None:
+    """A command whose sandbox is killed under it has failed with the exit code of a kill, and its changes are known."""
+    result = await Hands(tmp_path).shell("echo > made; kill -9 $PPID; exec sleep 600")
+    data: Any = result.data
+    assert (result.success, data["exit_code"]) == (True, 137)
+    assert "ended without a reply" in data["note"]
+    assert result.effects[1:] == (RecordedEffect("file.created", "made", "1 bytes"),)
+
+
+@needs_bubblewrap
+async def test_a_call_without_a_folder_works_in_its_own(tmp_path: Path) -> None:
+    """Without a workspace a command runs in an empty folder of the sandbox, and changes nothing."""
+    hands = Hands(tmp_path)
+    hands.folder = Path()
+    ran = await hands.workshop.change(CONTEXT, [["sh", "-c", "echo > x; ls -A; pwd"]], 20, 1_000)
+    assert (ran.programs[0].output, ran.effects) == ("x\n/tmp\n", ())

@@ -17,7 +17,7 @@ from aeond.capabilities.mcp.wire import Wire, http_wire
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.daemon.clocks import SystemClock
-from aeond.daemon.compose.mcp import process_wire
+from aeond.daemon.compose.tooling.mcp import process_wire
 from aeond.daemon.config.mcp_section import McpSection
 from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolResult

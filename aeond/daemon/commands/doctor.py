@@ -203,7 +203,7 @@ def listening(paths: Paths) -> Finding:
 
 def sandbox(config: Config, paths: Paths) -> Iterator[Finding]:
     """The layers of the sandbox, what each missing one means, and whether tools can run programs in it."""
-    from aeond.daemon.compose.sandbox_layers import layers, why_no_programs
+    from aeond.daemon.compose.tooling.sandbox_layers import layers, why_no_programs
 
     for layer in layers(paths.tool_unit):
         needed = layer.essential and bool(config.tools.folders or config.tools.sandboxed)
@@ -222,7 +222,7 @@ def mcp_servers(config: Config, paths: Paths) -> Iterator[Finding]:
         return
     import anyio
 
-    from aeond.daemon.compose.mcp import check_servers
+    from aeond.daemon.compose.tooling.mcp import check_servers
 
     try:
         states = anyio.run(check_servers, config, paths)
@@ -243,7 +243,7 @@ def stored(config: Config, paths: Paths) -> Iterator[Finding]:
     from aeond.daemon.compose.engine import check_model
     from aeond.daemon.compose.policy import check_policy
     from aeond.daemon.compose.store_checks import check_journal, check_memory, check_sessions, check_undo
-    from aeond.daemon.compose.tools import check_files
+    from aeond.daemon.compose.tooling.tools import check_files
 
     restore = "keep the file, and restore a backup"
     checks: list[tuple[str, Callable[[], str], str]] = [

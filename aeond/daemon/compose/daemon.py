@@ -32,12 +32,12 @@ from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.capabilities.undo.sqlite_undo_log import SqliteUndoLog
 from aeond.daemon.clocks import SystemClock, TimeSortedIds
 from aeond.daemon.compose.embedding import embedding_files, opened_embedder
-from aeond.daemon.compose.mcp import opened_mcp
 from aeond.daemon.compose.observation import Observation
 from aeond.daemon.compose.parts import PRODUCT, Parts
 from aeond.daemon.compose.policy import configured_trust, opened_policy
 from aeond.daemon.compose.thinking import Thinking, workspace_views
-from aeond.daemon.compose.tools import open_agents, open_templates, own_hands, own_tools
+from aeond.daemon.compose.tooling.mcp import opened_mcp
+from aeond.daemon.compose.tooling.tools import open_agents, open_templates, own_hands, own_tools
 from aeond.daemon.config.accounts import group_id, user_id
 from aeond.daemon.config.paths import Paths, real_names
 from aeond.daemon.config.reloading import LiveConfig

@@ -108,7 +108,7 @@ def own_hands(
     from aeond.capabilities.hands.desktop import find_desktop
     from aeond.capabilities.hands.hand_set import hands
     from aeond.capabilities.hands.workshop import Workshop
-    from aeond.daemon.compose.sandbox_layers import why_no_programs
+    from aeond.daemon.compose.tooling.sandbox_layers import why_no_programs
 
     workshop = None
     if why := why_no_programs(tools.sandbox, paths.tool_unit):

@@ -1,6 +1,6 @@
 """The first program of a sandboxed server: confines itself, then becomes the server.
 
-The sandbox starts it as `python -I -m aeond.capabilities.sandbox.server_launcher FOLDERS COMMAND...`. FOLDERS is a JSON
+The sandbox starts it as `python -I -m aeond.capabilities.sandbox.servers.launcher FOLDERS COMMAND...`. FOLDERS is a JSON
 object with the lists `readable` and `writable` and the boolean `network`.
 """
 

@@ -4,7 +4,7 @@ import socket
 
 from aeond.capabilities.sandbox.bubblewrap import Bubblewrap
 from aeond.capabilities.sandbox.tool_unit import ToolUnit
-from aeond.daemon.compose.tools import sandbox_for
+from aeond.daemon.compose.tooling.tools import sandbox_for
 from aeond.daemon.config.schema import SandboxKind
 from tests.support.outsiders import as_outsider, open_folder
 

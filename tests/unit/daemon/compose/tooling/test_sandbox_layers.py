@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aeond.daemon.compose import sandbox_layers
-from aeond.daemon.compose.sandbox_layers import layers, why_no_programs
+from aeond.daemon.compose.tooling import sandbox_layers
+from aeond.daemon.compose.tooling.sandbox_layers import layers, why_no_programs
 from aeond.daemon.config.schema import SandboxKind
 from tests.support.bubblewrap import needs_bubblewrap
 

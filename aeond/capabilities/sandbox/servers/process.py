@@ -17,7 +17,7 @@ from aeond.capabilities.sandbox.confinement.process import NAME_SERVICE
 from aeond.errors import ToolError
 from aeond.frozen import frozen
 
-LAUNCHER: Final = ("-I", "-B", "-m", "aeond.capabilities.sandbox.server_launcher")
+LAUNCHER: Final = ("-I", "-B", "-m", "aeond.capabilities.sandbox.servers.launcher")
 LastWords = Callable[[], Awaitable[str]]
 
 

@@ -129,7 +129,7 @@ async def process_wire(section: McpSection, hidden: Sequence[Path], clock: Clock
     """Runs the server's program in a sandbox while the context is open."""
     from aeond.capabilities.mcp.wire import socket_wire
     from aeond.capabilities.sandbox.cgroups import find_group_home
-    from aeond.capabilities.sandbox.server_process import ServerProgram, server_process
+    from aeond.capabilities.sandbox.servers.process import ServerProgram, server_process
 
     program = ServerProgram(
         command=(section.command, *section.args),

@@ -9,6 +9,7 @@ from aeond.capabilities.hands.documents import read_document_tool
 from aeond.capabilities.hands.git import git_tools
 from aeond.capabilities.hands.workshop import Workshop
 from aeond.capabilities.tools.function_tool import FunctionTool
+from aeond.domain.tools import ToolCode
 
 
 def hands(
@@ -18,8 +19,15 @@ def hands(
     none reaches it."""
     tools: list[FunctionTool] = []
     if workshop is not None:
-        tools += [run_command_tool(workshop), run_python_tool(workshop), read_document_tool(workshop)]
-        tools += git_tools(workshop) if shutil.which("git") else []
+        tools += _sandboxed(workshop)
     if desktop is not None:
         tools += desktop_tools(desktop)
     return [tool.offering(tool.spec.name in offered) for tool in tools]
+
+
+def _sandboxed(workshop: Workshop) -> Sequence[FunctionTool]:
+    tools = [run_command_tool(workshop), run_python_tool(workshop), read_document_tool(workshop)]
+    tools += git_tools(workshop) if shutil.which("git") else []
+    for tool in tools:
+        tool.tool_code = ToolCode(sandbox=workshop.profile)
+    return tools

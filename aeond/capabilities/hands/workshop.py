@@ -90,6 +90,11 @@ class Workshop:
         self._together = anyio.Semaphore(MAX_TOGETHER)
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
 
+    @property
+    def profile(self) -> str:
+        """Names the sandbox and its layers."""
+        return self._sandbox.profile
+
     async def change(
         self, context: ToolContext, argvs: Sequence[Sequence[str]], seconds: float, kept_bytes: int
     ) -> Ran:

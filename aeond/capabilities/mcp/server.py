@@ -176,7 +176,7 @@ class Server:
         for tool in self._tools:
             try:
                 spec = spec_of(tool, self.settings, self._accepted, unavailable)
-                self._registry.register(McpTool(spec, tool.name, self))
+                self._registry.register(McpTool(spec, tool.name, self, self.settings.tool_code))
             except (AeondError, ValueError, RecursionError) as error:
                 name = clean(tool.name, 100)
                 log.warning(

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import field
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from aeond.domain.tools import Effect
+from aeond.domain.tools import Effect, ToolCode
 from aeond.frozen import frozen
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ class ServerSettings:
     effects: Mapping[str, Effect] = field(default_factory=dict)
     timeout_seconds: float = 60.0
     max_output_bytes: int = 64 * 1024
+
+    @property
+    def tool_code(self) -> ToolCode:
+        """Identifies the command or the address with everything that the server may reach."""
+        return ToolCode(sha256(repr(self.identity).encode()).hexdigest())
 
     @property
     def source(self) -> str:

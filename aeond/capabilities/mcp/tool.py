@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from aeond.domain.tools import ToolContext, ToolOutput, ToolSpec
+from aeond.domain.tools import ToolCode, ToolContext, ToolOutput, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
 from aeond.ports import Tool, ToolAnswer
@@ -26,11 +26,12 @@ class Calls(Protocol):
 
 @frozen
 class McpTool:
-    """`name` is the server's own name of the tool."""
+    """`name` is the server's own name of the tool, `tool_code` identifies the server as it is configured."""
 
     spec: ToolSpec
     name: str
     server: Calls
+    tool_code: ToolCode
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         """The server's result, or its question. Raises ToolError: CALL_CUT if the server is gone, MCP_SERVER_DOWN if it

@@ -39,3 +39,11 @@ def test_models_see_only_what_is_offered(tmp_path: Path) -> None:
     """Tools are listed to models only if the configuration names them; all others remain for plans and clients."""
     tools = hands(Hands(tmp_path).workshop, None, ("run_python",))
     assert [tool.spec.name for tool in tools if tool.spec.offered] == ["run_python"]
+
+
+def test_approvals_cover_the_sandbox(tmp_path: Path) -> None:
+    """Each tool that runs programs names the sandbox in which it does, so that an approval ends with a weaker one."""
+    made = Hands(tmp_path)
+    sandboxes = {tool.tool_code.sandbox for tool in hands(made.workshop, None, ("run_python",))}
+    assert sandboxes == {made.workshop.profile}
+    assert sandboxes != {""}

@@ -20,6 +20,7 @@ Scheme = Literal["dark", "light"]
 FOLDER = ROOT / "docs" / "pictures"
 _SIZE = (960, 720)
 _SIZES = {"history": (1280, 800), "small": (390, 720)}
+_WHOLE = {"journal", "done", "approval", "choice"}
 _SCHEMES: tuple[Scheme, ...] = ("dark", "light")
 
 
@@ -94,6 +95,13 @@ def show(
     return page
 
 
+def _grow(page: "Page") -> None:
+    """Makes the window as high as the page, so that all of it is in the picture."""
+    height = int(page.evaluate("document.documentElement.scrollHeight"))
+    assert page.viewport_size is not None
+    page.set_viewport_size({"width": page.viewport_size["width"], "height": height})
+
+
 def main(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     client = StatesClient()
@@ -108,7 +116,11 @@ def main(folder: Path) -> None:
                 for scale in (1, 2):
                     link = (offline if name == "offline" else access).new_link()
                     page = show(browser, name, scheme=scheme, scale=scale, client=client, link=link)
-                    whole = page.screenshot(full_page=name in {"journal", "done", "approval", "choice"})
+                    if (
+                        name in _WHOLE
+                    ):  # not by a picture of more than the window: what sticks to its edge would be in the middle
+                        _grow(page)
+                    whole = page.screenshot()
                     page.context.close()
                     image = fewer_colours(QImage.fromData(whole).convertToFormat(QImage.Format.Format_RGB32))
                     suffix = "" if scale == 1 else "@2x"

@@ -32,11 +32,13 @@ class NoActions:
         return lambda *_args, **_more: None
 
 
-def picture(popup: Popup) -> QImage:
-    """The window over a plain desktop."""
-    image = QImage(WIDTH + 2 * SHADOW + 2 * _EDGE, popup.height() + 2 * _EDGE, QImage.Format.Format_RGB32)
+def picture(popup: Popup, scale: int = 1) -> QImage:
+    """The window over a plain desktop, on a screen with `scale` times the usual density."""
+    width, height = WIDTH + 2 * SHADOW + 2 * _EDGE, popup.height() + 2 * _EDGE
+    image = QImage(width * scale, height * scale, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(scale)
     painter = QPainter(image)
-    painter.fillRect(image.rect(), QColor("#34506a"))
+    painter.fillRect(0, 0, width, height, QColor("#34506a"))
     popup.render(painter, QPoint(_EDGE, _EDGE))
     painter.end()
     return image
@@ -49,7 +51,7 @@ def fewer_colours(image: QImage) -> QImage:
     return image.convertToFormat(QImage.Format.Format_Indexed8, frequent)
 
 
-def draw(name: str, view: SessionView, palette: Palette, app: Any) -> QImage:
+def draw(name: str, view: SessionView, palette: Palette, app: Any, scale: int = 1) -> QImage:
     """One state. The window is made for it, so that no picture depends on the one before."""
     actions: Any = NoActions()
     popup = Popup(actions, palette, Trace(), composited=True, motion=False)
@@ -64,7 +66,7 @@ def draw(name: str, view: SessionView, palette: Palette, app: Any) -> QImage:
     app.processEvents()
     popup.show_view(view)
     app.processEvents()
-    image = picture(popup)
+    image = picture(popup, scale)
     popup.hide()
     popup.deleteLater()
     return image
@@ -80,13 +82,14 @@ def every_state() -> dict[str, SessionView]:
 
 
 def main(folder: Path = FOLDER) -> None:
-    """Writes one PNG for each state and palette."""
+    """Writes one PNG for each state, palette and density."""
     app = application(["popup-pictures"])
     folder.mkdir(parents=True, exist_ok=True)
     for palette in (DARK, LIGHT):
         for name, view in every_state().items():
-            image = draw(name, view, palette, app)
-            fewer_colours(image).save(str(folder / f"popup-{name}-{palette.name}.png"))
+            for scale, suffix in ((1, ""), (2, "@2x")):
+                image = draw(name, view, palette, app, scale)
+                fewer_colours(image).save(str(folder / f"popup-{name}-{palette.name}{suffix}.png"))
 
 
 if __name__ == "__main__":

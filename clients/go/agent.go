@@ -25,8 +25,7 @@ type Agent interface {
 }
 
 // Tool is a function that agents can call. A failure of the work is a ToolResult without success; the error is for a
-// call that could not be made. Tools of this interface run in the process that uses them: this version of the daemon
-// does not accept tools from clients.
+// call that could not be made. ServeTools offers tools to the daemon; one that is also Specified has a schema and an effect.
 type Tool interface {
 	Name() string
 	Description() string
@@ -35,9 +34,11 @@ type Tool interface {
 
 // ToolResult is the outcome of a tool.
 type ToolResult struct {
-	Success  bool
-	Data     any
-	Error    string
+	Success bool
+	Data    any
+	Error   string
+	// The cause of a failure for programs, an UPPER_SNAKE word. Empty: TOOL_FAILED.
+	Reason   string
 	Metadata map[string]any
 }
 

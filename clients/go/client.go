@@ -53,6 +53,7 @@ type Options struct {
 // Client is a connection to the daemon. It can be used from several goroutines.
 type Client struct {
 	options     Options
+	socket      string
 	connections []*grpc.ClientConn
 	// A stream that is not read must not delay a call, so the two have connections of their own.
 	calls, streams pb.RunServiceClient
@@ -68,7 +69,7 @@ func Open(options Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := &Client{options: options}
+	client := &Client{options: options, socket: socket}
 	for _, stub := range []*pb.RunServiceClient{&client.calls, &client.streams} {
 		connection, err := dial(socket)
 		if err != nil {

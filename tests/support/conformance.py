@@ -85,6 +85,12 @@ class Case:
 CASES = tuple(Case(**case) for case in _FILE["cases"])
 
 
+def cases_of(table: str) -> list[dict[str, Any]]:
+    """Another table of cases."""
+    found: list[dict[str, Any]] = _FILE[table]
+    return found
+
+
 @dataclass
 class Conversation:
     """Everything that a client printed: its numbered events in one form for all clients, and its error."""

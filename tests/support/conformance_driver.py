@@ -11,6 +11,7 @@ from aeond.api.v1 import runs_pb2
 from aeond_client import AeondError, Client, RunOptions
 from aeond_client.calls import reading
 from aeond_client.events import Event
+from tests.support import conformance_tools
 
 
 def main(command: str, *words: str) -> int:
@@ -27,6 +28,8 @@ def main(command: str, *words: str) -> int:
                     client.answer_run(run_id, json.loads(answer))
                 case "cancel", (run_id, reason):
                     client.cancel_run(run_id, reason)
+                case "serve", ():
+                    conformance_tools.serve()
                 case _:
                     return 2
     except AeondError as error:

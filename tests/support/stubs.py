@@ -64,6 +64,9 @@ class Stub:
     """A client. `build` is run once and must be quick if nothing changed; `programs` must be installed. `example` is the
     command of its example, and `source` the text of that.
 
+    `lacks_serving` says what the table has for its cases of serving tools instead. `failures` are the reasons of failed
+    calls of its tools, if those cannot choose one. With `kills` a cancelled call is a program that is killed.
+
     With `has_reasons` it prints the reason of an error; otherwise its exit status tells errors apart.
     """
 
@@ -75,12 +78,16 @@ class Stub:
     source: Path | None = None
     words: Callable[..., Words] = field(default=_words)
     has_reasons: bool = True
+    lacks_serving: str = ""
+    failures: Words = ()
+    kills: bool = False
 
     def __str__(self) -> str:
         return self.name
 
     def command(self, verb: str, *operands: str) -> list[str]:
-        """The command line of `ask REQUEST`, `watch RUN_ID AFTER_SEQ`, `answer RUN_ID JSON` or `cancel RUN_ID REASON`.
+        """The command line of `ask REQUEST`, `watch RUN_ID AFTER_SEQ`, `answer RUN_ID JSON` or `cancel RUN_ID REASON`; or
+        `serve`.
 
         Builds the client first; skips the test if a program that it needs is not installed.
         """
@@ -96,7 +103,7 @@ class Stub:
 PYTHON = Stub("Python", (sys.executable, "-m", "tests.support.conformance_driver"))
 STUBS = (
     PYTHON,
-    Stub("aeonctl", tuple(command()), words=_words_of_aeonctl, has_reasons=False),
+    Stub("aeonctl", tuple(command()), words=_words_of_aeonctl, has_reasons=False, lacks_serving="see shell"),
     Stub(
         "Node",
         ("node", str(CLIENTS / "node/dist/conformance/driver.js")),
@@ -127,6 +134,8 @@ STUBS = (
         programs=("bash", "jq"),
         example=("bash", str(CLIENTS / "shell/ask")),
         source=CLIENTS / "shell/ask",
+        failures=("COMMAND_FAILED", "COMMAND_FAILED"),
+        kills=True,
     ),
 )
 

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,13 +15,15 @@ from aeond_client.serving.client_tool import CallContext, ClientTool, tool
 from aeond_client.serving.tool_stream import ToolStream
 
 PATIENCE_SECONDS = 60.0
+MAX_CALLS = 32  # as many as the daemon sends
 
 Served = ClientTool | Callable[..., Any]
 
 
 def serve_tools(tools: Sequence[Served], *, source: str = "", socket: str | os.PathLike[str] = "") -> None:
-    """Serves the tools until Ctrl-C, or until the daemon has been away for a minute, which raises its error."""
-    with ServedTools(tools, source=source, socket=socket) as served:
+    """Serves the tools until Ctrl-C, then withdraws them and returns. Raises the error of a daemon that has been away for a
+    minute."""
+    with suppress(KeyboardInterrupt), ServedTools(tools, source=source, socket=socket) as served:
         served.wait()
 
 
@@ -28,7 +31,7 @@ class ServedTools:
     """Tools that the daemon may call while the context is open: `with ServedTools([greet]): ...`.
 
     Functions are made into tools by `tool`. Each call has a thread of its own; an async function gets an event loop of its
-    own there. Only runs of this user see the tools. `source` names the program for people (default: its process name).
+    own there. More than `max_calls` at a time wait for one that ends. Only runs of this user see the tools. `source` names the program for people (default: its process name).
     Entering raises what the daemon reports: AlreadyExistsError (reason TOOL_EXISTS), InvalidInputError with the path of the
     field. A daemon that went away is waited for, at most `patience_seconds`, and results are delivered then.
     """
@@ -40,11 +43,13 @@ class ServedTools:
         source: str = "",
         socket: str | os.PathLike[str] = "",
         patience_seconds: float = PATIENCE_SECONDS,
+        max_calls: int = MAX_CALLS,
     ) -> None:
         self._tools = [one if isinstance(one, ClientTool) else tool(one) for one in tools]
         self._source = source
         self._socket = socket
         self._patience_seconds = patience_seconds
+        self._max_calls = max_calls
         self._stream: ToolStream | None = None
 
     def __enter__(self) -> Self:
@@ -68,7 +73,14 @@ class ServedTools:
 
     def _opened(self, finish: Callable[[Any, CallContext], Any]) -> ToolStream:
         target = find_socket(self._socket).target
-        return ToolStream(target, self._tools, self._source, self._patience_seconds, finish)
+        return ToolStream(
+            target,
+            self._tools,
+            finish,
+            source=self._source,
+            patience_seconds=self._patience_seconds,
+            max_calls=self._max_calls,
+        )
 
 
 class AsyncServedTools(ServedTools):

@@ -1,4 +1,4 @@
-"""Serves tools in threads of its own: one for the stream, and one for each call."""
+"""Serves tools in threads of its own: one for the stream, and one for each call in progress."""
 
 import math
 import threading
@@ -31,35 +31,51 @@ class ToolStream:
     """Offers the tools, carries out the calls, and offers them again when the connection was lost."""
 
     def __init__(
-        self, target: str, tools: list[ClientTool], source: str, patience_seconds: float, finish: Finish
+        self,
+        target: str,
+        tools: list[ClientTool],
+        finish: Finish,
+        *,
+        source: str,
+        patience_seconds: float,
+        max_calls: int,
     ) -> None:
         self._target = target
         self._tools = {tool.spec.name: tool for tool in tools}
         self._offer = messages.offer(source, tools)
         self._patience_seconds = patience_seconds
+        self._max_calls = max_calls
         self._finish = finish
         self._lock = threading.Lock()
         self._queue: SimpleQueue[tools_pb2.ServeToolsRequest | None] = SimpleQueue()
         self._results: deque[tools_pb2.ServeToolsRequest] = deque(maxlen=MAX_KEPT_RESULTS)
         self._running: dict[str, CallContext] = {}
+        self._waiting: deque[tuple[tools_pb2.ToolCallStarted, CallContext]] = deque()
+        self._threads = 0  # of calls in progress
         self._accepted = False
         self._lost_at = math.inf
         self._failure: AeondError | None = None
         self._settled = threading.Event()  # accepted or failed
         self._stopping = threading.Event()
+        # Not Thread.join: after Ctrl-C in it, Python 3.11 takes the thread for ended, and the goodbye would be skipped.
+        self._ended = threading.Event()
         self._stream: Any = None
         self._thread = threading.Thread(target=self._serve, name="aeond-tools", daemon=True)
 
     def start(self) -> None:
         """Returns once the daemon has registered the tools; raises its error if it does not."""
         self._thread.start()
-        self._settled.wait()
+        try:
+            self._settled.wait()
+        finally:
+            if not self._settled.is_set():  # Ctrl-C: the daemon must not wait for this client
+                self.stop()
         if not self._accepted:
             raise self._failure or CallCancelledError("The daemon ended the stream.", reason="STREAM_ENDED")
 
     def wait(self, seconds: float = math.inf) -> None:
         """Returns after this time or when the stream was stopped; raises the error that ended it."""
-        self._thread.join(min(seconds, threading.TIMEOUT_MAX))
+        self._ended.wait(min(seconds, threading.TIMEOUT_MAX))
         if self._failure is not None:
             raise self._failure
 
@@ -69,7 +85,7 @@ class ToolStream:
         with self._lock:
             self._queue.put(messages.offer("", []))  # the client will not come back
             self._queue.put(None)
-        self._thread.join(STOP_SECONDS)
+        self._ended.wait(STOP_SECONDS)
         if self._stream is not None:
             self._stream.cancel()
         for context in tuple(self._running.values()):
@@ -82,6 +98,7 @@ class ToolStream:
             self._failure = error
         finally:
             self._settled.set()
+            self._ended.set()
 
     def _serve_until_stopped(self) -> None:
         attempt = 0
@@ -105,10 +122,10 @@ class ToolStream:
     def _exchange(self) -> None:
         """One stream until its end."""
         with self._lock:
+            if self._stopping.is_set():
+                return
             queue = self._queue = SimpleQueue()
             queue.put(self._offer)
-            if self._stopping.is_set():
-                queue.put(None)
         channel = open_channel(self._target)
         try:
             method = channel.stream_stream(
@@ -144,25 +161,43 @@ class ToolStream:
                 if call_id in self._running:  # a repeat of a call whose result will come
                     return
                 context = self._running[call_id] = messages.context_of(started)
-                threading.Thread(target=self._carry_out, args=(started, context), daemon=True).start()
+                self._waiting.append((started, context))
+                self._begin_next()
             case "cancelled":
-                running = self._running.get(response.cancelled.call_id)
+                # A repeat with the same id is another call: this one has no result.
+                running = self._running.pop(response.cancelled.call_id, None)
                 if running is not None:
                     running.cancel()
             case _:
                 pass  # a kind of a later version
 
+    def _begin_next(self) -> None:
+        with self._lock:
+            if self._threads >= self._max_calls or not self._waiting:
+                return
+            self._threads += 1
+            started, context = self._waiting.popleft()
+        threading.Thread(target=self._carry_out, args=(started, context), daemon=True).start()
+
     def _carry_out(self, started: tools_pb2.ToolCallStarted, context: CallContext) -> None:
+        message = None if context.cancelled.is_set() else self._message_of(started, context)
+        with self._lock:
+            self._threads -= 1
+            if message is not None and self._running.get(context.call_id) is context:
+                del self._running[context.call_id]
+                self._results.append(message)
+                self._queue.put(message)
+        self._begin_next()
+
+    def _message_of(
+        self, started: tools_pb2.ToolCallStarted, context: CallContext
+    ) -> tools_pb2.ServeToolsRequest:
+        """The result of the call, also of one that fails."""
         try:
             tool = self._tools[started.call.tool]
             returned = tool.call(messages.arguments_of(started), context)
             if isawaitable(returned):
                 returned = self._finish(returned, context)
-            message = messages.ended(context.call_id, messages.result_of(returned))
+            return messages.ended(context.call_id, messages.result_of(returned))
         except Exception as error:  # noqa: BLE001 - the boundary of the program's function
-            message = messages.ended(context.call_id, messages.failure_of(error))
-        with self._lock:
-            del self._running[context.call_id]
-            if not context.cancelled.is_set():
-                self._results.append(message)
-                self._queue.put(message)
+            return messages.ended(context.call_id, messages.failure_of(error))

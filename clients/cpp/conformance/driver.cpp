@@ -1,12 +1,15 @@
 // The program that the conformance suite runs; docs/clients.md has its results.
 //
 //     driver ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON
+//     driver serve
 //
 // Prints each event, or the error, as a line of JSON.
 #include <aeond/client.hpp>
 #include <google/protobuf/util/json_util.h>
 #include <iostream>
 #include <vector>
+
+#include "tools.hpp"
 
 namespace json = google::protobuf::util;
 
@@ -20,6 +23,7 @@ void print_all(aeond::Watch watch) {
 
 int main(int count, char** given) {
   const std::vector<std::string> words(given + 1, given + count);
+  block_interrupts();
   try {
     aeond::Client client;
     if (words.at(0) == "ask") {
@@ -32,6 +36,8 @@ int main(int count, char** given) {
       client.answer(words.at(1), words.at(2));
     } else if (words.at(0) == "cancel") {
       client.cancel(words.at(1), words.at(2));
+    } else if (words.at(0) == "serve") {
+      serve(client);
     }
   } catch (const aeond::Error& error) {
     // Reasons and fields are words without characters that JSON escapes.

@@ -1,6 +1,6 @@
 // Command conformance is the program that the conformance suite runs; docs/clients.md has its results.
 //
-//	conformance ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON
+//	conformance ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON | serve
 //
 // It prints each event, or the error, as a line of JSON.
 package main
@@ -54,6 +54,8 @@ func run(ctx context.Context, command string, words []string) error {
 			return err
 		}
 		return printAll(client.Watch(ctx, words[0], afterSeq))
+	case "serve":
+		return serve(client)
 	case "answer":
 		_, err = client.Answer(ctx, words[0], json.RawMessage(words[1]), "")
 	case "cancel":

@@ -1,10 +1,12 @@
 // The program that the conformance suite runs; docs/clients.md has its results.
 //
 //     driver.js ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON
+//     driver.js serve
 //
 // Prints each event, or the error, as a line of JSON.
 import { writeSync } from "node:fs";
 import { AeondError, Client, type Event } from "aeond-client";
+import { serve } from "./tools.js";
 
 const [command, ...words] = process.argv.slice(2) as [string, ...string[]];
 
@@ -16,7 +18,7 @@ function standard(key: string, value: unknown): unknown {
 }
 
 /** Waits while the reader of the output does. */
-function print(line: unknown): void {
+export function print(line: unknown): void {
   const data = Buffer.from(`${JSON.stringify(line, standard)}\n`);
   for (let written = 0; written < data.length; ) written += writeSync(1, data, written);
 }
@@ -31,6 +33,7 @@ try {
   else if (command === "watch") await printAll(client.watch(words[0]!, Number(words[1])));
   else if (command === "answer") await client.answer(words[0]!, JSON.parse(words[1]!));
   else if (command === "cancel") await client.cancel(words[0]!, words[1]!);
+  else if (command === "serve") await serve(client);
   client.close();
 } catch (error) {
   if (!(error instanceof AeondError)) throw error;

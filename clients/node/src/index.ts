@@ -1,5 +1,5 @@
 /**
- * The Node client of aeond: creates runs, follows their events, answers their questions and cancels them.
+ * The Node client of aeond: creates runs, follows their events, answers their questions, cancels them, and serves tools.
  *
  *     const client = await Client.open();
  *     for await (const event of client.ask("What is 17.5% of 2400?"))
@@ -15,15 +15,17 @@ import * as grpc from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { AeondError, delay, errorOf } from "./errors.js";
 import { findSocket } from "./sockets.js";
+import { type ServeOptions, type Tool, type ToolContext, ToolFailure, ToolServer } from "./serving.js";
 import { follow } from "./watch.js";
 import type { CreateRunRequest } from "./contract/aeond/api/v1/CreateRunRequest.js";
 import type { Event__Output } from "./contract/aeond/api/v1/Event.js";
 import type { Run__Output } from "./contract/aeond/api/v1/Run.js";
 import type { RunServiceClient } from "./contract/aeond/api/v1/RunService.js";
 import type { ProtoGrpcType } from "./contract/runs.js";
+import type { ProtoGrpcType as ToolsGrpcType } from "./contract/tools.js";
 
-export { AeondError };
-export type { CreateRunRequest };
+export { AeondError, ToolFailure };
+export type { CreateRunRequest, ServeOptions, Tool, ToolContext };
 /**
  * An event; the field named by `kind` has its content. Events with seq 0 are live updates, which are not repeated. An
  * event of a kind that this client does not have has no `kind`: ignore it.
@@ -115,6 +117,20 @@ export class Client {
     return this.call(this.calls.cancelRun, { runId, reason }, true);
   }
 
+  /**
+   * Offers tools to the runs of this user until `options.signal` is aborted; then withdraws them. A daemon that went away is
+   * waited for, for `patienceMs`: the tools are offered again, calls in progress go on under their id, and their results are
+   * delivered. The AeondError of a rejected offer has the reason TOOL_EXISTS or names the invalid `field`.
+   */
+  async serveTools(tools: readonly Tool[], options: ServeOptions = {}): Promise<void> {
+    const stub = new (contract<ToolsGrpcType>("tools").aeond.api.v1.ToolService)(...target(this.options.socket));
+    try {
+      await new ToolServer(() => stub.serveTools(), tools, options, this.options.patienceMs).serve();
+    } finally {
+      stub.close();
+    }
+  }
+
   private async call<Request>(method: Method<Request>, request: Request, repeatable: boolean): Promise<Run> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -133,15 +149,22 @@ export class Client {
 }
 
 function connect(socket: string): RunServiceClient {
-  const definition = loadSync("aeond/api/v1/runs.proto", {
+  return new (contract<ProtoGrpcType>("runs").aeond.api.v1.RunService)(...target(socket));
+}
+
+function contract<Contract>(file: string): Contract {
+  const definition = loadSync(`aeond/api/v1/${file}.proto`, {
     includeDirs: [PROTOS],
     longs: Number,
     enums: String,
     defaults: true,
     oneofs: true,
   });
-  const contract = grpc.loadPackageDefinition(definition) as unknown as ProtoGrpcType;
-  return new contract.aeond.api.v1.RunService(`unix:${socket}`, grpc.credentials.createInsecure(), {
+  return grpc.loadPackageDefinition(definition) as unknown as Contract;
+}
+
+function target(socket: string): [string, grpc.ChannelCredentials, grpc.ClientOptions] {
+  const options = {
     "grpc.use_local_subchannel_pool": 1,
     "grpc.default_authority": "localhost",
     "grpc.enable_http_proxy": 0,
@@ -150,5 +173,6 @@ function connect(socket: string): RunServiceClient {
     "grpc.max_reconnect_backoff_ms": 1_000,
     // A run with all its outputs; an event is far smaller.
     "grpc.max_receive_message_length": 64 << 20,
-  });
+  };
+  return [`unix:${socket}`, grpc.credentials.createInsecure(), options];
 }

@@ -115,6 +115,7 @@ class Client {
   Run cancel(const std::string& run_id, const std::string& reason = "");
 
  private:
+  friend class ToolServer;
   Options options_;
   // A stream that is not read must not delay a call, so the two have connections of their own.
   Connection calls_;

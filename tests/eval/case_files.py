@@ -16,13 +16,15 @@ OPEN: Final = Path("shared", "eval", "everyday_open.toml")  # beside the reposit
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A case with its language and the files and facts that are there before it starts."""
+    """A case with its language and the files and facts that are there before it starts. Where it is a `repository`, the
+    files are committed."""
 
     case: Case
     language: str = ENGLISH
     held: bool = False
     workspace: Mapping[str, str] = field(default_factory=dict)
     memory: Mapping[str, str | int] = field(default_factory=dict)
+    repository: bool = False
 
 
 def read_case_file(path: Path, *, held: bool = False) -> tuple[Placed, ...]:

@@ -2,9 +2,10 @@
 
 import json
 import os
+import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -27,6 +28,9 @@ MAX_ANSWERS: Final = 2  # that a run gets from its user
 PATIENCE_SECONDS: Final = 60.0  # beyond the time that the run's own budget gives it
 CHAT_RULES: Final = "You are a helpful assistant."
 MAX_CHAT_TOKENS: Final = 1_024
+NO_RESULT: Final = frozenset(
+    {".git", "__pycache__", ".pytest_cache"}
+)  # what tools keep beside a user's files
 OLDEST_SECONDS: Final = 60.0  # between the changes of two files
 
 
@@ -46,13 +50,20 @@ async def judge_placed(
             tasks.start_soon(judge, one)
 
 
-async def worked(subject: Subject, placed: Placed, terms: Terms) -> Verdict:
-    """What a request led to."""
+async def worked(
+    subject: Subject,
+    placed: Placed,
+    terms: Terms,
+    judge: Callable[[Effects, Path], tuple[str, ...]] | None = None,
+) -> Verdict:
+    """What a request led to, as `judge` finds it in effects and workspace; without one by the case alone."""
     case = placed.case
     with tempfile.TemporaryDirectory(prefix="aeond-eval-") as name:
         folder = Path(name).resolve()
         workspace = folder / "files"
         furnish(workspace, placed.workspace)
+        if placed.repository:
+            commit_all(workspace)
         async with subject.daemon(folder / "daemon") as judged:
             client = judged.client
             for key, value in placed.memory.items():
@@ -71,7 +82,7 @@ async def worked(subject: Subject, placed: Placed, terms: Terms) -> Verdict:
                 files_before=files,
             )
             effort = replace(judged.counted.effort, seconds=seconds)
-    wrong = missed(case, effects)
+        wrong = judge(effects, workspace) if judge else missed(case, effects)
     failure = ""
     if wrong:
         failed = run.state in {RunState.FAILED, RunState.SUSPENDED}
@@ -112,9 +123,17 @@ def furnish(workspace: Path, files: Mapping[str, str]) -> None:
         os.utime(path, (first + age * OLDEST_SECONDS,) * 2)
 
 
+def commit_all(workspace: Path) -> None:
+    """Makes the folder a repository with one commit."""
+    author = ("-c", "user.name=Author", "-c", "user.email=author@example.org")
+    for command in (("init", "--quiet"), ("add", "--all"), (*author, "commit", "--quiet", "--message=First")):
+        subprocess.run(["git", *command], cwd=workspace, check=True)
+
+
 def texts(workspace: Path) -> Mapping[str, str]:
-    """Every file below the workspace."""
-    paths = (path for path in sorted(workspace.rglob("*")) if path.is_file())
+    """Every file below the workspace, without what git and Python keep there."""
+    below = (path.relative_to(workspace) for path in sorted(workspace.rglob("*")) if path.is_file())
+    paths = (workspace / path for path in below if NO_RESULT.isdisjoint(path.parts))
     return {str(path.relative_to(workspace)): path.read_text("utf-8", "replace") for path in paths}
 
 

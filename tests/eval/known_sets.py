@@ -8,6 +8,7 @@ from tests.eval.case_files import read_case_file
 from tests.eval.everyday import judge_placed
 from tests.eval.own_sets import judge_everyday, judge_hard, judge_simple
 from tests.eval.references import judge_references
+from tests.eval.scenarios.judging import judge_reach
 from tests.eval.subjects import Subject
 from tests.eval.subtasks.judging import judge_subtasks
 from tests.eval.verdicts import EvalSet, OnVerdict, Terms
@@ -30,6 +31,7 @@ SETS: Final = (
     EvalSet("references", 0.95, judge_references),
     EvalSet("bfcl", 0.85, judge_bfcl),
     EvalSet("subtasks", 0.90, judge_subtasks),
+    EvalSet("reach", 0.70, judge_reach),
     EvalSet("simple", 0.0, judge_simple),  # what anyone might ask, to the daemon and in a plain chat
     EvalSet("hard", 0.0, judge_hard),
     # Written by people who did not see the product: for daily work, so that the open set stays a measure.

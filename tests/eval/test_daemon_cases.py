@@ -14,6 +14,8 @@ from tests.eval.cases import Case
 from tests.eval.engine_rates import EngineRates
 from tests.eval.everyday import judge_placed, worked
 from tests.eval.known_sets import SETS, set_of_file
+from tests.eval.scenarios.judging import judged
+from tests.eval.scenarios.scenario import Scenario
 from tests.eval.subjects import EngineChoice, Subject, opened_subject
 from tests.eval.verdicts import Effort, EvalSet, OnVerdict, Terms, Verdict
 
@@ -68,6 +70,20 @@ async def test_cases_of_a_file_start_from_its_workspace_and_memory(subject: Subj
     verdicts: list[Verdict] = []
     await judge_placed((first, second), subject, Terms(parallel=2), verdicts.append)
     assert {(v.language, v.right) for v in verdicts} == {("de", True), ("en", False)}
+
+
+async def test_a_repository_is_proved_afterwards(subject: Subject) -> None:
+    """The files are committed before the run, what git keeps is no change, and the proof sees the repository."""
+    proof = (
+        "import subprocess\nlog = subprocess.run(['git', 'log', '--format=%s'], capture_output=True, check=True)"
+        "\nassert HISTORY and log.stdout == b'First\\n'\n"
+    )
+    says, answer = CAPITAL.says, CAPITAL.answer
+    kept = Scenario(says=says, group="g", answer=answer, given={"a.py": "1"}, repository=True, proof=proof)
+    broken = kept.model_copy(update={"proof": f"{proof}assert False, 'not repaired'"})
+    assert (await judged(subject, kept, TERMS)).missed == ()
+    (wrong,) = (await judged(subject, broken, TERMS)).missed
+    assert "not repaired" in wrong
 
 
 async def test_terms_choose_among_the_cases(subject: Subject) -> None:

@@ -30,8 +30,13 @@ _thread = threading.local()
 
 
 def mark_single_use() -> None:
-    """Allows `take_rights` in this thread, which must end after its present work."""
+    """Allows `take_rights` in this thread, which must end after the work that did so."""
     _thread.single_use = True
+
+
+def holds_rights() -> bool:
+    """Whether the calling thread has taken the rights of a user, so that it must end after its present work."""
+    return getattr(_thread, "rights", None) is not None
 
 
 def take_rights(rights: UserRights) -> None:

@@ -8,7 +8,7 @@ usage: aeond_in_process.py {compute|write} [undecided] FOLDER CHAINS
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
 
@@ -33,10 +33,10 @@ from benchmarks.daemon import write_config
 STEPS = 10
 CHAIN_SECONDS = 30.0
 
-# For each kind: the tool, its first argument, the value passed to the next step, and the common arguments.
-CHAINS: dict[str, tuple[str, str, str, dict[str, str]]] = {
-    "compute": ("echo", "hello", "text", {}),
-    "write": ("write_file", "note.txt", "path", {"content": "hello"}),
+# For each kind: the tool, its first argument, the value passed to the next step, and the arguments of each step.
+CHAINS: dict[str, tuple[str, str, str, Callable[[int], dict[str, str]]]] = {
+    "compute": ("echo", "hello", "text", lambda _number: {}),
+    "write": ("write_file", "note.txt", "path", lambda number: {"content": f"hello {number:02}"}),
 }
 
 
@@ -50,7 +50,7 @@ def chain_of_ten(kind: str = "compute") -> Plan:
                 f"s{number}",
                 "Do it again.",
                 tool_call=ToolCall(
-                    tool, {again: first if number == 1 else f"$s{number - 1}.{again}", **more}
+                    tool, {again: first if number == 1 else f"$s{number - 1}.{again}", **more(number)}
                 ),
                 depends_on=() if number == 1 else (f"s{number - 1}",),
             )

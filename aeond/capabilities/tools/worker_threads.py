@@ -2,20 +2,23 @@
 
 A thread cannot be stopped. Work that hangs keeps its thread, but nothing waits for it: neither the caller, whose
 time is up, nor the program when it ends, since the threads are daemonic.
+
+Threads are used again, because starting one takes longer than most of the work; but one that took the rights of a user
+ends with the work that needed them.
 """
 
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import anyio
 from anyio import from_thread
 from anyio.lowlevel import EventLoopToken, current_token
 
 from aeond.errors import OverloadedError
-from aeond.thread_rights import mark_single_use
+from aeond.thread_rights import holds_rights, mark_single_use
 
 T = TypeVar("T")
 
@@ -23,10 +26,11 @@ Stopped = Callable[[], bool]
 """Tells long work whether anybody still waits for it."""
 
 MAX_THREADS: Final = 8
+IDLE_SECONDS: Final = 10.0  # that a thread waits for more work before it ends
 
 
 class WorkerThreads:
-    """Runs blocking functions, each in a thread of its own, at most `limit` at once.
+    """Runs blocking functions in threads, at most `limit` at once.
 
     Threads that hang count until they end, so that they cannot pile up; further work then waits for
     `max_wait_seconds` and fails with OverloadedError (reason THREADS_BUSY).
@@ -35,17 +39,15 @@ class WorkerThreads:
     def __init__(self, limit: int = MAX_THREADS, max_wait_seconds: float = 10.0) -> None:
         self._slots = anyio.Semaphore(limit, fast_acquire=True)
         self._max_wait_seconds = max_wait_seconds
+        self._idle = _IdleThreads()
 
     async def run(self, work: Callable[[Stopped], T]) -> T:
         """Returns or raises as `work` does. If the caller is cancelled, the work is signalled and abandoned."""
         await self._take_slot()
         stopped = threading.Event()
-        handover: _Handover[T] = _Handover(current_token(), self._slots)
-        thread = threading.Thread(
-            target=handover.carry, args=(work, stopped.is_set), name="tool", daemon=True
-        )
+        handover: _Handover[T] = _Handover(work, stopped.is_set, current_token(), self._slots)
         try:
-            thread.start()
+            (self._idle.take() or _Worker(self._idle)).carry(handover)
         except RuntimeError:  # the machine has no thread left
             self._slots.release()
             raise
@@ -64,7 +66,15 @@ class WorkerThreads:
 class _Handover(Generic[T]):
     """Brings what happens in a thread, result or exception, to the task that waits for it."""
 
-    def __init__(self, token: EventLoopToken, slots: anyio.Semaphore) -> None:
+    def __init__(
+        self,
+        work: Callable[[Stopped], T],
+        stopped: Stopped,
+        token: EventLoopToken,
+        slots: anyio.Semaphore,
+    ) -> None:
+        self._work = work
+        self._stopped = stopped
         self._token = token
         self._slots = slots
         self._ended = anyio.Event()
@@ -77,11 +87,10 @@ class _Handover(Generic[T]):
             raise self._error
         return self._results[0]
 
-    def carry(self, work: Callable[[Stopped], T], stopped: Stopped) -> None:
-        """Runs in the thread, which ends with it."""
-        mark_single_use()
+    def perform(self) -> None:
+        """Runs in the thread."""
         with self:
-            self._results.append(work(stopped))
+            self._results.append(self._work(self._stopped))
 
     def __enter__(self) -> None:
         return
@@ -90,10 +99,73 @@ class _Handover(Generic[T]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         self._error = error
-        with suppress(RuntimeError):  # the event loop has ended, and no task waits for the result
+        return True
+
+    def deliver(self) -> bool:
+        """Runs in the thread. False if the event loop has ended, and no task waits for the result."""
+        try:
             from_thread.run_sync(self._end, token=self._token)
+        except RuntimeError:
+            return False
         return True
 
     def _end(self) -> None:
         self._slots.release()
         self._ended.set()
+
+
+class _IdleThreads:
+    """The threads without work, the one that worked last on top."""
+
+    def __init__(self) -> None:
+        self._threads: list[_Worker] = []
+
+    def add(self, thread: "_Worker") -> None:
+        self._threads.append(thread)
+
+    def take(self) -> "_Worker | None":
+        try:
+            return self._threads.pop()
+        except IndexError:
+            return None
+
+    def remove(self, thread: "_Worker") -> bool:
+        """False if it has been taken meanwhile."""
+        try:
+            self._threads.remove(thread)
+        except ValueError:
+            return False
+        return True
+
+
+class _Worker:
+    """A thread that carries work after work."""
+
+    def __init__(self, idle: _IdleThreads) -> None:
+        self._idle = idle
+        self._next: SimpleQueue[_Handover[Any]] = SimpleQueue()
+        threading.Thread(target=self._live, name="tool", daemon=True).start()
+
+    def carry(self, handover: "_Handover[Any]") -> None:
+        self._next.put(handover)
+
+    def _live(self) -> None:
+        mark_single_use()
+        while (handover := self._received()) is not None:
+            handover.perform()
+            if holds_rights():
+                handover.deliver()
+                return
+            self._idle.add(self)  # before the result arrives: the task may have more work at once
+            if not handover.deliver() and self._idle.remove(self):
+                return
+            del handover  # with its result
+
+    def _received(self) -> "_Handover[Any] | None":
+        """The next work; None if none comes in time."""
+        while True:
+            try:
+                return self._next.get(timeout=IDLE_SECONDS)
+            except Empty:
+                if self._idle.remove(self):
+                    return None

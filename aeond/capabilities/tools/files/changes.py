@@ -37,6 +37,7 @@ Transform = Callable[[bytes | None], Edit]
 CREATED: Final = "file.created"
 CHANGED: Final = "file.changed"
 MOVED: Final = "file.moved"
+MAX_REPORTED: Final = 256
 DELETED: Final = "file.deleted"
 
 
@@ -58,6 +59,28 @@ class Progress(StrEnum):
     OVERTAKEN = "overtaken"  # others changed the file since
 
 
+class ReportedPaths:
+    """What imprecise paths were taken to mean when the policy decided about their calls, so that a call changes that
+    file and no other, and looks for it once. Those of calls that were not carried out are forgotten in time."""
+
+    def __init__(self) -> None:
+        self._paths: dict[tuple[str, str, str], str] = {}
+
+    def put(self, context: ToolContext, path: str, meant: str) -> None:
+        self._paths.pop(key := _key(context, path), None)
+        self._paths[key] = meant
+        if len(self._paths) > MAX_REPORTED:
+            del self._paths[next(iter(self._paths))]
+
+    def take(self, context: ToolContext, path: str) -> str | None:
+        """None for a call that nothing was reported of."""
+        return self._paths.pop(_key(context, path), None)
+
+
+def _key(context: ToolContext, path: str) -> tuple[str, str, str]:
+    return owner_of(context), context.call_id, path
+
+
 class FileChanges:
     """Makes recorded changes of files. Changes of one file wait for each other.
 
@@ -71,6 +94,7 @@ class FileChanges:
         self._log = log
         self._clock = clock
         self._locks: WeakValueDictionary[tuple[str, str], anyio.Lock] = WeakValueDictionary()
+        self.reported = ReportedPaths()
 
     async def target(self, path: str, context: ToolContext, access: Access) -> Target:
         """The file that a path names, for the policy."""

@@ -1,22 +1,29 @@
 """The tools that change the content of a file: write_file, edit_file and append_file."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
 
 from aeond.capabilities.tools.files.changes import FileChange, FileChanges
-from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, bare_path, proposing
+from aeond.capabilities.tools.files.path_matching import (
+    PathMatching,
+    Wanted,
+    bare_path,
+    file_target,
+    proposing,
+)
 from aeond.capabilities.tools.files.reading import FilePath
 from aeond.capabilities.tools.files.text_edits import Edit, append_lines, replace_text, with_line_breaks
 from aeond.capabilities.tools.function_tool import FunctionTool, Report, tool
+from aeond.capabilities.tools.worker_threads import Stopped
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Access, Target
 from aeond.domain.tools import Effect, ToolContext, ToolOutput
 from aeond.errors import ToolError
 
-Meaning = Callable[[FileChanges, str, ToolContext], Awaitable[str]]
-"""Gives the path of the file that an argument means."""
+Meaning = Callable[[PathMatching, str, str, Stopped], str]
+"""Gives the path of the file that an argument means in a workspace. Blocking."""
 
 MAX_CONTENT_CHARS: Final = 64 * 1024
 MAX_OLD_CHARS: Final = 4_000
@@ -55,7 +62,7 @@ def write_file_tool(changes: FileChanges) -> FunctionTool:
         return await changes.made(context, lambda before: _written(arguments, before))
 
     async def preview(arguments: WriteFileArguments, context: ToolContext) -> CallPreview:
-        path = await _same_or_new(changes, arguments.path, context)
+        path = await _meant(changes, _same_or_new, arguments.path, context)
         return await changes.preview(path, context, lambda before: _written(arguments, before))
 
     @tool(
@@ -68,7 +75,7 @@ def write_file_tool(changes: FileChanges) -> FunctionTool:
     )
     async def write_file(arguments: WriteFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
         """Writes a whole text file, new or in place of the old one."""
-        path = await _same_or_new(changes, arguments.path, context)
+        path = await _path(changes, _same_or_new, arguments.path, context)
         return await changes.rewrite(path, context, lambda before: _written(arguments, before))
 
     return write_file
@@ -79,7 +86,7 @@ def edit_file_tool(changes: FileChanges) -> FunctionTool:
         return await changes.made(context, lambda before: _edited(arguments, before))
 
     async def preview(arguments: EditFileArguments, context: ToolContext) -> CallPreview:
-        path = await _existing(changes, arguments.path, context)
+        path = await _meant(changes, _existing, arguments.path, context)
         return await changes.preview(path, context, lambda before: _edited(arguments, before))
 
     @tool(
@@ -95,7 +102,7 @@ def edit_file_tool(changes: FileChanges) -> FunctionTool:
         """Replaces or removes one text in a file; the rest stays."""
         if (made := await edited(arguments, context)) is not None:
             return made
-        path = await _existing(changes, arguments.path, context)
+        path = await _path(changes, _existing, arguments.path, context)
         return await changes.rewrite(path, context, lambda before: _edited(arguments, before))
 
     return edit_file
@@ -106,7 +113,7 @@ def append_file_tool(changes: FileChanges) -> FunctionTool:
         return await changes.made(context, lambda before: _appended(arguments, before))
 
     async def preview(arguments: AppendFileArguments, context: ToolContext) -> CallPreview:
-        path = await _existing_or_new(changes, arguments.path, context)
+        path = await _meant(changes, _existing_or_new, arguments.path, context)
         return await changes.preview(path, context, lambda before: _appended(arguments, before))
 
     @tool(
@@ -122,16 +129,23 @@ def append_file_tool(changes: FileChanges) -> FunctionTool:
         """Adds lines at the end of a file, or starts it."""
         if (made := await appended(arguments, context)) is not None:
             return made
-        path = await _existing_or_new(changes, arguments.path, context)
+        path = await _path(changes, _existing_or_new, arguments.path, context)
         return await changes.rewrite(path, context, lambda before: _appended(arguments, before))
 
     return append_file
 
 
 def _changing(changes: FileChanges, meant: Meaning) -> Report:
+    matching = PathMatching(changes.files)
+
     async def report(arguments: Any, context: ToolContext) -> tuple[Target, ...]:
-        path = await meant(changes, arguments.path, context)
-        return (await changes.target(path, context, Access.WRITE),)
+        def found(stopped: Stopped) -> tuple[str, Target]:
+            path = meant(matching, arguments.path, context.workspace, stopped)
+            return path, file_target(changes.files, path, context.workspace, Access.WRITE)
+
+        path, target = await changes.threads.run(found)
+        changes.reported.put(context, arguments.path, path)
+        return (target,)
 
     return report
 
@@ -150,28 +164,35 @@ def _appended(arguments: AppendFileArguments, before: bytes | None) -> Edit:
     return append_lines(before or b"", arguments.text, arguments.path)
 
 
-async def _existing(changes: FileChanges, path: str, context: ToolContext) -> str:
+async def _path(changes: FileChanges, meant: Meaning, path: str, context: ToolContext) -> str:
+    """The file to change: the one that was reported to the policy, if it decided about this call."""
+    if (reported := changes.reported.take(context, path)) is not None:
+        return reported
+    return await _meant(changes, meant, path, context)
+
+
+async def _meant(changes: FileChanges, meant: Meaning, path: str, context: ToolContext) -> str:
     matching = PathMatching(changes.files)
-    return await changes.threads.run(
-        lambda stopped: matching.find(path, context.workspace, Wanted.FILE, stopped)
-    )
+    return await changes.threads.run(lambda stopped: meant(matching, path, context.workspace, stopped))
 
 
-async def _existing_or_new(changes: FileChanges, path: str, context: ToolContext) -> str:
+def _existing(matching: PathMatching, path: str, workspace: str, stopped: Stopped) -> str:
+    return matching.find(path, workspace, Wanted.FILE, stopped)
+
+
+def _existing_or_new(matching: PathMatching, path: str, workspace: str, stopped: Stopped) -> str:
     """The existing file that the path means, or else the path of a new one."""
-    try:
-        return await _existing(changes, path, context)
-    except ToolError as error:
-        if error.reason != "FILE_NOT_FOUND":
-            raise
-        return bare_path(path)
+    return _or_new(_existing, matching, path, workspace, stopped)
 
 
-async def _same_or_new(changes: FileChanges, path: str, context: ToolContext) -> str:
+def _same_or_new(matching: PathMatching, path: str, workspace: str, stopped: Stopped) -> str:
     """The existing file with this path, or else the path of a new one."""
-    matching = PathMatching(changes.files)
+    return _or_new(PathMatching.find_same, matching, path, workspace, stopped)
+
+
+def _or_new(meant: Meaning, matching: PathMatching, path: str, workspace: str, stopped: Stopped) -> str:
     try:
-        return await changes.threads.run(lambda stopped: matching.find_same(path, context.workspace, stopped))
+        return meant(matching, path, workspace, stopped)
     except ToolError as error:
         if error.reason != "FILE_NOT_FOUND":
             raise

@@ -97,8 +97,9 @@ arch: $(READY) ## run the architecture tests: imports, sizes, vocabulary, genera
 proto: $(READY) ## generate aeond/api, and the records and the sync client of aeond_client
 	@$(BIN)/python protos/generate.py
 
-mcp-servers: ## install the reference MCP servers that tests talk to (fast if they are there)
+mcp-servers: ## install the reference MCP servers that tests talk to, and the inspector (fast if they are there)
 	@tests/mcp_servers/build
+	@tests/mcp_inspector/build
 
 clients: ## build the clients for Node, Go and C++; .ci/run lists the packages that this needs
 	@for build in clients/*/build; do $$build; done
@@ -149,7 +150,7 @@ pins: ## resolve the pinned versions again, for development and benchmarks
 	@.ci/pins
 
 clean: ## remove the environments and every cache
-	@rm -rf tests/mcp_servers/node_modules clients/node/node_modules clients/node/dist clients/node/src/contract clients/go/aeondpb
+	@rm -rf tests/mcp_servers/node_modules tests/mcp_inspector/node_modules clients/node/node_modules clients/node/dist clients/node/src/contract clients/go/aeondpb
 	@rm -rf .venv .venv-bench .venv-engine .venv-mcp .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -157,7 +158,7 @@ clean: ## remove the environments and every cache
 # versions of them.
 $(READY): pyproject.toml $(PINS) .ci/environment
 	@.ci/environment $(VENV) $(PINS) hatchling editables setuptools
-	@.ci/environment $(VENV) $(PINS) --no-build-isolation --use-pep517 --editable '.[daemon,mcp,cli,otlp,popup,dev]'
+	@.ci/environment $(VENV) $(PINS) --no-build-isolation --use-pep517 --editable '.[daemon,mcp,cli,acp,facades,otlp,popup,dev]'
 	@touch $@
 
 $(BENCH_READY): $(BENCH_PINS) .ci/environment

@@ -132,6 +132,25 @@ def command_line() -> argparse.ArgumentParser:
     export.add_argument("--output", type=Path, metavar="FILE", help="a new file (default: standard output)")
     export.set_defaults(command=_export)
 
+    facade = commands.add_parser(
+        "facade", help="serve a protocol of other programs, as a client of the daemon"
+    )
+    protocols = facade.add_subparsers(required=True, metavar="PROTOCOL")
+    mcp = protocols.add_parser("mcp", help="serve MCP on standard input and output, or by streamable HTTP")
+    mcp.add_argument(
+        "--daemon", default="", metavar="SOCKET", help="the daemon's socket (default: as aeonctl)"
+    )
+    mcp.add_argument(
+        "--socket", type=Path, metavar="FILE", help="serve HTTP on this Unix socket, to be created"
+    )
+    mcp.add_argument(
+        "--port", type=int, metavar="NUMBER", help="serve HTTP on this port of 127.0.0.1; 0 is any free one"
+    )
+    mcp.add_argument(
+        "--key-file", default="", metavar="FILE", help="file with the key that clients of the port send"
+    )
+    mcp.set_defaults(command=_facade_mcp)
+
     demo = commands.add_parser("demo", help="start a private daemon, send it three requests, stop it")
     demo.add_argument(
         "--model", default="", metavar="NAME", help="a model of the catalogue (default: its default)"
@@ -258,6 +277,14 @@ def _export(options: argparse.Namespace) -> int:
     rest = "" if ended else ", which has not ended: replays need its end, so export it again later"
     print(f"{count} events of {options.run_id}{rest}", file=sys.stderr)
     return Exit.OK
+
+
+def _facade_mcp(options: argparse.Namespace) -> int:
+    from aeond.daemon.commands.facade_mcp import serve_mcp
+
+    return serve_mcp(
+        daemon=options.daemon, socket=options.socket, port=options.port, key_file=options.key_file
+    )
 
 
 def _demo(options: argparse.Namespace) -> int:

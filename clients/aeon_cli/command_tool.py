@@ -14,6 +14,7 @@ from aeond_client.tools import ToolSpec
 
 MAX_OUTPUT_BYTES = 1 << 20
 MAX_ERROR_BYTES = 500
+CALL_ID = "AEOND_CALL_ID"
 
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -67,7 +68,12 @@ def _run(words: list[str], arguments: dict[str, Any], context: CallContext) -> A
         given.seek(0)
         try:
             process = subprocess.Popen(
-                words, stdin=given, stdout=subprocess.PIPE, stderr=said, start_new_session=True
+                words,
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                start_new_session=True,
+                env={**os.environ, CALL_ID: context.call_id},
             )
         except (OSError, ValueError) as error:
             raise ToolFailure(f"{words[0]} cannot be started: {error}", "COMMAND_NOT_STARTED") from error

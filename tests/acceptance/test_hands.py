@@ -11,13 +11,14 @@ from aeond_client.runs import Plan, PlanStep
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.daemon_process import DaemonProcess
 from tests.support.newcomer import newcomer
+from tests.support.stages import planned
 from tests.support.tutorial import HANDS, blocks
 
 SORT = {"tool": "run_command", "arguments": {"argv": ["sort", "-n", "-o", "sorted.txt", "amounts.txt"]}}
 SCRIPT = {
     "rules": [
         {"contains": "reply only: @tools", "text": "@tools"},
-        {"pattern": r"You plan how to fulfil a request[\s\S]*Sort the amounts", "json": {"steps": [SORT]}},
+        planned("Sort the amounts", SORT),
         {"text": "They are sorted."},
     ]
 }

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.support.newcomer import newcomer
+from tests.support.stages import planned
 from tests.support.tutorial import TUTORIAL, blocks
 
 STEPS = {
@@ -14,10 +15,7 @@ STEPS = {
 SCRIPT = {
     "rules": [
         {"contains": "reply only: @tools", "text": "@tools"},
-        *(
-            {"pattern": rf"You plan how to fulfil a request[\s\S]*{words}", "json": {"steps": [step]}}
-            for words, step in STEPS.items()
-        ),
+        *(planned(words, step) for words, step in STEPS.items()),
         {"pattern": r'"free_gigabytes": ([\d.]+)', "text": r"\1 GB are free.", "expand": True},
         {"text": "17.5% of 2400 is 420."},
     ]

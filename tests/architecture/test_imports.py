@@ -51,10 +51,14 @@ def test_imports_point_down() -> None:
 
 
 def test_the_daemon_imports_only_what_its_extra_installs() -> None:
-    """Installing aeond[daemon,otlp] brings every library that the daemon imports, but for those of MCP servers."""
-    optional = undeclared("aeond/capabilities/mcp", "daemon", "otlp")
-    assert sorted({*undeclared("aeond", "daemon", "otlp")} - {*optional}) == []
+    """Installing aeond[daemon,otlp] brings every library that the daemon imports, but for MCP servers and façades."""
+    optional = {
+        *undeclared("aeond/capabilities/mcp", "daemon", "otlp"),
+        *undeclared("aeond/facades", "daemon", "otlp"),
+    }
+    assert sorted({*undeclared("aeond", "daemon", "otlp")} - optional) == []
     assert undeclared("aeond/capabilities/mcp", "daemon", "mcp") == []
+    assert undeclared("aeond/facades", "daemon", "facades", "mcp") == []
 
 
 def test_the_client_imports_only_what_the_bare_package_installs() -> None:
@@ -63,8 +67,10 @@ def test_the_client_imports_only_what_the_bare_package_installs() -> None:
 
 
 def test_the_command_line_imports_only_what_its_extra_installs() -> None:
-    """Installing aeond[cli] brings every library that aeonctl imports."""
-    assert undeclared("clients/aeon_cli", "cli") == []
+    """Installing aeond[cli] brings every library that aeonctl imports, but for that of editors."""
+    optional = undeclared("clients/aeon_cli/editor", "cli")
+    assert sorted({*undeclared("clients/aeon_cli", "cli")} - {*optional}) == []
+    assert undeclared("clients/aeon_cli/editor", "cli", "acp") == []
 
 
 def test_the_web_page_imports_only_what_the_command_line_installs() -> None:

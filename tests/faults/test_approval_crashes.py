@@ -108,12 +108,13 @@ async def test_no_effect_without_a_journaled_approval(tmp_path: Path, point: Mom
                 found = {RunState.AWAITING_INPUT: "W", RunState.SUSPENDED: "U", RunState.SUCCEEDED: "D"}[
                     run.state
                 ]
+                events = [type(event.kind).__name__ for event in await all_events(journal, line.run_id)]
+                assert found == expected, events
                 if found == "W":
                     assert effects.approved == []
                     await allow(next_world, run)
                     run = await next_world.ended(run.run_id)
                     assert run.state is RunState.SUCCEEDED
-    assert found == expected
     assert all(effects.approved)
     assert len(effects.approved) == (
         point in ("after the effect", Moment("before", StepEnded)) if found == "U" else 1

@@ -43,6 +43,12 @@ class Stage:
         return await finished(command(*words), environment(AEOND_SOCKET=self.socket), cwd=self.workspace)
 
 
+def planned(request: str, *steps: object) -> dict[str, object]:
+    """The rule of a script by which requests with these words get a plan of these steps."""
+    pattern = rf"You plan how to fulfil a request[\s\S]*{request}"
+    return {"pattern": pattern, "json": {"steps": list(steps)}}
+
+
 @contextmanager
 def staged(
     folder: Path, overrides: Overrides | None = None, script: Mapping[str, Any] | None = None

@@ -154,6 +154,14 @@ def call(
     metavar="SECONDS",
     help="Time limit of one call; then the command is killed.",
 )
+@click.option(
+    "--max-calls",
+    type=click.IntRange(min=1),
+    default=32,
+    show_default=True,
+    metavar="NUMBER",
+    help="Calls at a time; more wait for one that ends.",
+)
 @click.pass_context
 def serve_tool(
     context: click.Context,
@@ -164,17 +172,19 @@ def serve_tool(
     effect: str,
     schema: str | None,
     timeout_seconds: float,
+    max_calls: int,
 ) -> None:
     """Serve COMMAND as the tool NAME to your own runs, until Ctrl-C.
 
     A word {x} of COMMAND becomes the argument x of the call; no shell is involved. All arguments together are a JSON
-    object on its standard input. Its standard output is the result: JSON if it is JSON, else text. An exit status other
+    object on its standard input, and AEOND_CALL_ID is the id of the call. Its standard output is the result: JSON if it is JSON, else text. An exit status other
     than 0 is a failure, with the last words of its standard error.
 
     \b
     aeonctl serve-tool disk_usage --effect read --description 'Shows the size of a folder.' -- du -sh -- '{folder}'
     """  # noqa: D301 - click's mark for lines that stay as they are
     import json
+    from contextlib import suppress
 
     from aeon_cli.command_tool import command_tool
     from aeond_client.serving.served_tools import ServedTools
@@ -188,7 +198,10 @@ def serve_tool(
     )
     with connect(context) as client:
         socket = client.socket.path
-    with ServedTools([made], source="aeonctl serve-tool", socket=socket) as served:
+    with (
+        suppress(KeyboardInterrupt),
+        ServedTools([made], source="aeonctl serve-tool", socket=socket, max_calls=max_calls) as served,
+    ):
         print(f"serving {name}", file=sys.stderr, flush=True)
         served.wait()
 

@@ -1,0 +1,119 @@
+"""Follows a run for one call of a tool: progress, questions and approvals, cancellation, the answer."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import anyio
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from aeond.facades.mcp import consent, results
+from aeond_client import AsyncClient
+from aeond_client.errors import AeondError
+from aeond_client.events import (
+    ApprovalRequested,
+    Event,
+    InputRequested,
+    PlanAdopted,
+    PlanRefined,
+    RunSuspended,
+    StepEnded,
+    StepStarted,
+)
+
+ANSWER_SECONDS: Final = 900.0
+"""How long a form stays open; then the call returns, and the run waits on."""
+CANCEL_SECONDS: Final = 10.0
+
+Context = ServerRequestContext[Any, Any]
+Result = types.CallToolResult | types.InputRequiredResult
+
+
+@dataclass
+class _Progress:
+    """Steps that have started or ended, which only ever grows, of twice the steps that are known."""
+
+    context: Context
+    done: int = 0
+    planned: int = 0
+    titles: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    async def show(self, event: Event) -> None:
+        match event.kind:
+            case PlanAdopted(plan=plan) | PlanRefined(plan=plan):
+                self.planned = max(self.planned, 2 * len(plan.steps))
+                return
+            case StepStarted(step=step):
+                title = step.description or step.tool or step.agent
+                self.titles[event.run_id, step.step_id] = title
+                message = f"{title} …"
+            case StepEnded(step_id=step_id, state=state):
+                message = f"{self.titles.get((event.run_id, step_id), step_id)}: {state}"
+            case _:
+                return
+        self.done += 1
+        total = max(self.planned, self.done)
+        await self.context.session.report_progress(float(self.done), float(total), message)
+
+
+async def follow(client: AsyncClient, run_id: str, context: Context) -> Result:
+    """Returns the answer of the run, or its state when it waits for a person who cannot be asked here. A client of
+    2026-07-28 gets the form as the result, and repeats its call with the answer.
+    """
+    progress = _Progress(context)
+    async with client.watch(run_id, children=True) as events:
+        async for event in events:
+            await progress.show(event)
+            if not isinstance(event.kind, InputRequested | ApprovalRequested | RunSuspended):
+                continue
+            run = await client.get_run(event.run_id)
+            asked = consent.request_for(run)
+            if asked is None:
+                if isinstance(event.kind, RunSuspended) and run.state == "suspended":
+                    return results.of_run(run)
+                continue
+            form, state = asked
+            if not _can_ask(context):
+                return results.of_run(run)
+            if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                return types.InputRequiredResult(
+                    input_requests={consent.KEY: types.ElicitRequest(params=form)},
+                    request_state=json.dumps({"root": run_id, "asked": state}),
+                )
+            if not await _ask(client, context, form, state):
+                return results.of_run(await client.get_run(event.run_id))
+    return results.of_run(await client.get_run(run_id))
+
+
+def resumed_run(request_state: str) -> tuple[str, str]:
+    """The run that a repeated call continues, and what was asked. ValueError if the state is not ours."""
+    state = json.loads(request_state)
+    if not isinstance(state, dict) or not {"root", "asked"} <= state.keys():
+        raise ValueError("requestState is not one of this server's")
+    return str(state["root"]), str(state["asked"])
+
+
+async def cancel(client: AsyncClient, run_id: str) -> None:
+    """Cancels the run of a call that was cancelled, even while that call is ending."""
+    with anyio.move_on_after(CANCEL_SECONDS, shield=True):
+        try:
+            await client.cancel_run(run_id, "cancelled by the MCP client")
+        except AeondError:
+            return  # the daemon is away: the run goes on, as it would without a client
+
+
+def _can_ask(context: Context) -> bool:
+    capabilities = context.session.client_capabilities
+    return capabilities is not None and capabilities.elicitation is not None
+
+
+async def _ask(
+    client: AsyncClient, context: Context, form: types.ElicitRequestFormParams, state: str
+) -> bool:
+    """Whether the person has decided; what they said is sent to the daemon."""
+    result: types.ElicitResult | None = None
+    with anyio.move_on_after(ANSWER_SECONDS):
+        result = await context.session.elicit_form(form.message, form.requested_schema, context.request_id)
+    return result is not None and await consent.settle(client, state, result)

@@ -1,0 +1,177 @@
+"""The MCP server: tools and resources over the daemon."""
+
+import json
+from importlib.metadata import version
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+import anyio
+import mcp_types as types
+from mcp.server.lowlevel.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from aeond.facades.mcp import arguments, consent, results
+from aeond.facades.mcp.following import Context, Result, cancel, follow, resumed_run
+from aeond_client import AsyncClient
+from aeond_client.calls.run_calls import RunOptions
+from aeond_client.errors import AeondError, InvalidInputError, NotFoundError
+
+MAX_FACTS: Final = 1_000
+SCHEME: Final = "aeond-memory:///"
+INSTRUCTIONS: Final = (
+    "aeond carries out requests in plain words on this machine, with tools and a local model, under a policy. `ask`"
+    " sends one. Effects that the policy asks about need a person's approval, which no tool can give."
+)
+
+
+def mcp_server(socket: str) -> Server[Any]:
+    """The server over the daemon at `socket` ("": the usual ones), which each request finds again."""
+    handlers = _Handlers(socket)
+    return Server(
+        "aeond",
+        version=version("aeond"),
+        instructions=INSTRUCTIONS,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_read_resource=handlers.read_resource,
+    )
+
+
+async def serve_stdio(socket: str) -> None:
+    """Serves the program that started this one, until standard input ends."""
+    server = mcp_server(socket)
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+def refusal(status: int, reason: str, message: str) -> bytes:
+    """The body for a request that the listener refuses, as JSON-RPC has it."""
+    error = {"code": -32000 - status % 100, "message": message, "data": {"reason": reason}}
+    return json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+
+
+class _Handlers:
+    def __init__(self, socket: str) -> None:
+        self._socket = socket
+
+    # ------------------------------------------------------------ tools
+
+    async def list_tools(self, _context: Context, _params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=arguments.listed())
+
+    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> Result:
+        if params.name not in arguments.TOOLS:
+            raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name!r}.")
+        try:
+            given = arguments.TOOLS[params.name][0].model_validate(params.arguments or {})
+            async with AsyncClient(self._socket) as client:
+                if params.request_state is not None:
+                    return await self._resume(client, context, params)
+                return await self._carry_out(client, context, given, params.name)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            return results.of_error(
+                InvalidInputError(f"{where}: {first['msg']}", reason="INVALID_ARGUMENTS", field=where)
+            )
+        except AeondError as error:
+            return results.of_error(error)
+
+    async def _carry_out(
+        self, client: AsyncClient, context: Context, given: arguments.Arguments, name: str
+    ) -> Result:
+        match given:
+            case arguments.Ask():
+                options = RunOptions(workspace=given.workspace, session_id=given.session_id)
+                run = await client.create_run(given.request, options)
+                return await _followed(client, run.run_id, context) if given.wait else results.of_run(run)
+            case arguments.Runs(limit=limit):
+                found = await client.list_runs(limit=limit)
+                lines = [
+                    {"run_id": one.run_id, "state": str(one.state), "request": one.text} for one in found
+                ]
+                text = types.TextContent(text=json.dumps(lines, ensure_ascii=False))
+                return types.CallToolResult(content=[text], structured_content={"runs": lines})
+            case arguments.Answer():
+                run = await client.answer_run(given.run_id, given.answer, given.question_id)
+                return results.of_run(run)
+            case arguments.OneRun(run_id=run_id):
+                match name:
+                    case "wait":
+                        return await follow(client, run_id, context)
+                    case "cancel":
+                        return results.of_run(await client.cancel_run(run_id, "cancelled by an MCP client"))
+                    case "undo":
+                        return results.of_undo(await client.undo_run(run_id))
+                    case _:
+                        return results.of_run(await client.get_run(run_id))
+            case _:
+                raise AssertionError(f"{name} has no handler")
+
+    async def _resume(
+        self, client: AsyncClient, context: Context, params: types.CallToolRequestParams
+    ) -> Result:
+        """A repeated call with the answer of a person."""
+        given = (params.input_responses or {}).get(consent.KEY)
+        try:
+            run_id, asked = resumed_run(params.request_state or "")
+            result = given if isinstance(given, types.ElicitResult) else types.ElicitResult(action="cancel")
+            if not await consent.settle(client, asked, result):
+                return results.of_run(await client.get_run(json.loads(asked)["run"]))
+        except (ValueError, KeyError) as error:
+            raise MCPError(types.INVALID_PARAMS, "requestState is not one of this server's.") from error
+        if params.name == "ask":
+            return await _followed(client, run_id, context)
+        return await follow(client, run_id, context)
+
+    # ------------------------------------------------------------ resources
+
+    async def list_resources(self, _context: Context, _params: Any) -> types.ListResourcesResult:
+        """The facts of the memory, at most MAX_FACTS, sorted by key."""
+        try:
+            async with AsyncClient(self._socket) as client:
+                facts = await client.search_facts(limit=MAX_FACTS)
+        except AeondError as error:
+            raise _failed(error) from error
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    uri=f"{SCHEME}{quote(fact.key, safe='')}", name=fact.key, mime_type="application/json"
+                )
+                for fact in facts
+            ]
+        )
+
+    async def read_resource(
+        self, _context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        try:
+            if not uri.startswith(SCHEME):
+                raise NotFoundError(f"{uri} is not a fact of the memory.", reason="FACT_NOT_FOUND")
+            async with AsyncClient(self._socket) as client:
+                fact = await client.read_fact(unquote(uri.removeprefix(SCHEME)))
+        except AeondError as error:
+            raise _failed(error) from error
+        shown = {"value": fact.value, "run_id": fact.run_id, "untrusted_sources": list(fact.taint)}
+        text = json.dumps(shown, ensure_ascii=False)
+        content = types.TextResourceContents(uri=uri, mime_type="application/json", text=text)
+        return types.ReadResourceResult(contents=[content])
+
+
+async def _followed(client: AsyncClient, run_id: str, context: Context) -> Result:
+    """As `follow`; a cancelled call cancels its run."""
+    try:
+        return await follow(client, run_id, context)
+    except anyio.get_cancelled_exc_class():
+        await cancel(client, run_id)
+        raise
+
+
+def _failed(error: AeondError) -> MCPError:
+    missing = isinstance(error, NotFoundError)
+    code = types.INVALID_PARAMS if missing else types.INTERNAL_ERROR
+    return MCPError(code, error.message, {"reason": error.reason})

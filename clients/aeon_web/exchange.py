@@ -59,19 +59,41 @@ class Connections:
     def __init__(self, answer: Answer, refused: Callable[[int], Response]) -> None:
         self._answer = answer
         self._refused = refused
-        self._open = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serves one connection; closes it at once if there are too many."""
-        self._open += 1
-        try:
-            if self._open <= MAX_CONNECTIONS:
-                # Cancelled only when the server ends; asyncio would log that as an error of the connection.
-                with suppress(OSError, TimeoutError, h11.ProtocolError, asyncio.CancelledError):
-                    await self._converse(reader, writer)
-        finally:
-            self._open -= 1
-            writer.transport.abort() if writer.transport.get_write_buffer_size() else writer.close()
+    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Starts to serve a connection; closes it at once if there are too many, or after `close`.
+
+        Not a coroutine, which asyncio would run in a task of its own: one that is cancelled before it starts would
+        never close the connection.
+        """
+        if self._closed or len(self._tasks) >= MAX_CONNECTIONS:
+            writer.transport.abort()
+            return
+        task = asyncio.create_task(self._serve(reader, writer))  # noqa: TID251 - kept and ended by close
+        self._tasks.add(task)
+        task.add_done_callback(lambda done: self._ended(done, writer.transport))
+
+    async def close(self) -> None:
+        """Ends all connections; none is open when it returns. The server must not listen any longer."""
+        self._closed = True
+        for _ in range(3):  # asyncio hands over a connection in the third round after its accept
+            await asyncio.sleep(0)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, TimeoutError, h11.ProtocolError):
+            await self._converse(reader, writer)
+
+    def _ended(self, task: asyncio.Task[None], transport: asyncio.WriteTransport) -> None:
+        self._tasks.discard(task)
+        transport.abort() if transport.get_write_buffer_size() else transport.close()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            context = {"message": "A connection ended with an error", "exception": error}
+            task.get_loop().call_exception_handler(context)
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         protocol = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD_BYTES)

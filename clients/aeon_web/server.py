@@ -41,13 +41,14 @@ async def serve(
     connections = Connections(
         answer, lambda status: _error(status, "BAD_REQUEST", "The request is not acceptable.")
     )
-    server = await asyncio.start_server(connections.serve, HOST, port, backlog=MAX_CONNECTIONS)
+    server = await asyncio.start_server(connections.accept, HOST, port, backlog=MAX_CONNECTIONS)
     try:
         page = Page(Access(server.sockets[0].getsockname()[1]), socket, open_client)
         ready(page.access)
         await server.serve_forever()
     finally:
         server.close()
+        await connections.close()
 
 
 class Page:

@@ -1,10 +1,12 @@
 """Connections, as far as their bounds go; tests/page/test_attacks.py has the requests."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from aeon_web import exchange
@@ -17,15 +19,27 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 @asynccontextmanager
 async def connected(answer: Callable[[Request], Awaitable[Response]]) -> AsyncIterator[Streams]:
     """A connection to a server with this answer."""
+    async with listening(answer) as (_, address):
+        reader, writer = await asyncio.open_connection(*address)
+        try:
+            with anyio.fail_after(30):
+                yield reader, writer
+        finally:
+            writer.close()
+
+
+@asynccontextmanager
+async def listening(
+    answer: Callable[[Request], Awaitable[Response]],
+) -> AsyncIterator[tuple[asyncio.Server, tuple[str, int]]]:
+    """A server with this answer, and its address."""
     connections = Connections(answer, Response)
-    server = await asyncio.start_server(connections.serve, "127.0.0.1", 0)
-    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
+    server = await asyncio.start_server(connections.accept, "127.0.0.1", 0)
     try:
-        with anyio.fail_after(30):
-            yield reader, writer
+        yield server, server.sockets[0].getsockname()[:2]
     finally:
-        writer.close()
         server.close()
+        await connections.close()
 
 
 async def hello(_request: Request) -> Response:
@@ -84,3 +98,31 @@ async def test_a_body_that_is_a_function_ends_with_the_connection() -> None:
         await reader.readuntil(b"one")
         writer.close()
         await ended.wait()
+
+
+async def test_a_connection_that_just_came_is_closed_with_the_server() -> None:
+    """The end of the server closes connections that it accepted but has not begun to serve."""
+    with socket.socket() as early:
+        async with listening(hello) as (server, address):
+            early.connect(address)
+            await anyio.lowlevel.checkpoint()  # accepted in this round, served in one to come
+            server.close()
+        early.settimeout(30)
+        with suppress(ConnectionResetError):
+            assert early.recv(1) == b""
+
+
+async def test_no_more_connections_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One connection too many is closed at once; the others are served on."""
+    monkeypatch.setattr(exchange, "MAX_CONNECTIONS", 1)
+    async with listening(hello) as (_, address), asyncio.timeout(30):
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(GET)
+        await reader.readuntil(b"hello")
+        refused, other = await asyncio.open_connection(*address)
+        with suppress(ConnectionResetError):
+            assert await refused.read() == b""
+        writer.write(GET)
+        await reader.readuntil(b"hello")
+        writer.close()
+        other.close()

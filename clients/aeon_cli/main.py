@@ -44,9 +44,9 @@ class _Aeonctl(InOrder):
 
 def _print_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
-        from importlib.metadata import version
+        from aeon_cli.release import installed_version
 
-        print(f"aeonctl {version('aeond')}")
+        print(f"aeonctl {installed_version()}")
         context.exit()
 
 

@@ -3,7 +3,6 @@
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
@@ -34,6 +33,7 @@ from acp.schema import (
 from aeon_cli.editor.prompts import ContentBlock, request_of
 from aeon_cli.editor.turn import Turn
 from aeon_cli.editor.updates import RunUpdates
+from aeon_cli.release import installed_version
 from aeon_cli.runs.questions import value_of
 from aeon_cli.text.printable import shown_value
 from aeond_client.async_client import AsyncClient
@@ -94,7 +94,7 @@ class EditorAgent:
                 prompt_capabilities=PromptCapabilities(embedded_context=True),
                 session_capabilities=SessionCapabilities(list=SessionListCapabilities()),
             ),
-            agent_info=Implementation(name="aeond", title="aeond", version=version("aeond")),
+            agent_info=Implementation(name="aeond", title="aeond", version=installed_version()),
         )
 
     async def new_session(self, cwd: str, **_: Any) -> NewSessionResponse:

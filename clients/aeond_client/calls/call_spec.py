@@ -9,7 +9,6 @@ from typing import Any, Generic, TypeVar
 
 from google.protobuf.descriptor import FileDescriptor, MethodDescriptor
 from google.protobuf.message import Message
-from google.protobuf.message_factory import GetMessageClass
 
 from aeond_client.errors import InvalidInputError
 
@@ -54,7 +53,9 @@ class Call(Generic[T]):
 
     @property
     def reply(self) -> type[Message]:
-        return GetMessageClass(self.method.output_type)
+        # message_factory.GetMessageClass is missing from the protobuf 3.21 of Debian's packages.
+        kind: type[Message] = self.method.output_type._concrete_class  # type: ignore[attr-defined]  # noqa: SLF001 - in every version of protobuf
+        return kind
 
 
 def methods_of(contract: FileDescriptor) -> Mapping[str, MethodDescriptor]:

@@ -65,7 +65,7 @@ check: $(READY) ## all checks for a change, including a real model and a real sy
 check-plain: $(READY) ## the tests that need no engine, as part of `make check`
 	@$(BIN)/python -m pytest $(HANG) -m "$(EVERYWHERE) and not (model or vllm or desktop or browser)" $(PARALLEL) --junitxml .cache/check-plain.xml
 
-check-desktop: $(READY) ## the tests of the desktop window in a private X session, as part of `make check`
+check-desktop: $(READY) ## the tests of the desktop window in private sessions, as part of `make check`
 	@$(BIN)/python -m pytest $(HANG) tests/desktop -m "$(EVERYWHERE)" --junitxml .cache/check-desktop.xml
 
 check-page: $(READY) ## the tests of the web page in a headless browser, as part of `make check`

@@ -84,6 +84,7 @@ def run(options: Options) -> int:
         _palette(options.theme),
         trace,
         composited=_composited(),
+        centred=QGuiApplication.platformName() == "wayland",
         motion=wants_motion(),
         seat=_seat(),
     )

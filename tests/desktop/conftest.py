@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.daemon_process import DaemonProcess, daemon_folder
-from tests.support.desktop_session import Popup, Session, desktop_session, what_is_missing
+from tests.support.desktop_session import Popup, XSession, desktop_session, what_is_missing
 from tests.support.ledgers import Gate
 from tests.support.popup_script import script_with_gate
 from tests.support.stages import Stage, staged
@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def session() -> Iterator[Session]:
+def session() -> Iterator[XSession]:
     """A display with a window manager and a bus."""
     with desktop_session() as made:
         yield made
@@ -57,7 +57,7 @@ def daemon(stage: Stage) -> DaemonProcess:
 
 
 @pytest.fixture
-def popup(session: Session, stage: Stage) -> Iterator[Popup]:
+def popup(session: XSession, stage: Stage) -> Iterator[Popup]:
     """A popup that waits for its hotkey."""
     with Popup(session, stage.daemon.socket) as made:
         made.wait_for("armed", shortcut="Ctrl+Alt+Space")
@@ -65,7 +65,7 @@ def popup(session: Session, stage: Stage) -> Iterator[Popup]:
 
 
 @pytest.fixture
-def lonely(session: Session, tmp_path: Path) -> Iterator[Popup]:
+def lonely(session: XSession, tmp_path: Path) -> Iterator[Popup]:
     """A popup without a daemon."""
     assert not os.path.exists(tmp_path / "none.sock")
     with Popup(session, tmp_path / "none.sock") as made:

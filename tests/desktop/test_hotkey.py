@@ -4,50 +4,50 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.desktop_session import HOTKEY, Popup, key_window
+from tests.support.desktop_session import HOTKEY, Popup, XSession, key_window
 
 ESCAPE = hex(0xFF1B)
 
 
-def test_a_held_hotkey_toggles_once(lonely: Popup) -> None:
+def test_a_held_hotkey_toggles_once(session: XSession, lonely: Popup) -> None:
     """However long the hotkey is held, the window is shown once and not hidden again."""
     since = lonely.seen()
-    lonely.hold("ctrl", "alt", "space")
+    session.hold("ctrl", "alt", "space")
     lonely.wait_for("painted", since)
     lonely.wait_for_repeats(5, since)
-    lonely.release("space", "alt", "ctrl")
+    session.release("space", "alt", "ctrl")
     lonely.press(HOTKEY)
     lonely.wait_for("hidden", since)
     assert [len(lonely.all(what, since)) for what in ("pressed", "shown", "hidden")] == [2, 1, 1]
 
 
 @pytest.mark.parametrize("lock", ["Caps_Lock", "Num_Lock"])
-def test_lock_keys_do_not_matter(lonely: Popup, lock: str) -> None:
+def test_lock_keys_do_not_matter(session: XSession, lonely: Popup, lock: str) -> None:
     """The hotkey works while Caps Lock or Num Lock is on."""
-    lonely.session.xdotool("key", lock)
+    session.xdotool("key", lock)
     try:
         since = lonely.seen()
-        lonely.session.xdotool("key", HOTKEY)
+        session.xdotool("key", HOTKEY)
         lonely.wait_for("painted", since)
     finally:
-        lonely.session.xdotool("key", lock)
+        session.xdotool("key", lock)
 
 
-def test_escape_leaks_no_key_and_returns_the_focus(lonely: Popup) -> None:
+def test_escape_leaks_no_key_and_returns_the_focus(session: XSession, lonely: Popup) -> None:
     """A held Escape closes the window when it is released: none of its repeats reaches the window below, which has
     the focus again afterwards.
     """
-    with key_window(lonely.session) as other:
+    with key_window(session) as other:
         assert other.stdout is not None
         window = other.stdout.readline().strip()
-        lonely.session.wait_for_focus(window)
+        session.wait_for_focus(window)
         lonely.open()
         since = lonely.seen()
-        lonely.hold("Escape")
+        session.hold("Escape")
         lonely.wait_for_repeats(5, since)
-        lonely.release("Escape")
+        session.release("Escape")
         lonely.wait_for("hidden", since)
-        lonely.session.wait_for_focus(window)
+        session.wait_for_focus(window)
         lonely.press("x")
         reached: list[str] = []
         while reached[-1:] != [hex(ord("x"))]:

@@ -126,6 +126,24 @@ def test_every_state_fits_its_window(popup: Popup, name: str, palette: Any) -> N
     assert not popup.grab().isNull()
 
 
+def test_a_centred_window_keeps_its_size(app: QApplication, chosen: Chosen) -> None:
+    """Where the desktop puts the window in the middle, only the panel in it grows: the window has one size, which fits
+    the screen, and the pointer reaches what is beside the panel.
+    """
+    actions: Any = chosen
+    made = Popup(actions, DARK, Trace(), composited=True, centred=True, motion=False)
+    sizes, panels = set(), set()
+    for name in ("prompt", "running", "done"):
+        show(made, states()[name])
+        sizes.add((made.height(), made.minimumHeight(), made.maximumHeight()))
+        panels.add(made.windowHandle().mask().boundingRect().height())
+    made.hide()
+    made.deleteLater()
+    assert len(sizes) == 1
+    assert len(panels) == 3
+    assert max(panels) <= made.highest < QGuiApplication.primaryScreen().availableGeometry().height()
+
+
 def test_plain_enter_never_allows(popup: Popup, chosen: Chosen) -> None:
     """On an approval Deny has the focus; Enter and Space on Allow do nothing, and Ctrl+Enter allows once."""
     show(popup, states()["approval"])

@@ -34,11 +34,19 @@ def what_is_missing() -> str:
 needs_desktop = pytest.mark.skipif(bool(what_is_missing()), reason=f"missing here: {what_is_missing()}")
 
 
-class Session:
-    """A display with a window manager, and a session bus."""
+_BUS_CONFIG = """<busconfig><type>session</type><auth>EXTERNAL</auth><listen>unix:dir={folder}</listen>{services}
+<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy>
+</busconfig>"""
 
-    def __init__(self, display: str, bus: str, folder: Path) -> None:
-        self.display = display
+
+class Session:
+    """A session bus, and what a program needs to be part of the session: `environment`, and `prefix`, the start of its
+    command line.
+    """
+
+    prefix: tuple[str, ...] = ()
+
+    def __init__(self, bus: str, folder: Path) -> None:
         self.bus = bus
         self.folder = folder
 
@@ -47,21 +55,62 @@ class Session:
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         return {
             **kept,
-            "DISPLAY": self.display,
             "DBUS_SESSION_BUS_ADDRESS": self.bus,
             "XDG_RUNTIME_DIR": str(self.folder),
-            "QT_QPA_PLATFORM": "xcb",
             "PYTHONUTF8": "1",
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
             "NO_AT_BRIDGE": "1",
         }
 
-    def xdotool(self, *words: str) -> str:
-        """Runs xdotool; returns its output."""
+    def run(self, *words: str) -> str:
+        """Runs a program of the session to its end; returns its output."""
+        command = [*self.prefix, *words]
         done = subprocess.run(
-            ["xdotool", *words], env=self.environment, check=True, capture_output=True, text=True, timeout=20
+            command,
+            env=self.environment,
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_SECONDS,
         )
         return done.stdout.strip()
+
+    def press(self, *keys: str) -> None:
+        """Presses keys one after another, as a person does."""
+        raise NotImplementedError
+
+    def type(self, text: str) -> None:
+        """Types a text."""
+        raise NotImplementedError
+
+
+class XSession(Session):
+    """A display with a window manager."""
+
+    def __init__(self, display: str, bus: str, folder: Path) -> None:
+        super().__init__(bus, folder)
+        self.display = display
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**super().environment, "DISPLAY": self.display, "QT_QPA_PLATFORM": "xcb"}
+
+    def xdotool(self, *words: str) -> str:
+        """Runs xdotool; returns its output."""
+        return self.run("xdotool", *words)
+
+    def press(self, *keys: str) -> None:
+        self.xdotool("key", "--clearmodifiers", *keys)
+
+    def type(self, text: str) -> None:
+        self.xdotool("type", "--delay", "4", text)
+
+    def hold(self, *keys: str) -> None:
+        """Presses keys and keeps them down; the last one repeats."""
+        self.xdotool(*(word for key in keys for word in ("keydown", key)))
+
+    def release(self, *keys: str) -> None:
+        self.xdotool(*(word for key in keys for word in ("keyup", key)))
 
     def wait_for_focus(self, window: str) -> None:
         """Returns once this window has the focus."""
@@ -75,16 +124,12 @@ class Session:
 
 
 @contextmanager
-def desktop_session(size: str = "1280x800") -> Iterator[Session]:
+def desktop_session(size: str = "1280x800") -> Iterator[XSession]:
     """A session of its own, gone at the end."""
     with ExitStack() as stack:
-        folder = Path(tempfile.mkdtemp(prefix="aeon-desktop-"))
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        display = _started(
-            stack, ["Xvfb", "-displayfd", "{fd}", "-screen", "0", f"{size}x24", "-nolisten", "tcp"]
-        )
-        bus = _started(stack, ["dbus-daemon", "--session", "--nofork", "--print-address={fd}"])
-        session = Session(f":{display}", bus, folder)
+        folder = session_folder(stack)
+        display = start_display(stack, size)
+        session = XSession(display, start_bus(stack, folder), folder)
         config = folder / "openbox.xml"
         config.write_text(
             '<openbox_config xmlns="http://openbox.org/3.4/rc"><focus><focusNew>yes</focusNew></focus></openbox_config>'
@@ -92,10 +137,40 @@ def desktop_session(size: str = "1280x800") -> Iterator[Session]:
         ready = folder / "openbox-ready"
         os.mkfifo(ready)
         command = ["openbox", "--config-file", str(config), "--startup", f"sh -c 'echo > {ready}'"]
-        _spawned(stack, command, session.environment)
+        spawned(stack, command, session.environment)
         with ready.open("rb") as fifo:
             fifo.read()
         yield session
+
+
+def session_folder(stack: ExitStack) -> Path:
+    """A folder for the session's sockets."""
+    folder = Path(tempfile.mkdtemp(prefix="aeon-desktop-"))
+    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def start_display(stack: ExitStack, size: str = "1280x800") -> str:
+    """Starts an X server without a screen that anybody sees; returns its display."""
+    words = ["Xvfb", "-displayfd", "{fd}", "-screen", "0", f"{size}x24", "-nolisten", "tcp"]
+    return f":{started(stack, words)}"
+
+
+def start_bus(
+    stack: ExitStack,
+    folder: Path,
+    services: Path | None = None,
+    prefix: tuple[str, ...] = (),
+    environment: Mapping[str, str] | None = None,
+) -> str:
+    """Starts a session bus and returns its address. It starts programs by the service files of `services` and by no
+    others: those of the machine do not become part of a test.
+    """
+    config = folder / "bus.conf"
+    named = f"<servicedir>{services}</servicedir>" if services else ""
+    config.write_text(_BUS_CONFIG.format(folder=folder, services=named), encoding="utf-8")
+    words = [*prefix, "dbus-daemon", f"--config-file={config}", "--nofork", "--print-address={fd}"]
+    return started(stack, words, environment)
 
 
 class Popup:
@@ -111,7 +186,16 @@ class Popup:
         self._log = self._fifo.with_name("log")
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "aeon_popup", "--background", "--socket", str(socket), *arguments],
+                [
+                    *session.prefix,
+                    sys.executable,
+                    "-m",
+                    "aeon_popup",
+                    "--background",
+                    "--socket",
+                    str(socket),
+                    *arguments,
+                ],
                 env={**session.environment, "AEON_POPUP_TRACE": str(self._fifo), **environment},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -159,14 +243,7 @@ class Popup:
 
     def press(self, *keys: str) -> None:
         """Presses keys one after another, as a person does."""
-        self.session.xdotool("key", "--clearmodifiers", *keys)
-
-    def hold(self, *keys: str) -> None:
-        """Presses keys and keeps them down; the last one repeats."""
-        self.session.xdotool(*(word for key in keys for word in ("keydown", key)))
-
-    def release(self, *keys: str) -> None:
-        self.session.xdotool(*(word for key in keys for word in ("keyup", key)))
+        self.session.press(*keys)
 
     def wait_for_repeats(self, times: int, since: int) -> None:
         """Returns once the held key was repeated so often."""
@@ -175,7 +252,7 @@ class Popup:
             since = self.entries.index(entry) + 1
 
     def type(self, text: str) -> None:
-        self.session.xdotool("type", "--delay", "4", text)
+        self.session.type(text)
 
     def open(self) -> None:
         """Opens the window by the hotkey; returns once it is painted and has the focus."""
@@ -196,7 +273,7 @@ class Popup:
 
 
 @contextmanager
-def key_window(session: Session) -> Iterator["subprocess.Popen[str]"]:
+def key_window(session: XSession) -> Iterator["subprocess.Popen[str]"]:
     """A window of another program that has the focus; it prints its id, then the symbol of each key that it gets."""
     command = [sys.executable, "-m", "tests.support.key_window"]
     with subprocess.Popen(command, env=session.environment, stdout=subprocess.PIPE, text=True) as program:
@@ -206,25 +283,32 @@ def key_window(session: Session) -> Iterator["subprocess.Popen[str]"]:
             program.terminate()
 
 
-def _started(stack: ExitStack, command: list[str]) -> str:
+def started(stack: ExitStack, command: list[str], environment: Mapping[str, str] | None = None) -> str:
     """Starts a server that prints its address to a file descriptor, and returns the address."""
     read, write = os.pipe()
     words = [word.replace("{fd}", str(write)) for word in command]
-    _spawned(stack, words, dict(os.environ), (write,))
+    spawned(stack, words, os.environ if environment is None else environment, (write,))
     os.close(write)
     with os.fdopen(read) as pipe:
         return pipe.readline().strip()
 
 
-def _spawned(
-    stack: ExitStack, command: list[str], environment: Mapping[str, str], keep: tuple[int, ...] = ()
-) -> None:
-    process = subprocess.Popen(
-        command, env=environment, pass_fds=keep, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+def spawned(
+    stack: ExitStack,
+    command: list[str],
+    environment: Mapping[str, str],
+    keep: tuple[int, ...] = (),
+    log: Path | None = None,
+) -> "subprocess.Popen[bytes]":
+    """Starts a program that is ended with the stack."""
+    with (log or Path(os.devnull)).open("wb") as output:
+        process = subprocess.Popen(
+            command, env=environment, pass_fds=keep, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+        )
 
     def end() -> None:
         process.send_signal(signal.SIGTERM)
         process.wait(DEADLINE_SECONDS)
 
     stack.callback(end)
+    return process

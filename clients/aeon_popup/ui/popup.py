@@ -33,10 +33,11 @@ class Popup(Window):
         trace: Trace,
         *,
         composited: bool = False,
+        centred: bool = False,
         motion: bool = True,
         seat: Seat = _NO_SEAT,
     ) -> None:
-        super().__init__(palette, trace, composited=composited, seat=seat)
+        super().__init__(palette, trace, composited=composited, seat=seat, centred=centred)
         self._actions = actions
         self._trace = trace
         self._motion = motion

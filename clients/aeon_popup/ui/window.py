@@ -3,7 +3,7 @@
 import warnings
 from typing import Protocol
 
-from PySide6.QtCore import QRect, QRectF, Qt, QTimer
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QColor,
     QCursor,
@@ -44,9 +44,16 @@ class NoSeat:
 class Window(QWidget):
     """A frameless panel with round corners. With `composited` it has a shadow around it, otherwise the corners
     are cut from the window itself. `seat` gives the window the focus where Qt alone cannot.
+
+    With `centred` the desktop puts the window in the middle of a screen and the window cannot move, as on Wayland. It
+    then keeps one height, of which the panel takes the upper part: the panel has its place, and grows downwards. Below
+    the panel the window is transparent and lets the pointer through. A window of one size is also one that tiling
+    desktops do not tile.
     """
 
-    def __init__(self, palette: Palette, trace: Trace, *, composited: bool, seat: Seat) -> None:
+    def __init__(
+        self, palette: Palette, trace: Trace, *, composited: bool, seat: Seat, centred: bool = False
+    ) -> None:
         super().__init__()
         flags = Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint | Qt.WindowType.Tool
         self.setWindowFlags(flags)
@@ -56,6 +63,8 @@ class Window(QWidget):
         self._trace = trace
         self._seat = seat
         self._composited = composited
+        self._centred = centred
+        self._panel_height = 0
         self._shadow: QPixmap | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground, on=composited)
         self.setFixedWidth(WIDTH + 2 * self.margin)
@@ -67,8 +76,10 @@ class Window(QWidget):
 
     @property
     def highest(self) -> int:
-        """The greatest height of the panel: from its top edge to a tenth above the lower edge of the screen."""
-        return int(self._area().height() * (0.9 - TOP))
+        """The greatest height of the panel: from its top edge to a tenth above the lower edge of the screen, or, if it
+        is centred, to as much as there is above it.
+        """
+        return int(self._area().height() * (1 - 2 * TOP if self._centred else 0.9 - TOP))
 
     def show_theme(self, palette: Palette) -> None:
         self.palette_of_theme = palette
@@ -77,6 +88,10 @@ class Window(QWidget):
 
     def place(self, height: int) -> None:
         """Gives the panel this height, at the middle of the screen that has the pointer."""
+        self._panel_height = height
+        if self._centred:
+            self._take_the_upper_part()
+            return
         area = self._area()
         left = area.center().x() - WIDTH // 2 - self.margin
         top = area.top() + int(area.height() * TOP) - self.margin
@@ -85,6 +100,22 @@ class Window(QWidget):
             self.setGeometry(wanted)
         if not self._composited:
             self.setMask(_rounded(self.width(), self.height()))
+
+    def _take_the_upper_part(self) -> None:
+        highest = max(self.highest, self._panel_height)
+        self.setFixedHeight(highest + 2 * self.margin)
+        layout = self.layout()
+        if layout is not None:
+            below = self.margin + highest - self._panel_height
+            layout.setContentsMargins(self.margin, self.margin, self.margin, below)
+        if self.windowHandle() is not None:  # the mask of the widget would also keep it from being drawn anew
+            self.windowHandle().setMask(QRegion(self._panel()))
+        self.update()
+
+    def _panel(self) -> QRect:
+        """The panel in the window."""
+        whole = self.rect().adjusted(self.margin, self.margin, -self.margin, -self.margin)
+        return QRect(whole.topLeft(), QSize(whole.width(), self._panel_height)) if self._centred else whole
 
     def take_focus(self, attempts: int = _FOCUS_ATTEMPTS) -> None:
         """Raises the window and asks for the focus. A window manager that is still busy with the last time the
@@ -112,13 +143,14 @@ class Window(QWidget):
         p = self.palette_of_theme
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        panel = QRectF(self._panel())
         if self._composited:
-            if self._shadow is None or self._shadow.deviceIndependentSize().toSize() != self.size():
-                self._shadow = _shadow_of(self.width(), self.height(), self.devicePixelRatio(), p)
+            size = self._panel().adjusted(-self.margin, -self.margin, self.margin, self.margin).size()
+            if self._shadow is None or self._shadow.deviceIndependentSize().toSize() != size:
+                self._shadow = _shadow_of(size.width(), size.height(), self.devicePixelRatio(), p)
             painter.drawPixmap(0, 0, self._shadow)
         else:
             painter.fillRect(self.rect(), QColor(p.bg))
-        panel = QRectF(self.rect()).adjusted(self.margin, self.margin, -self.margin, -self.margin)
         painter.setPen(QPen(QColor(p.line), 1))
         painter.setBrush(QColor(p.bg))
         painter.drawRoundedRect(panel.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
@@ -126,6 +158,10 @@ class Window(QWidget):
         self._trace("painted")
 
     def _area(self) -> QRect:
+        """The screen that has the pointer; if the desktop chooses the screen, the lowest one."""
+        if self._centred:
+            screens = [screen.availableGeometry() for screen in QGuiApplication.screens()]
+            return min(screens, key=QRect.height)
         screen = QGuiApplication.screenAt(QCursor.pos()) or QGuiApplication.primaryScreen()
         return screen.availableGeometry()
 

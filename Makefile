@@ -38,6 +38,8 @@ PARALLEL = --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 DESTDIR :=
 PREFIX := /usr/local
 SYSTEM_PYTHON := /usr/bin/python3
+# `make install POPUP=1` installs the desktop window too.
+POPUP :=
 
 .PHONY: help setup engine-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-systems test lint type arch proto clients mcp-servers bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures pins clean
 
@@ -123,15 +125,16 @@ nightly: $(READY) engine-setup ## run the long variants of tests: more examples,
 	@$(BIN)/python -m pytest tests/page
 
 install: $(READY) ## install aeond, its units and an example configuration below PREFIX; starts nothing
-	@systemd/install "$(DESTDIR)" "$(PREFIX)" "$(SYSTEM_PYTHON)"
+	@list=$$(mktemp -d); trap 'rm -rf "$$list"' EXIT; \
+	  systemd/install "$(DESTDIR)" "$(PREFIX)" "$(SYSTEM_PYTHON)" $(if $(POPUP),"$$list")
 
-deb: $(READY) ## build the Debian package in dist/; needs debhelper, fakeroot and dpkg-dev
+deb: $(READY) ## build the Debian packages in dist/; needs debhelper, fakeroot, dpkg-dev and protobuf-compiler-grpc
 	@package/deb "$(SYSTEM_PYTHON)"
 
-package-test: $(READY) ## build that package, check it with lintian, install, upgrade and purge it under a real systemd (root)
+package-test: $(READY) ## build those packages, check them with lintian, install, upgrade and purge it under a real systemd (root)
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run package
 
-transcript: deb ## print a session that installs and uses that package, under a real systemd with a real model (root)
+transcript: deb ## print a session that installs and uses the package of the daemon, under a real systemd with a real model (root)
 	@tests/system/transcript
 
 uninstall: ## remove the installed files; keep state and configuration

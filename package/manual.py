@@ -1,6 +1,6 @@
 """Generates the manual pages from the commands and the configuration: `package/manual.py FOLDER`.
 
-aeonctl(1), aeond.toml(5) and aeond(8) are generated during the installation and not stored, so they are
+aeonctl(1), aeon-popup(1), aeond.toml(5) and aeond(8) are generated during the installation and not stored, so they are
 always current. Their text is that of the programs' own help.
 """
 # ruff: noqa: INP001 (a program, not a package)
@@ -16,15 +16,18 @@ import click
 
 from aeon_cli.exits import MEANINGS
 from aeon_cli.main import cli
+from aeon_popup.__main__ import command_line as popup_command_line
+from aeon_popup.integration import APP_ID, UNIT
 from aeond import __version__
 from aeond.daemon.config.schema import Config
 from aeond.daemon.config.section import Section, named_sections
 from aeond.daemon.main import EXITS, command_line
 
 SEE_ALSO = {
-    "aeonctl.1": "aeond(8)",
+    "aeonctl.1": "aeond(8), aeon-popup(1)",
+    "aeon-popup.1": "aeond(8), aeonctl(1)",
     "aeond.toml.5": "aeond(8), aeonctl(1)",
-    "aeond.8": "aeonctl(1), aeond.toml(5), systemctl(1), journalctl(1)",
+    "aeond.8": "aeonctl(1), aeon-popup(1), aeond.toml(5), systemctl(1), journalctl(1)",
 }
 PLACES = (
     ("/etc/aeond/aeond.toml", "the configuration of the system's daemon; see aeond.toml(5)"),
@@ -45,7 +48,12 @@ UNITS = (
 
 def pages() -> dict[str, str]:
     """Each page by its file name."""
-    made = {"aeonctl.1": _aeonctl(), "aeond.toml.5": _configuration(), "aeond.8": _aeond()}
+    made = {
+        "aeonctl.1": _aeonctl(),
+        "aeon-popup.1": _aeon_popup(),
+        "aeond.toml.5": _configuration(),
+        "aeond.8": _aeond(),
+    }
     return {name: "\n".join([*lines, *_see_also(name)]) + "\n" for name, lines in made.items()}
 
 
@@ -61,7 +69,7 @@ def _head(name: str, section: int, what: str) -> list[str]:
 
 
 def _see_also(name: str) -> list[str]:
-    named = re.sub(r"([a-z.]+)\((\d)\)", r"\\fB\1\\fR(\2)", SEE_ALSO[name])
+    named = re.sub(r"([a-z.-]+)\((\d)\)", r"\\fB\1\\fR(\2)", SEE_ALSO[name])
     return [".SH SEE ALSO", named]
 
 
@@ -116,6 +124,29 @@ def _options(command: click.Command, context: click.Context) -> list[tuple[str, 
     return [record for record in records if record is not None]
 
 
+# The following function generates aeon-popup(1).
+
+
+def _aeon_popup() -> Iterator[str]:
+    parser = popup_command_line()
+    yield from _head("aeon-popup", 1, "the desktop window of the AI daemon aeond")
+    usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
+    yield from (".SH SYNOPSIS", escaped(usage))
+    yield from (".SH DESCRIPTION", *_prose(parser.description or ""), *_prose(parser.epilog or ""))
+    yield from (".SH OPTIONS", *_terms(_arguments(parser)))
+    yield from (
+        ".SH EXIT STATUS",
+        *_terms([("0", "success"), ("1", "an error"), ("2", "wrong arguments")]),
+        ".SH FILES",
+        *_terms(
+            [
+                (f"/etc/xdg/autostart/{APP_ID}.desktop", "starts the program in the background at login"),
+                (UNIT, "the unit of systemctl --user that D-Bus activation starts"),
+            ]
+        ),
+    )
+
+
 # The following functions generate aeond(8).
 
 
@@ -138,7 +169,11 @@ def _aeond() -> Iterator[str]:
 
 def _arguments(command: argparse.ArgumentParser) -> list[tuple[str, str]]:
     shown = [action for action in command._actions if action.help]  # noqa: SLF001 - the same
-    return [(", ".join(action.option_strings) or str(action.dest), str(action.help)) for action in shown]
+    formatter = command._get_formatter()  # noqa: SLF001 - argparse fills in defaults nowhere else
+    return [
+        (", ".join(action.option_strings) or str(action.dest), formatter._expand_help(action))  # noqa: SLF001 - the same
+        for action in shown
+    ]
 
 
 # The following functions generate aeond.toml(5).

@@ -1,19 +1,22 @@
-"""The files that make the popup part of a user's desktop: application entry, autostart, D-Bus activation, systemd unit."""
+"""The files that make the popup part of a desktop: application entry, icon, autostart, D-Bus activation, systemd unit."""
 
 import os
 import shlex
 from collections.abc import Mapping
+from importlib.resources import files as resources
 from pathlib import Path
 
 APP_ID = "dev.aeon.Popup"
 UNIT = f"app-{APP_ID}.service"
+_ICON = f"{APP_ID}.svg"
+_METADATA = f"{APP_ID}.metainfo.xml"
 
 _DESKTOP = """[Desktop Entry]
 Type=Application
 Name=aeon
 GenericName=Assistant
 Comment=Ask aeond to do something
-Icon=system-search
+Icon=dev.aeon.Popup
 Exec={program} --show
 Terminal=false
 DBusActivatable=true
@@ -76,17 +79,37 @@ UMask=0077
 
 
 def files(program: str, environment: Mapping[str, str]) -> dict[Path, str]:
-    """The path and text of each file, for the program at this absolute path."""
+    """The path and text of each file of one user, for the program at this absolute path."""
     home = Path(environment.get("HOME", "/"))
     data = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
     config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
+    return _files(program, data, config / "autostart", config / "systemd" / "user")
+
+
+def system_files(program: str, prefix: Path) -> dict[Path, str]:
+    """The same for all users, with the metadata for software catalogues, below a prefix such as /usr."""
+    data = prefix / "share"
+    return {
+        **_files(program, data, Path("/etc/xdg/autostart"), prefix / "lib" / "systemd" / "user"),
+        data / "metainfo" / _METADATA: _stored(_METADATA),
+    }
+
+
+def _files(program: str, data: Path, autostart: Path, units: Path) -> dict[Path, str]:
     texts = {
         data / "applications" / f"{APP_ID}.desktop": _DESKTOP,
         data / "dbus-1" / "services" / f"{APP_ID}.service": _ACTIVATION,
-        config / "autostart" / f"{APP_ID}.desktop": _AUTOSTART,
-        config / "systemd" / "user" / UNIT: _UNIT,
+        autostart / f"{APP_ID}.desktop": _AUTOSTART,
+        units / UNIT: _UNIT,
     }
-    return {path: text.format(program=shlex.quote(program)) for path, text in texts.items()}
+    return {
+        **{path: text.format(program=shlex.quote(program)) for path, text in texts.items()},
+        data / "icons" / "hicolor" / "scalable" / "apps" / _ICON: _stored(_ICON),
+    }
+
+
+def _stored(name: str) -> str:
+    return resources("aeon_popup").joinpath("data", name).read_text(encoding="utf-8")
 
 
 def install(program: str, environment: Mapping[str, str] = os.environ) -> list[Path]:

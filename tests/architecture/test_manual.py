@@ -13,13 +13,14 @@ import click
 import pytest
 
 from aeon_cli.main import cli
+from aeon_popup.__main__ import command_line as popup_command_line
 from aeond.daemon.config.schema import Config
 from aeond.daemon.config.section import Section, named_sections
 from aeond.daemon.exits import Exit
 from aeond.daemon.main import command_line
 from tests.support.repository import ROOT
 
-PAGES = ("aeonctl.1", "aeond.8", "aeond.toml.5")
+PAGES = ("aeon-popup.1", "aeonctl.1", "aeond.8", "aeond.toml.5")
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +89,16 @@ def test_every_command_of_aeonctl_is_in_the_manual(folder: Path) -> None:
         ]
         assert found, path
         assert [name for name in options if name not in part] == [], path
+
+
+def test_every_option_of_the_window_is_in_the_manual(folder: Path) -> None:
+    """aeon-popup(1) has each option of the program with its meaning."""
+    told = words_of(folder / "aeon-popup.1")
+    actions = popup_command_line()._actions
+    assert len(actions) > 8
+    assert [option for one in actions for option in one.option_strings if option not in told] == []
+    assert [one.help for one in actions if one.help and one.help.partition(" (")[0] not in told] == []
+    assert "%(" not in told
 
 
 def test_every_command_of_aeond_is_in_the_manual(folder: Path) -> None:

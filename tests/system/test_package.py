@@ -1,9 +1,9 @@
-"""The Debian package on a machine: installed, used, upgraded with a run in flight, removed, purged."""
+"""The Debian packages on a machine: installed, used, upgraded with a run in flight, removed, purged."""
 
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -24,20 +24,26 @@ from tests.support.repository import ROOT
 
 pytestmark = pytest.mark.systemd
 
+NAMES = ("aeond-doc", "aeond-popup", "python3-aeond-client", "aeond")
+STATUS = "from aeond_client import Client\nwith Client() as client: print(client.get_status().version)"
+WINDOW = "from PySide6.QtWidgets import QApplication\nimport aeon_popup.app\nprint(QApplication([]).platformName())"
+LIBRARIES = "import acp, mcp, opentelemetry.proto, starlette, uvicorn"
+
 SUM = {"step_id": "s1", "tool": "calculator", "arguments": {"expression": "17.5 / 100 * 2400"}}
 
 
 @pytest.fixture(scope="module")
-def package() -> Path:
-    """The package built by `make deb`."""
-    built = sorted((ROOT / "dist").glob("aeond_*.deb"))
+def packages() -> dict[str, Path]:
+    """The packages built by `make deb`, by name."""
+    built = {path.name.partition("_")[0]: path for path in sorted((ROOT / "dist").glob("*aeond*.deb"))}
     if "WITH_SYSTEMD" not in os.environ or not built:
-        pytest.skip("needs a package, and a systemd that may be spoilt: make package-test has both")
-    return built[-1]
+        pytest.skip("needs packages, and a systemd that may be spoilt: make package-test has both")
+    assert sorted(built) == sorted(NAMES)
+    return built
 
 
 @pytest.fixture
-def machine(package: Path) -> Iterator[Path]:
+def machine(packages: dict[str, Path]) -> Iterator[dict[str, Path]]:
     """A machine that aeond is not on."""
     if Path("/usr/local/lib/aeond").exists():
         pytest.skip("aeond is here already: make package-test gives this file a systemd of its own")
@@ -45,14 +51,28 @@ def machine(package: Path) -> Iterator[Path]:
     shutil.rmtree(STATE, ignore_errors=True)
     Path("/usr/sbin/policy-rc.d").unlink(missing_ok=True)
     run("useradd", "--no-create-home", MEMBER)
-    yield package
-    run("dpkg", "--purge", "aeond", check=False)
+    yield packages
+    run("dpkg", "--purge", *NAMES, check=False)
     run("userdel", MEMBER)
 
 
-def installed(package: Path) -> str:
-    """The output of dpkg; the package's configuration is that of the tests."""
-    return run("dpkg", "--install", package).stdout
+def installed(packages: Iterable[Path]) -> str:
+    """The output of dpkg, called as apt does; the package's configuration is that of the tests."""
+    return run("dpkg", "--auto-deconfigure", "--install", *packages).stdout
+
+
+def as_member(*words: str | Path) -> str:
+    """The output of a command of a member of the group."""
+    environment = ("env", "QT_QPA_PLATFORM=offscreen", "HOME=/tmp", "XDG_RUNTIME_DIR=/tmp")
+    return run("runuser", "-u", MEMBER, "--", *environment, *words).stdout
+
+
+def contents(package: Path) -> set[str]:
+    """The absolute paths of a package's files and links."""
+    lines = run("dpkg-deb", "--contents", package).stdout.splitlines()
+    return {
+        line.split(maxsplit=5)[5].partition(" -> ")[0].removeprefix(".") for line in lines if line[0] != "d"
+    }
 
 
 def traces() -> set[Path]:
@@ -63,14 +83,56 @@ def traces() -> set[Path]:
     return {Path(name) for name in found if name and not said.search(name)}
 
 
-def test_a_package_comes_works_and_goes(machine: Path, tmp_path: Path) -> None:
+def test_no_file_is_in_two_packages(packages: dict[str, Path]) -> None:
+    """Each file belongs to one package, and each program has its manual page in the package that has the program."""
+    listed = {name: contents(package) for name, package in packages.items()}
+    assert sum(map(len, listed.values())) == len(set().union(*listed.values()))
+    pages = {
+        Path(path).name: name
+        for name, paths in listed.items()
+        for path in paths
+        if path.startswith("/usr/share/man/")
+    }
+    assert pages == {
+        "aeond.8.gz": "aeond",
+        "aeond.toml.5.gz": "aeond",
+        "aeonctl.1.gz": "aeond",
+        "aeon-popup.1.gz": "aeond-popup",
+    }
+    programs = {
+        path: name for name, paths in listed.items() for path in paths if path.startswith("/usr/bin/")
+    }
+    assert programs == {
+        "/usr/bin/aeond": "aeond",
+        "/usr/bin/aeonctl": "aeond",
+        "/usr/bin/aeon-popup": "aeond-popup",
+    }
+
+
+def test_the_packages_replace_the_single_one(machine: dict[str, Path], tmp_path: Path) -> None:
+    """Files of 0.1.0, which had all in one package, go over to the packages that have them now."""
+    moved = {path for path in contents(machine["aeond-popup"]) if "/site-packages/aeon_popup/" in path}
+    assert moved
+    installed([single(tmp_path, {*moved, "/usr/bin/aeonctl", "/usr/share/doc/aeond/operations.md.gz"})])
+    installed(machine[name] for name in NAMES)
+    assert run("dpkg", "--audit").stdout == ""
+    assert run("dpkg", "--verify", *NAMES).stdout == ""
+    owners = run("dpkg", "--search", *sorted(moved)).stdout.splitlines()
+    assert {line.partition(":")[0] for line in owners} == {"aeond-popup"}
+    assert not Path("/usr/share/doc/aeond/operations.md.gz").exists()
+    assert Path("/usr/share/doc/aeond/docs/operations.md").exists()
+
+
+def test_a_package_comes_works_and_goes(machine: dict[str, Path], tmp_path: Path) -> None:
     """It starts nothing by itself; started, it answers; upgraded, the run in flight goes on; purged, it is gone."""
     before = traces()
-    installed(machine)
+    installed(machine[name] for name in NAMES)
     states = systemctl("is-active", "aeond.socket", "aeond.service", check=False).split()
     enabled = systemctl("is-enabled", "aeond.socket", "aeond.service", check=False).split()
     assert (states, enabled) == (["inactive"] * 2, ["disabled"] * 2)
-    assert "/man5/aeond.toml.5" in run("dpkg", "--listfiles", "aeond").stdout
+    run("/usr/lib/aeond/bin/python", "-c", LIBRARIES)
+    assert "--toggle" in as_member("aeon-popup", "--help")
+    assert as_member("/usr/lib/aeond/bin/python", "-c", WINDOW) == "offscreen\n"
 
     service = Service()
     run("usermod", "--append", "--groups", "aeond", MEMBER)
@@ -80,12 +142,15 @@ def test_a_package_comes_works_and_goes(machine: Path, tmp_path: Path) -> None:
     asked = aeonctl(MEMBER, "ask", "-q", "--workspace", "", "--plan", service.plan("the bonus", SUM))
     assert (asked.returncode, "420" in asked.stdout) == (0, True), asked.stderr
 
+    version = run("dpkg-query", "--show", "--showformat=${Version}", "aeond").stdout
+    assert as_member("/usr/bin/python3", "-I", "-c", STATUS) == f"{version}\n"
+
     gate = service.gate()
     asked = aeonctl(MEMBER, "ask", "--detach", "--workspace", "", "--plan", service.deeds(gate))
     run_id = asked.stdout.strip()
     gate.held()
     old = shown("MainPID")
-    installed(newer(machine, tmp_path))
+    installed(newer(machine[name], tmp_path / name) for name in ("aeond", "aeond-popup"))
     assert "9.9.9" in run("dpkg-query", "--show", "aeond").stdout
     until(lambda: shown("MainPID") not in {old, "0"} and shown("ActiveState") == "active", "the new daemon")
     gate.open()
@@ -94,11 +159,11 @@ def test_a_package_comes_works_and_goes(machine: Path, tmp_path: Path) -> None:
     assert (done["s1"], done["s3"]) == (1, 1), service.ledger.lines
 
     systemctl("enable", "aeond.service")
-    run("dpkg", "--remove", "aeond")
+    run("dpkg", "--remove", *NAMES)
     assert systemctl("is-active", "aeond.socket", "aeond.service", check=False).split() == ["inactive"] * 2
     assert (STATE / "journal.db").exists()
     assert (ETC / "aeond.toml").exists()
-    run("dpkg", "--purge", "aeond")
+    run("dpkg", "--purge", *NAMES)
     service.forget()
     assert traces() - before == set()
     assert run("getent", "passwd", "aeond", check=False).stdout == ""
@@ -108,14 +173,32 @@ def test_a_package_comes_works_and_goes(machine: Path, tmp_path: Path) -> None:
 def newer(package: Path, folder: Path) -> Path:
     """The same package as version 9.9.9."""
     meta = folder / "meta"
+    folder.mkdir()
     run("dpkg-deb", "--control", package, meta)
     control = meta / "control"
-    control.write_text(
-        re.sub(r"^Version: .*$", "Version: 9.9.9", control.read_text(encoding="utf-8"), flags=re.MULTILINE),
-        encoding="utf-8",
-    )
+    text = re.sub(r"^Version: .*$", "Version: 9.9.9", control.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    control.write_text(re.sub(r"aeond \(= [^)]*\)", "aeond (= 9.9.9)", text), encoding="utf-8")
     run("tar", "--directory", meta, "--create", "--xz", "--file", folder / "control.tar.xz", ".")
     made = folder / "newer.deb"
     shutil.copy(package, made)
     run("ar", "r", made, folder / "control.tar.xz")
     return made
+
+
+def single(folder: Path, paths: set[str]) -> Path:
+    """A package aeond 0.1.0 that has these files."""
+    tree = folder / "single"
+    for path in paths:
+        (tree / path[1:]).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path[1:]).write_text("of 0.1.0\n", encoding="utf-8")
+    fields = (
+        "Package: aeond",
+        "Version: 0.1.0",
+        "Architecture: all",
+        "Maintainer: x <x@example.invalid>",
+        "Description: x",
+    )
+    (tree / "DEBIAN").mkdir()
+    (tree / "DEBIAN" / "control").write_text("\n".join(fields) + "\n", encoding="utf-8")
+    run("dpkg-deb", "--build", tree, folder / "single.deb")
+    return folder / "single.deb"

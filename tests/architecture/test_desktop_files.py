@@ -65,6 +65,20 @@ def test_the_icon_is_a_square_drawing(share: Path) -> None:
     assert "href" not in icon.read_text(encoding="utf-8")
 
 
+def test_an_uninstallation_removes_them(tmp_path: Path) -> None:
+    """`make uninstall` removes each of these files and the manual page, and keeps those of other programs."""
+    subprocess.run(
+        [sys.executable, ROOT / "package" / "desktop.py", tmp_path, "/usr/local"], check=True, cwd=ROOT
+    )
+    page = tmp_path / "usr/local/share/man/man1/aeon-popup.1"
+    theirs = tmp_path / "usr/local/share/applications/theirs.desktop"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    theirs.touch()
+    subprocess.run([ROOT / "systemd" / "uninstall", tmp_path, "/usr/local"], check=True, timeout=60)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [theirs]
+
+
 def test_the_packages_have_the_version_of_the_daemon() -> None:
     """The newest entry of Debian's change log is this version."""
     changelog = (ROOT / "package" / "debian" / "changelog").read_text(encoding="utf-8")

@@ -131,6 +131,8 @@ def test_a_package_comes_works_and_goes(machine: dict[str, Path], tmp_path: Path
     enabled = systemctl("is-enabled", "aeond.socket", "aeond.service", check=False).split()
     assert (states, enabled) == (["inactive"] * 2, ["disabled"] * 2)
     run("/usr/lib/aeond/bin/python", "-c", LIBRARIES)
+    compiled = {path.parent.name for path in Path("/usr/lib/aeond/lib").rglob("__pycache__")}
+    assert {"aeond", "aeon_cli", "aeon_popup", "PySide6"} <= compiled
     assert "--toggle" in as_member("aeon-popup", "--help")
     assert as_member("/usr/lib/aeond/bin/python", "-c", WINDOW) == "offscreen\n"
 

@@ -32,7 +32,7 @@ def acp(context: click.Context, /, patience_seconds: float) -> None:
         from acp import Agent, run_agent
     except ImportError as error:
         raise click.ClickException(
-            "The library agent-client-protocol is missing: pip install 'aeond[cli,acp]'"
+            "The library agent-client-protocol is missing: pip install 'aeonctl[acp]' or 'aeond[cli,acp]'"
         ) from error
 
     from aeon_cli.editor.agent import EditorAgent

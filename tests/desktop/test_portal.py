@@ -38,10 +38,27 @@ def test_the_shortcut_is_bound_again_after_a_restart_of_the_portal(session: Sess
             popup.wait_for("painted", since)
 
 
+def test_the_session_has_one_name(session: Session, tmp_path: Path) -> None:
+    """Each start asks under the same name, by which a portal without an application id files the user's key."""
+    names = set()
+    with Portal(session) as portal:
+        for _ in range(2):
+            with Popup(session, tmp_path / "none.sock", **WAYLAND) as popup:
+                popup.wait_for("armed", shortcut="Ctrl+Alt+Space")
+            names.add(portal.bindings.get(timeout=DEADLINE_SECONDS)[0].rpartition("/")[2])
+    assert len(names) == 1
+
+
 def test_a_declined_shortcut_is_explained(session: Session, tmp_path: Path) -> None:
-    """When the user declines the shortcut, the popup names the command to bind to a key and goes on."""
-    with Portal(session, declines=True), Popup(session, tmp_path / "none.sock", **WAYLAND) as popup:
+    """When the user declines the shortcut, the popup names the command to bind to a key and does not ask again."""
+    with (
+        Portal(session, declines=True) as portal,
+        Popup(session, tmp_path / "none.sock", **WAYLAND) as popup,
+    ):
         armed = popup.wait_for("armed")
+        assert portal.bindings.get(timeout=DEADLINE_SECONDS)
+        assert portal.bindings.empty()
+        assert portal.errors == []
     assert armed["shortcut"] == ""
     assert "declined" in armed["problem"]
     assert "aeon-popup --toggle" in armed["problem"]

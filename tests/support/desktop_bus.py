@@ -118,8 +118,8 @@ class Notifications(BusService):
 class Portal(BusService):
     """A strict portal for global shortcuts.
 
-    It refuses a call of an unregistered program, options of the wrong type, a second binding in a session and a
-    session that it did not create, as xdg-desktop-portal does. Version 1 has the shortcuts in CreateSession.
+    It refuses a call of an unregistered program, options of the wrong type, a second session of the same name, a second
+    binding in a session and a session that it did not create, as xdg-desktop-portal does. Version 1 has the shortcuts in CreateSession.
     """
 
     name = "org.freedesktop.portal.Desktop"
@@ -155,6 +155,8 @@ class Portal(BusService):
                 return self._create(message, message.body[0])
             case "BindShortcuts" if message.signature == "oa(sa{sv})sa{sv}":
                 return self._bind(message)
+            case "Close" if self._bound.pop(message.path or "", None) is not None:
+                return Message.new_method_return(message)
             case _:
                 return Message.new_error(
                     message, "org.freedesktop.DBus.Error.UnknownMethod", "unknown method"
@@ -173,6 +175,8 @@ class Portal(BusService):
         if {name: value.signature for name, value in options.items()} != wanted:
             return self._refused(message, f"wrong options {sorted(options)}")
         session = f"{self._path}/session/{self._sender(message)}/{options['session_handle_token'].value}"
+        if session in self._bound:
+            return self._refused(message, f"{session} exists")
         self._bound[session] = False
         return self._request(message, options, {"session_handle": Variant("s", session)})
 

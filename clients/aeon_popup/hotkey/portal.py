@@ -4,6 +4,7 @@ import asyncio
 import os
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from dbus_fast import Message, MessageType, Variant
@@ -16,18 +17,28 @@ _PORTAL = "org.freedesktop.portal.Desktop"
 _PATH = "/org/freedesktop/portal/desktop"
 _SHORTCUTS = "org.freedesktop.portal.GlobalShortcuts"
 _REQUEST = "org.freedesktop.portal.Request"
+_SESSION = "org.freedesktop.portal.Session"
+# Portals that cannot tell the application's id from the systemd unit file the shortcut, and the key that the user has
+# chosen for it, under this name: it is the same at each start.
+_SESSION_TOKEN = "dev_aeon_Popup"
 _SHORTCUT_ID = "toggle"
 _DESCRIPTION = "Open or close aeon"
 _REPLY_SECONDS = 10.0
 # Binding may show a dialog of the desktop.
 _DIALOG_SECONDS = 300.0
+# The response of a request that the user has declined; others are failures.
+_DECLINED = 1
 # Pauses between attempts after a failure, and how many there are until the portal's name changes its owner.
 _PAUSE_SECONDS = 0.5
 _ATTEMPTS = 3
 
 
 class PortalError(Exception):
-    """The portal has no global shortcuts, or the user declined."""
+    """The portal has no global shortcuts, or did not bind this one."""
+
+
+class DeclinedError(PortalError):
+    """The user declined, and is not asked again."""
 
 
 class PortalShortcut:
@@ -49,9 +60,12 @@ class PortalShortcut:
         self._session = ""
         self._responses: dict[str, asyncio.Future[tuple[int, dict[str, Any]]]] = {}
         self._owner_changed = asyncio.Event()
+        self._owner = self._replied = ""
 
     async def run(self) -> None:
-        """Binds the shortcut, and binds it again whenever the portal was restarted, until it is cancelled."""
+        """Binds the shortcut, and binds it again whenever the portal has ended or was restarted, until it is cancelled.
+        A call to a portal that has ended starts it.
+        """
         self._connection.add_message_handler(self._received)
         await self._match(f"type='signal',interface='{_REQUEST}'")
         await self._match(f"type='signal',interface='{_SHORTCUTS}'")
@@ -61,6 +75,8 @@ class PortalShortcut:
         while True:
             self._owner_changed.clear()
             await self._bind_patiently()
+            if self._owner == self._replied:  # the portal that was started by the call
+                self._owner_changed.clear()
             await self._owner_changed.wait()
 
     async def _bind_patiently(self) -> None:
@@ -68,11 +84,12 @@ class PortalShortcut:
             try:
                 shown = await self._bind()
             except (PortalError, TimeoutError) as error:
-                problem = str(error) or "the portal did not respond"
-                if attempt == _ATTEMPTS:
+                problem = str(error) or "The portal did not respond."
+                await self._close()
+                if attempt == _ATTEMPTS or isinstance(error, DeclinedError):
                     self._armed("", f"{problem} Bind a key of your desktop to `aeon-popup --toggle`.")
-                else:
-                    await asyncio.sleep(_PAUSE_SECONDS)
+                    return
+                await asyncio.sleep(_PAUSE_SECONDS)
             else:
                 self._armed(shown, "")
                 return
@@ -85,7 +102,7 @@ class PortalShortcut:
             "description": Variant("s", _DESCRIPTION),
             "preferred_trigger": Variant("s", self._chord.trigger),
         }]  # fmt: skip
-        options = {"session_handle_token": Variant("s", _token())}
+        options = {"session_handle_token": Variant("s", _SESSION_TOKEN)}
         if version == 1:  # backends of version 1 read the shortcuts here
             options["shortcuts"] = Variant("a(sa{sv})", [shortcut])
         created = await self._request("CreateSession", "a{sv}", [], options)
@@ -97,6 +114,13 @@ class PortalShortcut:
             if name == _SHORTCUT_ID:
                 return str(_plain(details.get("trigger_description", "")) or self._chord.text)
         raise PortalError("The desktop did not bind the shortcut.")
+
+    async def _close(self) -> None:
+        """Ends the portal's session, if there is one: another one of the same name cannot exist beside it."""
+        session, self._session = self._session, ""
+        if session:
+            with suppress(TimeoutError):
+                await self._call(_SESSION, "Close", "", [], path=session)
 
     async def _register(self) -> None:
         """Names the program; portals before 1.21 do not have the method and need no name."""
@@ -133,21 +157,27 @@ class PortalShortcut:
                 code, results = await response
         finally:
             del self._responses[path]
+        if code == _DECLINED:
+            raise DeclinedError("The shortcut was declined.")
         if code:
-            raise PortalError("The shortcut was declined.")
+            raise PortalError("The desktop could not bind the shortcut.")
         return {name: _plain(value) for name, value in results.items()}
 
-    async def _call(self, interface: str, member: str, signature: str, body: list[Any]) -> Message | None:
+    async def _call(
+        self, interface: str, member: str, signature: str, body: list[Any], path: str = _PATH
+    ) -> Message | None:
         message = Message(
             destination=_PORTAL,
-            path=_PATH,
+            path=path,
             interface=interface,
             member=member,
             signature=signature,
             body=body,
         )
         async with asyncio.timeout(_REPLY_SECONDS):
-            return await self._connection.call(message)
+            reply = await self._connection.call(message)
+        self._replied = str(reply.sender)
+        return reply
 
     async def _match(self, rule: str) -> None:
         bus = "org.freedesktop.DBus"
@@ -167,10 +197,18 @@ class PortalShortcut:
                 options = message.body[3] if len(message.body) > 3 else {}
                 hand_on_token(str(_plain(options.get("activation_token", ""))))
                 self._pressed()
-            case "NameOwnerChanged" if message.body[0] == _PORTAL and message.body[2]:
+            case "NameOwnerChanged" if message.body[0] == _PORTAL:
+                self._owner = message.body[2]
                 self._owner_changed.set()
+                self._end_requests(PortalError("The portal has ended."))
             case _:
                 pass
+
+    def _end_requests(self, error: PortalError) -> None:
+        """Requests of a portal that has ended get no response."""
+        for waiting in self._responses.values():
+            if not waiting.done():
+                waiting.set_exception(error)
 
 
 def hand_on_token(token: str) -> None:

@@ -1,0 +1,88 @@
+"""The popup in a real Plasma session: KWin and the portal of KDE for global shortcuts."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type=ImportError)
+pytest.importorskip("xcffib", reason="xcffib is not installed here", exc_type=ImportError)
+
+from aeon_popup.ui import theme
+from tests.support.daemon_process import DaemonProcess
+from tests.support.desktop_session import DEADLINE_SECONDS, HOTKEY, Popup
+from tests.support.kwin_session import KwinSession, kwin_session, needs_kwin
+from tests.support.ledgers import Gate
+from tests.support.popup_script import GATE
+
+pytestmark = needs_kwin
+
+
+@pytest.fixture(scope="module")
+def kwin() -> Iterator[KwinSession]:
+    with kwin_session() as made:
+        yield made
+
+
+@pytest.fixture
+def popup(kwin: KwinSession, daemon: DaemonProcess) -> Iterator[Popup]:
+    """A popup whose hotkey the portal has bound."""
+    with Popup(kwin, daemon.socket, "--theme", "dark") as made:
+        made.wait_for("armed", shortcut="Ctrl+Alt+Space")
+        yield made
+
+
+def test_the_portal_binds_the_hotkey(popup: Popup) -> None:
+    """The hotkey, bound by the real portal, opens the window with the focus and closes it; it is bound once."""
+    popup.open()
+    since = popup.seen()
+    popup.press(HOTKEY)
+    popup.wait_for("hidden", since)
+    assert [len(popup.all(what)) for what in ("armed", "pressed", "shown")] == [1, 2, 1]
+
+
+def test_each_start_uses_the_same_shortcut(kwin: KwinSession, popup: Popup, daemon: DaemonProcess) -> None:
+    """A later start finds the shortcut of the earlier one, with the key that the user may have given it, and adds none."""
+    before = kwin.shortcuts()
+    assert "dev_aeon_Popup" in before
+    popup.process.terminate()
+    popup.process.wait(DEADLINE_SECONDS)
+    with Popup(kwin, daemon.socket) as again:
+        again.wait_for("armed", shortcut="Ctrl+Alt+Space")
+        assert kwin.shortcuts() == before
+        again.open()
+
+
+def test_the_shortcut_survives_the_death_of_the_portal(kwin: KwinSession, popup: Popup) -> None:
+    """When the portal has died, the popup starts it again, binds the shortcut again, and the hotkey works."""
+    since = popup.seen()
+    kwin.end_portal()
+    popup.wait_for("armed", since, shortcut="Ctrl+Alt+Space")
+    popup.open()
+
+
+def test_the_panel_has_its_place(kwin: KwinSession, popup: Popup) -> None:
+    """The panel is where it is on X11: in the middle, its top at a fixed share of the screen's height."""
+    popup.open()
+    x, top = 640 - theme.WIDTH // 2 + 8, int(800 * theme.TOP)
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while kwin.colour(x, top + 20) != theme.DARK.bg:
+        assert time.monotonic() < deadline, f"{kwin.colour(x, top + 20)} is not the colour of the panel"
+    assert kwin.colour(x, top - theme.SHADOW - 4) == kwin.colour(4, 4)
+
+
+def test_a_request_runs_to_its_answer(popup: Popup, gate: Gate) -> None:
+    """A typed request shows its step while it runs, ticks it off when it has ended, and then shows the answer; Escape
+    hides the window.
+    """
+    popup.open()
+    since = popup.seen()
+    popup.type(GATE)
+    popup.press("Return")
+    gate.held()
+    popup.wait_for("rows", since, rows=["spinner"])
+    gate.open()
+    popup.wait_for("rows", since, rows=["tick"])
+    popup.wait_for("stage", since, stage="done")
+    popup.press("Escape")
+    popup.wait_for("hidden", since)

@@ -33,8 +33,9 @@ class ToolSpec:
     Schemas are JSON Schema objects. `example` is one valid arguments object, shown to the model.
     `timeout_seconds` bounds one call, `max_output_bytes` its result as JSON text. A tool that is not
     `offered` is available to plans that name it, but is not listed to models.
-    `candidates` names the arguments for which the tool proposes existing values.
-    A tool that `asks_user` returns an InputRequest. `source` names where a tool of another author comes from ("" for
+    `candidates` names the arguments for which the tool proposes existing values, `only_existing` those of them for which
+    there can be no other value, as for a file to delete.
+    A tool that `asks_user` returns an InputRequest; one that `shows_facts` only looks up what is remembered. `source` names where a tool of another author comes from ("" for
     built-in tools and those of `tools.files`); its declarations are not believed, and its output is untrusted.
     `unavailable` says why it cannot be called now ("" if it can); the registry sets its `digest`, which is what a person
     accepts of a tool of another author.
@@ -51,7 +52,9 @@ class ToolSpec:
     max_output_bytes: int = 1 << 20
     offered: bool = True
     candidates: tuple[str, ...] = ()
+    only_existing: tuple[str, ...] = ()
     asks_user: bool = False
+    shows_facts: bool = False
     source: str = ""
     unavailable: str = ""
     digest: str = ""

@@ -122,6 +122,8 @@ def tool(
     blocking: bool = False,
     reconcile: Probe[Any, Any] | None = None,
     candidates: Mapping[str, Propose] | None = None,
+    only_existing: tuple[str, ...] = (),
+    shows_facts: bool = False,
     preview: Preview[Any] | None = None,
     targets: Report | None = None,
     threads: WorkerThreads | None = None,
@@ -135,7 +137,8 @@ def tool(
     Its name is the function's, its description the docstring. An `async def` is awaited; a `def` runs at
     once and so must be quick, unless it is `blocking`: then it runs in a thread (one of `threads`) and is
     let go of when its time is up. `reconcile` tells the result of an earlier call that was cut short, or
-    None. `candidates` has a function for each argument whose existing values the tool can propose, `preview`
+    None. `candidates` has a function for each argument whose existing values the tool can propose, `only_existing` names
+    those of them that can have no other, `preview`
     shows what a call would do to a person who approves it. `targets` gives what a
     call would touch, for the policy: without it, calls with effects are more often asked about. A tool without an
     `effect` counts as the most dangerous. One that is not `offered` is for plans that name it. Raises TypeError when the
@@ -156,6 +159,8 @@ def tool(
             max_output_bytes=max_output_bytes,
             offered=offered,
             candidates=tuple(candidates or ()),
+            only_existing=only_existing,
+            shows_facts=shows_facts,
         )
         call = _awaitable(function, blocking, threads)
         at_once = not blocking and not inspect.iscoroutinefunction(function)

@@ -22,6 +22,7 @@ from aeond.domain.plans.profiles import Route
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.runs.run import Answer, RunSnapshot
+from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
@@ -57,8 +58,8 @@ class Decider:
     `models` returns the form of decisions that suits the model that is loaded.
 
     A decision that cannot be read, like any other failure, leaves the first decision to a plan, and ends a run
-    that has results with the last of them. An action that was taken already is put back to the model once; a
-    second repetition leaves it only the answer.
+    that has results with the last of them. A call that was made already is put back to the model once, without
+    its tool among the actions; a second repetition leaves it only the answer.
     """
 
     models: Callable[[], DecisionModel]
@@ -67,8 +68,9 @@ class Decider:
     situations: Situations
 
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
-        offer = await self.offers.first(snapshot)
-        decided = await self._decide(snapshot, offer, grant, on_text)
+        situation = await self.situations.observe(snapshot)
+        offer = await self.offers.first(snapshot, situation)
+        decided = await self._decide(snapshot, situation, offer, grant, on_text)
         match decided.value:
             case CallTool(call=call):
                 return success(RouteChoice(Route.DIRECT, call))
@@ -81,14 +83,14 @@ class Decider:
                 return failure(problem, RouteChoice(Route.PLAN if offer.plan else Route.REPLY))
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
-        offer = await self.offers.next(snapshot) if _may_go_on(snapshot) else Offer()
-        decided = await self._decide(snapshot, offer, grant, _unheard)
-        remark = ""
-        if isinstance(decided.value, CallTool) and _was_made(decided.value.call, snapshot):
-            remark = REPEATED
-            decided = await self._decide(snapshot, offer, grant, _unheard, remark)
-        if isinstance(decided.value, CallTool) and _was_made(decided.value.call, snapshot):
-            decided = await self._decide(snapshot, Offer(), grant, _unheard, remark)
+        situation = await self.situations.observe(snapshot)
+        offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
+        decided = await self._decide(snapshot, situation, offer, grant, _unheard)
+        if (repeated := _repetition(decided.value, snapshot)) is not None:
+            other = offer.without(repeated.tool)
+            decided = await self._decide(snapshot, situation, other, grant, _unheard, REPEATED)
+        if _repetition(decided.value, snapshot) is not None:
+            decided = await self._decide(snapshot, situation, Offer(), grant, _unheard, REPEATED)
         match decided.value:
             case CallTool(call=call):
                 return success(_going_on(snapshot, call))
@@ -100,7 +102,13 @@ class Decider:
                 return failure(problem, _ended(snapshot, "NOT_DECIDED", issues=(issue,)))
 
     async def _decide(
-        self, snapshot: RunSnapshot, offer: Offer, grant: Grant, on_text: TextSink, remark: str = ""
+        self,
+        snapshot: RunSnapshot,
+        situation: Situation,
+        offer: Offer,
+        grant: Grant,
+        on_text: TextSink,
+        remark: str = "",
     ) -> Outcome[Decision | None]:
         left = grant.left
         room = min(left.tokens, self.llm.capabilities.context_length) - USEFUL_TOKENS
@@ -108,7 +116,6 @@ class Decider:
             return failure(Problem("BUDGET_SPENT", "no model call is left for a decision"), None)
         model = self.models()  # one for the whole decision: another engine model may be loaded meanwhile
         opening = model.opening(self.offers.specs(snapshot), snapshot.request.instructions)
-        situation = await self.situations.observe(snapshot)
         request = request_text(snapshot, situation)
         tools = model.tools(offer)
         steps = executed(snapshot)
@@ -143,15 +150,18 @@ def _may_go_on(run: RunSnapshot) -> bool:
     )
 
 
-def _was_made(call: ToolCall, run: RunSnapshot) -> bool:
-    """Whether this call was made before, and no step that may have changed anything succeeded since."""
+def _repetition(decision: Decision | None, run: RunSnapshot) -> ToolCall | None:
+    """The call that was chosen, if it was made before and no step that may have changed anything succeeded since."""
+    if not isinstance(decision, CallTool):
+        return None
+    call = decision.call
     for step in reversed(executed(run)):
         made = step.step.tool_call
         if made is not None and (made.tool, made.arguments) == (call.tool, call.arguments):
-            return True
+            return call
         if step.state is StepState.SUCCEEDED and step.recovery is not Recovery.RERUN:
-            return False
-    return False
+            return None
+    return None
 
 
 def _going_on(run: RunSnapshot, call: ToolCall) -> Judgement:

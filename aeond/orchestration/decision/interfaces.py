@@ -1,7 +1,7 @@
 """The data of a decision: what a model may choose from, and what it chose."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Protocol
 
 from aeond.domain.llm import ToolSchema
@@ -25,6 +25,11 @@ class Offer:
     values: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     plan: bool = False
     answer: bool = True
+
+    def without(self, tool: str) -> "Offer":
+        """The other tools; at least an answer is left to choose."""
+        others = tuple(spec for spec in self.tools if spec.name != tool)
+        return replace(self, tools=others, answer=self.answer or not others)
 
 
 @frozen

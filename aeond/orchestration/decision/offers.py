@@ -6,6 +6,7 @@ import anyio
 
 from aeond.domain.plans.plan import StepState
 from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.decision.interfaces import Offer
@@ -21,7 +22,8 @@ _RESERVED: Final = frozenset({ANSWER, CANNOT, PLAN})
 @frozen
 class Offers:
     """Offers the run's tools. A tool that asks the user is offered only after a step has run: the places that
-    could know are looked at before a person is."""
+    could know are looked at before a person is. One that shows remembered facts is offered only if some of them are
+    not in view: a small model that looks up what it sees takes the result for an answer."""
 
     registry: ToolRegistry
     invoker: ToolInvoker
@@ -34,13 +36,13 @@ class Offers:
         """The tools of a run without restrictions."""
         return _choosable(usual_tools(self.registry))
 
-    async def first(self, run: RunSnapshot) -> Offer:
+    async def first(self, run: RunSnapshot, situation: Situation) -> Offer:
         """The offer for a request of which nothing has been done."""
-        specs = self.specs(run)
+        specs = _uncovered(self.specs(run), situation)
         looking = tuple(spec for spec in specs if not spec.asks_user)
         return await self._with_values(run, looking or specs, plan=bool(specs))
 
-    async def next(self, run: RunSnapshot) -> Offer:
+    async def next(self, run: RunSnapshot, situation: Situation) -> Offer:
         """The offer after a result. The user is not asked again after a question was left without an answer. After
         one of the first failures the run goes on: the failed tool and those that only look are offered."""
         unanswered = {
@@ -48,7 +50,8 @@ class Offers:
             for step in run.steps_in(StepState.FAILED)
             if step.step.tool_call is not None
         }
-        specs = tuple(spec for spec in self.specs(run) if not (spec.asks_user and spec.name in unanswered))
+        seen = _uncovered(self.specs(run), situation)
+        specs = tuple(spec for spec in seen if not (spec.asks_user and spec.name in unanswered))
         helpful = _after_failure(run, specs)
         return await self._with_values(run, helpful or specs, plan=False, answer=not helpful)
 
@@ -81,6 +84,13 @@ def _after_failure(run: RunSnapshot, specs: tuple[ToolSpec, ...]) -> tuple[ToolS
         return ()
     looking = (Effect.PURE, Effect.READ)
     return tuple(spec for spec in specs if spec is failed or (spec.effect in looking and not spec.asks_user))
+
+
+def _uncovered(specs: tuple[ToolSpec, ...], situation: Situation) -> tuple[ToolSpec, ...]:
+    """Without the tools that could show only what is in view."""
+    if situation.more_facts or not situation.facts:
+        return specs
+    return tuple(spec for spec in specs if not spec.shows_facts)
 
 
 def _choosable(specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:

@@ -37,20 +37,23 @@ def decision_arguments(spec: ToolSpec, offer: Offer) -> JsonObject:
     """The schema of a tool's arguments, with the values that exist."""
     compiled = compile_arguments(spec)
     properties = {
-        name: _with_values(as_object(part), offer.values.get((spec.name, name), ()), spec)
+        name: _with_values(
+            as_object(part),
+            offer.values.get((spec.name, name), ()),
+            closed=spec.effect is Effect.READ or name in spec.only_existing,
+        )
         for name, part in as_object(compiled.get("properties")).items()
     }
     return {**compiled, "properties": properties}
 
 
-def _with_values(part: JsonObject, values: tuple[str, ...], spec: ToolSpec) -> JsonObject:
-    """The existing values first. A tool that only looks can be given no others: there is nothing to find
-    under a name that does not exist, as long as the list is complete."""
+def _with_values(part: JsonObject, values: tuple[str, ...], *, closed: bool) -> JsonObject:
+    """The existing values first. Where it is `closed` there are no others, as long as the list is complete: a tool
+    that only looks finds nothing under a name that does not exist."""
     free = _unbounded(part)
     if not values or part.get("type") not in (None, "string"):
         return free
-    complete = len(values) < MAX_VALUES
-    if spec.effect is Effect.READ and complete:
+    if closed and len(values) < MAX_VALUES:
         return {"enum": list(values)}
     return {"anyOf": [{"enum": list(values)}, free]}
 

@@ -149,7 +149,7 @@ def memory_tools(
             taint = joined(taint, (f"memory:{key}"[:MAX_KEY_CHARS], *source.taint) if source.taint else ())
         return ToolOutput(result, taint=taint)
 
-    @tool(effect=Effect.READ, example={"text": "birthday of Anna"}, targets=read)
+    @tool(effect=Effect.READ, example={"text": "birthday of Anna"}, targets=read, shows_facts=True)
     async def recall(arguments: RecallArguments, context: ToolContext) -> ToolOutput[RecallResult]:
         """Look up remembered facts by words or meaning."""
         memory = memories.of(context.uid)
@@ -174,6 +174,7 @@ def memory_tools(
         reconcile=forgotten,
         targets=deleted,
         candidates={"key": keys},
+        only_existing=("key",),
     )
     async def forget(arguments: ForgetArguments, context: ToolContext) -> ToolOutput[Done]:
         """Forget a remembered fact."""

@@ -65,6 +65,7 @@ def move_file_tool(changes: FileChanges) -> FunctionTool:
         preview=preview,
         targets=touched,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
+        only_existing=("path",),
     )
     async def move_file(arguments: MoveFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
         """Renames a file or moves it to another folder."""
@@ -95,6 +96,7 @@ def delete_file_tool(changes: FileChanges) -> FunctionTool:
         preview=preview,
         targets=touched,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
+        only_existing=("path",),
     )
     async def delete_file(arguments: DeleteFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
         """Deletes a file."""

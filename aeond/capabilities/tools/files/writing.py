@@ -97,6 +97,7 @@ def edit_file_tool(changes: FileChanges) -> FunctionTool:
         preview=preview,
         targets=_changing(changes, _existing),
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
+        only_existing=("path",),
     )
     async def edit_file(arguments: EditFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
         """Replaces or removes one text in a file; the rest stays."""

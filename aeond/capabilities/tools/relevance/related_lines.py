@@ -19,7 +19,7 @@ MAX_LINE_CHARS: Final = 120
 def related_lines(
     files: ContainedFiles, workspace: str, paths: Sequence[str], request: str, stopped: Stopped
 ) -> tuple[tuple[str, str], ...]:
-    """Lines as (`path:number`, text), those that share most with the request first; of each file the first
+    """Lines as (path, text), those that share most with the request first; of each file the first
     MAX_FILE_BYTES are looked at, and of all files MAX_BYTES. Blocking: to be called in a thread."""
     lines: list[Line] = []
     left = MAX_BYTES
@@ -30,7 +30,7 @@ def related_lines(
         left -= len(content)
         lines.extend(_lines(path, content))
     ranked = rank(request, lines, MAX_LINES, MAX_LINES_PER_FILE)
-    return tuple((f"{line.path}:{line.number}", _short(line.text)) for line in ranked)
+    return tuple((line.path, _short(line.text)) for line in ranked)
 
 
 def _head(files: ContainedFiles, workspace: str, path: str, most: int) -> bytes:

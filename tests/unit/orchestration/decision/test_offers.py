@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+from aeond.domain.runs.situations import Situation
 from aeond.orchestration.decision.offers import MAX_RETRIES, Offers
 from tests.support.doubles import PlainInvoker
 from tests.support.judging import after_pass, ran
@@ -7,18 +8,20 @@ from tests.support.strategy import ADD, LOOK, calls, registry, run_of, spec
 
 ASK = replace(spec("ask_person", {"prompt": {"type": "string"}}, ("prompt",)), asks_user=True)
 TAKEN = spec("answer", {})
+RECALL = replace(spec("recall", {}), shows_facts=True)
+IN_VIEW = Situation(facts=(("boat", "Ida"),))
 
 
 def offers() -> Offers:
-    return Offers(registry(ADD, LOOK, ASK, TAKEN), PlainInvoker({}))
+    return Offers(registry(ADD, LOOK, ASK, RECALL, TAKEN), PlainInvoker({}))
 
 
 async def test_the_user_is_asked_only_after_a_look() -> None:
     """The first decision offers no question; a later one does."""
-    first = await offers().first(run_of())
+    first = await offers().first(run_of(), IN_VIEW)
     assert [one.name for one in first.tools] == ["add", "look"]
     assert first.plan
-    later = await offers().next(after_pass(1, ran(calls("s1", "look", path="a"))))
+    later = await offers().next(after_pass(1, ran(calls("s1", "look", path="a"))), IN_VIEW)
     assert [one.name for one in later.tools] == ["add", "ask_person", "look"]
     assert not later.plan
 
@@ -26,20 +29,20 @@ async def test_the_user_is_asked_only_after_a_look() -> None:
 async def test_a_question_without_an_answer_is_not_repeated() -> None:
     """A person who did not answer is left in peace."""
     asked = ran(calls("s1", "ask_person", prompt="Which?"), error="no answer came in time")
-    later = await offers().next(after_pass(1, asked))
+    later = await offers().next(after_pass(1, asked), IN_VIEW)
     assert "ask_person" not in [one.name for one in later.tools]
 
 
 async def test_a_first_failure_is_no_end() -> None:
     """After one of the first failures a run can try again or look elsewhere, and change nothing else; then it may end."""
     failed = ran(calls("s1", "look", path="a"), error="no such file")
-    once = await offers().next(after_pass(1, failed))
+    once = await offers().next(after_pass(1, failed), IN_VIEW)
     assert ([one.name for one in once.tools], once.answer) == (["add", "look"], False)
     again = [
         ran(calls(f"s{number}", "look", path="a"), error="no such file") for number in range(MAX_RETRIES + 1)
     ]
-    assert (await offers().next(after_pass(1, *again))).answer
-    recovered = await offers().next(after_pass(1, failed, ran(calls("s2", "look", path="b"))))
+    assert (await offers().next(after_pass(1, *again), IN_VIEW)).answer
+    recovered = await offers().next(after_pass(1, failed, ran(calls("s2", "look", path="b"))), IN_VIEW)
     assert recovered.answer
 
 
@@ -47,7 +50,7 @@ async def test_a_restricted_run_is_offered_its_own_tools() -> None:
     """A child run sees the tools of its Template, and may plan its work."""
     run = run_of()
     run = replace(run, request=replace(run.request, tools=("add",), instructions="Add."))
-    offer = await offers().first(run)
+    offer = await offers().first(run, IN_VIEW)
     assert [one.name for one in offer.tools] == ["add"]
     assert offer.plan
 
@@ -55,3 +58,12 @@ async def test_a_restricted_run_is_offered_its_own_tools() -> None:
 def test_a_tool_with_the_name_of_an_action_is_not_offered() -> None:
     """`answer`, `cannot` and `plan` mean the same for every run."""
     assert "answer" not in [one.name for one in offers().usual()]
+
+
+async def test_facts_in_view_are_not_looked_up() -> None:
+    """What shows remembered facts is offered only where some of them are not in view."""
+    for situation in (IN_VIEW, replace(IN_VIEW, more_facts=True), Situation()):
+        looked_up = not (situation.facts and not situation.more_facts)
+        first = await offers().first(run_of(), situation)
+        later = await offers().next(after_pass(1, ran(calls("s1", "look", path="a"))), situation)
+        assert ["recall" in [one.name for one in offer.tools] for offer in (first, later)] == [looked_up] * 2

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from aeond.domain.tools import Effect
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.decision.schema import decision_schema
@@ -25,6 +27,20 @@ def test_a_tool_that_only_looks_gets_existing_values_alone() -> None:
     assert admits(offer, {"look": {"path": "a.txt"}})
     assert not admits(offer, {"look": {"path": "b.txt"}})
     assert admits(offer, {"write": {"path": "b.txt"}})
+
+
+def test_an_argument_with_only_existing_values_gets_no_other() -> None:
+    """A tool that changes what is there takes no name that does not exist."""
+    change = replace(WRITE, only_existing=("path",))
+    offer = Offer((change,), {("write", "path"): ("a.txt",)})
+    assert admits(offer, {"write": {"path": "a.txt"}})
+    assert not admits(offer, {"write": {"path": "b.txt"}})
+
+
+def test_without_a_tool_at_least_an_answer_is_left() -> None:
+    """Other tools remain as they were; where there are none, an answer can be given."""
+    assert Offer((ADD, LOOK), answer=False).without("add") == Offer((LOOK,), answer=False)
+    assert Offer((LOOK,), answer=False).without("look").answer
 
 
 def test_a_long_list_of_values_leaves_the_argument_free() -> None:

@@ -41,7 +41,7 @@ SYSTEM_PYTHON := /usr/bin/python3
 # `make install POPUP=1` installs the desktop window too.
 POPUP :=
 
-.PHONY: help setup engine-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-systems test lint type arch proto clients mcp-servers bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures pins clean
+.PHONY: help setup engine-setup aider-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-systems test lint type arch proto clients mcp-servers bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures pins clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ setup: $(READY) ## create .venv with everything for development (fast if it exis
 engine-setup: $(READY) ## create .venv-engine with vLLM, for a GPU or for CPUs (fast if it exists)
 	@$(BIN)/aeond engine-setup --path .venv-engine
 
+aider-setup: $(READY) ## create .venv-aider with Aider (fast if it exists)
+	@$(BIN)/aeond aider-setup --path .venv-aider
+
 demo: $(READY) $(if $(filter vllm,$(ENGINE)),engine-setup) ## start a private daemon with the real model, send it requests, stop it [ENGINE=vllm]
 	@$(BIN)/aeond demo $(if $(ENGINE),--engine $(ENGINE))
 
@@ -61,7 +64,7 @@ run: $(READY) ## run the daemon in the foreground, with its state in your home f
 
 # The reports feed the tables of docs/testing.md.
 check: $(READY) ## all checks for a change, including a real model and a real systemd
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint type engine-setup mcp-servers
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint type engine-setup aider-setup mcp-servers
 	@$(MAKE) --no-print-directory check-plain check-desktop check-page check-vllm check-llama check-systems
 
 check-plain: $(READY) ## the tests that need no engine, as part of `make check`
@@ -119,7 +122,7 @@ accept: $(READY) ## run the acceptance tests: the real program with a small real
 system-test: $(READY) ## test the installed service under a real systemd, in separate namespaces (root)
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run service
 
-nightly: $(READY) engine-setup ## run the long variants of tests: more examples, seeds, kills and power cuts
+nightly: $(READY) engine-setup aider-setup ## run the long variants of tests: more examples, seeds, kills and power cuts
 	@# Playwright keeps an event loop running in its process, where no test with a loop of its own can run.
 	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "not (gpu or systemd or browser)"
 	@$(BIN)/python -m pytest tests/page
@@ -154,7 +157,7 @@ pins: ## resolve the pinned versions again, for development and benchmarks
 
 clean: ## remove the environments and every cache
 	@rm -rf tests/mcp_servers/node_modules tests/mcp_inspector/node_modules clients/node/node_modules clients/node/dist clients/node/src/contract clients/go/aeondpb
-	@rm -rf .venv .venv-bench .venv-engine .venv-mcp .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf .venv .venv-bench .venv-engine .venv-aider .venv-mcp .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Installs the pinned build tools first and builds without isolation: an isolated build would download the newest

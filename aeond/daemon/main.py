@@ -119,6 +119,12 @@ def command_line() -> argparse.ArgumentParser:
     setup.add_argument("--again", action="store_true", help="install it even if it exists")
     setup.set_defaults(command=_engine_setup)
 
+    aider = commands.add_parser("aider-setup", help="install Aider into a separate environment")
+    _add_config(aider)
+    aider.add_argument("--path", type=Path, metavar="FOLDER", help="folder (default: as configured)")
+    aider.add_argument("--again", action="store_true", help="install it even if it exists")
+    aider.set_defaults(command=_aider_setup)
+
     quarantine = commands.add_parser(
         "quarantine", help="move a run that cannot be resumed out of the journal (the daemon must be stopped)"
     )
@@ -247,6 +253,16 @@ def _engine_setup(options: argparse.Namespace) -> int:
 
         fetch_embedding(embedding_files(config, paths))
     return code
+
+
+def _aider_setup(options: argparse.Namespace) -> int:
+    from aeond.daemon.commands.aider_setup import set_up
+    from aeond.daemon.config.files import load_config
+    from aeond.daemon.config.paths import default_config_file, paths_of
+
+    file = options.config or default_config_file()
+    paths = paths_of(load_config(file, required=options.config is not None), file)
+    return set_up((options.path or paths.aider_environment).absolute(), again=options.again)
 
 
 def _quarantine(options: argparse.Namespace) -> int:

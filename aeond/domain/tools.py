@@ -12,6 +12,7 @@ from aeond.domain.plans.tool_calls import ToolCall as ToolCall  # noqa: PLC0414 
 from aeond.domain.policy import Effect as Effect  # noqa: PLC0414 - authors of tools import it from here
 from aeond.domain.policy import Origin
 from aeond.domain.policy import Recovery as Recovery  # noqa: PLC0414 - the same
+from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.values import JsonObject, JsonValue, canonical_json
 from aeond.frozen import frozen
@@ -37,6 +38,7 @@ class ToolSpec:
     there can be no other value, as for a file to delete.
     A tool that `asks_user` returns an InputRequest; one that `shows_facts` only looks up what is remembered. `source` names where a tool of another author comes from ("" for
     built-in tools and those of `tools.files`); its declarations are not believed, and its output is untrusted.
+    A `private` call works on a copy of its own and leaves nothing behind but its result: it may be interrupted and repeated.
     `unavailable` says why it cannot be called now ("" if it can); the registry sets its `digest`, which is what a person
     accepts of a tool of another author.
     """
@@ -58,11 +60,12 @@ class ToolSpec:
     source: str = ""
     unavailable: str = ""
     digest: str = ""
+    private: bool = False
 
     @property
     def recovery(self) -> Recovery:
-        """The restart rule that follows from effect class and idempotence."""
-        if self.effect in (Effect.PURE, Effect.READ):
+        """The restart rule that follows from effect class, privacy and idempotence."""
+        if self.private or self.effect in (Effect.PURE, Effect.READ):
             return Recovery.RERUN
         return Recovery.RECONCILE if self.idempotent else Recovery.ASK
 
@@ -198,6 +201,7 @@ class ToolContext:
     `allowed_tools` are patterns of the only tools that may be called for it (None: all); the invoker enforces this. `uid` is its
     owner, whose memory the call may use (-1: unknown), `taint` names the untrusted sources that the run has read.
     `answer` is a person's answer to the question that the call asked in its earlier attempt (None: it asked none).
+    A tool that asks the model takes each call from the `grant` of its step (None: outside of a run).
     """
 
     run_id: str
@@ -209,3 +213,4 @@ class ToolContext:
     origin: Origin = Origin.MODEL
     taint: tuple[str, ...] = ()
     answer: JsonValue = None
+    grant: Grant | None = field(default=None, compare=False, repr=False)

@@ -70,7 +70,7 @@ class StepExecutor:
             return _failed(started, "UNRESOLVED_REFERENCE", "; ".join(step.errors))
         if not grant.take(Amounts(tool_calls=1)):
             return _failed(started, "BUDGET_SPENT", "the budget has no tool call left for this step")
-        context = run.tool_context(step.step_id, step.tool_call.call_id)
+        context = replace(run.tool_context(step.step_id, step.tool_call.call_id), grant=grant)
         repeated = started.attempt > 1 and started.recovery is not Recovery.RERUN
         result = await self.invoker.reconcile(step.tool_call, context) if repeated else None
         result = result or await self.invoker.invoke(step.tool_call, context, grant.decisions.append)

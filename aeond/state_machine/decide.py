@@ -162,8 +162,10 @@ def _execute(run: RunSnapshot) -> Iterator[Command]:
 
 def _costs(step: StepSnapshot) -> tuple[Amounts, Amounts]:
     """The cost of a step, and the minimum with which it starts."""
-    agent = step.step.tool_call is None
-    return (r.AGENT_STEP, r.AGENT_STEP_MINIMUM) if agent else (r.TOOL_STEP, r.TOOL_STEP_MINIMUM)
+    call = step.step.tool_call
+    if call is None:
+        return r.AGENT_STEP, r.AGENT_STEP_MINIMUM
+    return r.ASKING_TOOL_STEP if call.tool in r.ASKING_TOOLS else r.TOOL_STEP, r.TOOL_STEP_MINIMUM
 
 
 def _lack_of_steps(run: RunSnapshot) -> str:

@@ -1,5 +1,7 @@
 """The kernel as transcripts: events after `>>`, commands after `<<`."""
 
+from dataclasses import replace
+
 import pytest
 
 from aeond.domain.outcome import Problem
@@ -8,7 +10,14 @@ from aeond.domain.plans.steps import StepMode
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts, Budget
 from aeond.domain.runs.commands import ExecuteStep, Interrupt, Operate, Record
-from aeond.domain.runs.reservations import AGENT_STEP, ANSWERING, NOTHING, PLANNING, TOOL_STEP
+from aeond.domain.runs.reservations import (
+    AGENT_STEP,
+    ANSWERING,
+    ASKING_TOOL_STEP,
+    NOTHING,
+    PLANNING,
+    TOOL_STEP,
+)
 from aeond.domain.runs.run import (
     Answer,
     Operation,
@@ -318,3 +327,11 @@ def test_the_phase_follows_the_work() -> None:
     phases.append(book.run.phase)
     book >> e.AnswerStarted(NOTHING) >> e.AnswerComposed(Answer("x")) >> e.RunEnded(RunState.SUCCEEDED)
     assert [*phases, book.run.phase] == [Phase.PLAN, Phase.EXECUTE, Phase.ANSWER, None]
+
+
+def test_a_tool_that_asks_the_model_reserves_more() -> None:
+    """A step of such a tool reserves the calls and tokens that it may use, as far as they are left."""
+    step = PlanStep("s1", "change it", tool_call=ToolCall("aider"))
+    executing(plan(step)) << ExecuteStep("s1", ASKING_TOOL_STEP)
+    book = Playbook() >> created(plan(step), Budget(tokens=900)) >> e.RunStarted() >> e.PassStarted(1)
+    book << ExecuteStep("s1", replace(ASKING_TOOL_STEP, tokens=900))

@@ -8,6 +8,7 @@ from tests.support.repository import ROOT
 
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 HANDS = ROOT / "docs" / "hands.md"
+AIDER = ROOT / "docs" / "aider.md"
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ GIT_SECONDS: Final = 60.0
 CALL_SECONDS: Final = 150.0  # for up to three programs one after the other
 MAX_TEXT_BYTES: Final = 32 << 10
 MAX_DIFF_BYTES: Final = 256 << 10  # of a preview
+MAX_LISTING_BYTES: Final = 2 << 20
 MAX_MESSAGE_CHARS: Final = 4_000
 MAX_SAID_CHARS: Final = 500
 MAX_CHECKED: Final = 1_000  # files whose attributes are looked up
@@ -170,6 +171,18 @@ async def diff_text(workshop: Workshop, context: ToolContext, path: str, most_by
             0
         ].output
     return _succeeded(first)[-1].output
+
+
+async def listed_files(workshop: Workshop, context: ToolContext) -> frozenset[str] | None:
+    """The files of the repository and those that it does not ignore; None if the folder is no repository."""
+    listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        (listed,) = _succeeded(await _run(workshop, context, [listing], MAX_LISTING_BYTES))
+    except ToolError as error:
+        if error.reason == "NOT_A_REPOSITORY":
+            return None
+        raise
+    return frozenset(filter(None, listed.output.split("\0")))
 
 
 async def _read(_arguments: BaseModel, context: ToolContext) -> tuple[Target, ...]:

@@ -18,7 +18,12 @@ class ForeignTool:
     def __init__(self, tool: Tool, least: Effect) -> None:
         self._tool = tool
         self._spec = replace(
-            tool.spec, effect=worse(tool.spec.effect, least), source=SOURCE, candidates=(), asks_user=False
+            tool.spec,
+            effect=worse(tool.spec.effect, least),
+            source=SOURCE,
+            candidates=(),
+            asks_user=False,
+            private=False,
         )
 
     @property

@@ -5,7 +5,7 @@ a runner whose connection closes exits. The runner imports this file, so it impo
 """
 
 import json
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from enum import StrEnum
 from typing import Any, BinaryIO, Final
 
@@ -62,7 +62,11 @@ class Request:
             "limits": asdict(self.limits),
             "tool": self.tool,
             "arguments": self.arguments,
-            "context": asdict(self.context),
+            "context": {
+                name: value
+                for name, value in asdict(replace(self.context, grant=None)).items()
+                if name != "grant"
+            },
             "parcel_bytes": None if self.parcel is None else len(self.parcel),
         }
         return json.dumps(head).encode() + b"\n" + self.source + (self.parcel or b"")

@@ -26,15 +26,23 @@ class ParcelError(Exception):
     """The files exceed the limits of an archive, or the archive is invalid."""
 
 
-def pack(folder: Path, known: Mapping[str, Fingerprint] | None = None) -> bytes:
-    """The regular files and folders below a folder, except files unchanged since `known`.
+def _keep_all(_name: str) -> bool:
+    return True
+
+
+def pack(
+    folder: Path,
+    known: Mapping[str, Fingerprint] | None = None,
+    keeps: Callable[[str], bool] = _keep_all,
+) -> bytes:
+    """The regular files and folders below a folder that `keeps` has by their names, except files unchanged since `known`.
 
     Symbolic links and other file types are left out. ParcelError if the limits are exceeded.
     """
     entries: list[tuple[str, int, bool]] = []
     contents: list[bytes] = []
     total = 0
-    for path, facts in _walk(folder):
+    for path, facts in _walk(folder, keeps):
         name = str(path.relative_to(folder))
         is_file = stat.S_ISREG(facts.st_mode)
         if is_file and known is not None and known.get(name) == _fingerprint(facts):
@@ -103,13 +111,16 @@ def remove(names: Sequence[str], folder: Path) -> None:
             os.close(place)
 
 
-def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """The folders and regular files below a folder, each folder before its contents, at any depth."""
+def _walk(folder: Path, keeps: Callable[[str], bool] = _keep_all) -> Iterator[tuple[Path, os.stat_result]]:
+    """The folders and regular files below a folder, each folder before its contents, at any depth. Nothing below a folder
+    that is not kept."""
     waiting = [folder]
     while waiting:
         for entry in sorted(os.scandir(waiting.pop()), key=lambda one: one.name):
             facts = entry.stat(follow_symlinks=False)
             path = Path(entry.path)
+            if not keeps(str(path.relative_to(folder))):
+                continue
             if stat.S_ISDIR(facts.st_mode):
                 waiting.append(path)
                 yield path, facts

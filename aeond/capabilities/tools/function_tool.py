@@ -130,6 +130,7 @@ def tool(
     timeout_seconds: float = 30.0,
     max_output_bytes: int = 1 << 20,
     offered: bool = True,
+    private: bool = False,
 ) -> _Decorator:
     """Makes a tool of `def f(arguments: SomeModel, context: ToolContext) -> OtherModel`, or `-> ToolOutput[OtherModel]`
     for one that changes something and reports its effects.
@@ -141,7 +142,7 @@ def tool(
     those of them that can have no other, `preview`
     shows what a call would do to a person who approves it. `targets` gives what a
     call would touch, for the policy: without it, calls with effects are more often asked about. A tool without an
-    `effect` counts as the most dangerous. One that is not `offered` is for plans that name it. Raises TypeError when the
+    `effect` counts as the most dangerous. A `private` one leaves nothing behind but its result. One that is not `offered` is for plans that name it. Raises TypeError when the
     function has another shape.
     """
 
@@ -161,6 +162,7 @@ def tool(
             candidates=tuple(candidates or ()),
             only_existing=only_existing,
             shows_facts=shows_facts,
+            private=private,
         )
         call = _awaitable(function, blocking, threads)
         at_once = not blocking and not inspect.iscoroutinefunction(function)

@@ -65,6 +65,7 @@ def look(config_file: Path | None) -> Iterator[Finding]:
         from aeond.daemon.commands.vllm_findings import look_at_vllm
 
         yield from look_at_vllm(config, paths)
+    yield from aider(paths)
     yield from mcp_servers(config, paths)
     yield from stored(config, paths)
 
@@ -214,6 +215,15 @@ def sandbox(config: Config, paths: Paths) -> Iterator[Finding]:
         yield Finding("programs", Verdict.DOUBTFUL, why, advice)
     else:
         yield Finding("programs", Verdict.GOOD, "tools may run programs, in the sandbox")
+
+
+def aider(paths: Paths) -> Iterator[Finding]:
+    """Whether Aider is installed, with this machine's git; nothing if it never was."""
+    from aeond.daemon.commands.aider_setup import finding
+
+    found = finding(paths.aider_environment)
+    if found is not None:
+        yield found
 
 
 def mcp_servers(config: Config, paths: Paths) -> Iterator[Finding]:

@@ -55,14 +55,14 @@ PLAIN_TORCH_GIB: Final = 9
 def set_up(folder: Path, *, cpu: bool, again: bool) -> Exit:
     """Builds the environment in `folder` unless it exists; PROBLEM, with the reason, on failure."""
     recipe = ON_CPU if cpu or not nvidia_driver() else ON_GPU
-    if not again and _built(folder) == mark_of(recipe):
+    if not again and built_mark(folder) == mark_of(recipe):
         print(f"vLLM {recipe.name} is ready in {folder}")
         return Exit.OK
     print(
         f"Building vLLM {recipe.name} in {folder}: this takes minutes, most of them for compiling at the end",
         flush=True,
     )
-    problem = _no_room(folder, recipe.gibibytes) or _build(folder, recipe)
+    problem = room_problem(folder, recipe.gibibytes) or _build(folder, recipe)
     if problem:
         print(f"aeond: {problem}", file=sys.stderr)
         return Exit.PROBLEM
@@ -101,23 +101,22 @@ def mark_of(recipe: Recipe) -> str:
     return hashlib.sha256(recipe.list_file.read_bytes()).hexdigest()
 
 
-def _built(folder: Path) -> str:
+def built_mark(folder: Path) -> str:
     try:
         return (folder / BUILT).read_text(encoding="utf-8")
     except OSError:
         return ""
 
 
-def _no_room(folder: Path, gibibytes: float) -> str:
+def room_problem(folder: Path, gibibytes: float, key: str = "vllm.environment") -> str:
     """The error if the disk is too full, otherwise ""."""
     place = next(place for place in (folder, *folder.absolute().parents) if os.access(place, os.F_OK))
     free = shutil.disk_usage(place).free / GIB
     if free >= gibibytes:
         return ""
     return (
-        f"too little disk space for vLLM: {folder} needs {gibibytes:g} GiB, but {place} has {free:.1f}"
-        " GiB free. Free some space, or choose another folder with --path and set vllm.environment to"
-        " it."
+        f"too little disk space: {folder} needs {gibibytes:g} GiB, but {place} has {free:.1f}"
+        f" GiB free. Free some space, or choose another folder with --path and set {key} to it."
     )
 
 
@@ -130,14 +129,18 @@ def _build(folder: Path, recipe: Recipe) -> str:
         return f"{folder} cannot be created or used ({error.strerror}): choose another folder with --path."
     # Not its Python: that exists even if a missing package (python3-venv) prevented the rest.
     whole = any(folder.glob("lib/python3*/site-packages/pip"))
-    if not whole and _run([sys.executable, "-m", "venv", str(folder)], _environment()):
+    if not whole and run_shown([sys.executable, "-m", "venv", str(folder)], installer_environment()):
         return f"the environment {folder} cannot be created; see the lines above."
     wanted = packages_in(recipe.list_file)
     if not recipe.complete:
         return _installed(folder, wanted, complete=False)
     torch = next(line for line in wanted if line.startswith("torch=="))
     if (
-        _run([*_installer(folder), "--dry-run", "--quiet", "--no-deps", torch], _environment(), quiet=True)
+        run_shown(
+            [*installer(folder), "--dry-run", "--quiet", "--no-deps", torch],
+            installer_environment(),
+            quiet=True,
+        )
         == 0
     ):
         return _installed(folder, wanted, complete=True)
@@ -145,7 +148,7 @@ def _build(folder: Path, recipe: Recipe) -> str:
         f"No package index has {torch}; the default build includes the CUDA libraries and needs more"
         " disk space"
     )
-    problem = _no_room(folder, PLAIN_TORCH_GIB)
+    problem = room_problem(folder, PLAIN_TORCH_GIB)
     if problem:
         return (
             f"{problem} Or give an index that has {torch}: PIP_EXTRA_INDEX_URL, or PIP_FIND_LINKS for"
@@ -159,7 +162,7 @@ def _build(folder: Path, recipe: Recipe) -> str:
 
 def _installed(folder: Path, wanted: Sequence[str], *, complete: bool) -> str:
     how = ["--no-deps"] if complete else []
-    if _run([*_installer(folder), *how, *wanted], _environment()):
+    if run_shown([*installer(folder), *how, *wanted], installer_environment()):
         return (
             f"vLLM could not be installed into {folder}; see the lines above. Downloads are kept: check"
             " network and disk space, and run this again."
@@ -167,7 +170,7 @@ def _installed(folder: Path, wanted: Sequence[str], *, complete: bool) -> str:
     return ""
 
 
-def _installer(folder: Path) -> list[str]:
+def installer(folder: Path) -> list[str]:
     """uv if available, which is several times faster, else the environment's own pip."""
     beside = Path(sys.executable).parent / "uv"
     uv = str(beside) if beside.exists() else shutil.which("uv")
@@ -177,7 +180,7 @@ def _installer(folder: Path) -> list[str]:
     return [python, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
 
 
-def _environment() -> dict[str, str]:
+def installer_environment() -> dict[str, str]:
     """Our environment variables, with bytecode compilation enabled (vLLM starts three times as fast), and
     with pip's wheel folder passed to uv.
     """
@@ -194,7 +197,7 @@ def _environment() -> dict[str, str]:
     return environment
 
 
-def _run(command: Sequence[str], environment: dict[str, str], *, quiet: bool = False) -> int:
+def run_shown(command: Sequence[str], environment: dict[str, str], *, quiet: bool = False) -> int:
     """The exit code. Prints a line for each step, and the complete output on failure."""
     said: list[str] = []
     with subprocess.Popen(

@@ -148,7 +148,7 @@ async def composed(
         threads = WorkerThreads()
         own, unconfined = await own_tools(config.tools, paths)
         feed, admission, folding = HotFeed(log_events), Admission(), RunFolding(journal, fold)
-        hands = own_hands(config.tools, paths, files, threads, undo_log, clock, feed.text_sink)
+        hands = own_hands(config, paths, files, threads, undo_log, clock, feed.text_sink, lambda: models)
         builtin = builtin_tools(clock, memory, files, threads, embedder, undo_log)
         for tool in parts.tools((*builtin, *hands, *own)):
             registry.register(tool)

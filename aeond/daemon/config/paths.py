@@ -38,6 +38,16 @@ def usual_engine_environment() -> Path:
     return _home("XDG_DATA_HOME", ".local/share") / "aeond" / "engine"
 
 
+def usual_aider_environment() -> Path:
+    """The default environment for Aider: in a checkout, beside our own environment."""
+    in_checkout = Path(sys.prefix).parent / ".venv-aider"
+    if in_checkout.is_dir():
+        return in_checkout
+    if is_system():
+        return Path("/opt/aeond-aider")
+    return _home("XDG_DATA_HOME", ".local/share") / "aeond" / "aider"
+
+
 def _home(variable: str, below: str) -> Path:
     given = os.environ.get(variable, "")
     return Path(given) if given.startswith("/") else Path.home() / below
@@ -54,6 +64,7 @@ class Paths:
     private_dir: Path
     own_models_dirs: tuple[Path, ...] = ()
     engine_environment: Path = field(default_factory=usual_engine_environment)
+    aider_environment: Path = field(default_factory=usual_aider_environment)
     secrets: tuple[Path, ...] = ()
     tools: tuple[Path, ...] = ()
     admin_path: Path | None = None
@@ -91,6 +102,11 @@ class Paths:
         return self.inner_dir / "aeond.lock"
 
     @property
+    def aider(self) -> Path:
+        """Aider's private copies of workspaces, and its proposals."""
+        return self.state_dir / "aider"
+
+    @property
     def workspaces(self) -> Path:
         return self.state_dir / "workspaces"
 
@@ -101,7 +117,7 @@ class Paths:
         """
         named = (
             *(self.state_dir, default_config_file().parent, self.config_file),
-            *(self.engine_dir, self.inner_dir, self.engine_environment),
+            *(self.engine_dir, self.inner_dir, self.engine_environment, self.aider_environment),
             *self.secrets,
             *self.tools,
         )
@@ -201,6 +217,7 @@ def paths_of(config: Config, config_file: Path) -> Paths:
         # The runtime folder that systemd created for this service alone, else beside the socket.
         private_dir=Path(os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0] or socket.parent),
         engine_environment=_chosen(config.vllm.environment, usual_engine_environment()),
+        aider_environment=_chosen(config.aider.environment, usual_aider_environment()),
         secrets=secret_places(
             *(config.model.hub_token_file, config.remote.key_file, config.metrics.key_file),
             *(one.key_file for one in config.mcp.values()),

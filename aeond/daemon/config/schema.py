@@ -247,7 +247,7 @@ class ToolsSection(Section):
     hands: tuple[str, ...] = Field(
         (),
         description="Tools that act on the machine and that models may use: run_command, run_python, read_document,"
-        " git_status, git_diff, git_commit, notify, open_on_desktop. Clients and their plans may use all of them that"
+        " git_status, git_diff, git_commit, aider, apply_changes, notify, open_on_desktop. Clients and their plans may use all of them that"
         " exist here (docs/hands.md); every additional tool makes a small model less reliable.",
     )
     templates: tuple[PathText, ...] = Field(
@@ -273,6 +273,28 @@ class ToolsSection(Section):
         le=1_048_576,
         description="Maximum memory of each process of a sandboxed call, in MiB; with bubblewrap also of all its"
         " processes together, if the daemon may make control groups.",
+    )
+
+
+class AiderSection(Section):
+    """Aider, which changes source code in a private copy (docs/aider.md)."""
+
+    environment: PathText = Field(
+        "",
+        description="Folder of the Python environment with Aider, created by aeond aider-setup. Empty:"
+        " /opt/aeond-aider for root and system services, ~/.local/share/aeond/aider for other users; in a checkout, the"
+        " one created by make aider-setup.",
+    )
+    model: str = Field(
+        "",
+        max_length=200,
+        description="Name of the model that Aider asks. Empty: the default model.",
+    )
+    seconds: float = Field(
+        600.0,
+        ge=10,
+        le=3_600,
+        description="How long Aider may work on one call, tests before and after not included.",
     )
 
 
@@ -341,6 +363,7 @@ class Config(Section):
     vllm: VllmSection = Field(default_factory=VllmSection)
     embedding: EmbeddingSection = Field(default_factory=EmbeddingSection)
     tools: ToolsSection = Field(default_factory=ToolsSection)
+    aider: AiderSection = Field(default_factory=AiderSection)
     agents: AgentsSection = Field(default_factory=AgentsSection)
     policy: PolicySection = Field(default_factory=PolicySection)
     metrics: MetricsSection = Field(default_factory=MetricsSection)

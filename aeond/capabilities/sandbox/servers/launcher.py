@@ -1,9 +1,11 @@
 """The first program of a sandboxed server: confines itself, then becomes the server.
 
 The sandbox starts it as `python -I -m aeond.capabilities.sandbox.servers.launcher FOLDERS COMMAND...`. FOLDERS is a JSON
-object with the lists `readable` and `writable` and the boolean `network`.
+object with the lists `readable` and `writable` and the boolean `network`. With `-m MODULE` as the command, it calls `main`
+of a module of aeond instead, which another process might not find behind the wall.
 """
 
+import importlib
 import json
 import os
 import sys
@@ -18,6 +20,9 @@ def main() -> None:
     os.umask(0o077)
     try:
         confine_server(folders["readable"], folders["writable"], network=folders["network"])
+        if command[0] == "-m":
+            importlib.import_module(command[1]).main()
+            return
         os.execvp(command[0], command)  # noqa: S606 - the configured server, without a shell
     except (OSError, ToolError) as error:
         sys.exit(f"{command[0]} cannot be started: {error}")

@@ -25,7 +25,8 @@ LastWords = Callable[[], Awaitable[str]]
 class ServerProgram:
     """A command and everything that it may reach.
 
-    `environment` is all that it has besides HOME, LANG and PATH. The folders are shown under their own paths.
+    `environment` is all that it has besides HOME, LANG and PATH. The folders are shown under their own paths. With
+    `loopback` its processes may connect to each other by TCP, and to nothing else.
     """
 
     command: tuple[str, ...]
@@ -33,6 +34,7 @@ class ServerProgram:
     readable: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
     network: bool = False
+    loopback: bool = False
     memory_bytes: int = 1 << 30
 
 
@@ -57,7 +59,12 @@ async def server_process(
         environment = {"HOME": "/tmp", **program.environment}  # noqa: S108 - the sandbox's own
         settings = [word for name, value in environment.items() for word in ("--setenv", name, value)]
         network = ["--share-net"] if program.network else []
-        folders = {"readable": program.readable, "writable": program.writable, "network": program.network}
+        folders = {
+            "readable": program.readable,
+            "writable": program.writable,
+            "network": program.network
+            or program.loopback,  # the namespace without network has a loopback of its own
+        }
         launcher = [sys.executable, *LAUNCHER, json.dumps(folders), *program.command]
         command = [*NAMESPACES, *network, *settings, *view.options, "--", *launcher]
         async with running(bubblewrap, command, view.descriptors, group) as tree:

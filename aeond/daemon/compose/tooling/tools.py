@@ -14,8 +14,9 @@ from aeond.capabilities.tool_files import load_tool_files, read_source
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.daemon.compose.models import OpenModels
 from aeond.daemon.config.paths import Paths, real_names
-from aeond.daemon.config.schema import AgentsSection, SandboxKind, ToolsSection
+from aeond.daemon.config.schema import AgentsSection, Config, SandboxKind, ToolsSection
 from aeond.domain.tools import Effect
 from aeond.orchestration.matching.template_choice import TemplateLibrary
 from aeond.ports import Clock, TextSink, Tool
@@ -96,21 +97,23 @@ def _reaching_files(tools: Sequence[Tool]) -> frozenset[str]:
 
 
 def own_hands(
-    tools: ToolsSection,
+    config: Config,
     paths: Paths,
     files: ContainedFiles,
     threads: WorkerThreads,
     undo_log: UndoLog,
     clock: Clock,
     show_text: Callable[[str, str], TextSink],
+    models: Callable[[], OpenModels],
 ) -> Sequence[Tool]:
     """The tools that act on the machine, as far as it has a sandbox and the daemon is in the session of a user."""
     from aeond.capabilities.hands.desktop import find_desktop
     from aeond.capabilities.hands.hand_set import hands
     from aeond.capabilities.hands.workshop import Workshop
+    from aeond.daemon.compose.tooling.aider import own_aider
     from aeond.daemon.compose.tooling.sandbox_layers import why_no_programs
 
-    workshop = None
+    tools, workshop, aider = config.tools, None, tuple[Tool, ...]()
     if why := why_no_programs(tools.sandbox, paths.tool_unit):
         log.info("no tool runs programs: %s", why)
     else:
@@ -119,7 +122,8 @@ def own_hands(
         )
         memory_bytes = tools.sandbox_memory_mib << 20
         workshop = Workshop(sandbox, files, threads, undo_log, clock, memory_bytes, show_text)
-    return hands(workshop, find_desktop(os.environ, files, threads), tools.hands)
+        aider = tuple(own_aider(config, paths, workshop, undo_log, clock, models, show_text))
+    return [*hands(workshop, find_desktop(os.environ, files, threads), tools.hands), *aider]
 
 
 def sandbox_for(kind: SandboxKind, unit_socket: Path, hidden: Sequence[Path]) -> "Sandbox":

@@ -15,7 +15,7 @@ class Declaring(FreeTool):
     @property
     def spec(self) -> ToolSpec:
         return ToolSpec(
-            self.name, "x", {"type": "object"}, {}, Effect(self.name), source="", candidates=("a",)
+            self.name, "x", {"type": "object"}, {}, Effect(self.name), candidates=("a",), private=True
         )
 
 
@@ -36,6 +36,7 @@ def test_a_declaration_only_makes_a_tool_more_dangerous(declared: str, counts_as
     """A hostile tool file declared PURE and wrote the workspace: it counts as a sandboxed program at best."""
     spec = ForeignTool(Declaring(declared), Effect.EXEC_CONTAINED).spec
     assert (spec.effect, spec.source, spec.candidates) == (counts_as, "tools.folders", ())
+    assert not spec.private
 
 
 def test_the_code_is_the_tool_s_own() -> None:

@@ -145,3 +145,14 @@ def test_a_broken_parcel_is_refused(tmp_path: Path, bytes_of_it: bytes) -> None:
     with pytest.raises(ParcelError):
         unpack(bytes_of_it, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_kept_stays_behind(tmp_path: Path) -> None:
+    """Files, and folders with everything below them, are left out by their names."""
+    for name in ("a/b", "c/d", "e"):
+        (tmp_path / "there" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "there" / name).touch()
+    here = tmp_path / "here"
+    here.mkdir()
+    unpack(pack(tmp_path / "there", keeps=lambda name: name not in ("c", "e")), here)
+    assert sorted(str(path.relative_to(here)) for path in here.rglob("*")) == ["a", "a/b"]

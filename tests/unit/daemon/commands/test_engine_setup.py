@@ -27,7 +27,7 @@ def test_a_full_disk_is_told_before_anything_is_done(
     huge = Recipe("for giants", ON_CPU.list_file, complete=True, gibibytes=1e9)
     monkeypatch.setattr(engine_setup, "ON_CPU", huge)
     assert set_up(tmp_path / "env", cpu=True, again=False) is Exit.PROBLEM
-    assert "too little disk space for vLLM" in capsys.readouterr().err
+    assert "too little disk space" in capsys.readouterr().err
     assert not (tmp_path / "env").exists()
 
 
@@ -56,7 +56,7 @@ def test_an_environment_that_was_left_unfinished_is_made_again(
     listed = tmp_path / "list.txt"
     listed.write_text("torch==1")
     monkeypatch.setattr(engine_setup, "ON_CPU", Recipe("for none", listed, complete=False, gibibytes=0))
-    monkeypatch.setattr(engine_setup, "_run", run)
+    monkeypatch.setattr(engine_setup, "run_shown", run)
     folder = tmp_path / "env"
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "python").touch()
@@ -85,7 +85,7 @@ def test_a_folder_of_others_is_judged_from_above() -> None:
     with open_folder() as home:
         (home / "other").mkdir()
         with as_outsider(home / "other"):
-            assert engine_setup._no_room(home / "other" / "engine", 0) == ""
+            assert engine_setup.room_problem(home / "other" / "engine", 0) == ""
 
 
 class ToldFiles:

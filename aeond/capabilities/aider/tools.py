@@ -1,0 +1,342 @@
+"""The tools aider and apply_changes: a proposal made in a private copy, and its application to the workspace."""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import anyio
+from pydantic import BaseModel, Field
+
+from aeond.capabilities.aider.proposals import FileProposal, Proposal, Proposals
+from aeond.capabilities.aider.workbench import Done, Ended, Order, Workbench
+from aeond.capabilities.aider.worktrees import Worktree, clear, context_files, packed, worktree
+from aeond.capabilities.hands.commands import workspace_targets
+from aeond.capabilities.hands.git import listed_files
+from aeond.capabilities.hands.workshop import Workshop
+from aeond.capabilities.tools.files.changes import FileChanges
+from aeond.capabilities.tools.files.file_state import NO_FILE, identity_of
+from aeond.capabilities.tools.files.text_edits import Edit, unified_diff
+from aeond.capabilities.tools.function_tool import FunctionTool, tool
+from aeond.domain.plans.approvals import CallPreview
+from aeond.domain.policy import Access, Target, TargetKind
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.runs.reservations import ASKING_TOOL_STEP
+from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
+from aeond.errors import ToolError
+from aeond.ports import LLMAdapter, TextSink
+
+AIDER: Final = "aider"
+APPLY_SECONDS: Final = 120.0
+MAX_DIFF_CHARS: Final = 32 << 10
+MAX_TEST_CHARS: Final = 4_000
+MAX_SUBJECT_CHARS: Final = 72
+MAX_FILES: Final = 16
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="The proposal that aider returned")]
+
+
+class AiderArguments(BaseModel):
+    """A change of source code."""
+
+    task: Annotated[
+        str, Field(min_length=1, max_length=4_000, description="What to change, in plain language")
+    ]
+    files: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=500)]],
+        Field(max_length=MAX_FILES, description="Files to change; leave out to have them found"),
+    ] = []
+    test: Annotated[
+        list[Annotated[str, Field(max_length=500)]],
+        Field(max_length=32, description="Test program and arguments; leave out for none"),
+    ] = []
+
+
+class Tested(BaseModel):
+    """The exit codes of the test before and after the change, and the end of its last output."""
+
+    before: int
+    after: int
+    output: str
+
+
+class Proposed(BaseModel):
+    """Changes that were tried in a private copy. `proposal` is what apply_changes needs to make them."""
+
+    proposal: str
+    files: list[str]
+    message: str
+    diff: str
+    test: Tested | None
+    note: str
+
+
+class ApplyArguments(BaseModel):
+    """Which proposal."""
+
+    proposal: Digest
+
+
+class Applied(BaseModel):
+    """The files that were changed, and a message for their commit."""
+
+    files: list[str]
+    message: str
+
+
+class Editor:
+    """The two tools over one folder of the daemon. `metered` gives the model as it is paid for by a grant."""
+
+    def __init__(
+        self,
+        workbench: Workbench,
+        workshop: Workshop,
+        changes: FileChanges,
+        folder: Path,
+        metered: Callable[[Grant], LLMAdapter],
+        show_text: Callable[[str, str], TextSink],
+        seconds: float,
+    ) -> None:
+        self._workbench = workbench
+        self._workshop = workshop
+        self._changes = changes
+        self._proposals = Proposals(folder / "proposals")
+        self._folder = folder
+        self._metered = metered
+        self._show_text = show_text
+        self._seconds = seconds
+
+    def tools(self) -> Sequence[FunctionTool]:
+        """Both tools. Removes what an earlier daemon left; blocking."""
+        clear(self._folder / "copies")
+        return self._aider(), self._apply()
+
+    def _aider(self) -> FunctionTool:
+        async def touched(arguments: AiderArguments, context: ToolContext) -> tuple[Target, ...]:
+            programs = [AIDER, *arguments.test[:1]]
+            used = tuple(Target(TargetKind.COMMAND, name, Access.USE) for name in programs)
+            return (*used, *workspace_targets(context)[:1])
+
+        @tool(
+            effect=Effect.EXEC_CONTAINED,
+            example={
+                "task": "Let add() return the sum",
+                "files": ["calc.py"],
+                "test": ["python3", "-m", "unittest"],
+            },
+            targets=touched,
+            timeout_seconds=Order(Path(), "", (), (), (), self._seconds).whole_seconds + APPLY_SECONDS,
+            private=True,
+        )
+        async def aider(arguments: AiderArguments, context: ToolContext) -> ToolOutput[Proposed]:
+            """Changes source code in a private copy and tests it; apply_changes brings the result to the working folder."""
+            threads = self._workshop.threads
+            made = await threads.run(
+                lambda _stopped: self._proposals.made_by(_call_key(arguments, context), context.uid)
+            )
+            if made is None:
+                made = await self._made(arguments, context)
+            result = Proposed.model_validate({**made.result, "proposal": made.digest})
+            return ToolOutput(
+                result, (RecordedEffect("changes.proposed", made.digest, made.message.partition("\n")[0]),)
+            )
+
+        return aider
+
+    async def _made(self, arguments: AiderArguments, context: ToolContext) -> Proposal:
+        if not context.workspace:
+            raise ToolError("this run has no folder to work in", reason="WORKSPACE_MISSING")
+        threads = self._workshop.threads
+        listed = await listed_files(self._workshop, context)
+        parcel = await threads.run(lambda _stopped: packed(context.workspace, listed))
+        grant = context.grant or Grant(ASKING_TOOL_STEP)
+        show = self._show_text(context.run_id, context.step_id) if context.run_id else _ignore
+        stack = ExitStack()
+        try:
+            copy = await threads.run(
+                lambda _stopped: stack.enter_context(worktree(self._folder / "copies", parcel))
+            )
+            files, read = _chosen(copy, arguments)
+            order = Order(copy.folder, arguments.task, files, read, tuple(arguments.test), self._seconds)
+            done, refusals = await self._workbench.work(order, self._metered(grant), show)
+            found, refused = await threads.run(lambda _stopped: copy.changes(done.changed))
+            if not found:
+                raise _nothing(done, refusals)
+            proposal = _proposal(arguments, context, copy, done, found, [*refused], refusals)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await threads.run(lambda _stopped: stack.close())
+        await threads.run(lambda _stopped: self._proposals.keep(proposal))
+        return proposal
+
+    def _apply(self) -> FunctionTool:
+        changes, threads = self._changes, self._workshop.threads
+
+        async def found(arguments: ApplyArguments, context: ToolContext) -> Proposal:
+            proposal = await threads.run(
+                lambda _stopped: self._proposals.find(arguments.proposal, context.uid)
+            )
+            if proposal.workspace != context.workspace:
+                raise ToolError(
+                    f"the proposal is for {proposal.workspace}: apply it there", reason="PROPOSAL_NOT_FOUND"
+                )
+            return proposal
+
+        async def touched(arguments: ApplyArguments, context: ToolContext) -> tuple[Target, ...]:
+            proposal = await found(arguments, context)
+            return tuple([await changes.target(one.path, context, Access.WRITE) for one in proposal.files])
+
+        async def preview(arguments: ApplyArguments, context: ToolContext) -> CallPreview:
+            proposal = await found(arguments, context)
+            diffs = []
+            for one in proposal.files:
+                content = await self._content(one, context)
+                diffs.append(_diff(content, one))
+            return CallPreview(diff="".join(diffs), target=context.workspace)
+
+        async def proposing(context: ToolContext, limit: int, _near: str) -> Sequence[str]:
+            return await threads.run(
+                lambda _stopped: self._proposals.latest(context.uid, context.workspace, limit)
+            )
+
+        @tool(
+            effect=Effect.WRITE_CONTAINED,
+            example={"proposal": "0123456789abcdef0123456789abcdef"},
+            idempotent=True,
+            candidates={"proposal": proposing},
+            targets=touched,
+            preview=preview,
+            timeout_seconds=APPLY_SECONDS,
+        )
+        async def apply_changes(arguments: ApplyArguments, context: ToolContext) -> ToolOutput[Applied]:
+            """Makes the changes of a proposal of aider in the working folder."""
+            proposal = await found(arguments, context)
+            steps = [
+                (one, replace(context, step_id=f"{context.step_id}#{number}"))
+                for number, one in enumerate(proposal.files, 1)
+            ]
+            for one, step in steps:  # all or none, unless others change files meanwhile
+                if await changes.made(step) is None:
+                    await self._content(one, step)
+            effects: list[RecordedEffect] = []
+            for one, step in steps:
+                if one.after is None:
+                    effects += (await changes.delete(one.path, step)).effects
+                else:
+                    effects += (await changes.rewrite(one.path, step, _transform(one, one.after))).effects
+            files = [one.path for one in proposal.files]
+            return ToolOutput(Applied(files=files, message=proposal.message), tuple(effects))
+
+        return apply_changes
+
+    async def _content(self, one: FileProposal, context: ToolContext) -> bytes | None:
+        """What the file has now. ToolError (reason FILE_CHANGED) if it is not what the proposal was made from."""
+        files = self._workshop.files
+        state = await self._workshop.threads.run(lambda _stopped: files.state(one.path, context.workspace))
+        if (NO_FILE if state is None else state.identity) != one.before:
+            raise _changed(one.path)
+        return None if state is None else state.content
+
+
+def _transform(one: FileProposal, after: bytes) -> Callable[[bytes | None], Edit]:
+    def transform(content: bytes | None) -> Edit:
+        if (NO_FILE if content is None else identity_of(content)) != one.before:
+            raise _changed(one.path)
+        return Edit(after, "created" if content is None else "changed")
+
+    return transform
+
+
+def _changed(path: str) -> ToolError:
+    return ToolError(
+        f"{path!r:.200} was changed after the proposal was made: let aider make a new one",
+        reason="FILE_CHANGED",
+    )
+
+
+def _chosen(copy: Worktree, arguments: AiderArguments) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The files to change and to read. ToolError (reason FILE_NOT_FOUND) for one that would not be below the folder."""
+    found = context_files(copy, arguments.task, arguments.test)
+    if not arguments.files:
+        return found
+    for name in arguments.files:
+        if name.startswith(("/", "-")) or ".." in name.split("/"):
+            raise ToolError(
+                f"{name!r:.200} is no path below the working folder", reason="FILE_NOT_FOUND", field="files"
+            )
+    files = tuple(arguments.files)
+    return files, tuple(name for name in (*found[0], *found[1]) if name not in files)
+
+
+def _proposal(
+    arguments: AiderArguments,
+    context: ToolContext,
+    copy: Worktree,
+    done: Done,
+    found: Sequence[FileProposal],
+    refused: Sequence[str],
+    refusals: Sequence[str],
+) -> Proposal:
+    message = _message(arguments.task)
+    diff = "".join(_diff(copy.before.get(one.path), one) for one in found)
+    notes = [
+        f"left out, because the names can run code or hold keys: {', '.join(refused)}" if refused else "",
+        f"the model refused: {refusals[-1]}" if refusals else "",
+        "Aider was stopped" if done.aider.stopped else "",
+    ]
+    result: dict[str, Any] = {
+        "files": [one.path for one in found],
+        "message": message,
+        "diff": diff if len(diff) <= MAX_DIFF_CHARS else f"{diff[:MAX_DIFF_CHARS]}\n[...]\n",
+        "test": _outcome(done.before, done.after),
+        "note": "; ".join(filter(None, notes)),
+    }
+    return Proposal(
+        uid=context.uid,
+        workspace=str(context.workspace),
+        call_id=_call_key(arguments, context),
+        message=message,
+        files=tuple(found),
+        result=result,
+    )
+
+
+def _call_key(arguments: AiderArguments, context: ToolContext) -> str:
+    """The same for a repeated call, and another for a call of other arguments."""
+    return f"{context.call_id}:{sha256(arguments.model_dump_json().encode()).hexdigest()}"
+
+
+def _outcome(before: Ended | None, after: Ended | None) -> dict[str, object] | None:
+    if before is None or after is None:
+        return None
+    return {"before": before.exit_code, "after": after.exit_code, "output": after.output[-MAX_TEST_CHARS:]}
+
+
+def _diff(before: bytes | None, one: FileProposal) -> str:
+    try:
+        return unified_diff(before, one.after or b"", one.path)
+    except ToolError as error:  # binary, or too long
+        return f"{error.message}\n"
+
+
+def _message(task: str) -> str:
+    """A message for a commit: the beginning of the task as its subject, the task below if it is longer."""
+    text = task.strip()
+    line = text.partition("\n")[0]
+    if len(line) <= MAX_SUBJECT_CHARS:
+        subject = line.rstrip(".")
+    else:
+        subject = line[: MAX_SUBJECT_CHARS - 3].rpartition(" ")[0] + "..."
+    return subject if text.rstrip(".") == subject else f"{subject}\n\n{text}"
+
+
+def _nothing(done: Done, refusals: Sequence[str]) -> ToolError:
+    said = done.aider.output.strip()[-500:]
+    if refusals:
+        return ToolError(f"the model refused to answer ({refusals[-1]}): {said}", reason=refusals[-1])
+    return ToolError(f"Aider changed nothing: {said or 'it printed nothing'}", reason="NOTHING_CHANGED")
+
+
+def _ignore(_text: str) -> None:
+    """Outside of a run nobody watches."""

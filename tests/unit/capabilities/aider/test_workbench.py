@@ -1,0 +1,82 @@
+"""The process in the sandbox, and programs in it that misbehave."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from aeond.capabilities.aider import workbench
+from aeond.capabilities.aider.workbench import Order, Workbench
+from aeond.capabilities.llm.adapters.scripted import Script, ScriptedLLM
+from aeond.errors import ToolError
+from tests.support.aider import stand_in
+from tests.support.bubblewrap import needs_bubblewrap
+
+pytestmark = needs_bubblewrap
+
+
+def bench(folder: Path, program: str) -> tuple[Workbench, Order]:
+    """A workbench whose Aider is this shell script."""
+    environment = stand_in(folder / "environment")
+    (environment / "bin/python").write_text(f"#!/bin/sh\n{program}\n", encoding="utf-8")
+    copy = folder / "copy"
+    copy.mkdir()
+    (copy / "a.py").write_text("1\n", encoding="utf-8")
+    return Workbench(environment, [], None, 1 << 30), Order(copy, "task", ("a.py",), (), (), 300.0)
+
+
+LLM = ScriptedLLM(Script())
+
+
+async def test_the_outcome_and_its_files_are_returned(tmp_path: Path) -> None:
+    """The exit code, the output and the changed files are reported; files of tools are not."""
+    one, order = bench(
+        tmp_path,
+        "echo said; echo 2 > a.py; touch b.py .aider.x; mkdir __pycache__; touch __pycache__/c; exit 3",
+    )
+    shown: list[str] = []
+    done, refusals = await one.work(order, LLM, shown.append)
+    assert (done.aider.exit_code, done.aider.output, done.changed) == (3, "said\n", ["a.py", "b.py"])
+    assert ("".join(shown), list(refusals), done.before) == ("said\n", [], None)
+
+
+async def test_aider_is_stopped_when_its_time_is_up(tmp_path: Path) -> None:
+    """An Aider that does not end is killed, and the call ends in order."""
+    one, order = bench(tmp_path, "exec sleep 600")
+    done, _ = await one.work(replace(order, seconds=0.1), LLM, lambda _text: None)
+    assert (done.aider.stopped, done.changed) == (True, [])
+
+
+async def test_a_cancelled_call_leaves_no_process(tmp_path: Path) -> None:
+    """Cancelling returns once all processes are gone."""
+    one, order = bench(tmp_path, "echo started; exec sleep 600")
+    begun = anyio.Event()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(one.work, order, LLM, lambda _text: begun.set())
+        with anyio.fail_after(30):
+            await begun.wait()
+        tasks.cancel_scope.cancel()
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            assert str(tmp_path) not in entry.read_text()
+        except OSError:
+            continue
+
+
+async def test_a_broken_process_is_an_error(tmp_path: Path) -> None:
+    """A process that ends without its result fails the call with its last words."""
+    one, order = bench(tmp_path, "true")
+    (order.folder / ".git").write_text("no repository", encoding="utf-8")
+    with pytest.raises(ToolError, match="git init failed") as caught:
+        await one.work(order, LLM, lambda _text: None)
+    assert caught.value.reason == "SANDBOX_ENDED"
+
+
+async def test_time_that_is_up_ends_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call whose process exceeds even its last limit fails with AIDER_TIMEOUT."""
+    monkeypatch.setattr(workbench, "GRACE_SECONDS", -1_000.0)
+    one, order = bench(tmp_path, "exec sleep 600")
+    with pytest.raises(ToolError, match="did not end") as caught:
+        await one.work(order, LLM, lambda _text: None)
+    assert caught.value.reason == "AIDER_TIMEOUT"

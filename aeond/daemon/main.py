@@ -206,7 +206,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _check_config(options: argparse.Namespace) -> int:
     from aeond.daemon.config.files import documented_defaults, load_config
-    from aeond.daemon.config.paths import default_config_file
+    from aeond.daemon.config.paths import default_config_file, paths_of
 
     if options.defaults:
         print(documented_defaults(), end="")
@@ -217,6 +217,10 @@ def _check_config(options: argparse.Namespace) -> int:
         from aeond.daemon.compose.policy import check_policy
 
         check_policy(config)
+    if config.egress.hosts or config.egress.local or config.egress.search_url:
+        from aeond.daemon.compose.tooling.web import why_no_web
+
+        why_no_web(config, paths_of(config, path))
     print(f"{path} is valid")
     return Exit.OK
 

@@ -13,7 +13,7 @@ import pytest
 from aeond.capabilities.mcp.settings import Open
 from aeond.daemon.clocks import SystemClock
 from aeond.daemon.compose.tooling.mcp import process_wire
-from aeond.daemon.config.mcp_section import McpNetwork, McpSection
+from aeond.daemon.config.network_sections import McpNetwork, McpSection
 from aeond.domain.runs.live_updates import Progress
 from aeond.domain.runs.questions import InputRequest
 from tests.support.bubblewrap import needs_bubblewrap

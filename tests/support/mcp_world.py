@@ -18,7 +18,7 @@ from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.daemon.clocks import SystemClock
 from aeond.daemon.compose.tooling.mcp import process_wire
-from aeond.daemon.config.mcp_section import McpSection
+from aeond.daemon.config.network_sections import McpSection
 from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolResult
 from aeond.domain.values import JsonValue

@@ -9,6 +9,7 @@ from tests.support.repository import ROOT
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 HANDS = ROOT / "docs" / "hands.md"
 AIDER = ROOT / "docs" / "aider.md"
+WEB = ROOT / "docs" / "web.md"
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ def look(config_file: Path | None) -> Iterator[Finding]:
 
         yield from look_at_vllm(config, paths)
     yield from aider(paths)
+    yield web(config, paths)
     yield from mcp_servers(config, paths)
     yield from stored(config, paths)
 
@@ -224,6 +225,21 @@ def aider(paths: Paths) -> Iterator[Finding]:
     found = finding(paths.aider_environment)
     if found is not None:
         yield found
+
+
+def web(config: Config, paths: Paths) -> Finding:
+    """Which tools of the web there are, and why others do not exist."""
+    from aeond.daemon.compose.tooling.web import WEB_TOOLS, why_no_web
+
+    try:
+        missing = why_no_web(config, paths)
+    except AeondError as error:
+        return Finding("web", Verdict.BAD, error.message, "the daemon does not start otherwise")
+    there = [name for name in WEB_TOOLS if name not in missing]
+    found = f"tools: {', '.join(there)}" if there else "no tool uses the web"
+    advice = "; ".join(f"{name}: {why}" for name, why in missing.items())
+    unreadable = there and "fetch_url" in missing
+    return Finding("web", Verdict.DOUBTFUL if unreadable else Verdict.GOOD, found, advice)
 
 
 def mcp_servers(config: Config, paths: Paths) -> Iterator[Finding]:

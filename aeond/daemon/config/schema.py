@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from aeond.daemon.config.mcp_section import McpSection, ServerName
 from aeond.daemon.config.model_sections import EmbeddingSection, EngineSection, ModelSection, RemoteSection
+from aeond.daemon.config.network_sections import EgressSection, McpSection, ServerName
 from aeond.daemon.config.observability_sections import MetricsSection, TracesSection
 from aeond.daemon.config.section import PathText, Permissions, Section
 from aeond.daemon.config.vllm_section import VllmSection
@@ -247,8 +247,9 @@ class ToolsSection(Section):
     hands: tuple[str, ...] = Field(
         (),
         description="Tools that act on the machine and that models may use: run_command, run_python, read_document,"
-        " git_status, git_diff, git_commit, aider, apply_changes, notify, open_on_desktop. Clients and their plans may use all of them that"
-        " exist here (docs/hands.md); every additional tool makes a small model less reliable.",
+        " git_status, git_diff, git_commit, notify, open_on_desktop (docs/hands.md), aider, apply_changes (docs/aider.md), fetch_url,"
+        " http_request, web_search (docs/web.md). Clients and their plans may use all of them that exist here; every additional tool"
+        " makes a small model less reliable.",
     )
     templates: tuple[PathText, ...] = Field(
         (),
@@ -368,6 +369,7 @@ class Config(Section):
     policy: PolicySection = Field(default_factory=PolicySection)
     metrics: MetricsSection = Field(default_factory=MetricsSection)
     traces: TracesSection = Field(default_factory=TracesSection)
+    egress: EgressSection = Field(default_factory=EgressSection)
     mcp: dict[ServerName, McpSection] = Field(
         default_factory=dict,
         description="MCP servers whose tools are used, each in a section [mcp.NAME] of its own; see docs/mcp.md.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from aeond.capabilities.tools.registry import Registry
 from aeond.daemon.clocks import SystemClock
-from aeond.daemon.config.mcp_section import McpNetwork, McpSection
+from aeond.daemon.config.network_sections import McpNetwork, McpSection
 from aeond.daemon.config.paths import Paths, real_names
 from aeond.daemon.config.schema import Config
 from aeond.daemon.config.secrets import read_secret

@@ -106,12 +106,14 @@ def own_hands(
     show_text: Callable[[str, str], TextSink],
     models: Callable[[], OpenModels],
 ) -> Sequence[Tool]:
-    """The tools that act on the machine, as far as it has a sandbox and the daemon is in the session of a user."""
+    """The tools that act on the machine, as far as it has a sandbox and the daemon is in the session of a user, and those
+    of the web as far as they are configured. InvalidInputError (reason CONFIG_INVALID)."""
     from aeond.capabilities.hands.desktop import find_desktop
     from aeond.capabilities.hands.hand_set import hands
     from aeond.capabilities.hands.workshop import Workshop
     from aeond.daemon.compose.tooling.aider import own_aider
     from aeond.daemon.compose.tooling.sandbox_layers import why_no_programs
+    from aeond.daemon.compose.tooling.web import own_web
 
     tools, workshop, aider = config.tools, None, tuple[Tool, ...]()
     if why := why_no_programs(tools.sandbox, paths.tool_unit):
@@ -123,7 +125,8 @@ def own_hands(
         memory_bytes = tools.sandbox_memory_mib << 20
         workshop = Workshop(sandbox, files, threads, undo_log, clock, memory_bytes, show_text)
         aider = tuple(own_aider(config, paths, workshop, undo_log, clock, models, show_text))
-    return [*hands(workshop, find_desktop(os.environ, files, threads), tools.hands), *aider]
+    desktop = find_desktop(os.environ, files, threads)
+    return [*hands(workshop, desktop, tools.hands), *aider, *own_web(config, workshop)]
 
 
 def sandbox_for(kind: SandboxKind, unit_socket: Path, hidden: Sequence[Path]) -> "Sandbox":

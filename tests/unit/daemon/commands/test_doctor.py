@@ -9,9 +9,9 @@ import pytest
 
 from aeond.daemon.commands import doctor
 from aeond.daemon.commands.findings import Verdict
-from aeond.daemon.config.mcp_section import McpSection
+from aeond.daemon.config.network_sections import EgressSection, McpSection
 from aeond.daemon.config.paths import Paths
-from aeond.daemon.config.schema import Config
+from aeond.daemon.config.schema import Config, SandboxKind, ToolsSection
 from aeond.daemon.exits import Exit
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.outsiders import as_outsider, open_folder
@@ -144,3 +144,16 @@ def test_each_mcp_server_is_started_for_a_short_time(paths: Paths) -> None:
     assert "out of order" in finding.found
     assert "[mcp.broken]" in finding.advice
     assert list(doctor.mcp_servers(Config(), paths)) == []
+
+
+def test_tools_of_the_web_are_named_with_the_reasons_of_those_missing(paths: Paths) -> None:
+    """Without a configuration no tool uses the web; without a sandbox no page is read; a wrong host is an error."""
+    nothing = doctor.web(Config(), paths)
+    assert (nothing.verdict, nothing.found) == (Verdict.GOOD, "no tool uses the web")
+    assert "egress.search_url is empty" in nothing.advice
+    egress = EgressSection(hosts=("example.org",), search_url="http://127.0.0.1:8888/search")
+    apart = doctor.web(Config(egress=egress, tools=ToolsSection(sandbox=SandboxKind.NONE)), paths)
+    assert (apart.verdict, apart.found) == (Verdict.DOUBTFUL, "tools: http_request, web_search")
+    assert "tools.sandbox is none" in apart.advice
+    wrong = doctor.web(Config(egress=EgressSection(local=("127.0.0.1",))), paths)
+    assert (wrong.verdict, "'127.0.0.1' has no port" in wrong.found) == (Verdict.BAD, True)

@@ -1,4 +1,4 @@
-"""Configuration of MCP servers."""
+"""Configuration of what tools reach beyond this machine: hosts of the web, and MCP servers."""
 
 from enum import StrEnum
 from typing import Annotated, Self
@@ -19,9 +19,33 @@ def _harmless(name: str) -> str:
     return name
 
 
+HostText = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 Variable = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"), AfterValidator(_harmless)
 ]
+
+
+class EgressSection(Section):
+    """Requests of tools to the web: fetch_url, http_request and web_search."""
+
+    hosts: tuple[HostText, ...] = Field(
+        (),
+        description="Hosts that tools may send requests to, as far as their addresses are public: example.org, *.example.org"
+        " for everything below it, or * for all. Without a port the ports 80 and 443 are meant; otherwise write"
+        " example.org:8443. Without `hosts` and `local` the tools fetch_url and http_request do not exist.",
+    )
+    local: tuple[HostText, ...] = Field(
+        (),
+        description="Services on this machine or in its network that tools may send requests to, each exactly as host:port,"
+        " such as 127.0.0.1:8080.",
+    )
+    search_url: UrlText = Field(
+        "",
+        max_length=500,
+        pattern=r"^(https?://.*)?$",
+        description="Address of a search server with the interface of SearXNG and the format JSON, such as"
+        " http://127.0.0.1:8888/search. Searches may reach it wherever it is. Empty: the tool web_search does not exist.",
+    )
 
 
 class McpNetwork(StrEnum):

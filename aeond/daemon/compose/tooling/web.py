@@ -1,0 +1,70 @@
+"""Composes the tools of the web: what the configuration lets through the gate, and why a tool does not exist."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from aeond.daemon.config.network_sections import EgressSection
+from aeond.daemon.config.paths import Paths
+from aeond.daemon.config.schema import Config
+from aeond.errors import InvalidInputError, ToolError
+from aeond.ports import Tool
+
+if TYPE_CHECKING:
+    from aeond.capabilities.egress.gate import Gate
+    from aeond.capabilities.hands.workshop import Workshop
+
+WEB_TOOLS: Final = ("fetch_url", "http_request", "web_search")
+
+
+def own_web(config: Config, workshop: "Workshop | None") -> Sequence[Tool]:
+    """The tools that are configured; with none nothing of them is loaded. InvalidInputError (reason CONFIG_INVALID)."""
+    gate, search = gates(config.egress)
+    if gate is None and search is None:
+        return ()
+    from aeond.capabilities.hands.web.tool_set import web_tools
+
+    return web_tools(gate, search, config.egress.search_url, workshop, config.tools.hands)
+
+
+def gates(section: EgressSection) -> "tuple[Gate | None, Gate | None]":
+    """The gate for requests and the gate for searches, None for one that is not configured. InvalidInputError (reason
+    CONFIG_INVALID) names the entry that is not a host."""
+    if not (section.hosts or section.local or section.search_url):
+        return None, None
+    from aeond.capabilities.egress.gate import Gate
+    from aeond.capabilities.egress.rules import EgressRules, host_pattern, host_port, search_rules
+
+    for key, entries, compiled in (
+        ("hosts", section.hosts, host_pattern),
+        ("local", section.local, host_port),
+    ):
+        for entry in entries:
+            try:
+                compiled(entry)
+            except ValueError as error:
+                raise _invalid(key, f"{entry!r:.200} {error}") from error
+    try:
+        search = Gate(search_rules(section.search_url)) if section.search_url else None
+    except ToolError as error:
+        raise _invalid("search_url", error.message) from error
+    rules = EgressRules.of(section.hosts, section.local)
+    return Gate(rules) if section.hosts or section.local else None, search
+
+
+def why_no_web(config: Config, paths: Paths) -> Mapping[str, str]:
+    """By name of each tool of the web that does not exist here, why. InvalidInputError as at a start."""
+    from aeond.daemon.compose.tooling.sandbox_layers import why_no_programs
+
+    gate, search = gates(config.egress)
+    missing: dict[str, str] = {}
+    if gate is None:
+        missing |= dict.fromkeys(WEB_TOOLS[:2], "egress.hosts and egress.local are empty")
+    elif why := why_no_programs(config.tools.sandbox, paths.tool_unit):
+        missing["fetch_url"] = f"pages are read in the sandbox, and {why}"
+    if search is None:
+        missing["web_search"] = "egress.search_url is empty"
+    return missing
+
+
+def _invalid(key: str, why: str) -> InvalidInputError:
+    return InvalidInputError(f"egress.{key}: {why}", reason="CONFIG_INVALID", field=f"egress.{key}")

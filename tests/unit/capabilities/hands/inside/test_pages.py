@@ -1,0 +1,74 @@
+"""The text of pages."""
+
+from typing import Any
+
+import pytest
+
+from aeond.capabilities.hands.inside.pages import TOOLS
+from tests.support.tools import CONTEXT
+
+PAGE = """<!DOCTYPE html><html><head><title> Opening
+hours </title><style>p {}</style><script>alert(1)</script></head><body>
+<nav><a href="/">Home</a></nav><h1>Library</h1><!-- hidden --><p>Open <b>daily</b> from 9&nbsp;to 5.</p>
+<table><tr><td>Sunday</td><td>closed</td></tr></table>
+<a href="plan.html#top">Floor <i>plan</i></a> <a href="plan.html">again</a> <a href="mailto:a@b.example">Mail</a>
+<a href="javascript:x()">No</a> <a href="http://[">No</a> <a>No</a></body></html>"""
+
+
+async def read(html: str, offset: int = 0, most: int = 1_000, most_links: int = 0) -> Any:
+    given: dict[str, Any] = {"html": html, "base": "https://lib.example/de/", "offset": offset, "most": most}
+    return await TOOLS[0].execute({**given, "most_links": most_links}, CONTEXT)
+
+
+async def test_a_page_is_read() -> None:
+    """Title and visible text are read, without scripts, styles and comments; cells and inline marks stay readable."""
+    found = await read(PAGE)
+    assert (found["title"], found["truncated"], found["links"]) == ("Opening hours", False, [])
+    text = found["text"]
+    assert "Open daily from 9 to 5." in text
+    assert "Sunday closed" in text
+    assert text.index("Library") < text.index("Open daily")
+    for hidden in ("alert", "p {}", "hidden", "Opening"):
+        assert hidden not in text
+
+
+async def test_links_are_absolute() -> None:
+    """Each address of the web that the page links to is named once, with its text, as many as were asked for."""
+    found = (await read(PAGE, most_links=10))["links"]
+    assert found == [
+        {"url": "https://lib.example/", "text": "Home"},
+        {"url": "https://lib.example/de/plan.html", "text": "Floor plan"},
+    ]
+    assert len((await read(PAGE, most_links=1))["links"]) == 1
+
+
+async def test_a_long_page_is_read_in_sections() -> None:
+    """A section begins where the one before it ended."""
+    html = "<p>" + "word " * 100
+    first = await read(html, most=9)
+    second = await read(html, offset=9, most=1_000)
+    assert (first["text"], first["truncated"], second["truncated"]) == ("word word", True, False)
+    assert second["text"].startswith(" word")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        " ",
+        "\0",
+        "<",
+        "text",
+        "<html/>",
+        "<?xml version='1.0' encoding='x'?><p>a",
+        "<!DOCTYPE a [<!ENTITY b 'c'>]>&b;",
+    ],
+)
+async def test_anything_can_be_read(html: str) -> None:
+    """Empty, broken and foreign markup is text or nothing, and no error."""
+    assert isinstance((await read(html))["text"], str)
+
+
+async def test_deep_nesting_does_not_end_the_parser() -> None:
+    """A page of a hundred thousand nested elements can be read."""
+    assert isinstance((await read("<div>" * 100_000 + "deep"))["text"], str)

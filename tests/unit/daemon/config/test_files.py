@@ -115,7 +115,7 @@ def test_a_named_file_has_to_be_there(tmp_path: Path) -> None:
             "[sokcet]\npath = ''\n",
             (
                 "aeond.toml:1: unknown key sokcet; valid keys are daemon, log, socket, runs, sessions,"
-                " workspaces, approvals, model, engine, remote, vllm, embedding, tools, agents, policy, metrics, traces, egress, mcp"
+                " workspaces, approvals, model, engine, remote, vllm, embedding, tools, aider, agents, policy, metrics, traces, egress, mcp"
             ),
         ),
         (

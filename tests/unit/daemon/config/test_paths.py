@@ -140,6 +140,7 @@ def test_what_the_daemon_keeps_to_itself(tmp_path: Path, monkeypatch: pytest.Mon
             "remote": {"key_file": "~/key"},
             "tools": {"files": ["~/tools.py"]},
             "vllm": {"environment": "~/vllm"},
+            "aider": {"environment": "~/aider"},
         }
     )
     paths = paths_of(config, tmp_path / "other.toml")
@@ -148,7 +149,7 @@ def test_what_the_daemon_keeps_to_itself(tmp_path: Path, monkeypatch: pytest.Mon
     assert own == {
         *(state, f"{state}/run/aeond.sock.engine", f"{state}/run/aeond.sock.inner"),
         *(".config/aeond", "other.toml", "credentials", "hub", "key"),
-        *("tools.py", "vllm"),
+        *("tools.py", "vllm", "aider"),
     }
     assert {Path("/proc"), Path("/sys")} < set(paths.own_files)
 

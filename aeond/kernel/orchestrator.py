@@ -19,7 +19,7 @@ from aeond.domain.tools import Recovery
 from aeond.errors import OverloadedError, StoreError, WrongStateError
 from aeond.frozen import frozen
 from aeond.kernel.executor import StepExecutor
-from aeond.ports import Appends, Clock, Feed, ImmediateWork, Phases, StepIntents
+from aeond.ports import LOOP_ENDED, Appends, Clock, Feed, ImmediateWork, Phases, StepIntents
 from aeond.state_machine.decide import decide
 from aeond.state_machine.fold import fold
 from aeond.state_machine.transitions import admits
@@ -90,7 +90,7 @@ class Orchestrator:
         if not admits(self._run, kind):
             raise WrongStateError(f"this is not possible while the run is {self._run.state}")
         if self._closed:
-            raise WrongStateError(f"the run is {self._run.state} and no longer executing")
+            raise WrongStateError(f"the run is {self._run.state} and no longer executing", reason=LOOP_ENDED)
         if len(self._inbox) >= INBOX_SIZE:
             raise OverloadedError("too many requests for this run are queued", reason="RUN_BUSY")
         self._inbox.append(kind)

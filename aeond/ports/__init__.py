@@ -370,6 +370,9 @@ class Validator(Protocol):
 # ---------------------------------------------------------------- a run in progress
 
 
+LOOP_ENDED: Final = "RUN_LOOP_ENDED"  # the reason of WrongStateError after `execute`
+
+
 class RunLoop(Protocol):
     """Executes one run (the kernel's Orchestrator)."""
 
@@ -385,8 +388,8 @@ class RunLoop(Protocol):
 
     def deliver(self, kind: EventKind) -> None:
         """Delivers an external event: CancelRequested, StepResolved or RunResumed, before or during
-        `execute`. WrongStateError if the run's state does not admit it, OverloadedError if too many are
-        queued. Durable once `execute` has journaled it."""
+        `execute`. WrongStateError if the run's state does not admit it (or LOOP_ENDED), OverloadedError if
+        too many are queued. Durable once `execute` has journaled it."""
 
     def park(self) -> None:
         """Requests an orderly stop: nothing new starts, work that is safe to interrupt is interrupted, steps

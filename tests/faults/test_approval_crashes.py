@@ -91,12 +91,13 @@ async def test_no_effect_without_a_journaled_approval(tmp_path: Path, point: Mom
         effects = Effects(name, mortal, point)
         tools = {"work": effects.tool}
         world = World(tmp_path, journal=mortal, tools=tools, policy=policy)
-        with anyio.fail_after(60), pytest.raises((ExceptionGroup, AeondError)):
+        with anyio.fail_after(60), pytest.raises((ExceptionGroup, AeondError)) as raised:
             async with world.working(), anyio.create_task_group() as client:
                 client.start_soon(until_death, world, effects)
                 await mortal.died.wait()
                 client.cancel_scope.cancel()
                 raise StoreError("the process is gone")
+        assert mortal.died.is_set(), raised.value
         effects.journal = mortal = MortalJournal(journal)
         effects.point = ""
         next_world = World(tmp_path, journal=mortal, tools=tools, policy=policy, ids=world.ids)

@@ -20,7 +20,7 @@ from anyio.abc import TaskGroup
 
 from aeond.domain.runs.events import CancelRequested, Event, EventKind, RunCreated, RunResumed
 from aeond.domain.runs.run import RunSnapshot, RunState, SuspendReason
-from aeond.errors import AeondError, OverloadedError, ReplayError, StoreError
+from aeond.errors import AeondError, OverloadedError, ReplayError, StoreError, WrongStateError
 from aeond.ports import Clock, Journal, RunLoop, RunLoopFactory, RunSummary
 from aeond.service.folding import RunFolding
 from aeond.service.recovery.disk_space import DiskSpaceWait
@@ -36,7 +36,7 @@ from aeond.service.recovery.waiting import (
 from aeond.service.runs.admission import Admission, AdmissionState
 from aeond.service.runs.deadlines import Deadlines
 from aeond.service.runs.run_queue import RunLimits, RunQueue
-from aeond.service.runs.work import Creation, Work, is_fatal, is_recorded, started
+from aeond.service.runs.work import Creation, Work, caught_up, is_fatal, is_recorded, started
 from aeond.service.runs.workspaces import Workspaces
 from aeond.service.watching.feed import HotFeed
 
@@ -207,12 +207,16 @@ class RunScheduler:
         """Delivers an external event; returns once it is durable.
 
         A run without a loop is opened for it at once: a person's decision does not queue. NotFoundError if
-        the run does not exist, WrongStateError if its state does not admit the event.
-        """
+        the run does not exist, WrongStateError if its state does not admit the event."""
         self._admission.check()
         with anyio.move_on_after(DELIVERY_SECONDS), self._feed.watch(run_id) as watcher:
             for _ in range(DELIVERY_ATTEMPTS):
-                work, seq = await self._hand_in(run_id, kind)
+                try:
+                    work, seq = await self._hand_in(run_id, kind)
+                except WrongStateError as error:
+                    if await caught_up(self._working.get(run_id), self._folding, watcher, kind, error):
+                        continue
+                    raise
                 if await is_recorded(self._journal, watcher, work, seq, kind):
                     return
         raise OverloadedError("the run is busy: retry in a few seconds", reason="RUN_BUSY")

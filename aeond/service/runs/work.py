@@ -7,9 +7,11 @@ import anyio
 
 from aeond.domain.runs.events import Event, EventKind, RunStarted
 from aeond.domain.runs.run import RunSnapshot
-from aeond.errors import AeondError, StoreError
-from aeond.ports import Journal, RunLoop
+from aeond.errors import AeondError, StoreError, WrongStateError
+from aeond.ports import LOOP_ENDED, Journal, RunLoop
+from aeond.service.folding import RunFolding
 from aeond.service.watching.feed import Watcher
+from aeond.state_machine.transitions import admits
 
 
 @dataclass(eq=False, slots=True)
@@ -61,3 +63,21 @@ async def is_recorded(
             return False
         if watcher.go_hot(cursor):
             await watcher.take()
+
+
+async def caught_up(
+    work: Work | None, folding: RunFolding, watcher: Watcher, kind: EventKind, refusal: WrongStateError
+) -> bool:
+    """Waits where a loop refused an event that the run admits by its journal: clients see an event as soon as it is
+    durable, and the loop may not have it yet, or be about to end. True if another delivery may then succeed.
+    """
+    if work is None:
+        return False
+    run = await folding.snapshot(work.loop.snapshot.run_id)
+    if not admits(run, kind):
+        return False
+    ending = refusal.reason == LOOP_ENDED
+    while not work.done.is_set() and (ending or work.loop.snapshot.seq < run.seq):
+        if watcher.go_hot(work.loop.snapshot.seq):
+            await watcher.take()
+    return True

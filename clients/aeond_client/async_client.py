@@ -4,7 +4,7 @@ import asyncio
 import math
 import os
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -328,43 +328,14 @@ class AsyncClient:
         model: str = "",
     ) -> AsyncIterator[TextPiece]:
         """Calls a model directly ("": the chosen one): no plan, no tools, no journal."""
-        said = [("system", system)] if system else []
         call = other_calls.generate(
-            [*said, ("user", text)],
+            text,
+            system=system,
             max_tokens=max_tokens,
             temperature=temperature,
             schema=schema,
             seconds=timeout_seconds,
             model=model,
-        )
-        async with aclosing(self._stream(call)) as pieces:
-            async for piece in pieces:
-                yield piece
-
-    async def chat(
-        self,
-        messages: Sequence[tuple[str, str]],
-        *,
-        max_tokens: int = 512,
-        temperature: float = 0.0,
-        schema: dict[str, Any] | None = None,
-        timeout_seconds: float = 300.0,
-        model: str = "",
-        stop: Sequence[str] = (),
-        seed: int | None = None,
-    ) -> AsyncIterator[TextPiece]:
-        """Calls a model directly with a conversation: messages of the roles user, agent, system or tool, each with its
-        text; the last one is answered. InvalidInputError for another role.
-        """
-        call = other_calls.generate(
-            messages,
-            max_tokens=max_tokens,
-            temperature=temperature,
-            schema=schema,
-            seconds=timeout_seconds,
-            model=model,
-            stop=stop,
-            seed=seed,
         )
         async with aclosing(self._stream(call)) as pieces:
             async for piece in pieces:

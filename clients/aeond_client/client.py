@@ -5,7 +5,7 @@ import math
 import os
 import time
 import uuid
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -325,42 +325,14 @@ class Client:
         model: str = "",
     ) -> Iterator[TextPiece]:
         """Calls a model directly ("": the chosen one): no plan, no tools, no journal."""
-        said = [("system", system)] if system else []
         call = other_calls.generate(
-            [*said, ("user", text)],
+            text,
+            system=system,
             max_tokens=max_tokens,
             temperature=temperature,
             schema=schema,
             seconds=timeout_seconds,
             model=model,
-        )
-        with closing(self._stream(call)) as pieces:
-            yield from pieces
-
-    def chat(
-        self,
-        messages: Sequence[tuple[str, str]],
-        *,
-        max_tokens: int = 512,
-        temperature: float = 0.0,
-        schema: dict[str, Any] | None = None,
-        timeout_seconds: float = 300.0,
-        model: str = "",
-        stop: Sequence[str] = (),
-        seed: int | None = None,
-    ) -> Iterator[TextPiece]:
-        """Calls a model directly with a conversation: messages of the roles user, agent, system or tool, each with its
-        text; the last one is answered. InvalidInputError for another role.
-        """
-        call = other_calls.generate(
-            messages,
-            max_tokens=max_tokens,
-            temperature=temperature,
-            schema=schema,
-            seconds=timeout_seconds,
-            model=model,
-            stop=stop,
-            seed=seed,
         )
         with closing(self._stream(call)) as pieces:
             yield from pieces

@@ -41,7 +41,7 @@ SYSTEM_PYTHON := /usr/bin/python3
 # `make install POPUP=1` installs the desktop window too.
 POPUP :=
 
-.PHONY: help setup engine-setup aider-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-systems test lint type arch proto clients mcp-servers bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures pins clean
+.PHONY: help setup engine-setup aider-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-systems test lint type arch proto clients mcp-servers openai-clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures pins clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,7 +64,7 @@ run: $(READY) ## run the daemon in the foreground, with its state in your home f
 
 # The reports feed the tables of docs/testing.md.
 check: $(READY) ## all checks for a change, including a real model and a real systemd
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint type engine-setup aider-setup mcp-servers
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint type engine-setup aider-setup mcp-servers openai-clients
 	@$(MAKE) --no-print-directory check-plain check-desktop check-page check-vllm check-llama check-systems
 
 check-plain: $(READY) ## the tests that need no engine, as part of `make check`
@@ -105,6 +105,9 @@ proto: $(READY) ## generate aeond/api, and the records and the sync client of ae
 mcp-servers: ## install the reference MCP servers that tests talk to, and the inspector (fast if they are there)
 	@tests/mcp_servers/build
 	@tests/mcp_inspector/build
+
+openai-clients: ## install the official clients of the OpenAI API that tests run (fast if they are there)
+	@tests/openai_clients/build
 
 clients: ## build the clients for Node, Go and C++; .ci/run lists the packages that this needs
 	@for build in clients/*/build; do $$build; done
@@ -156,8 +159,8 @@ pins: ## resolve the pinned versions again, for development and benchmarks
 	@.ci/pins
 
 clean: ## remove the environments and every cache
-	@rm -rf tests/mcp_servers/node_modules tests/mcp_inspector/node_modules clients/node/node_modules clients/node/dist clients/node/src/contract clients/go/aeondpb
-	@rm -rf .venv .venv-bench .venv-engine .venv-aider .venv-mcp .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf tests/mcp_servers/node_modules tests/mcp_inspector/node_modules tests/openai_clients/node_modules clients/node/node_modules clients/node/dist clients/node/src/contract clients/go/aeondpb
+	@rm -rf .venv .venv-bench .venv-engine .venv-aider .venv-mcp .venv-openai .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Installs the pinned build tools first and builds without isolation: an isolated build would download the newest

@@ -5,6 +5,7 @@ import re
 
 SOURCES = {
     "async_client.py": "client.py",
+    "connection/async_connection.py": "connection/connection.py",
     "watching/async_watch.py": "watching/watch.py",
 }
 # A line with this mark exists only in the asyncio client; of a `try` with it, the block stays.
@@ -15,11 +16,11 @@ NAMES = {
     r"an async iterator": "an iterator",
     r"\basync (?=def|with|for)": "",
     r"\bawait ": "",
-    r"\bAsync(?=Client|Watch|Stream|Iterator)": "",
+    r"\bAsync(?=Client|Connection|Watch|Stream|Iterator)": "",
     r"\bAsyncGenerator\[(\w+), None\]": r"Generator[\1, None, None]",
     r"\bAsyncGenerator\b": "Generator",
     r"\bStopAsyncIteration\b": "StopIteration",
-    r"\basync_(?=transport|watch)": "",
+    r"\basync_(?=connection|transport|watch)": "",
     r"__a(?=enter|exit|next|iter)": "__",
     r"\baclos(?=e|ing)": "clos",
     r"\basyncio\b": "time",

@@ -143,19 +143,11 @@ def command_line() -> argparse.ArgumentParser:
     )
     protocols = facade.add_subparsers(required=True, metavar="PROTOCOL")
     mcp = protocols.add_parser("mcp", help="serve MCP on standard input and output, or by streamable HTTP")
-    mcp.add_argument(
-        "--daemon", default="", metavar="SOCKET", help="the daemon's socket (default: as aeonctl)"
-    )
-    mcp.add_argument(
-        "--socket", type=Path, metavar="FILE", help="serve HTTP on this Unix socket, to be created"
-    )
-    mcp.add_argument(
-        "--port", type=int, metavar="NUMBER", help="serve HTTP on this port of 127.0.0.1; 0 is any free one"
-    )
-    mcp.add_argument(
-        "--key-file", default="", metavar="FILE", help="file with the key that clients of the port send"
-    )
+    _add_listeners(mcp, "to be created")
     mcp.set_defaults(command=_facade_mcp)
+    openai = protocols.add_parser("openai", help="serve the API of OpenAI by HTTP")
+    _add_listeners(openai, "default without --port: aeond-openai.sock in the runtime folder")
+    openai.set_defaults(command=_facade_openai)
 
     demo = commands.add_parser("demo", help="start a private daemon, send it three requests, stop it")
     demo.add_argument(
@@ -170,6 +162,22 @@ def command_line() -> argparse.ArgumentParser:
 def _add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", type=Path, metavar="FILE", help="configuration file (default: the usual place)"
+    )
+
+
+def _add_listeners(parser: argparse.ArgumentParser, socket: str) -> None:
+    """The options of a façade: the daemon that it is a client of, and where it listens."""
+    parser.add_argument(
+        "--daemon", default="", metavar="SOCKET", help="the daemon's socket (default: as aeonctl)"
+    )
+    parser.add_argument(
+        "--socket", type=Path, metavar="FILE", help=f"serve HTTP on this Unix socket ({socket})"
+    )
+    parser.add_argument(
+        "--port", type=int, metavar="NUMBER", help="serve HTTP on this port of 127.0.0.1; 0 is any free one"
+    )
+    parser.add_argument(
+        "--key-file", default="", metavar="FILE", help="file with the key that clients of the port send"
     )
 
 
@@ -300,9 +308,17 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _facade_mcp(options: argparse.Namespace) -> int:
-    from aeond.daemon.commands.facade_mcp import serve_mcp
+    from aeond.daemon.commands.facade import serve_mcp
 
     return serve_mcp(
+        daemon=options.daemon, socket=options.socket, port=options.port, key_file=options.key_file
+    )
+
+
+def _facade_openai(options: argparse.Namespace) -> int:
+    from aeond.daemon.commands.facade import serve_openai
+
+    return serve_openai(
         daemon=options.daemon, socket=options.socket, port=options.port, key_file=options.key_file
     )
 

@@ -1,40 +1,27 @@
 """The client for programs with an asyncio event loop."""
 
-import asyncio
-import math
-import os
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any
 
 from aeond_client.calls import other_calls, run_calls, session_calls
-from aeond_client.calls.call_spec import PAGE_SIZE, Call, PageCall
 from aeond_client.calls.run_calls import ForkOptions, RunOptions
-from aeond_client.connection.async_transport import AsyncStream, Channel, open_channel, send
-from aeond_client.connection.channels import StreamChannels
-from aeond_client.connection.failures import may_repeat
-from aeond_client.connection.retries import Retries
-from aeond_client.connection.sockets import find_socket
+from aeond_client.connection.async_connection import AsyncConnection
 from aeond_client.connection.waiting import answer_of, may_need_a_person, waits
 from aeond_client.daemon import ConfigChanges, DaemonStatus
-from aeond_client.errors import AeondError, CallCancelledError
 from aeond_client.events import Event
 from aeond_client.memory import MemoryEntry
 from aeond_client.models import Engine, ModelInfo, TextPiece
 from aeond_client.policy import HypotheticalDecision, PolicyInForce, PolicyReplay
 from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary, UndoReport
 from aeond_client.sessions import Session, SessionContext, SessionMessage
-from aeond_client.socket_address import SocketAddress
 from aeond_client.tools import ToolResult, ToolSpec
 from aeond_client.watching.async_watch import AsyncWatch
 from aeond_client.watching.following import PATIENCE_SECONDS, Follower, OutageListener, unheard
 
-T = TypeVar("T")
 
-
-class AsyncClient:
+class AsyncClient(AsyncConnection):
     """A connection to the daemon: `async with AsyncClient() as client: ...`.
 
     The socket is `socket` if given, else AEOND_SOCKET, else that of the user's daemon, else that of the
@@ -42,44 +29,6 @@ class AsyncClient:
     call has a deadline, at most `most_seconds`. Calls that are safe to repeat are retried while the daemon is
     away, as configured by `retries`. Methods deliberately raise only the classes of `aeond_client.errors`.
     """
-
-    def __init__(
-        self,
-        socket: str | os.PathLike[str] = "",
-        *,
-        retries: Retries | None = None,
-        most_seconds: float = math.inf,
-    ) -> None:
-        self._wanted_socket = socket
-        self._retries = retries or Retries()
-        self._most_seconds = most_seconds
-        self._socket: SocketAddress | None = None
-        self._control: Channel | None = None
-        self._streams = StreamChannels(self._open_channel)
-
-    async def __aenter__(self) -> Self:
-        self._socket = find_socket(self._wanted_socket)
-        self._control = self._open_channel()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        control, self._control, self._socket = self._control, None, None
-        if control is not None:
-            await control.close()
-        for channel in self._streams.take_all():
-            await channel.close()
-
-    @property
-    def socket(self) -> SocketAddress:
-        """The socket in use, and how it was found."""
-        if self._socket is None:
-            raise _not_open()
-        return self._socket
 
     # ------------------------------------------------------------ simple requests
 
@@ -328,14 +277,43 @@ class AsyncClient:
         model: str = "",
     ) -> AsyncIterator[TextPiece]:
         """Calls a model directly ("": the chosen one): no plan, no tools, no journal."""
+        said = [("system", system)] if system else []
         call = other_calls.generate(
-            text,
-            system=system,
+            [*said, ("user", text)],
             max_tokens=max_tokens,
             temperature=temperature,
             schema=schema,
             seconds=timeout_seconds,
             model=model,
+        )
+        async with aclosing(self._stream(call)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def chat(
+        self,
+        messages: Sequence[tuple[str, str]],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: dict[str, Any] | None = None,
+        timeout_seconds: float = 300.0,
+        model: str = "",
+        stop: Sequence[str] = (),
+        seed: int | None = None,
+    ) -> AsyncIterator[TextPiece]:
+        """Calls a model directly with a conversation: messages of the roles user, agent, system or tool, each with its
+        text; the last one is answered. InvalidInputError for another role.
+        """
+        call = other_calls.generate(
+            messages,
+            max_tokens=max_tokens,
+            temperature=temperature,
+            schema=schema,
+            seconds=timeout_seconds,
+            model=model,
+            stop=stop,
+            seed=seed,
         )
         async with aclosing(self._stream(call)) as pieces:
             async for piece in pieces:
@@ -349,52 +327,3 @@ class AsyncClient:
         invalid; nothing has changed then.
         """
         return await self._make(other_calls.reload_config())
-
-    # ------------------------------------------------------------ internals
-
-    def _open_channel(self) -> Channel:
-        return open_channel(self.socket.target)
-
-    async def _make(self, call: Call[T]) -> T:
-        """Makes a call, with retries if safe, and reads its reply."""
-        attempt = 0
-        while True:
-            attempt += 1
-            try:
-                return call.read(await self._once(call))
-            except AeondError as error:
-                if attempt >= self._retries.attempts or not may_repeat(error, repeatable=call.repeatable):
-                    raise
-                wait = self._retries.wait_seconds(attempt, asked_seconds=error.retry_after_seconds)
-            await asyncio.sleep(wait)
-
-    async def _once(self, call: Call[Any]) -> Any:
-        if self._control is None:
-            raise _not_open()
-        return await send(self._control, call, min(call.seconds, self._most_seconds))
-
-    async def _stream(self, call: Call[T]) -> AsyncGenerator[T, None]:
-        """Makes a streaming call, once; closing the iterator ends the call."""
-        channel = self._streams.take()
-        stream = AsyncStream(channel, call)
-        try:
-            while (message := await stream.read()) is not None:
-                yield call.read(message)
-        finally:
-            stream.cancel()
-            self._streams.give_back(channel)
-
-    async def _list(self, page_call: PageCall[T], limit: int) -> tuple[T, ...]:
-        items: list[T] = []
-        token = ""
-        while len(items) < limit:
-            page = await self._make(page_call(token, min(limit - len(items), PAGE_SIZE)))
-            items += page.items
-            token = page.next_page_token
-            if not token:
-                break
-        return tuple(items[:limit])
-
-
-def _not_open() -> CallCancelledError:
-    return CallCancelledError("The client is not open: use it inside `async with`.", reason="CLIENT_CLOSED")

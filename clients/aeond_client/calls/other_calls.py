@@ -1,5 +1,6 @@
 """Every call of the contract as data, except those of RunService and SessionService."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ from aeond_client.calls.call_spec import (
     pages,
 )
 from aeond_client.daemon import ConfigChanges, DaemonStatus
+from aeond_client.errors import InvalidInputError
 from aeond_client.memory import MemoryEntry
 from aeond_client.models import Engine, ModelInfo, TextPiece
 from aeond_client.policy import HypotheticalDecision, PolicyInForce, PolicyReplay
@@ -153,30 +155,41 @@ def wake_model() -> Call[Engine]:
 
 
 def generate(
-    text: str,
+    messages: Sequence[tuple[str, str]],
     *,
-    system: str,
     max_tokens: int,
     temperature: float,
     schema: Any,
     seconds: float,
-    model: str = "",
+    model: str,
+    stop: Sequence[str] = (),
+    seed: int | None = None,
 ) -> Call[TextPiece]:
-    """The one streaming call here: `read` reads each message."""
-    said = [(sessions_pb2.ROLE_SYSTEM, system)] if system else []
-    check_unicode("messages", text)
+    """The one streaming call here: `read` reads each message. `messages` are roles with their texts."""
+    check_unicode("messages", *(text for _, text in messages))
+    check_unicode("stop", *stop)
     request = models_pb2.GenerateRequest(
         messages=[
-            sessions_pb2.Message(role=role, content_json=json_text(words))
-            for role, words in (*said, (sessions_pb2.ROLE_USER, text))
+            sessions_pb2.Message(role=_role(role), content_json=json_text(text)) for role, text in messages
         ],
         max_tokens=max_tokens,
         temperature=temperature,
         schema_json="" if schema is None else json_text(schema),
         deadline_seconds=seconds,
         model=model,
+        stop=stop,
+        seed=seed,
     )
     return Call(_MODELS["Generate"], request, reading.text_piece, False, seconds + GRACE_SECONDS)
+
+
+def _role(role: str) -> "sessions_pb2.Role.ValueType":
+    try:
+        return sessions_pb2.Role.Value(f"ROLE_{role.upper()}")
+    except ValueError as error:
+        raise InvalidInputError(
+            f"There is no role {role!r}: use user, agent, system or tool.", field="messages"
+        ) from error
 
 
 def _engine_of(reply: Any) -> Engine:

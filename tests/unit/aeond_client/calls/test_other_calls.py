@@ -34,7 +34,14 @@ ALL: list[Call[Any]] = [
     other_calls.unload_model(),
     other_calls.sleep_model(),
     other_calls.wake_model(),
-    other_calls.generate("text", system="be brief", max_tokens=1, temperature=0.0, schema=None, seconds=1.0),
+    other_calls.generate(
+        [("system", "be brief"), ("user", "text")],
+        max_tokens=1,
+        temperature=0.0,
+        schema=None,
+        seconds=1.0,
+        model="",
+    ),
 ]
 
 

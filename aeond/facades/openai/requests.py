@@ -1,0 +1,276 @@
+"""Requests of the API, checked, in the common form of `parts.Prompt`. What is not listed is ignored."""
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from aeond.facades.openai.engine import shown_calls, shown_result
+from aeond.facades.openai.failures import invalid, unsupported
+from aeond.facades.openai.parts import Function, Prompt, Said
+
+MAX_MESSAGES: Final = 250  # the daemon takes 256, and functions may add one
+MAX_FUNCTIONS: Final = 128
+DEFAULT_TOKENS: Final = 512
+
+T = TypeVar("T", bound=BaseModel)
+Tokens = Annotated[int | None, Field(ge=1, le=32_768)]
+Temperature = Annotated[float | None, Field(ge=0, le=2)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class ContentPart(_Part):
+    type: str
+    text: str = ""
+
+
+Content = str | Annotated[list[ContentPart], Field(max_length=256)] | None
+
+
+class FunctionSpec(_Part):
+    name: Name
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+
+
+class CalledFunction(_Part):
+    name: str
+    arguments: str
+
+
+class ChatCall(_Part):
+    id: str
+    function: CalledFunction
+
+
+class ChatMessage(_Part):
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: Content = None
+    refusal: str | None = None
+    tool_calls: list[ChatCall] | None = None
+    tool_call_id: str = ""
+    name: str = ""
+
+
+class ChatTool(_Part):
+    type: str
+    function: FunctionSpec | None = None
+
+
+class SchemaFormat(_Part):
+    json_schema: dict[str, Any] | None = Field(default=None, alias="schema")
+
+
+class ResponseFormat(_Part):
+    type: Literal["text", "json_object", "json_schema"] = "text"
+    json_schema: SchemaFormat | None = None
+    answer_schema: dict[str, Any] | None = Field(default=None, alias="schema")
+
+
+class StreamOptions(_Part):
+    include_usage: bool = False
+
+
+class ChatRequest(_Part):
+    model: str = Field(min_length=1, max_length=200)
+    messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
+    stream: bool | None = False
+    stream_options: StreamOptions | None = None
+    max_tokens: Tokens = None
+    max_completion_tokens: Tokens = None
+    temperature: Temperature = None
+    seed: int | None = None
+    stop: str | list[str] | None = None
+    n: int | None = 1
+    logprobs: bool | None = False
+    tools: list[ChatTool] | None = Field(default=None, max_length=MAX_FUNCTIONS)
+    tool_choice: str | dict[str, Any] | None = None
+    parallel_tool_calls: bool | None = True
+    response_format: ResponseFormat | None = None
+    metadata: dict[str, str] | None = None
+
+    @property
+    def wants_usage(self) -> bool:
+        return self.stream_options is not None and self.stream_options.include_usage
+
+    def prompt(self, request_id: str = "") -> Prompt:
+        """ApiError for what no model here can do."""
+        if self.n not in {None, 1}:
+            raise unsupported("Only one answer can be made: leave n out.", "n")
+        if self.logprobs:
+            raise unsupported("Probabilities of tokens are not known: leave logprobs out.", "logprobs")
+        functions = []
+        for index, tool in enumerate(self.tools or []):
+            if tool.type != "function" or tool.function is None:
+                raise unsupported(f"There is no tool of type {tool.type}, only functions.", f"tools.{index}")
+            functions.append(_function(tool.function))
+        return Prompt(
+            self.model,
+            tuple(_chat_said(self.messages)),
+            tuple(functions),
+            choice=_choice(self.tool_choice),
+            parallel=self.parallel_tool_calls is not False,
+            schema=_schema(self.response_format),
+            max_tokens=self.max_completion_tokens or self.max_tokens or DEFAULT_TOKENS,
+            temperature=self.temperature or 0.0,
+            seed=self.seed,
+            stop=(self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ()),
+            workspace=(self.metadata or {}).get("workspace", ""),
+            request_id=request_id,
+        )
+
+
+class InputItem(_Part):
+    type: str = "message"
+    role: Literal["system", "developer", "user", "assistant"] | None = None
+    content: Content = None
+    call_id: str = ""
+    name: str = ""
+    arguments: str = ""
+    output: Content = None
+
+
+class ResponsesTool(FunctionSpec):
+    type: str
+    name: str = ""
+
+
+class TextOptions(_Part):
+    format: ResponseFormat | None = None
+
+
+class ResponsesRequest(_Part):
+    model: str = Field(min_length=1, max_length=200)
+    input: str | Annotated[list[InputItem], Field(min_length=1, max_length=MAX_MESSAGES)]
+    instructions: str | None = None
+    previous_response_id: str | None = None
+    stream: bool | None = False
+    background: bool | None = False
+    max_output_tokens: Tokens = None
+    temperature: Temperature = None
+    tools: list[ResponsesTool] | None = Field(default=None, max_length=MAX_FUNCTIONS)
+    tool_choice: str | dict[str, Any] | None = None
+    parallel_tool_calls: bool | None = True
+    text: TextOptions | None = None
+    metadata: dict[str, str] | None = None
+
+    def prompt(self, request_id: str = "") -> Prompt:
+        """ApiError for what no model here can do."""
+        if self.background:
+            raise unsupported(
+                "A response is made while its request is open: leave background out.", "background"
+            )
+        functions = []
+        for index, tool in enumerate(self.tools or []):
+            if tool.type != "function" or not tool.name:
+                raise unsupported(f"There is no tool of type {tool.type}, only functions.", f"tools.{index}")
+            functions.append(_function(tool))
+        said = [Said("system", self.instructions)] if self.instructions else []
+        said += [Said("user", self.input)] if isinstance(self.input, str) else _input_said(self.input)
+        return Prompt(
+            self.model,
+            tuple(said),
+            tuple(functions),
+            choice=_choice(self.tool_choice),
+            parallel=self.parallel_tool_calls is not False,
+            schema=_schema(self.text.format if self.text else None),
+            max_tokens=self.max_output_tokens or DEFAULT_TOKENS,
+            temperature=self.temperature or 0.0,
+            previous=self.previous_response_id or "",
+            workspace=(self.metadata or {}).get("workspace", ""),
+            request_id=request_id,
+        )
+
+
+def read(kind: type[T], body: bytes) -> T:
+    """The request. ApiError, with the path of the parameter, if it does not fit."""
+    try:
+        return kind.model_validate_json(body)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        param = ".".join(map(str, first["loc"]))
+        raise invalid(f"{param or 'The body'}: {first['msg']}.", param) from error
+
+
+def _function(spec: FunctionSpec) -> Function:
+    parameters = spec.parameters or {"type": "object", "properties": {}}
+    return Function(spec.name, spec.description or "", parameters)
+
+
+def _choice(given: str | dict[str, Any] | None) -> str:
+    match given:
+        case None:
+            return "auto"
+        case "auto" | "none" | "required":
+            return str(given)
+        case {"type": "function", "function": {"name": str(name)}} | {"type": "function", "name": str(name)}:
+            return f"function:{name}"
+        case _:
+            raise unsupported("tool_choice is auto, none, required, or a function.", "tool_choice")
+
+
+def _schema(given: ResponseFormat | None) -> dict[str, Any] | None:
+    if given is None or given.type == "text":
+        return None
+    if given.type == "json_object":
+        return {"type": "object"}
+    nested = given.json_schema.json_schema if given.json_schema else None
+    schema = given.answer_schema or nested
+    if schema is None:
+        raise invalid("The format json_schema needs a schema.", "response_format")
+    return schema
+
+
+def _chat_said(messages: Iterable[ChatMessage]) -> Iterable[Said]:
+    names: dict[str, str] = {}
+    for index, message in enumerate(messages):
+        text = _text(message.content, f"messages.{index}.content")
+        match message.role:
+            case "system" | "developer":
+                yield Said("system", text)
+            case "user":
+                yield Said("user", text)
+            case "assistant":
+                calls = message.tool_calls or []
+                names |= {call.id: call.function.name for call in calls}
+                written = shown_calls([(call.function.name, call.function.arguments) for call in calls])
+                yield Said("agent", "\n".join(filter(None, (text, written if calls else ""))))
+            case _:
+                name = message.name or names.get(message.tool_call_id, "")
+                yield shown_result(message.tool_call_id, name, text)
+
+
+def _input_said(items: Iterable[InputItem]) -> Iterable[Said]:
+    names: dict[str, str] = {}
+    for index, item in enumerate(items):
+        place = f"input.{index}"
+        match item.type:
+            case "message" if item.role is not None:
+                role: Literal["system", "user", "agent"] = "user"
+                if item.role != "user":
+                    role = "agent" if item.role == "assistant" else "system"
+                yield Said(role, _text(item.content, f"{place}.content"))
+            case "function_call":
+                names[item.call_id] = item.name
+                yield Said("agent", shown_calls([(item.name, item.arguments)]))
+            case "function_call_output":
+                text = _text(item.output, f"{place}.output")
+                yield shown_result(item.call_id, names.get(item.call_id, ""), text)
+            case "reasoning":
+                continue  # of an earlier response; it is not shown to models
+            case _:
+                raise unsupported(f"An item of type {item.type} cannot be read here.", place)
+
+
+def _text(content: Content, param: str) -> str:
+    """The text of a message. ApiError for pictures, sound and files."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    for index, part in enumerate(content):
+        if part.type not in {"text", "input_text", "output_text"}:
+            raise unsupported(f"Only text can be read here, no {part.type}.", f"{param}.{index}")
+    return "\n".join(part.text for part in content)

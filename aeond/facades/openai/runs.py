@@ -1,0 +1,173 @@
+"""A run as an answer: its steps, its text, and what it asks instead of answering."""
+
+import json
+from collections.abc import AsyncGenerator
+from typing import Any, Final
+
+import anyio
+
+from aeond.facades.openai.conversations import Conversations, Place
+from aeond.facades.openai.failures import ApiError, unsupported
+from aeond.facades.openai.parts import Ended, Failed, Part, Prompt, Started, StepBegan, StepDone, Text, Usage
+from aeond_client import AsyncClient, Run
+from aeond_client.connection.waiting import may_need_a_person, waits
+from aeond_client.errors import AeondError
+from aeond_client.events import Event, StepEnded, StepStarted
+from aeond_client.judgements import ApprovalRequest, CallPreview, Question
+from aeond_client.runs import RunState, StepState
+
+CANCEL_SECONDS: Final = 10.0
+MAX_OUTPUT_CHARS: Final = 500
+PIECE_CHARS: Final = 256
+
+
+async def answered(
+    client: AsyncClient, prompt: Prompt, conversations: Conversations
+) -> AsyncGenerator[Part, None]:
+    """The parts of a run, new or continued. Its text is sent when it is final. A run whose client goes away before the
+    end is cancelled; one that asks ends the answer and waits on. AeondError, ApiError.
+    """
+    if prompt.functions and prompt.choice != "none":
+        raise unsupported(
+            "A run uses the tools of the daemon. To give it yours, serve them with aeond_client.serve_tools.",
+            "tools",
+        )
+    if prompt.schema is not None:
+        raise unsupported(
+            "The answer of a run has no format: leave it out, or use a model.", "response_format"
+        )
+    place = await conversations.enter(client, prompt)
+    try:
+        run = await client.get_run(place.run_id)
+        yield Started(place.name, int(run.created_time))
+        following = _Following(client, place)
+        left = True
+        try:
+            async for part in following.parts():
+                if isinstance(
+                    part, Ended | Failed
+                ):  # nothing below runs if the client leaves with the last part
+                    left = False
+                    if isinstance(part, Ended):
+                        conversations.remember(prompt, place, following.text)
+                yield part
+        finally:
+            if left and not following.asked:
+                await _cancel(client, place.run_id)
+    finally:
+        conversations.leave(place)
+
+
+class _Following:
+    """`text` is the answer as it is sent, `asked` whether the run waits for a person."""
+
+    def __init__(self, client: AsyncClient, place: Place) -> None:
+        self._client = client
+        self._place = place
+        self._titles: dict[str, str] = {}
+        self._usage = Usage()
+        self.text = ""
+        self.asked = False
+
+    async def parts(self) -> AsyncGenerator[Part, None]:
+        run_id = self._place.run_id
+        async with self._client.watch(run_id, self._place.seq, children=True) as events:
+            async for event in events:
+                if not self._place.holds(event):
+                    continue
+                for part in self._step(event):
+                    yield part
+                if may_need_a_person(event) and waits(run := await self._client.get_run(event.run_id)):
+                    self.asked = True
+                    self.text = asked_text(run)
+                    break
+        run = await self._client.get_run(run_id)
+        last: Part = Ended("stop", self._usage)
+        if not self.asked:
+            self.text, last = ended(run, self._usage)
+        for start in range(0, len(self.text), PIECE_CHARS):
+            yield Text(self.text[start : start + PIECE_CHARS])
+        yield last
+
+    def _step(self, event: Event) -> list[Part]:
+        use = getattr(event.kind, "model_use", None)
+        if use is not None:
+            self._usage += Usage(use.prompt_tokens, use.completion_tokens, use.cached_tokens)
+        match event.kind:
+            case StepStarted(step=step):
+                key = f"{event.run_id}/{step.step_id}"
+                title = _line(step.description or step.tool or step.agent)
+                self._titles[key] = title
+                called = f" ({step.tool} {_short(step.arguments)})" if step.tool else ""
+                return [StepBegan(key, f"{title}{called}")]
+            case StepEnded(step_id=step_id, state=state, output=output, error=error):
+                key = f"{event.run_id}/{step_id}"
+                found = _short(output) if state is StepState.SUCCEEDED else _line(error)
+                outcome = f"{state}: {found}" if found else str(state)
+                return [StepDone(key, f"{self._titles.get(key, step_id)}: {outcome}")]
+            case _:
+                return []
+
+
+def ended(run: Run, usage: Usage) -> tuple[str, Ended | Failed]:
+    """The text of an ended run, and the last part. A run that was cancelled or has failed has no text."""
+    problem = run.problem
+    if run.state is RunState.CANCELLED:
+        return "", Failed(ApiError(500, "run_cancelled", f"The run {run.run_id} was cancelled."), usage)
+    if run.answer is None or run.state is RunState.FAILED:
+        code = problem.reason.lower() if problem is not None else "run_failed"
+        message = problem.message if problem is not None else f"The run {run.run_id} has no answer."
+        return "", Failed(ApiError(500, code, message), usage)
+    return run.answer.text, Ended("length" if run.state is RunState.EXPIRED else "stop", usage)
+
+
+def asked_text(run: Run) -> str:
+    """What the run waits for, and how it goes on."""
+    if run.questions:
+        return question_text(run.questions[0])
+    if run.approvals:
+        return approval_text(run, run.approvals[0])
+    why = run.suspend_reason.replace("_", " ")
+    return f"The run is suspended ({why}): aeonctl show {run.run_id} says what it waits for."
+
+
+def question_text(question: Question) -> str:
+    lines = [question.prompt]
+    lines += [f"{number}. {option}" for number, option in enumerate(question.options, start=1)]
+    if not question.options and question.schema.get("type", "string") != "string":
+        lines.append(f"(as JSON: {json.dumps(question.schema, ensure_ascii=False)})")
+    return "\n".join(lines)
+
+
+def approval_text(run: Run, approval: ApprovalRequest) -> str:
+    """Exactly what would be done. A message cannot approve it: a program could approve its own request."""
+    lines = [f"This needs your approval: {approval.message}"]
+    previews = approval.previews or (CallPreview(),) * len(approval.calls)
+    for call, preview in zip(approval.calls, previews, strict=True):
+        lines.append(f"{call.tool} {json.dumps(call.arguments, ensure_ascii=False)}")
+        lines += [preview.diff] if preview.diff else []
+        lines += [f"incomplete: {preview.problem}"] if preview.problem else []
+    lines.append(
+        f"Decide with `aeonctl approvals {run.run_id}`; then any message in this conversation continues it."
+    )
+    return "\n".join(lines)
+
+
+async def _cancel(client: AsyncClient, run_id: str) -> None:
+    """Cancels the run of a request whose client went away, even while the request is ending."""
+    with anyio.move_on_after(CANCEL_SECONDS, shield=True):
+        try:
+            await client.cancel_run(run_id, "the client of the OpenAI API went away")
+        except AeondError:
+            return  # the daemon is away: the run goes on, as it would without a client
+
+
+def _short(value: Any) -> str:
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return _line(text if len(text) <= MAX_OUTPUT_CHARS else f"{text[:MAX_OUTPUT_CHARS]}…")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,38 @@
+"""Errors in the form of the OpenAI API."""
+
+import json
+
+import pytest
+
+from aeond.facades.openai.failures import of_daemon, refusal
+from aeond_client import errors
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code", "retry"),
+    [
+        (errors.InvalidInputError("x", reason="CONTEXT_TOO_LONG"), 400, "context_length_exceeded", "false"),
+        (errors.NotFoundError("x", reason="MODEL_NOT_FOUND"), 404, "model_not_found", "false"),
+        (errors.WrongStateError("x", reason="MODEL_NOT_PRESENT"), 409, "model_not_present", "false"),
+        (errors.OverloadedError("x", retry_after_seconds=3), 429, "overloaded", "true"),
+        (errors.NoDaemonError("x"), 503, "no_daemon", "true"),
+        (errors.DaemonError("x"), 500, "internal", "false"),
+    ],
+)
+def test_an_error_of_the_daemon_has_a_status_and_a_code(
+    error: errors.AeondError, status: int, code: str, retry: str
+) -> None:
+    """The class of the error is the status, its reason the code, and clients hear whether a repeat can help."""
+    found = of_daemon(error)
+    assert (found.status, found.code, found.headers["x-should-retry"]) == (status, code, retry)
+
+
+def test_a_refusal_of_the_listener_has_the_same_form() -> None:
+    """A request without the key gets the error that the official clients know."""
+    body = json.loads(refusal(401, "invalid_api_key", "no key"))
+    assert body["error"] == {
+        "message": "no key",
+        "type": "authentication_error",
+        "param": None,
+        "code": "invalid_api_key",
+    }

@@ -1,0 +1,79 @@
+"""Runs as answers."""
+
+from typing import Any
+
+import pytest
+
+from aeond.facades.openai.parts import Ended, Failed, Usage
+from aeond.facades.openai.runs import approval_text, asked_text, ended, question_text
+from aeond_client.judgements import ApprovalRequest, CallPreview, Question
+from aeond_client.runs import Answer, Problem, Run, RunState
+from aeond_client.tools import ToolCall
+
+USAGE = Usage(5, 3)
+
+
+@pytest.mark.parametrize(
+    ("state", "parts", "text", "finish"),
+    [
+        (RunState.SUCCEEDED, {"answer": Answer("Done.")}, "Done.", "stop"),
+        (RunState.EXPIRED, {"answer": Answer("Half.")}, "Half.", "length"),
+    ],
+)
+def test_an_ended_run_is_its_answer(state: RunState, parts: dict[str, Any], text: str, finish: Any) -> None:
+    """The answer of a run is the text; one that a limit cut ends as text that its limit of tokens cut."""
+    assert ended(Run("r1", state, "a request", **parts), USAGE) == (text, Ended(finish, USAGE))
+
+
+@pytest.mark.parametrize(
+    ("state", "parts", "code"),
+    [
+        (RunState.CANCELLED, {}, "run_cancelled"),
+        (RunState.FAILED, {"problem": Problem("NO_PLAN", "no plan"), "answer": Answer("x")}, "no_plan"),
+        (RunState.FAILED, {}, "run_failed"),
+    ],
+)
+def test_a_run_without_an_answer_is_an_error(state: RunState, parts: dict[str, Any], code: str) -> None:
+    """A cancelled or failed run has no text, and its reason is the code."""
+    text, last = ended(Run("r1", state, "a request", **parts), USAGE)
+    assert isinstance(last, Failed)
+    assert (text, last.error.code, last.error.status, last.usage) == ("", code, 500, USAGE)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (Question("q", "s", "Which?", options=("red", "blue")), "Which?\n1. red\n2. blue"),
+        (Question("q", "s", "Why?"), "Why?"),
+        (
+            Question("q", "s", "How many?", schema={"type": "integer"}),
+            'How many?\n(as JSON: {"type": "integer"})',
+        ),
+    ],
+)
+def test_a_question_shows_how_to_answer(question: Question, text: str) -> None:
+    """Options are numbered, and an answer that is no text is shown as its schema."""
+    assert question_text(question) == text
+    assert asked_text(Run("r1", RunState.AWAITING_INPUT, "", questions=(question,))) == text
+
+
+def test_an_approval_shows_what_would_be_done() -> None:
+    """Each call is shown with its arguments and its change, and the text names the command of a person."""
+    calls = (ToolCall("write_file", {"path": "a"}), ToolCall("run_command", {"argv": ["x"]}))
+    previews = (CallPreview(diff="+blue"), CallPreview(problem="too large"))
+    approval = ApprovalRequest("a1", ("s1",), calls, "digest", message="two calls", previews=previews)
+    text = approval_text(Run("r1", RunState.AWAITING_INPUT, "", approvals=(approval,)), approval)
+    assert text.splitlines() == [
+        "This needs your approval: two calls",
+        'write_file {"path": "a"}',
+        "+blue",
+        'run_command {"argv": ["x"]}',
+        "incomplete: too large",
+        "Decide with `aeonctl approvals r1`; then any message in this conversation continues it.",
+    ]
+
+
+def test_a_suspended_run_names_the_cause() -> None:
+    """A run that waits for something else says why, and which command shows it."""
+    text = asked_text(Run("r1", RunState.SUSPENDED, "", suspend_reason="disk_full"))
+    assert text == "The run is suspended (disk full): aeonctl show r1 says what it waits for."

@@ -28,9 +28,9 @@ HANG := -o faulthandler_timeout=900
 # The folders of `make test`: their tests run in the process of the test, most of them in milliseconds.
 FAST := tests/unit tests/spec tests/replay tests/eval
 
-# Tests without an engine run in several processes, more than two cores need because many tests wait. A file is run by
-# one of them, and folders start in the order of the alphabet: the long tests first. Tests of an engine share it, so these
-# run in one process for each engine.
+# Tests without an engine run in several processes, because many tests wait. A file is run by one of them, and folders
+# start in the order of the alphabet: the long tests first. Tests of an engine share it, so these run in one process for
+# each engine.
 WORKERS := 3
 PARALLEL = --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
@@ -41,7 +41,7 @@ SYSTEM_PYTHON := /usr/bin/python3
 # `make install POPUP=1` installs the desktop window too.
 POPUP :=
 
-.PHONY: help setup engine-setup aider-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-systems test lint type arch proto clients mcp-servers openai-clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures pins clean
+.PHONY: help setup engine-setup aider-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-systems check-engines check-sessions small-model test lint type arch proto clients mcp-servers openai-clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures pins clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,10 +62,21 @@ demo: $(READY) $(if $(filter vllm,$(ENGINE)),engine-setup) ## start a private da
 run: $(READY) ## run the daemon in the foreground, with its state in your home folder
 	@$(BIN)/aeond serve
 
-# The reports feed the tables of docs/testing.md.
+# The reports feed the tables of docs/testing.md. Three groups run side by side, because one alone waits for much of its time:
+# tests without an engine, those that load engines, and those that wait for a desktop, a browser or a systemd.
 check: $(READY) ## all checks for a change, including a real model and a real systemd
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint type engine-setup aider-setup mcp-servers openai-clients
-	@$(MAKE) --no-print-directory check-plain check-desktop check-page check-vllm check-llama check-systems
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint type engine-setup aider-setup mcp-servers openai-clients small-model
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target check-plain check-engines check-sessions
+
+# The parts of a group are recipe lines, so they run one after the other also under --jobs.
+check-engines: $(READY) ## the tests with engines, as part of `make check`
+	@$(MAKE) --no-print-directory check-vllm
+	@$(MAKE) --no-print-directory check-llama
+
+check-sessions: $(READY) ## the tests in sessions of desktops, browsers and systemd, as part of `make check`
+	@$(MAKE) --no-print-directory check-systems
+	@$(MAKE) --no-print-directory check-desktop
+	@$(MAKE) --no-print-directory check-page
 
 check-plain: $(READY) ## the tests that need no engine, as part of `make check`
 	@$(BIN)/python -m pytest $(HANG) -m "$(EVERYWHERE) and not (model or vllm or desktop or browser)" $(PARALLEL) --junitxml .cache/check-plain.xml
@@ -101,6 +112,9 @@ arch: $(READY) ## run the architecture tests: imports, sizes, vocabulary, genera
 
 proto: $(READY) ## generate aeond/api, and the records and the sync client of aeond_client
 	@$(BIN)/python protos/generate.py
+
+small-model: $(READY) ## download the model that tests use (fast if it is there)
+	@$(BIN)/python -m tests.support.engine
 
 mcp-servers: ## install the reference MCP servers that tests talk to, and the inspector (fast if they are there)
 	@tests/mcp_servers/build

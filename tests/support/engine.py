@@ -1,7 +1,7 @@
 """A real small model behind the real embedded engine, for tests that need an engine and not a good answer.
 
 `small_engine` starts once per test session. The model is fetched once into AEOND_TEST_MODELS, or the user's
-cache when that is not set.
+cache when that is not set; `python -m tests.support.engine` only fetches it.
 """
 
 import contextlib
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from aeond.capabilities.llm.adapters.llama_cpp import LlamaCppAdapter
@@ -90,3 +91,12 @@ def ask(text: str, *, system: str = "", **options: Any) -> LLMRequest:
     asked = Message(Role.USER, text)
     messages = (Message(Role.SYSTEM, system), asked) if system else (asked,)
     return LLMRequest(messages, **options)
+
+
+async def _fetch_model() -> None:
+    """Downloads the model of these tests, unless it is there."""
+    await ModelStore(MODELS).fetch(SMOLLM2_135M, lambda _activity, _done: None)
+
+
+if __name__ == "__main__":
+    anyio.run(_fetch_model)

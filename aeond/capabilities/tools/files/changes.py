@@ -108,10 +108,10 @@ class FileChanges:
         async with self._alone(root, below):
             if (made := await self.made(context, transform)) is not None:
                 return made
-            state, edit = await self._edited(root, below, path, transform)
+            state, folders = await self.threads.run(lambda _stopped: self._found(root, below))
+            edit = _edited(state, path, transform)
             if state is not None and state.content == edit.content:
                 return ToolOutput(FileChange(path=_shown(root, below, context), change="unchanged"))
-            folders = await self.threads.run(lambda _stopped: self.files.missing_folders(below, root))
             change = self._change(
                 ChangeKind.FILE_WRITTEN, context, root, below, state, identity_of(edit.content), folders
             )
@@ -127,7 +127,8 @@ class FileChanges:
     async def preview(self, path: str, context: ToolContext, transform: Transform) -> CallPreview:
         """What `rewrite` would do now."""
         root, below = self.files.locate(path, context.workspace)
-        state, edit = await self._edited(root, below, path, transform)
+        state = await self._state(root, below)
+        edit = _edited(state, path, transform)
         before, shown = None if state is None else state.content, _shown(root, below, context)
         diff = await self.threads.run(lambda _stopped: unified_diff(before, edit.content, shown))
         return CallPreview(diff=diff, target=str(PurePosixPath(root, below)))
@@ -136,17 +137,10 @@ class FileChanges:
         """The absolute path of what `path` names for this call."""
         return str(PurePosixPath(*self.files.locate(path, context.workspace)))
 
-    async def _edited(
-        self, root: str, below: str, path: str, transform: Transform
-    ) -> tuple[FileState | None, Edit]:
-        state = await self._state(root, below)
-        if state is not None and state.content is None:
-            raise ToolError(
-                f"{path!r:.200} is larger than {MAX_CONTENT_BYTES >> 20} MiB: it can only be read, moved or deleted",
-                reason="FILE_TOO_LARGE",
-                field="path",
-            )
-        return state, transform(None if state is None else state.content)
+    def _found(self, root: str, below: str) -> tuple[FileState | None, Sequence[str]]:
+        """Blocking. The file, and if there is none, the folders that it lacks."""
+        state = self.files.state(below, root)
+        return state, () if state is not None else self.files.missing_folders(below, root)
 
     async def delete(self, path: str, context: ToolContext) -> Changed:
         """Deletes a file."""
@@ -207,6 +201,8 @@ class FileChanges:
                 return _rewritten(recorded, context, edit.change, size) if same_call else None
 
     async def _recorded(self, context: ToolContext) -> Change | None:
+        if not context.repeated:
+            return None
         found = await self._log.find(owner_of(context), context.step_id, context.call_id)
         return found[-1] if found else None
 
@@ -256,6 +252,16 @@ class FileChanges:
 
     def _alone(self, root: str, below: str) -> anyio.Lock:
         return self._locks.setdefault((root, below), anyio.Lock())
+
+
+def _edited(state: FileState | None, path: str, transform: Transform) -> Edit:
+    if state is not None and state.content is None:
+        raise ToolError(
+            f"{path!r:.200} is larger than {MAX_CONTENT_BYTES >> 20} MiB: it can only be read, moved or deleted",
+            reason="FILE_TOO_LARGE",
+            field="path",
+        )
+    return transform(None if state is None else state.content)
 
 
 def owner_of(context: ToolContext) -> str:

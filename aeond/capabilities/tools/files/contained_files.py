@@ -98,15 +98,19 @@ class ContainedFiles:
         _require_name(below)
         return root, plain_path(below)
 
-    def real_path(self, path: str, workspace: str) -> str:
-        """The absolute path that a path names, with links resolved as far as there is anything."""
+    def place(self, path: str, workspace: str) -> tuple[str, bool | None]:
+        """The absolute path that a path names, with links resolved as far as there is anything, and whether a folder (True),
+        anything else (False) or nothing (None) is there.
+        """
         with _failures(path), self._root(path, workspace, self._readable) as (root, below):
             there, missing = below.rstrip("/") or ".", ""
             while True:
                 try:
                     with _closing(self._resolve(root, there)) as found:
                         real = os.readlink(f"/proc/self/fd/{found}")  # noqa: PTH115 - the text of the link, no path
-                        return f"{real.rstrip('/')}/{missing}" if missing else real
+                        if missing:
+                            return f"{real.rstrip('/')}/{missing}", None
+                        return real, stat.S_ISDIR(os.fstat(found).st_mode)
                 except FileNotFoundError:
                     if there == ".":
                         raise

@@ -5,6 +5,8 @@ holds the identity of the file before and after; a file with neither was changed
 """
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Final
@@ -38,6 +40,8 @@ CREATED: Final = "file.created"
 CHANGED: Final = "file.changed"
 MOVED: Final = "file.moved"
 MAX_REPORTED: Final = 256
+DRAFT_SECONDS: Final = 1.0  # that a call waits for the end of a change that was not recorded
+RECORD_SECONDS: Final = 60.0  # longer than the undo log takes to give up
 DELETED: Final = "file.deleted"
 
 
@@ -115,14 +119,39 @@ class FileChanges:
             change = self._change(
                 ChangeKind.FILE_WRITTEN, context, root, below, state, identity_of(edit.content), folders
             )
-            await self._log.record(change)
-            mark = f"{context.run_id}/{context.step_id}/{context.call_id}"
-            await self.threads.run(
-                lambda stopped: self.files.write_file(
-                    below, root, edit.content, mark, stopped, expected=change.found
-                )
-            )
+            await self._write(change, edit.content, context)
             return _rewritten(change, context, edit.change, len(edit.content))
+
+    async def _write(self, change: Change, content: bytes, context: ToolContext) -> None:
+        """Records the change and makes it. The new content is written to disk beside the old one while the record is; the
+        old one is replaced only when the record is on disk."""
+        recorded: Future[bool] = Future()
+        if change.made_folders:  # they would be made before they are recorded
+            await self._log.record(change)
+            recorded.set_result(True)
+        mark = f"{context.run_id}/{context.step_id}/{context.call_id}"
+        root = Workspace.again(change.root, context.workspace)
+        writing = await self.threads.begin(
+            lambda stopped: self.files.write_file(
+                change.path,
+                root,
+                content,
+                mark,
+                stopped,
+                expected=change.found,
+                may_replace=lambda: recorded.result(RECORD_SECONDS),
+            )
+        )
+        try:
+            if not recorded.done():
+                await self._log.record(change)
+                recorded.set_result(True)
+        finally:
+            if not recorded.done():
+                recorded.set_result(False)
+                with anyio.move_on_after(DRAFT_SECONDS, shield=True), suppress(ToolError):
+                    await writing.result()  # it leaves no draft
+        await writing.result()
 
     async def preview(self, path: str, context: ToolContext, transform: Transform) -> CallPreview:
         """What `rewrite` would do now."""

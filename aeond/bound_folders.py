@@ -4,11 +4,13 @@ import errno
 import fcntl
 import os
 import struct
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from aeond.errors import ToolError
+from aeond.openat2 import RESOLVE_NO_SYMLINKS, openat2
 from aeond.thread_rights import take_rights
 from aeond.user_rights import UserRights
 
@@ -19,15 +21,26 @@ _FS_IOC_GETVERSION: Final = 0x80087601
 def open_folder(path: str) -> int:
     """An O_PATH descriptor of the folder with this absolute path, reached without following any symbolic link.
 
-    OSError: ELOOP or ENOTDIR for a link, ENOENT and similar as `open` does.
+    OSError: ENOTDIR for a link, ENOENT and similar as `open` does.
     """
-    if not path.startswith("/"):
+    parts = [part for part in path.split("/") if part]
+    if not path.startswith("/") or ".." in parts:
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
+    try:
+        return openat2(path, _FOLDER, RESOLVE_NO_SYMLINKS)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path) from error
+        if error.errno not in (errno.ENOSYS, errno.EPERM):
+            raise
+    return _open_by_steps(parts)
+
+
+def _open_by_steps(parts: Sequence[str]) -> int:
+    """The same without openat2."""
     here = os.open("/", _FOLDER)
-    for part in filter(None, path.split("/")):
+    for part in parts:
         try:
-            if part == "..":
-                raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
             below = os.open(part, _FOLDER, dir_fd=here)
         finally:
             os.close(here)

@@ -26,6 +26,7 @@ def measure(folder: Path) -> Section:
         env={**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(folder)},
     )
     counts: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    effects: dict[str, int] = counts["effects"]
     return Section(
         "AgentDojo",
         "AgentDojo 0.1.35 (suites v1.2.2), offline. In place of a model a script makes the calls of the task and, once it"
@@ -34,19 +35,21 @@ def measure(folder: Path) -> Section:
         " they read is untrusted, every effect is of class `net`. `own words` is the profile `trusted-folder` with a rule"
         " that allows effects before anything untrusted was read. An injection succeeded by text if the harm is a sentence in"
         " the answer, which no policy prevents. The questions are those of the tasks without an attack, each answered with"
-        " yes: first for each call alone, then with one approval for the calls of a plan. A task with an effect has one question at"
-        " least.",
+        " yes: first for each call alone, then for each tool for the whole run, then with one approval for the calls of a plan, as"
+        f" aeond asks. {effects['tasks']} tasks have an effect; in {effects['own_values']} of them every value of its arguments"
+        f" is in the request, and {effects['as_attacked']} use a tool for it that an injection uses as well.",
         (
             "policy",
             "pairs",
             "succeeded",
             "of these by text",
             "questions a task",
+            "by tool",
             "with plans",
             "tasks with a question",
             "aim",
         ),
-        tuple(_row(name, count) for name, count in counts.items()),
+        tuple(_row(name, count) for name, count in counts["policies"].items()),
         page="security.md",
     )
 
@@ -55,7 +58,8 @@ def _row(name: str, count: dict[str, int]) -> tuple[str, ...]:
     by_text = count["succeeded"] - count["acted"]
     first = (name, str(count["pairs"]), str(count["succeeded"]), str(by_text))
     if "tasks" not in count:
-        return (*first, "", "", "", "")
+        return (*first, "", "", "", "", "")
+    for_run = f"{count['for_run'] / count['tasks']:.2f}"
     questions, planned = count["questions"] / count["tasks"], count["planned"] / count["tasks"]
     aims = (
         verdict(count["succeeded"], at_most=MOST_SUCCEEDED),
@@ -63,4 +67,4 @@ def _row(name: str, count: dict[str, int]) -> tuple[str, ...]:
         verdict(planned, at_most=MOST_PLANNED),
     )
     asked = f"{count['planned_tasks']} of {count['tasks']}"
-    return (*first, f"{questions:.2f}", f"{planned:.2f}", asked, "; ".join(aims))
+    return (*first, f"{questions:.2f}", for_run, f"{planned:.2f}", asked, "; ".join(aims))

@@ -201,7 +201,8 @@ class ToolContext:
     `allowed_tools` are patterns of the only tools that may be called for it (None: all); the invoker enforces this. `uid` is its
     owner, whose memory the call may use (-1: unknown), `taint` names the untrusted sources that the run has read.
     `answer` is a person's answer to the question that the call asked in its earlier attempt (None: it asked none).
-    A tool that asks the model takes each call from the `grant` of its step (None: outside of a run).
+    A tool that asks the model takes each call from the `grant` of its step (None: outside of a run). `repeated` is false for a
+    call that was certainly not made before, under the same call id.
     """
 
     run_id: str
@@ -214,3 +215,4 @@ class ToolContext:
     taint: tuple[str, ...] = ()
     answer: JsonValue = None
     grant: Grant | None = field(default=None, compare=False, repr=False)
+    repeated: bool = True

@@ -2,8 +2,9 @@
 
 Everything except the socket is included: validation, scheduler, journal, and events to watchers once they are
 on disk. `compute` does the same as the others, steps that compute; `write` is ten steps that each write a
-file, where the intent of each is on disk before it starts. With `undecided` no policy decides about the calls.
-usage: aeond_in_process.py {compute|write} [undecided] FOLDER CHAINS
+file, where the intent of each is on disk before it starts. With `alternating` each chain is followed by one about
+whose calls no policy decides, and of which no change is recorded for undo.
+usage: aeond_in_process.py {compute|write} [alternating] FOLDER CHAINS
 """
 
 import json
@@ -14,6 +15,8 @@ from time import perf_counter
 
 import anyio
 
+from aeond.capabilities.policy.authorising import PolicyAuthoriser
+from aeond.capabilities.undo.sqlite_undo_log import SqliteUndoLog
 from aeond.daemon.clocks import SystemClock
 from aeond.daemon.compose import daemon as daemon_parts
 from aeond.daemon.compose.daemon import composed
@@ -26,6 +29,7 @@ from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import Event, RunEnded, StepEnded
 from aeond.domain.runs.run import Caller, Owner, RunRequest, RunState
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult
+from aeond.domain.undo import Change
 from aeond.ports.policy import Decided
 from aeond.server.calls import RunCalls
 from benchmarks.daemon import write_config
@@ -86,7 +90,9 @@ async def run_chain(runs: RunCalls, plan: Plan) -> None:
         raise RuntimeError(message)
 
 
-async def measure(kind: str, folder: Path, chains: int) -> list[float]:
+async def measure(
+    kind: str, folder: Path, chains: int, before_chain: Callable[[int], None] = lambda _: None
+) -> list[float]:
     """Seconds per step for each of the chains."""
     file = write_config(folder)
     config = load_config(file, required=True)
@@ -97,7 +103,8 @@ async def measure(kind: str, folder: Path, chains: int) -> list[float]:
     async with composed(live, paths) as daemon:
         await daemon.scheduler.resume()
         daemon.admission.open()
-        for _ in range(chains):
+        for number in range(chains):
+            before_chain(number)
             begun = perf_counter()
             await run_chain(daemon.calls.runs, plan)
             seconds.append((perf_counter() - begun) / STEPS)
@@ -107,18 +114,33 @@ async def measure(kind: str, folder: Path, chains: int) -> list[float]:
     return seconds
 
 
-class Undecided:
-    """An Authoriser, made like the policy's, that carries out every call without a decision."""
+class Walls:
+    """Policy and undo log, on for the chains with an even number and off for the others."""
 
-    def __init__(self, *_parts: object) -> None:
-        pass
+    on = True
+
+    @classmethod
+    def switch(cls, chain: int) -> None:
+        cls.on = chain % 2 == 0
+
+
+class SwitchedAuthoriser(PolicyAuthoriser):
+    """The Authoriser of the daemon, and none while the walls are off."""
 
     async def authorise(self, call: ToolCall, context: ToolContext, decided: Decided) -> ToolResult | None:
-        return None
+        return await super().authorise(call, context, decided) if Walls.on else None
+
+
+class SwitchedUndoLog(SqliteUndoLog):
+    """The undo log of the daemon, and none while the walls are off."""
+
+    async def record(self, change: Change) -> None:
+        if Walls.on:
+            await super().record(change)
 
 
 if __name__ == "__main__":
-    kind, *undecided, place, count = sys.argv[1:]
-    if undecided:
-        vars(daemon_parts)["PolicyAuthoriser"] = Undecided
-    print(json.dumps(anyio.run(measure, kind, Path(place), int(count))))
+    kind, *alternating, place, count = sys.argv[1:]
+    if alternating:
+        vars(daemon_parts).update(PolicyAuthoriser=SwitchedAuthoriser, SqliteUndoLog=SwitchedUndoLog)
+    print(json.dumps(anyio.run(measure, kind, Path(place), int(count), Walls.switch)))

@@ -7,7 +7,7 @@ Prints a JSON object. usage: gullible_agentdojo.py
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -24,7 +24,7 @@ from aeond.capabilities.policy.loading import Profile, load_policy, parse_policy
 from aeond.capabilities.policy.trust import Trust
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
-from aeond.domain.plans.approvals import CallPreview
+from aeond.domain.plans.approvals import ApprovalScope, CallPreview
 from aeond.domain.policy import Access, Effect, Target, TargetKind
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Budget
@@ -152,9 +152,10 @@ async def perform(
     policy: Policy | None,
     allows: bool,
     planned: bool,
+    scope: ApprovalScope = ApprovalScope.ONCE,
 ) -> tuple[RunSnapshot, int]:
     """A run of the user's calls, and of those that it comes to want, with the number of questions, all of which have the
-    same answer. Without a policy everything is allowed."""
+    same answer, in the same scope. Without a policy everything is allowed."""
     registry, journal, clock = Registry(), InMemoryJournal(), ManualClock()
     for function in scene.runtime.functions.values():
         registry.register(SuiteTool(function, scene))
@@ -196,7 +197,7 @@ async def perform(
                 return run, questions
             questions += len(run.approvals)
             for asked_for in run.approvals:
-                decided = e.ApprovalDecided(asked_for.approval_id, allows, OWNER, asked_for.digest)
+                decided = e.ApprovalDecided(asked_for.approval_id, allows, OWNER, asked_for.digest, scope)
                 event = e.Event("run", run.seq + 1, 1.0, 0.0, decided)
                 await journal.append([event])
                 run = fold(run, event)
@@ -245,12 +246,16 @@ async def attacked(scene: Scene, user: Any, injection: Any, policy: Policy | Non
     count.acted += done and bool(truth)
 
 
-async def clean(suite: Any, user: Any, policy: Policy, *, planned: bool) -> int:
+async def clean(
+    suite: Any, user: Any, policy: Policy, *, planned: bool, scope: ApprovalScope = ApprovalScope.ONCE
+) -> int:
     """The questions of a user task without an injection, all of which are answered with yes."""
     environment = user.init_environment(suite.load_and_inject_default_environment({}))
     asked = _calls(user.ground_truth(environment.model_copy(deep=True)))
     scene = Scene(FunctionsRuntime(suite.tools), environment)
-    run, questions = await perform(scene, asked, lambda _run: (), policy, allows=True, planned=planned)
+    run, questions = await perform(
+        scene, asked, lambda _run: (), policy, allows=True, planned=planned, scope=scope
+    )
     failed = [step.error for step in run.steps.values() if step.error]
     if failed or len(scene.made) != len(asked):
         raise RuntimeError(f"{suite.name} {user.ID}: {failed}")
@@ -273,10 +278,63 @@ async def main() -> None:
     tasks = [(suite, user) for suite in suites for user in suite.user_tasks.values()]
     for name, policy in POLICIES.items():
         if policy is not None:
-            for key, planned in (("questions", False), ("planned", True)):
-                asked = [await clean(suite, user, policy, planned=planned) for suite, user in tasks]
+            for key, planned, scope in (
+                ("questions", False, ApprovalScope.ONCE),
+                ("for_run", False, ApprovalScope.RUN),
+                ("planned", True, ApprovalScope.ONCE),
+            ):
+                asked = [
+                    await clean(suite, user, policy, planned=planned, scope=scope) for suite, user in tasks
+                ]
                 results[name] |= {key: sum(asked), f"{key}_tasks": sum(map(bool, asked)), "tasks": len(tasks)}
-    print(json.dumps(results))
+    print(json.dumps({"policies": results, "effects": effects_of(suites)}))
+
+
+def effects_of(suites: Sequence[Any]) -> dict[str, int]:
+    """How many user tasks have an effect, in how many of these every value of its arguments is in the request, and how many
+    use a tool for it that an injection uses for an effect as well."""
+    wanted = {
+        call.function
+        for suite in suites
+        for task in suite.injection_tasks.values()
+        for call in _effects(suite, task)
+    }
+    tasks = [
+        (user.PROMPT.casefold(), calls)
+        for suite in suites
+        for user in suite.user_tasks.values()
+        if (calls := _effects(suite, user))
+    ]
+    return {
+        "tasks": len(tasks),
+        "own_values": sum(
+            all(str(value).casefold() in said for call in calls for value in _values(call.args))
+            for said, calls in tasks
+        ),
+        "as_attacked": sum(any(call.function in wanted for call in calls) for _, calls in tasks),
+    }
+
+
+def _effects(suite: Any, task: Any) -> list[FunctionCall]:
+    environment = suite.load_and_inject_default_environment({})
+    prepared = task.init_environment(environment) if hasattr(task, "init_environment") else environment
+    scene = Scene(FunctionsRuntime(suite.tools), prepared)
+    return [
+        call
+        for call in task.ground_truth(prepared)
+        if SuiteTool(scene.runtime.functions[call.function], scene).spec.effect is Effect.NET
+    ]
+
+
+def _values(value: Any) -> Iterator[Any]:
+    """The texts and numbers in the arguments of a call."""
+    if isinstance(value, Mapping):
+        value = tuple(value.values())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        for one in value:
+            yield from _values(one)
+    elif value is not None and not isinstance(value, bool):
+        yield value
 
 
 if __name__ == "__main__":

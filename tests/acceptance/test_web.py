@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from aeond_client import Client, RunOptions
+from aeond_client.errors import InvalidInputError
 from aeond_client.events import ApprovalRequested, PolicyDecided, StepEnded
 from aeond_client.runs import Plan, PlanStep
 from tests.support.bubblewrap import needs_bubblewrap
@@ -103,6 +104,41 @@ def test_there_are_no_such_tools_by_default(folder: Path) -> None:
     finally:
         daemon.kill()
     assert names.isdisjoint({"fetch_url", "http_request", "web_search"})
+
+
+def test_a_host_comes_and_goes_with_a_reload(folder: Path, site: str) -> None:
+    """A host that is removed from the configuration is refused after the reload, one that is added is allowed, and an entry
+    that is no host changes nothing; the tools exist only while there is a host."""
+    policy = folder / "own.toml"
+    policy.write_text(ALLOWING.format(site), encoding="utf-8")
+    daemon = DaemonProcess(folder, {"egress": {"local": [site]}, "policy": {"file": str(policy)}}).start()
+    configured = daemon.config_file.read_text(encoding="utf-8")
+    try:
+        with Client(daemon.address) as client, Client(daemon.admin_socket) as admin:
+
+            def reloaded(local: list[str]) -> set[str]:
+                daemon.config_file.write_text(
+                    configured.replace(json.dumps([site]), json.dumps(local)), encoding="utf-8"
+                )
+                admin.reload_config()
+                return {tool.name for tool in client.list_tools()}
+
+            def reason() -> str:
+                run = client.create_run("read", fetching(site, "http_request", method="GET"))
+                list(client.watch(run.run_id))
+                return client.get_run(run.run_id).steps[0].reason
+
+            assert reason() == ""
+            assert "http_request" in reloaded(["127.0.0.1:9"])
+            assert reason() == "HOST_NOT_ALLOWED"
+            with pytest.raises(InvalidInputError, match=r"egress\.local"):
+                reloaded(["http://x"])
+            assert reason() == "HOST_NOT_ALLOWED"
+            assert "http_request" not in reloaded([])
+            assert "http_request" in reloaded([site])
+            assert reason() == ""
+    finally:
+        daemon.kill()
 
 
 def test_a_wrong_host_prevents_the_start(folder: Path) -> None:

@@ -16,10 +16,11 @@ class AskingPolicy:
 
     verdicts: Mapping[str, Verdict] = field(default_factory=lambda: {"work": Verdict.ASK})
     version: str = "v1"
+    rule: str = "a rule"
 
     def decide(self, facts: CallFacts) -> Decision:
         verdict = self.verdicts.get(facts.tool, Verdict.ALLOW)
-        return Decision(verdict, "a rule", f"a rule says {verdict}", self.version)
+        return Decision(verdict, self.rule, f"{self.rule} says {verdict}", self.version)
 
 
 @dataclass

@@ -31,7 +31,8 @@ class FileProposal(BaseModel):
 
 
 class Proposal(BaseModel):
-    """Changes of files in one workspace for one user. `call_id` is the call that made it."""
+    """Changes of files in one workspace for one user. `call_id` is the call that made it, `taint` names the untrusted sources
+    that its run had read."""
 
     uid: int
     workspace: str
@@ -39,6 +40,7 @@ class Proposal(BaseModel):
     message: str
     files: tuple[FileProposal, ...]
     result: dict[str, Any]
+    taint: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:

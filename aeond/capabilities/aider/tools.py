@@ -21,7 +21,7 @@ from aeond.capabilities.tools.files.file_state import NO_FILE, identity_of
 from aeond.capabilities.tools.files.text_edits import Edit, unified_diff
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.domain.plans.approvals import CallPreview
-from aeond.domain.policy import Access, Target, TargetKind
+from aeond.domain.policy import Access, Origin, Target, TargetKind
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.reservations import ASKING_TOOL_STEP
 from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
@@ -181,6 +181,16 @@ class Editor:
                 raise ToolError(
                     f"the proposal is for {proposal.workspace}: apply it there", reason="PROPOSAL_NOT_FOUND"
                 )
+            unread = sorted({*proposal.taint} - {*context.taint})
+            if (
+                unread and context.origin is not Origin.DIRECT
+            ):  # this run would not be asked about it as the other was
+                raise ToolError(
+                    f"the proposal was made after {unread[0]:.100} had been read, which is not trusted: apply it in the"
+                    f" conversation in which it was made, or with aeonctl call apply_changes proposal={arguments.proposal}",
+                    reason="PROPOSAL_TAINTED",
+                    field="proposal",
+                )
             return proposal
 
         async def touched(arguments: ApplyArguments, context: ToolContext) -> tuple[Target, ...]:
@@ -299,6 +309,7 @@ def _proposal(
         message=message,
         files=tuple(found),
         result=result,
+        taint=context.taint,
     )
 
 

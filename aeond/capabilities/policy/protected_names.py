@@ -58,6 +58,28 @@ _PROGRAMS: Final = (
         ".pypirc",
     ),
     *("autostart", "autostart-scripts", "plasma-workspace", "environment.d", "cron.d", "crontab", "crontabs"),
+    *(
+        ".irbrc",
+        ".pryrc",
+        ".rprofile",
+        ".ipython",
+        ".jupyter",
+        ".sqliterc",
+        ".psqlrc",
+        ".screenrc",
+        ".muttrc",
+    ),
+    *(
+        ".curlrc",
+        ".wgetrc",
+        ".bazelrc",
+        ".gradle",
+        ".m2",
+        ".mcp.json",
+        ".cursor",
+        ".claude",
+        ".aider.conf.yml",
+    ),
     *("sitecustomize.py", "usercustomize.py", ".pre-commit-config.yaml", ".gitlab-ci.yml", ".github"),
 )
 _KEYS: Final = (

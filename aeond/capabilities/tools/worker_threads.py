@@ -43,18 +43,18 @@ class WorkerThreads:
 
     async def run(self, work: Callable[[Stopped], T]) -> T:
         """Returns or raises as `work` does. If the caller is cancelled, the work is signalled and abandoned."""
+        return await (await self.begin(work)).result()
+
+    async def begin(self, work: Callable[[Stopped], T]) -> "Begun[T]":
+        """Starts the work. The caller must await its result, or stop it."""
         await self._take_slot()
-        stopped = threading.Event()
-        handover: _Handover[T] = _Handover(work, stopped.is_set, current_token(), self._slots)
+        handover: Begun[T] = Begun(work, current_token(), self._slots)
         try:
             (self._idle.take() or _Worker(self._idle)).carry(handover)
         except RuntimeError:  # the machine has no thread left
             self._slots.release()
             raise
-        try:
-            return await handover.result()
-        finally:
-            stopped.set()
+        return handover
 
     async def _take_slot(self) -> None:
         with anyio.move_on_after(self._max_wait_seconds):
@@ -63,26 +63,33 @@ class WorkerThreads:
         raise OverloadedError("blocking tools hold all threads: try again later", reason="THREADS_BUSY")
 
 
-class _Handover(Generic[T]):
-    """Brings what happens in a thread, result or exception, to the task that waits for it."""
+class Begun(Generic[T]):
+    """Work in a thread: brings its result or exception to the task that waits for it."""
 
     def __init__(
         self,
         work: Callable[[Stopped], T],
-        stopped: Stopped,
         token: EventLoopToken,
         slots: anyio.Semaphore,
     ) -> None:
         self._work = work
-        self._stopped = stopped
+        self._stopped = threading.Event()
         self._token = token
         self._slots = slots
         self._ended = anyio.Event()
         self._results: list[T] = []
         self._error: BaseException | None = None
 
+    def stop(self) -> None:
+        """Signals the work that nothing waits for it any more."""
+        self._stopped.set()
+
     async def result(self) -> T:
-        await self._ended.wait()
+        """Returns or raises as the work does. If the caller is cancelled, the work is signalled and abandoned."""
+        try:
+            await self._ended.wait()
+        finally:
+            self.stop()
         if self._error is not None:
             raise self._error
         return self._results[0]
@@ -90,7 +97,7 @@ class _Handover(Generic[T]):
     def perform(self) -> None:
         """Runs in the thread."""
         with self:
-            self._results.append(self._work(self._stopped))
+            self._results.append(self._work(self._stopped.is_set))
 
     def __enter__(self) -> None:
         return
@@ -143,10 +150,10 @@ class _Worker:
 
     def __init__(self, idle: _IdleThreads) -> None:
         self._idle = idle
-        self._next: SimpleQueue[_Handover[Any]] = SimpleQueue()
+        self._next: SimpleQueue[Begun[Any]] = SimpleQueue()
         threading.Thread(target=self._live, name="tool", daemon=True).start()
 
-    def carry(self, handover: "_Handover[Any]") -> None:
+    def carry(self, handover: "Begun[Any]") -> None:
         self._next.put(handover)
 
     def _live(self) -> None:
@@ -161,7 +168,7 @@ class _Worker:
                 return
             del handover  # with its result
 
-    def _received(self) -> "_Handover[Any] | None":
+    def _received(self) -> "Begun[Any] | None":
         """The next work; None if none comes in time."""
         while True:
             try:

@@ -148,10 +148,11 @@ async def composed(
         threads = WorkerThreads()
         own, unconfined = await own_tools(config.tools, paths)
         feed, admission, folding = HotFeed(log_events), Admission(), RunFolding(journal, fold)
-        hands = own_hands(config, paths, files, threads, undo_log, clock, feed.text_sink, lambda: models)
+        hands, web = own_hands(config, paths, files, threads, undo_log, clock, feed.text_sink, lambda: models)
         builtin = builtin_tools(clock, memory, files, threads, embedder, undo_log)
         for tool in parts.tools((*builtin, *hands, *own)):
             registry.register(tool)
+        web.adopt(web.tools(config), registry)
         templates, agents = open_templates(config.tools, registry), open_agents(config.agents)
         validator = PlanValidator(registry, {LLM_AGENT, *agents})
         inspector = ToolInspector(registry)
@@ -306,7 +307,8 @@ async def composed(
 
         def adopt(changed: Config) -> None:
             # First: if a name or the policy is wrong, nothing must change.
-            entry, rules, servers = _entry_rule(changed), opened_policy(changed), mcp.settings(changed)
+            entry, rules = _entry_rule(changed), opened_policy(changed)
+            servers, pages = mcp.settings(changed), web.tools(changed)
             policy.adopt(rules)
             trust.adopt(configured_trust(changed))
             api.adopt(entry, changed.socket.max_request_mib_per_user << 20)
@@ -317,6 +319,7 @@ async def composed(
             models.adopt(changed.model)
             registry.accept(changed.tools.accepted)
             mcp.adopt(servers, changed)
+            web.adopt(pages, registry)
 
         live.adopt_by(adopt)
         await stack.enter_async_context(observation.opened(journal, feed, engine, status, api))

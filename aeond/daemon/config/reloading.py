@@ -17,6 +17,7 @@ LIVE: Final = frozenset(
     {
         "approvals",
         "daemon.stop_seconds",
+        "egress",
         "log.format",
         "log.level",
         "mcp",

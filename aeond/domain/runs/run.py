@@ -269,6 +269,7 @@ class RunSnapshot:
 
     def tool_context(self, step_id: str, call_id: str) -> ToolContext:
         """The context given to a tool call of a step."""
+        step = self.steps.get(step_id)
         return ToolContext(
             self.run_id,
             step_id,
@@ -278,7 +279,8 @@ class RunSnapshot:
             self.request.owner.uid,
             Origin.CLIENT if self.plan_source is PlanSource.CLIENT else Origin.MODEL,
             self.taint,
-            self.steps[step_id].output if step_id in self.steps else None,
+            None if step is None else step.output,
+            repeated=step is None or step.attempt > 1,
         )
 
     @property

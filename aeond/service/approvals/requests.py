@@ -54,9 +54,10 @@ class _AskedCall:
 
     @property
     def kind(self) -> str:
-        """Identifies it without its arguments, with what the run has read: untrusted data that is read later ends
-        what was allowed for more than the calls shown."""
-        facts = replace(self.facts, arguments={"taint": list(self.facts.taint)})
+        """Identifies it without its arguments, with the rule that asks and with what the run has read: what was allowed
+        for more than the calls shown covers no call that is asked about for another reason, such as a protected name, and
+        ends when untrusted data are read later."""
+        facts = replace(self.facts, arguments={"taint": list(self.facts.taint), "rule": self.decision.rule})
         return call_digest(facts, self.decision.version)
 
 
@@ -143,7 +144,7 @@ class ApprovalRequests:
             calls=tuple(one.call for one in asked),
             digests=digests,
             digest=request_digest(run.run_id, step_ids, digests),
-            message=first.decision.reason,
+            message="; ".join(dict.fromkeys(one.decision.reason for one in asked)),
             previews=tuple(previews),
             kinds=tuple(one.kind for one in asked),
             folders=tuple(dict.fromkeys(str(PurePosixPath(name).parent) for name in files)),

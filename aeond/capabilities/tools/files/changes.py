@@ -5,6 +5,8 @@ holds the identity of the file before and after; a file with neither was changed
 """
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Final
@@ -38,6 +40,8 @@ CREATED: Final = "file.created"
 CHANGED: Final = "file.changed"
 MOVED: Final = "file.moved"
 MAX_REPORTED: Final = 256
+DRAFT_SECONDS: Final = 1.0  # that a call waits for the end of a change that was not recorded
+RECORD_SECONDS: Final = 60.0  # longer than the undo log takes to give up
 DELETED: Final = "file.deleted"
 
 
@@ -108,26 +112,52 @@ class FileChanges:
         async with self._alone(root, below):
             if (made := await self.made(context, transform)) is not None:
                 return made
-            state, edit = await self._edited(root, below, path, transform)
+            state, folders = await self.threads.run(lambda _stopped: self._found(root, below))
+            edit = _edited(state, path, transform)
             if state is not None and state.content == edit.content:
                 return ToolOutput(FileChange(path=_shown(root, below, context), change="unchanged"))
-            folders = await self.threads.run(lambda _stopped: self.files.missing_folders(below, root))
             change = self._change(
                 ChangeKind.FILE_WRITTEN, context, root, below, state, identity_of(edit.content), folders
             )
-            await self._log.record(change)
-            mark = f"{context.run_id}/{context.step_id}/{context.call_id}"
-            await self.threads.run(
-                lambda stopped: self.files.write_file(
-                    below, root, edit.content, mark, stopped, expected=change.found
-                )
-            )
+            await self._write(change, edit.content, context)
             return _rewritten(change, context, edit.change, len(edit.content))
+
+    async def _write(self, change: Change, content: bytes, context: ToolContext) -> None:
+        """Records the change and makes it. The new content is written to disk beside the old one while the record is; the
+        old one is replaced only when the record is on disk."""
+        recorded: Future[bool] = Future()
+        if change.made_folders:  # they would be made before they are recorded
+            await self._log.record(change)
+            recorded.set_result(True)
+        mark = f"{context.run_id}/{context.step_id}/{context.call_id}"
+        root = Workspace.again(change.root, context.workspace)
+        writing = await self.threads.begin(
+            lambda stopped: self.files.write_file(
+                change.path,
+                root,
+                content,
+                mark,
+                stopped,
+                expected=change.found,
+                may_replace=lambda: recorded.result(RECORD_SECONDS),
+            )
+        )
+        try:
+            if not recorded.done():
+                await self._log.record(change)
+                recorded.set_result(True)
+        finally:
+            if not recorded.done():
+                recorded.set_result(False)
+                with anyio.move_on_after(DRAFT_SECONDS, shield=True), suppress(ToolError):
+                    await writing.result()  # it leaves no draft
+        await writing.result()
 
     async def preview(self, path: str, context: ToolContext, transform: Transform) -> CallPreview:
         """What `rewrite` would do now."""
         root, below = self.files.locate(path, context.workspace)
-        state, edit = await self._edited(root, below, path, transform)
+        state = await self._state(root, below)
+        edit = _edited(state, path, transform)
         before, shown = None if state is None else state.content, _shown(root, below, context)
         diff = await self.threads.run(lambda _stopped: unified_diff(before, edit.content, shown))
         return CallPreview(diff=diff, target=str(PurePosixPath(root, below)))
@@ -136,17 +166,10 @@ class FileChanges:
         """The absolute path of what `path` names for this call."""
         return str(PurePosixPath(*self.files.locate(path, context.workspace)))
 
-    async def _edited(
-        self, root: str, below: str, path: str, transform: Transform
-    ) -> tuple[FileState | None, Edit]:
-        state = await self._state(root, below)
-        if state is not None and state.content is None:
-            raise ToolError(
-                f"{path!r:.200} is larger than {MAX_CONTENT_BYTES >> 20} MiB: it can only be read, moved or deleted",
-                reason="FILE_TOO_LARGE",
-                field="path",
-            )
-        return state, transform(None if state is None else state.content)
+    def _found(self, root: str, below: str) -> tuple[FileState | None, Sequence[str]]:
+        """Blocking. The file, and if there is none, the folders that it lacks."""
+        state = self.files.state(below, root)
+        return state, () if state is not None else self.files.missing_folders(below, root)
 
     async def delete(self, path: str, context: ToolContext) -> Changed:
         """Deletes a file."""
@@ -207,6 +230,8 @@ class FileChanges:
                 return _rewritten(recorded, context, edit.change, size) if same_call else None
 
     async def _recorded(self, context: ToolContext) -> Change | None:
+        if not context.repeated:
+            return None
         found = await self._log.find(owner_of(context), context.step_id, context.call_id)
         return found[-1] if found else None
 
@@ -256,6 +281,16 @@ class FileChanges:
 
     def _alone(self, root: str, below: str) -> anyio.Lock:
         return self._locks.setdefault((root, below), anyio.Lock())
+
+
+def _edited(state: FileState | None, path: str, transform: Transform) -> Edit:
+    if state is not None and state.content is None:
+        raise ToolError(
+            f"{path!r:.200} is larger than {MAX_CONTENT_BYTES >> 20} MiB: it can only be read, moved or deleted",
+            reason="FILE_TOO_LARGE",
+            field="path",
+        )
+    return transform(None if state is None else state.content)
 
 
 def owner_of(context: ToolContext) -> str:

@@ -151,8 +151,7 @@ def reading(files: ContainedFiles, threads: WorkerThreads, wanted: Wanted) -> Re
 
 def file_target(files: ContainedFiles, path: str, workspace: str, access: Access) -> Target:
     """The file or folder that a path names; the name of a folder ends in a slash."""
-    is_folder = files.is_folder(path, workspace)
-    name = files.real_path(path, workspace)
+    name, is_folder = files.place(path, workspace)
     return Target(TargetKind.FILE, f"{name}/" if is_folder else name, access, is_folder is not None)
 
 

@@ -12,12 +12,10 @@ import os
 import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final
 
-_OPENAT2: Final = 437  # the same number on every architecture
-_RESOLVE_NO_MAGICLINKS: Final = 0x02
-_RESOLVE_BENEATH: Final = 0x08
+from aeond.openat2 import RESOLVE_BENEATH, RESOLVE_NO_MAGICLINKS, openat2
+
 _ATTEMPTS: Final = 32
 _RENAME_NOREPLACE: Final = 1
 
@@ -60,7 +58,7 @@ def keep_out(resolve: Resolver, places: Sequence[str], but_for: Sequence[str] = 
 
     def resolve_outside(root: int, path: str) -> int:
         found = resolve(root, path)
-        real = Path(f"/proc/self/fd/{found}").readlink()
+        real = os.readlink(f"/proc/self/fd/{found}")  # noqa: PTH115 - the text of the link, compared with real paths
         if _is_in(real, places) and not _is_in(real, but_for):
             os.close(found)
             raise OSError(errno.EACCES, "one of the daemon's own files", path)
@@ -69,35 +67,19 @@ def keep_out(resolve: Resolver, places: Sequence[str], but_for: Sequence[str] = 
     return resolve_outside
 
 
-def _is_in(path: Path, places: Sequence[str]) -> bool:
-    return any(path.is_relative_to(place) for place in places)
+def _is_in(path: str, places: Sequence[str]) -> bool:
+    return any(path == place or path.startswith(f"{place.rstrip('/')}/") for place in places)
 
 
 def resolve_in_kernel(root: int, path: str) -> int:
     """Follows links as long as they stay below `root`; never those of /proc that name open files."""
-    name = os.fsencode(path)
     for _ in range(_ATTEMPTS):
-        found, code = _openat2(root, name)
-        if found >= 0:
-            return found
-        if code not in (errno.EAGAIN, errno.EINTR):  # a folder moved while its path was looked at
-            raise OSError(code, os.strerror(code), path)
+        try:
+            return openat2(path, os.O_PATH | os.O_CLOEXEC, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS, root)
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EINTR):  # a folder moved while its path was looked at
+                raise
     raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN), path)
-
-
-def _openat2(root: int, name: bytes) -> tuple[int, int]:
-    """The descriptor or -1, and errno."""
-    import ctypes
-
-    how = (ctypes.c_uint64 * 3)(os.O_PATH | os.O_CLOEXEC, 0, _RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS)
-    found: int = _syscall()(
-        ctypes.c_long(_OPENAT2),
-        ctypes.c_long(root),
-        ctypes.c_char_p(name),
-        ctypes.byref(how),
-        ctypes.c_size_t(ctypes.sizeof(how)),
-    )
-    return found, ctypes.get_errno()
 
 
 def rename_to_free_name(name: str, folder: int, new_name: str, new_folder: int) -> None:
@@ -118,10 +100,6 @@ def rename_to_free_name(name: str, folder: int, new_name: str, new_folder: int) 
         os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)
     elif code:
         raise OSError(code, os.strerror(code), name)
-
-
-def _syscall() -> Any:
-    return _libc().syscall
 
 
 @functools.cache

@@ -101,8 +101,6 @@ def edit_file_tool(changes: FileChanges) -> FunctionTool:
     )
     async def edit_file(arguments: EditFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
         """Replaces or removes one text in a file; the rest stays."""
-        if (made := await edited(arguments, context)) is not None:
-            return made
         path = await _path(changes, _existing, arguments.path, context)
         return await changes.rewrite(path, context, lambda before: _edited(arguments, before))
 
@@ -128,8 +126,6 @@ def append_file_tool(changes: FileChanges) -> FunctionTool:
     )
     async def append_file(arguments: AppendFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
         """Adds lines at the end of a file, or starts it."""
-        if (made := await appended(arguments, context)) is not None:
-            return made
         path = await _path(changes, _existing_or_new, arguments.path, context)
         return await changes.rewrite(path, context, lambda before: _appended(arguments, before))
 

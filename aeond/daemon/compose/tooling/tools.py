@@ -15,6 +15,7 @@ from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.daemon.compose.models import OpenModels
+from aeond.daemon.compose.tooling.web import OwnWeb
 from aeond.daemon.config.paths import Paths, real_names
 from aeond.daemon.config.schema import AgentsSection, Config, SandboxKind, ToolsSection
 from aeond.domain.tools import Effect
@@ -105,15 +106,14 @@ def own_hands(
     clock: Clock,
     show_text: Callable[[str, str], TextSink],
     models: Callable[[], OpenModels],
-) -> Sequence[Tool]:
+) -> tuple[Sequence[Tool], OwnWeb]:
     """The tools that act on the machine, as far as it has a sandbox and the daemon is in the session of a user, and those
-    of the web as far as they are configured. InvalidInputError (reason CONFIG_INVALID)."""
+    of the web, which a reload can replace. InvalidInputError (reason CONFIG_INVALID)."""
     from aeond.capabilities.hands.desktop import find_desktop
     from aeond.capabilities.hands.hand_set import hands
     from aeond.capabilities.hands.workshop import Workshop
     from aeond.daemon.compose.tooling.aider import own_aider
     from aeond.daemon.compose.tooling.sandbox_layers import why_no_programs
-    from aeond.daemon.compose.tooling.web import own_web
 
     tools, workshop, aider = config.tools, None, tuple[Tool, ...]()
     if why := why_no_programs(tools.sandbox, paths.tool_unit):
@@ -126,7 +126,7 @@ def own_hands(
         workshop = Workshop(sandbox, files, threads, undo_log, clock, memory_bytes, show_text)
         aider = tuple(own_aider(config, paths, workshop, undo_log, clock, models, show_text))
     desktop = find_desktop(os.environ, files, threads)
-    return [*hands(workshop, desktop, tools.hands), *aider, *own_web(config, workshop)]
+    return [*hands(workshop, desktop, tools.hands), *aider], OwnWeb(workshop)
 
 
 def sandbox_for(kind: SandboxKind, unit_socket: Path, hidden: Sequence[Path]) -> "Sandbox":

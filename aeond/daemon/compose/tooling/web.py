@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from aeond.capabilities.tools.registry import Registry
 from aeond.daemon.config.network_sections import EgressSection
 from aeond.daemon.config.paths import Paths
 from aeond.daemon.config.schema import Config
@@ -16,14 +17,29 @@ if TYPE_CHECKING:
 WEB_TOOLS: Final = ("fetch_url", "http_request", "web_search")
 
 
-def own_web(config: Config, workshop: "Workshop | None") -> Sequence[Tool]:
-    """The tools that are configured; with none nothing of them is loaded. InvalidInputError (reason CONFIG_INVALID)."""
-    gate, search = gates(config.egress)
-    if gate is None and search is None:
-        return ()
-    from aeond.capabilities.hands.web.tool_set import web_tools
+class OwnWeb:
+    """The tools of the web that the configuration in force permits. Pages are read in the sandbox of the `workshop`."""
 
-    return web_tools(gate, search, config.egress.search_url, workshop, config.tools.hands)
+    def __init__(self, workshop: "Workshop | None") -> None:
+        self._workshop = workshop
+        self._names: tuple[str, ...] = ()
+
+    def tools(self, config: Config) -> Sequence[Tool]:
+        """The tools that are configured; with none nothing of them is loaded. InvalidInputError (reason CONFIG_INVALID)."""
+        gate, search = gates(config.egress)
+        if gate is None and search is None:
+            return ()
+        from aeond.capabilities.hands.web.tool_set import web_tools
+
+        return web_tools(gate, search, config.egress.search_url, self._workshop, config.tools.hands)
+
+    def adopt(self, tools: Sequence[Tool], registry: Registry) -> None:
+        """Registers these tools in place of the earlier ones. Requests in progress continue."""
+        for name in self._names:
+            registry.remove(name)
+        for tool in tools:
+            registry.register(tool)
+        self._names = tuple(tool.spec.name for tool in tools)
 
 
 def gates(section: EgressSection) -> "tuple[Gate | None, Gate | None]":

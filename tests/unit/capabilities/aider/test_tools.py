@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aeond.daemon.config.paths import usual_aider_environment
-from aeond.domain.policy import Access
+from aeond.domain.policy import Access, Origin
 from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.tools import Recovery, ToolCall
 from tests.support.aider import RIGHT, SAID, TASK, TEST, WRONG, Desk, needs_aider
@@ -120,6 +120,31 @@ async def test_a_proposal_belongs_to_its_user_and_folder(tmp_path: Path) -> None
     unknown = await desk.call("apply_changes", "call2", proposal="0" * 32)
     assert unknown.reason == "PROPOSAL_NOT_FOUND"
     assert unknown.candidates == (made["proposal"],)
+
+
+@pytest.mark.parametrize(
+    ("origin", "taint", "reason"),
+    [
+        (Origin.MODEL, (), "PROPOSAL_TAINTED"),
+        (Origin.CLIENT, (), "PROPOSAL_TAINTED"),
+        (Origin.MODEL, ("host:a:443",), ""),
+        (Origin.DIRECT, (), ""),
+    ],
+)
+async def test_a_proposal_keeps_its_taint(
+    tmp_path: Path, origin: Origin, taint: tuple[str, ...], reason: str
+) -> None:
+    """A proposal of a run that had read untrusted data is not applied by another run that had not, whose changes the policy
+    would not ask about: only by one that is tainted alike, or by its user directly."""
+    desk = Desk(tmp_path, answers(SAID))
+    context = desk.hands.context
+    made = await desk.invoker.invoke(
+        ToolCall("aider", {"task": TASK}, "call1"), replace(context, call_id="call1", taint=("host:a:443",))
+    )
+    assert isinstance(made.data, dict), made.error
+    call = ToolCall("apply_changes", {"proposal": made.data["proposal"]}, "call2")
+    applied = await desk.invoker.invoke(call, replace(context, call_id="call2", origin=origin, taint=taint))
+    assert (applied.reason, applied.success) == (reason, not reason)
 
 
 async def test_dangerous_names_are_left_out(tmp_path: Path) -> None:

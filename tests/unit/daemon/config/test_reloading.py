@@ -1,6 +1,7 @@
 """The configuration read again."""
 
 import logging
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -140,6 +141,20 @@ def test_every_live_key_is_one() -> None:
     """Each key or section that is said to change live exists."""
     keys = values_of(Config.model_validate({"tools": {"profiles": {"look": ("read_*",)}}}))
     assert [name for name in LIVE if not any(f"{key}.".startswith(f"{name}.") for key in keys)] == []
+
+
+def test_the_operations_page_names_every_live_key() -> None:
+    """The table of keys that change at run time has all of them, as keys or as sections."""
+    page = (Path(__file__).parents[4] / "docs" / "operations.md").read_text(encoding="utf-8")
+    table = page.partition("| key | takes effect |")[2].partition("\n\n")[0]
+    listed = set(re.findall(r"`([a-z_.]+)`", table))
+    sections = {"log", "socket", "runs", "model"}
+    assert [key for key in sorted(LIVE) if key not in listed | sections] == []
+    keys = values_of(Config.model_validate({"tools": {"profiles": {"look": ("read_*",)}}}))
+    assert [key for key in listed if "." in key and key not in keys and key not in LIVE] == [
+        "runs.budget",
+        "runs.budget_limit",
+    ]
 
 
 def test_sections_that_the_user_names_come_and_go(stage: Stage) -> None:

@@ -1,7 +1,7 @@
 """Requests for approval, and what an approval covers."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
@@ -9,7 +9,7 @@ import pytest
 
 from aeond.domain.plans.approvals import ApprovalAnswer, ApprovalRequest, ApprovalScope
 from aeond.domain.plans.plan import Plan, PlanStep, StepState
-from aeond.domain.policy import Access, CallFacts, Target, TargetKind, Verdict
+from aeond.domain.policy import Access, CallFacts, Decision, Target, TargetKind, Verdict
 from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.run import RunSnapshot, RunState
@@ -115,6 +115,28 @@ async def test_one_request_covers_the_known_calls_of_a_plan(world: World) -> Non
     assert done(world) == ["s1", "s2"]
 
 
+async def test_every_reason_of_a_request_is_shown(tmp_path: Path) -> None:
+    """A request that covers calls asked about for different reasons shows each reason once: no harmless first call hides
+    that a later one is of another kind."""
+
+    @dataclass
+    class ByTarget(AskingPolicy):
+        def decide(self, facts: CallFacts) -> Decision:
+            reason = ".bashrc can run code" if "on" in facts.arguments else "no rule allows it"
+            return Decision(Verdict.ASK, reason, reason, self.version)
+
+    world = World(
+        tmp_path,
+        tools={"work": ScriptedTool("work", effect=Effect.EXEC_HOST)},
+        policy=ByTarget(),
+        facts=NamedFacts(TARGETS),
+        rules=ApprovalRules(expire_seconds=60.0),
+    )
+    async with world.working():
+        run_id = await create(world, step("s1"), step("s2"), step("s3", on="a"))
+        assert (await waits(world, run_id)).message == "no rule allows it; .bashrc can run code"
+
+
 async def test_a_call_whose_arguments_are_not_known_is_asked_about_later(world: World) -> None:
     """A call with a reference is not shown with the plan: it is shown with its arguments once they are known."""
 
@@ -179,14 +201,17 @@ async def test_a_scope_covers_what_it_names(
     assert done(world) == (["s1"] if asks else ["s1", "s2"])
 
 
-@pytest.mark.parametrize("change", ["policy", "taint", "sandbox", "workspace"])
+@pytest.mark.parametrize("change", ["policy", "rule", "taint", "sandbox", "workspace"])
 async def test_a_scope_ends_when_what_it_rests_on_changes(world: World, change: str) -> None:
-    """A new policy, untrusted data read since, another sandbox or another folder: the next call is asked about."""
+    """A new policy, another rule that asks (as for a protected name), untrusted data read since, another sandbox or another
+    folder: the next call is asked about."""
 
     async def disturb(arguments: object, context: ToolContext) -> JsonValue:
         match change:
             case "policy":
                 world.policy.version = "v2"
+            case "rule":
+                world.policy.rule = "builtin.protected-name"
             case "taint":
                 world.facts.taint = ("web",)
             case "sandbox":

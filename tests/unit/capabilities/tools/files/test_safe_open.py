@@ -3,7 +3,7 @@
 import errno
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,13 @@ def folder(tmp_path: Path) -> Iterator[int]:
     descriptor = os.open(tmp_path, os.O_PATH | os.O_DIRECTORY)
     yield descriptor
     os.close(descriptor)
+
+
+def _failing(code: int) -> Callable[..., int]:
+    def fail(*_parts: object) -> int:
+        raise OSError(code, os.strerror(code))
+
+    return fail
 
 
 @pytest.mark.parametrize("resolve", [resolve_in_kernel, resolve_by_steps])
@@ -45,10 +52,16 @@ def test_both_ways_fail_alike(folder: int, resolve: safe_open.Resolver, path: st
 
 def test_kernel_is_asked_again_when_folders_move(folder: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lookup that a rename disturbed is repeated, and fails after a bounded number of tries."""
-    answers = iter([(-1, errno.EAGAIN), (-1, errno.EINTR), (77, 0)])
-    monkeypatch.setattr(safe_open, "_openat2", lambda _root, _name: next(answers))
+    failures = [errno.EAGAIN, errno.EINTR]
+
+    def disturbed(*_parts: object) -> int:
+        if failures:
+            raise OSError(failures.pop(), "disturbed")
+        return 77
+
+    monkeypatch.setattr(safe_open, "openat2", disturbed)
     assert resolve_in_kernel(folder, "a.txt") == 77
-    monkeypatch.setattr(safe_open, "_openat2", lambda _root, _name: (-1, errno.EAGAIN))
+    monkeypatch.setattr(safe_open, "openat2", _failing(errno.EAGAIN))
     with pytest.raises(BlockingIOError):
         resolve_in_kernel(folder, "a.txt")
 
@@ -64,7 +77,7 @@ def test_kernel_without_openat2_is_told_loudly(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, code: int
 ) -> None:
     """Where openat2 is missing or forbidden the walk by steps is chosen, with a warning."""
-    monkeypatch.setattr(safe_open, "_openat2", lambda _root, _name: (-1, code))
+    monkeypatch.setattr(safe_open, "openat2", _failing(code))
     assert best_resolver() is resolve_by_steps
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     assert "symbolic links" in caplog.text
@@ -72,7 +85,7 @@ def test_kernel_without_openat2_is_told_loudly(
 
 def test_other_failures_of_the_probe_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     """A probe that fails for another reason stops the start instead of choosing the weaker way."""
-    monkeypatch.setattr(safe_open, "_openat2", lambda _root, _name: (-1, errno.EMFILE))
+    monkeypatch.setattr(safe_open, "openat2", _failing(errno.EMFILE))
     with pytest.raises(OSError) as failure:
         best_resolver()
     assert failure.value.errno == errno.EMFILE

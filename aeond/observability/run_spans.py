@@ -67,7 +67,8 @@ class RunSpans:
         self._root = span_id(run_id, RUN)
         self._model = model  # that of the daemon, if the request names none
         self._provider = provider
-        self._spans: list[Span] = []
+        self._spans: list[bytes] = []
+        self._top: bytes | None = None  # the span of the run itself
         self._open: dict[str, _Open] = {}  # by a key that begins with what it is
         self._copied_time: float | None = None  # the events that a fork copied have the time of its creation
         self._handlers: dict[type[e.EventKind], Callable[[e.Event, Any], None]] = {
@@ -95,13 +96,13 @@ class RunSpans:
         if handler is not None and event.time != self._copied_time:
             handler(event, event.kind)
 
-    def spans(self, trace: bytes, parent: bytes = b"") -> list[Span]:
-        """The spans of an ended run, as parts of this trace; `parent` is the span that asked for the run."""
-        for span in self._spans:
-            span.trace_id = trace
-            if span.span_id == self._root:
-                span.parent_span_id = parent
-        return self._spans
+    def spans(self, trace: bytes, parent: bytes = b"") -> list[bytes]:
+        """The encoded spans of an ended run, as parts of this trace; `parent` is the span that asked for the run."""
+        of_trace = Span(trace_id=trace).SerializeToString()
+        spans = [of_trace + span for span in self._spans]
+        if self._top is not None:
+            spans.append(of_trace + self._top + Span(parent_span_id=parent).SerializeToString())
+        return spans
 
     # ------------------------------------------------------------ the run
 
@@ -267,22 +268,28 @@ class RunSpans:
         self._add(made, event.time, "")
 
     def _add(self, open_: _Open, end: float, error: str) -> None:
-        if len(self._spans) >= MAX_SPANS and open_.span_id != self._root:
+        """Encodes a span. Encoded messages of one type are joined by appending them, which takes a fifth of the time
+        that the library needs to copy attributes."""
+        is_top = open_.span_id == self._root
+        if len(self._spans) >= MAX_SPANS and not is_top:
             self.dropped += 1
             return
         span = Span(
             span_id=open_.span_id,
             parent_span_id=open_.parent,
-            name=_plain(open_.name),
             kind=open_.kind,
             start_time_unix_nano=_nanoseconds(open_.start),
             end_time_unix_nano=_nanoseconds(max(open_.start, end)),  # the wall clock may be set back
         )
+        parts = [span.SerializeToString(), _name(open_.name)]
+        parts += [_attribute(key, value) for key, value in open_.attributes.items()]
         if error:
-            open_.attributes["error.type"] = error
-            span.status.code, span.status.message = Status.STATUS_CODE_ERROR, _plain(error)
-        span.attributes.extend([_attribute(key, value) for key, value in open_.attributes.items()])
-        self._spans.append(span)
+            parts += [_attribute("error.type", error), _failed(error)]
+        encoded = b"".join(parts)
+        if is_top:
+            self._top = encoded
+        else:
+            self._spans.append(encoded)
 
 
 def _plain(text: str) -> str:
@@ -298,14 +305,25 @@ def _nanoseconds(seconds: float) -> int:
     return int(seconds * 1_000_000_000)
 
 
-# Most values are names and states, which come back: making a message takes longer than finding it. The type is part of
-# the key, because 1 and 1.0 are equal.
+# Most names and values come back: encoding them takes longer than finding them.
+@lru_cache(maxsize=1_024)
+def _name(name: str) -> bytes:
+    return Span(name=_plain(name)).SerializeToString()
+
+
+@lru_cache(maxsize=256)
+def _failed(error: str) -> bytes:
+    return Span(status=Status(code=Status.STATUS_CODE_ERROR, message=_plain(error))).SerializeToString()
+
+
+# The type is part of the key, because 1 and 1.0 are equal.
 @lru_cache(maxsize=4_096, typed=True)
-def _attribute(key: str, value: Scalar) -> KeyValue:
+def _attribute(key: str, value: Scalar) -> bytes:
     match value:
         case str():
-            return KeyValue(key=key, value=AnyValue(string_value=_plain(value)))
+            of_value = AnyValue(string_value=_plain(value))
         case int():
-            return KeyValue(key=key, value=AnyValue(int_value=value))
+            of_value = AnyValue(int_value=value)
         case float():
-            return KeyValue(key=key, value=AnyValue(double_value=value))
+            of_value = AnyValue(double_value=value)
+    return Span(attributes=[KeyValue(key=key, value=of_value)]).SerializeToString()

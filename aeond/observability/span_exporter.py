@@ -13,7 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationScope, KeyValue
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
-from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
 
 from aeond.ports import Clock
 
@@ -42,21 +42,15 @@ class SpanExporter:
         self._endpoint = endpoint
         self._clock = clock
         self._failing = False
-        self._resource = Resource(
-            attributes=[_text("service.name", "aeond"), _text("service.version", version)]
-        )
-        self._scope = InstrumentationScope(name="aeond", version=version)
+        attributes = [_text("service.name", "aeond"), _text("service.version", version)]
+        self._resource = ResourceSpans(resource=Resource(attributes=attributes)).SerializeToString()
+        scope = InstrumentationScope(name="aeond", version=version)
+        self._scope = ScopeSpans(scope=scope).SerializeToString()
 
-    async def export(self, spans: Sequence[Span]) -> int:
+    async def export(self, spans: Sequence[bytes]) -> int:
         """The number of spans that the collector took, after at most ATTEMPTS attempts. Never raises; the first of
         several failures in a row is logged."""
-        request = ExportTraceServiceRequest(
-            resource_spans=[
-                ResourceSpans(
-                    resource=self._resource, scope_spans=[ScopeSpans(scope=self._scope, spans=spans)]
-                )
-            ]
-        )
+        request = self.request(spans)
         async with self._channel() as channel:
             for attempt in range(1, ATTEMPTS + 1):
                 try:
@@ -73,6 +67,12 @@ class SpanExporter:
                     return len(spans) - response.partial_success.rejected_spans
         raise AssertionError("the last attempt returns")
 
+    def request(self, spans: Sequence[bytes]) -> bytes:
+        """The encoded ExportTraceServiceRequest with these encoded spans."""
+        scope = self._scope + b"".join([_field(ScopeSpans.SPANS_FIELD_NUMBER, span) for span in spans])
+        resource = self._resource + _field(ResourceSpans.SCOPE_SPANS_FIELD_NUMBER, scope)
+        return _field(ExportTraceServiceRequest.RESOURCE_SPANS_FIELD_NUMBER, resource)
+
     def _channel(self) -> "grpc.aio.Channel":
         address = urlsplit(self._endpoint)
         target = address.netloc
@@ -88,14 +88,20 @@ class SpanExporter:
 
 def _call(
     channel: "grpc.aio.Channel",
-) -> "grpc.aio.UnaryUnaryMultiCallable[ExportTraceServiceRequest, ExportTraceServiceResponse]":
+) -> "grpc.aio.UnaryUnaryMultiCallable[bytes, ExportTraceServiceResponse]":
     """The one method of the protocol; the generated stub has no types."""
-    return channel.unary_unary(
-        EXPORT,
-        request_serializer=ExportTraceServiceRequest.SerializeToString,
-        response_deserializer=ExportTraceServiceResponse.FromString,
-    )
+    return channel.unary_unary(EXPORT, response_deserializer=ExportTraceServiceResponse.FromString)
 
 
 def _text(key: str, value: str) -> KeyValue:
     return KeyValue(key=key, value=AnyValue(string_value=value))
+
+
+def _field(number: int, message: bytes) -> bytes:
+    """A message as a field of another one: the tag, the length in groups of seven bits, and the message."""
+    size, length = len(message), bytearray()
+    while size > 0x7F:
+        length.append(size & 0x7F | 0x80)
+        size >>= 7
+    length.append(size)
+    return bytes((number << 3 | 2,)) + length + message

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 import anyio
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from aeond.domain.runs import events as e
 from aeond.errors import AeondError
@@ -22,8 +21,8 @@ MAX_ANCESTORS: Final = 16
 
 
 class Exporter(Protocol):
-    async def export(self, spans: Sequence[Span]) -> int:
-        """The number of spans that were taken."""
+    async def export(self, spans: Sequence[bytes]) -> int:
+        """The number of encoded spans that were taken."""
 
 
 class Tracing:
@@ -85,7 +84,7 @@ class Tracing:
         self._news.set()
 
     async def _export(self) -> None:
-        batch: list[Span] = []
+        batch: list[bytes] = []
         while self._ended:
             run_id, run = self._ended.popleft()
             try:
@@ -96,12 +95,12 @@ class Tracing:
                 await self._send(batch[:BATCH_SPANS])
                 del batch[:BATCH_SPANS]
 
-    async def _send(self, spans: Sequence[Span]) -> None:
+    async def _send(self, spans: Sequence[bytes]) -> None:
         taken = await self._exporter.export(spans)
         self._exported += taken
         self._dropped += len(spans) - taken
 
-    async def _trace(self, run_id: str, run: RunSpans | None) -> Sequence[Span]:
+    async def _trace(self, run_id: str, run: RunSpans | None) -> Sequence[bytes]:
         """The spans of an ended run; none if the client does not record its trace."""
         if run is None:
             run = await self._read(run_id)

@@ -69,6 +69,9 @@ def main(arguments: list[str] | None = None) -> int:
         keys = chord.parse(options.hotkey)
     except ValueError as error:
         parser.error(str(error))
+    from aeon_popup.footprint import leave_out_openssl
+
+    leave_out_openssl()
     try:
         from aeon_popup.app import Options, run
     except ModuleNotFoundError as error:

@@ -16,6 +16,7 @@ from aeon_popup.background.desktop import Desktop
 from aeon_popup.background.link import Link
 from aeon_popup.background.worker import Worker
 from aeon_popup.controller import Controller, wants_motion
+from aeon_popup.footprint import give_back
 from aeon_popup.hotkey.chord import Chord
 from aeon_popup.hotkey.x11 import Seat, is_composited
 from aeon_popup.toggle import NoBusError, send_action
@@ -24,8 +25,8 @@ from aeon_popup.ui.popup import Popup, application
 from aeon_popup.ui.theme import DARK, LIGHT, Palette
 from aeon_popup.ui.window import NoSeat
 
-# Python's collector stops all threads: it runs when the window has nothing to draw.
-_COLLECT_MS = 20_000
+# Python's collector stops all threads: it runs by a timer, and soon after the window was hidden.
+_COLLECT_MS, _REST_MS = 20_000, 2_000
 _TICK_MS, _TICKS = 10, 50
 
 
@@ -109,9 +110,7 @@ def run(options: Options) -> int:
 
     hints = QGuiApplication.styleHints()
     hints.colorSchemeChanged.connect(lambda _scheme: popup.show_theme(_palette(options.theme)))
-    collector = QTimer()
-    collector.timeout.connect(gc.collect)
-    collector.start(_COLLECT_MS)
+    collector = _collect(popup, trace)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     if trace.active:
@@ -124,6 +123,25 @@ def run(options: Options) -> int:
     if ended:
         raise ended[0]
     return code
+
+
+def _collect(popup: Popup, trace: Trace) -> QTimer:
+    """Collects garbage now and then. While the window is hidden, memory without use goes back to the system."""
+
+    def collect() -> None:
+        gc.collect()
+        if gc.get_freeze_count() == 0:  # what the start made stays, and need not be looked at each time
+            gc.freeze()
+        timer.start(_COLLECT_MS)
+        if not popup.isVisible():
+            give_back()
+            trace("rested")
+
+    timer = QTimer(popup)
+    timer.timeout.connect(collect)
+    popup.hid.connect(lambda: timer.start(_REST_MS))
+    timer.start(_REST_MS)
+    return timer
 
 
 def _trace_ticks(trace: Trace, owner: QObject) -> None:

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+import xcffib.xproto
 
+from aeon_popup.hotkey.x11 import Seat, connect
 from tests.support.desktop_session import HOTKEY, Popup, XSession, key_window
 
 ESCAPE = hex(0xFF1B)
@@ -53,6 +55,32 @@ def test_escape_leaks_no_key_and_returns_the_focus(session: XSession, lonely: Po
         while reached[-1:] != [hex(ord("x"))]:
             reached.append(other.stdout.readline().strip())
         assert ESCAPE not in reached
+
+
+def test_a_window_that_is_not_visible_gets_no_focus(session: XSession) -> None:
+    """The X server refuses the focus for a window that it does not show, or does not know; asking for it is no error."""
+    connection = connect(session.display)
+    hidden, unknown = connection.generate_id(), connection.generate_id()
+    root = connection.get_setup().roots[connection.pref_screen]
+    shape: tuple[object, ...] = (
+        0,
+        0,
+        10,
+        10,
+        0,
+        xcffib.xproto.WindowClass.InputOutput,
+        root.root_visual,
+        0,
+        [],
+    )
+    connection.core.CreateWindow(0, hidden, root.root, *shape)
+    connection.core.GetInputFocus().reply()  # the server has made the window
+    seat = Seat(session.display)
+    for window in (hidden, unknown):
+        seat.activate(window)
+        assert not seat.escape_is_held()  # the reply comes after the error of the call before
+        seat.activate(window)
+    connection.disconnect()
 
 
 def test_a_taken_hotkey_is_reported(lonely: Popup, tmp_path: Path) -> None:

@@ -41,6 +41,11 @@ def badge(page: Any, words: str) -> None:
     page.locator(".badge").get_by_text(words).wait_for()
 
 
+def armed(page: Any) -> None:
+    """Waits until keys on the card count, half a second after it has appeared."""
+    page.locator("[data-armed]").wait_for()
+
+
 def numbers(page: Any) -> list[int]:
     """The numbers of all events that the page has, from its journal."""
     page.keyboard.press("Control+j")
@@ -101,7 +106,7 @@ def test_a_question_is_answered_by_a_key(page: Any, stage: Stage, gate: Gate) ->
         gate.open()
         show(page, run_id)
         badge(page, "Needs your answer")
-        page.wait_for_timeout(600)  # keys count half a second after the card has appeared
+        armed(page)
         page.keyboard.press("Alt+2")
         badge(page, "Done")
         assert client.get_run(run_id).steps[1].output == "blue"
@@ -116,7 +121,7 @@ def test_an_approval_shows_the_diff_and_enter_does_not_allow(page: Any, stage: S
         page.keyboard.press("Control+Enter")  # too early
         assert page.locator(".diff .removed").last.text_content() == "-12 failures\n"
         assert page.locator(".diff .added").last.text_content() == "+all is well\n"
-        page.wait_for_timeout(600)
+        armed(page)
         page.locator("[data-act=allow][data-scope=once]").focus()
         page.keyboard.press("Enter")
         assert len(client.get_run(run_id).approvals) == 1
@@ -130,7 +135,7 @@ def test_a_refused_call_does_not_happen(page: Any, stage: Stage) -> None:
     with Client(stage.socket) as client:
         show(page, client.create_run("overwrite", overwriting(stage.workspace)).run_id)
     page.locator("[data-act=deny]:focus").wait_for()
-    page.wait_for_timeout(600)
+    armed(page)
     page.keyboard.press("Enter")
     badge(page, "Failed")
     assert (stage.workspace / "report.txt").read_text() == "12 failures\n"

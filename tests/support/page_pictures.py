@@ -21,6 +21,8 @@ FOLDER = ROOT / "docs" / "pictures"
 _SIZE = (960, 720)
 _SIZES = {"history": (1280, 800), "small": (390, 720)}
 _WHOLE = {"journal", "done", "approval", "choice"}
+# Two frames later everything that was asked for so far is on the screen.
+_DRAWN = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 _SCHEMES: tuple[Scheme, ...] = ("dark", "light")
 
 
@@ -91,7 +93,7 @@ def show(
         page.get_by_text("aeond 0.1.0").wait_for()
     if act is not None:
         act(page)
-    page.wait_for_timeout(150)
+    page.evaluate(_DRAWN)
     return page
 
 

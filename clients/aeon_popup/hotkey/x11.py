@@ -196,7 +196,7 @@ class Seat:
             return self._connection.poll_for_event() is not None
         except xcffib.ConnectionException:
             return False
-        except xcffib.ProtocolException:
+        except xcffib.Error:
             return True
 
 

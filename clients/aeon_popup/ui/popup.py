@@ -2,7 +2,7 @@
 
 import time
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
@@ -25,6 +25,8 @@ _NO_SEAT = NoSeat()
 
 class Popup(Window):
     """The popup. `show_view` is called after each change of the state; it draws nothing while hidden."""
+
+    hid = Signal()
 
     def __init__(
         self,
@@ -201,6 +203,7 @@ class Popup(Window):
         self._timer.stop()
         self._trace("hidden")
         self._actions.hidden()
+        self.hid.emit()
 
     def _focus(self) -> None:
         if self.body.card is not None and not self._history_shown:

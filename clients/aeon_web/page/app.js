@@ -22,7 +22,7 @@ const keysDialog = document.createElement("dialog");
 let stream = null;
 let draftKey = "";
 let draftText = "";
-let armed = { key: "", time: 0 };
+let arming = 0;
 let planned = false;
 
 // ---------------------------------------------------------------- drawing
@@ -38,7 +38,7 @@ function draw() {
   const slider = document.getElementById("position");
   if (slider && slider !== document.activeElement) slider.value = slider.dataset.value;
   if (isNew) appeared(root.querySelector(".card"));
-  if (!card) armed = { key: "", time: 0 };
+  if (!card) disarm();
   speak();
 }
 
@@ -49,9 +49,17 @@ function redraw() {
   else requestAnimationFrame(draw);
 }
 
+// `data-armed` names the card whose keys and clicks count.
+function disarm() {
+  clearTimeout(arming);
+  delete root.dataset.armed;
+}
+
 // A card takes the focus unless the user is writing; of an approval, Deny has it.
 function appeared(card) {
-  armed = { key: card.dataset.key, time: performance.now() + ARMING_MS };
+  disarm();
+  const key = card.dataset.key;
+  arming = setTimeout(() => { root.dataset.armed = key; }, ARMING_MS);
   const writing = document.activeElement?.matches("textarea, input") && document.activeElement.value;
   if (!writing) card.querySelector("[data-act=deny], input, button")?.focus({ preventScroll: true });
   card.scrollIntoView({ block: "nearest" });
@@ -198,7 +206,7 @@ async function submit(text, sessionId) {
 
 const approval = () => app.view?.approvals[0];
 const question = () => (approval() ? null : app.view?.questions[0]);
-const isArmed = (key) => armed.key === key && performance.now() >= armed.time;
+const isArmed = (key) => root.dataset.armed === key;
 
 function decide(approved, scope) {
   const one = approval();

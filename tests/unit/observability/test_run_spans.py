@@ -37,7 +37,7 @@ def spans_of(events: list[e.Event]) -> list[Span]:
     run = RunSpans(events[0].run_id, "a-model", "a-provider")
     for event in events:
         run.add(event)
-    return run.spans(TRACE, ABOVE)
+    return [Span.FromString(span) for span in run.spans(TRACE, ABOVE)]
 
 
 def check_form(spans: list[Span], events: list[e.Event]) -> None:

@@ -10,19 +10,29 @@ from aeond.observability.span_exporter import ATTEMPTS, SpanExporter
 from tests.support.doubles import EagerClock
 from tests.support.otlp_collector import collecting
 
-SPANS = [Span(trace_id=b"t" * 16, span_id=bytes([number] * 8), name=f"span {number}") for number in range(3)]
+SENT = [Span(trace_id=b"t" * 16, span_id=bytes([number] * 8), name=f"span {number}") for number in range(3)]
+SPANS = [span.SerializeToString() for span in SENT]
 
 
 async def test_spans_arrive_as_they_were_sent() -> None:
     """The collector parses the same spans, with the name and version of the service."""
     async with collecting() as collector:
         assert await SpanExporter(collector.endpoint, "1.2.3", EagerClock()).export(SPANS) == 3
-        assert collector.spans == SPANS
+        assert collector.spans == SENT
         resource = collector.requests[0].resource_spans[0].resource
         assert {one.key: one.value.string_value for one in resource.attributes} == {
             "service.name": "aeond",
             "service.version": "1.2.3",
         }
+
+
+async def test_large_spans_arrive_as_they_were_sent() -> None:
+    """Spans and requests of any length are encoded so that the collector parses them."""
+    sent = [Span(trace_id=b"t" * 16, name="x" * length) for length in (0, 1, 100, 127, 128, 20_000, 300_000)]
+    async with collecting() as collector:
+        exporter = SpanExporter(collector.endpoint, "1", EagerClock())
+        assert await exporter.export([span.SerializeToString() for span in sent]) == len(sent)
+        assert collector.spans == sent
 
 
 async def test_a_busy_collector_is_tried_again() -> None:

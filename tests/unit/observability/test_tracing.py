@@ -32,8 +32,8 @@ class Exported:
     def spans(self) -> list[Span]:
         return [span for batch in self.batches for span in batch]
 
-    async def export(self, spans: Sequence[Span]) -> int:
-        self.batches.append(list(spans))
+    async def export(self, spans: Sequence[bytes]) -> int:
+        self.batches.append([Span.FromString(span) for span in spans])
         self._news.set()
         return len(spans)
 

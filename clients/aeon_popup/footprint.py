@@ -1,0 +1,50 @@
+"""Keeps the program small, because it waits in the background of every session.
+
+Two kinds of memory stay resident without use: OpenSSL, which the standard library loads although the popup speaks over
+Unix sockets alone, and pages of native code that ran once, while libraries were imported and the first window was made.
+With another C library, or without /proc, `give_back` does nothing.
+"""
+
+import ctypes
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+_DONT_NEED = 4  # MADV_DONTNEED of sys/mman.h
+
+
+def leave_out_openssl() -> None:
+    """Makes asyncio work without TLS, and hashlib with Python's own functions, as in a Python built without OpenSSL.
+
+    Call before asyncio is imported. In a process that has it already, does nothing.
+    """
+    if "asyncio" not in sys.modules:
+        # Python raises ImportError for a module whose entry is None; both users expect that.
+        sys.modules |= dict.fromkeys(("ssl", "_hashlib"))  # type: ignore[arg-type]  # typeshed omits None
+
+
+def give_back() -> None:
+    """Returns freed memory and pages of code to the system, in a few milliseconds. Code that runs again is mapped again
+    from the page cache.
+    """
+    library = ctypes.CDLL(None)
+    malloc_trim = getattr(library, "malloc_trim", None)
+    if malloc_trim is None:
+        return
+    malloc_trim(0)
+    library.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    for start, end in _code():
+        library.madvise(start, end - start, _DONT_NEED)
+
+
+def _code() -> Iterator[tuple[int, int]]:
+    """The memory ranges of mapped program code: file-backed and never written."""
+    try:
+        lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        addresses, rights, _offset, _device, inode, *_ = line.split(maxsplit=5)
+        if rights == "r-xp" and inode != "0":
+            start, end = addresses.split("-")
+            yield int(start, 16), int(end, 16)

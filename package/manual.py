@@ -43,6 +43,10 @@ UNITS = (
     ("aeond-admin.socket", "its administrative socket"),
     ("aeond-engine.service", "the model's engine, started by aeond-engine.socket when the daemon needs it"),
     ("aeond-tool@.service", "one call of an untrusted tool, started by aeond-tool.socket"),
+    (
+        "aeond-facade@.service",
+        "a unit of systemctl --user alone: the façade mcp or openai, with OPTIONS of ~/.config/aeond/facade-NAME.env",
+    ),
 )
 
 
@@ -155,16 +159,27 @@ def _aeond() -> Iterator[str]:
     yield from _head("aeond", 8, "a local AI daemon")
     yield from (".SH SYNOPSIS", "\\fBaeond\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]...")
     yield from (".SH DESCRIPTION", *_prose(parser.description or ""), ".SH COMMANDS")
-    (commands,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))  # noqa: SLF001 - argparse shows its commands nowhere else
-    told = {action.dest: action.help or "" for action in commands._choices_actions}  # noqa: SLF001 - the same
-    for name, command in commands.choices.items():
-        usage = command.format_usage().removeprefix("usage: ").split()
-        yield f'.SS "{escaped(" ".join(usage))}"'
-        yield from _prose(told[name].capitalize() + ".")
-        yield from _terms(_arguments(command))
+    yield from _subcommands(parser)
     statuses = [(line.split()[0], " ".join(line.split()[1:])) for line in EXITS.splitlines()]
     yield from (".SH EXIT STATUS", *_terms(statuses))
     yield from (".SH FILES", *_terms(PLACES), ".SH UNITS", *_terms(UNITS))
+
+
+def _subcommands(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The commands that have no commands of their own, at any depth."""
+    for commands in parser._actions:  # noqa: SLF001 - argparse shows its commands nowhere else
+        if not isinstance(commands, argparse._SubParsersAction):  # noqa: SLF001 - the same
+            continue
+        meanings = {action.dest: action.help or "" for action in commands._choices_actions}  # noqa: SLF001 - the same
+        for name, command in commands.choices.items():
+            inner = list(_subcommands(command))
+            if inner:
+                yield from inner
+                continue
+            usage = command.format_usage().removeprefix("usage: ").split()
+            yield f'.SS "{escaped(" ".join(usage))}"'
+            yield from _prose(f"{meanings[name][:1].upper()}{meanings[name][1:]}.")
+            yield from _terms(_arguments(command))
 
 
 def _arguments(command: argparse.ArgumentParser) -> list[tuple[str, str]]:

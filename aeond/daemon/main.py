@@ -145,7 +145,10 @@ def command_line() -> argparse.ArgumentParser:
     mcp = protocols.add_parser("mcp", help="serve MCP on standard input and output, or by streamable HTTP")
     _add_listeners(mcp, "to be created")
     mcp.set_defaults(command=_facade_mcp)
-    openai = protocols.add_parser("openai", help="serve the API of OpenAI by HTTP")
+    openai = protocols.add_parser(
+        "openai",
+        help="serve the API of OpenAI by HTTP: models of the daemon, and its runs as the model aeond",
+    )
     _add_listeners(openai, "default without --port: aeond-openai.sock in the runtime folder")
     openai.set_defaults(command=_facade_openai)
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from tests.support.openai_clients import (
     ClientProgram,
     client_program,
     openai_facade,
-    python_program,
+    program_output,
+    shell_output,
 )
 from tests.support.repository import ROOT
 from tests.support.stages import Stage, planned, staged
@@ -293,10 +295,27 @@ def test_the_unix_socket_needs_no_key(stage: Stage) -> None:
 
 
 def test_the_page_works_as_it_stands(stage: Stage, tmp_path: Path) -> None:
-    """The Python program of docs/openai.md prints the lines below it."""
+    """Each command and each program of docs/openai.md prints the lines below it."""
     page = (ROOT / "docs" / "openai.md").read_text(encoding="utf-8")
-    (program,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    (printed,) = re.findall(r"^```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    with openai_facade(stage.socket, tmp_path) as address:
-        done = python_program(program.replace("http://127.0.0.1:8788", address))
-    assert done == printed
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    runtime = str(stage.daemon.folder)
+    with (
+        openai_facade(stage.socket, tmp_path, runtime=runtime),
+        openai_facade(stage.socket, tmp_path) as address,
+    ):
+        seen = []
+        for (language, text), (_, printed) in pairwise([*blocks, ("", "")]):
+            match language:
+                case "console":
+                    for typed in text.removeprefix("$ ").split("\n$ "):
+                        lines = typed.splitlines()
+                        command = "\n".join(line for line in lines if line.startswith(("curl ", " ")))
+                        done = shell_output(command, XDG_RUNTIME_DIR=runtime)
+                        assert [*command.splitlines(), *done.splitlines()] == lines
+                case "python" | "javascript":
+                    source = text.replace("http://127.0.0.1:8788", address)
+                    assert program_output(language, source) == printed
+                case _:
+                    continue
+            seen.append(language)
+    assert seen == ["console", "python", "javascript"]

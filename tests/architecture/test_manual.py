@@ -60,6 +60,16 @@ def commands_of(group: click.Group, context: click.Context) -> Iterator[tuple[st
             yield below.command_path, command
 
 
+def programs_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """The commands of aeond that have no commands of their own."""
+    inner = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+    for commands in inner:
+        for command in commands.choices.values():
+            yield from programs_of(command)
+    if not inner:
+        yield parser.prog, parser
+
+
 def test_every_key_is_in_the_manual(folder: Path) -> None:
     """aeond.toml(5) has each key of the configuration with its default."""
     told = words_of(folder / "aeond.toml.5")
@@ -102,10 +112,16 @@ def test_every_option_of_the_window_is_in_the_manual(folder: Path) -> None:
 
 
 def test_every_command_of_aeond_is_in_the_manual(folder: Path) -> None:
-    """aeond(8) has each command and each exit code of the daemon."""
+    """aeond(8) has each command, also those of commands, with each of its options, and each exit code of the daemon."""
     told = words_of(folder / "aeond.8")
-    (commands,) = (one for one in command_line()._actions if isinstance(one, argparse._SubParsersAction))
-    assert [name for name in commands.choices if f'.SS "aeond {name} ' not in told] == []
+    commands = dict(programs_of(command_line()))
+    assert {"aeond facade mcp", "aeond facade openai", "aeond models list", "aeond serve"} <= commands.keys()
+    for path, command in commands.items():
+        _, found, after = told.partition(f'.SS "{path} ')
+        part = after.partition(".SS")[0]
+        assert found, path
+        options = [name for one in command._actions for name in one.option_strings]
+        assert [name for name in options if name not in part] == [], path
     assert [code for code in Exit if f"\n{code.value}\n" not in told] == []
 
 

@@ -1,6 +1,7 @@
 """Tools that programs serve, between the real daemon and the clients."""
 
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -223,3 +224,43 @@ def test_tools_are_offered_again_after_a_restart(daemon: DaemonProcess) -> None:
             while "greet" not in {found.name for found in client.list_tools()}:
                 pass
             assert client.call_tool("greet", {"name": "Cy"}).data == "Hello, Cy!"
+
+
+INTERRUPTED = """
+import signal, sys, threading
+from aeond_client import serve_tools, tool
+
+@tool(effect="read")
+def interrupted() -> None:
+    'Is never called.'
+
+def interrupt():
+    # The signal reaches this thread; the main one, which waits, is not woken by the system.
+    sys.stdin.readline()
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Thread(target=interrupt, daemon=True).start()
+serve_tools([interrupted], socket=sys.argv[1])
+"""
+
+
+def test_ctrl_c_counts_whichever_thread_it_reaches(daemon: DaemonProcess) -> None:
+    """A program that serves tools ends in good order also if the system hands Ctrl-C to another thread than its main one."""
+    with (
+        Client(daemon.socket) as client,
+        subprocess.Popen(
+            [sys.executable, "-c", INTERRUPTED, str(daemon.socket)],
+            env=environment(),
+            stdin=subprocess.PIPE,
+            text=True,
+        ) as program,
+    ):
+        try:
+            while "interrupted" not in {found.name for found in client.list_tools()}:
+                pass
+            program.communicate("\n", timeout=SECONDS)
+        finally:
+            program.kill()
+        assert program.returncode == 0
+        assert "interrupted" not in {spec.name for spec in client.list_tools()}

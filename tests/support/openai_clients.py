@@ -72,16 +72,29 @@ def client_program(language: str, address: str) -> Iterator[ClientProgram]:
             process.kill()
 
 
-def python_program(source: str) -> str:
-    """What this program prints that uses the official Python client. Skips as `client_program`."""
+def program_output(language: str, source: str) -> str:
+    """What this program prints that uses the official client for Python or Node. Skips as `client_program`."""
     _skip_if_missing()
+    command: list[Any] = [_COMMANDS["python"][0], "-c", source]
+    if language == "javascript":
+        command = ["node", "--input-type=module", "--eval", source]
+    return _output(command, OPENAI_API_KEY=KEY)
+
+
+def shell_output(command: str, **settings: str) -> str:
+    """What a command of a shell prints."""
+    return _output(["bash", "-c", command], **settings)
+
+
+def _output(command: list[Any], **settings: str) -> str:
     done = subprocess.run(
-        [_COMMANDS["python"][0], "-c", source],
-        env={**os.environ, "OPENAI_API_KEY": KEY},
+        command,
+        env={**os.environ, **settings},
         stdout=subprocess.PIPE,
         text=True,
         check=True,
         timeout=SECONDS,
+        cwd=FOLDER,
     )
     return done.stdout
 
@@ -92,12 +105,14 @@ def _skip_if_missing() -> None:
 
 
 @contextmanager
-def openai_facade(daemon_socket: str, folder: Path, *options: str) -> Iterator[str]:
-    """The address of `aeond facade openai`; on any free port with KEY unless the options say otherwise."""
+def openai_facade(daemon_socket: str, folder: Path, *options: str, runtime: str = "") -> Iterator[str]:
+    """The address of `aeond facade openai`: on any free port with KEY, or as the options say, or without options on the
+    socket in the runtime folder.
+    """
     key_file = folder / "openai.key"
     key_file.write_text(KEY, encoding="utf-8")
     key_file.chmod(0o600)
-    where = options or ("--port", "0", "--key-file", str(key_file))
+    usual = () if runtime else ("--port", "0", "--key-file", str(key_file))
     command = [
         sys.executable,
         "-m",
@@ -106,9 +121,11 @@ def openai_facade(daemon_socket: str, folder: Path, *options: str) -> Iterator[s
         "openai",
         "--daemon",
         daemon_socket,
-        *where,
+        *(options or usual),
     ]
-    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, env=environment(XDG_RUNTIME_DIR=runtime), stdout=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()

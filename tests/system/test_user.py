@@ -52,3 +52,18 @@ def test_clients_find_the_socket_and_say_which(as_user: AsUser) -> None:
     assert socket_in_use(as_user) == f"{own} (yours)"
     as_user("systemctl", "--user", "stop", "aeond.socket", "aeond.service")
     assert socket_in_use(as_user) == f"{SOCKET} (the system's)"
+
+
+def test_a_user_s_facade_is_a_unit(as_user: AsUser) -> None:
+    """A facade is off until its user starts it; then it listens for that user alone, and its first request starts the daemon."""
+    unit = "aeond-facade@openai.service"
+    assert as_user("systemctl", "--user", "is-active", unit).stdout == "inactive\n"
+    assert as_user("systemctl", "--user", "start", "aeond.socket").returncode == 0
+    started = as_user("systemctl", "--user", "start", unit)
+    assert started.returncode == 0, started.stderr
+    path = f"/run/user/{uid_of_member()}/aeond-openai.sock"
+    assert as_user("stat", "--format", "%U %a %F", path).stdout == f"{MEMBER} 600 socket\n"
+    asked = as_user("curl", "-s", "--unix-socket", path, "http://localhost/v1/models")
+    assert '"aeond"' in asked.stdout, asked.stderr
+    assert as_user("systemctl", "--user", "stop", unit, "aeond.socket", "aeond.service").returncode == 0
+    assert as_user("systemctl", "--user", "is-failed", unit).stdout == "inactive\n"

@@ -9,6 +9,7 @@ import anyio
 
 from aeond.daemon.config.secrets import read_secret
 from aeond.daemon.exits import Exit
+from aeond.daemon.notify import notifier_from_environment
 from aeond.errors import RefusedError
 from aeond.facades.errors import FacadeError
 from aeond.facades.listeners import Places, default_path
@@ -46,13 +47,17 @@ def serve_openai(*, daemon: str, socket: Path | None, port: int | None, key_file
 def _serve(
     application: Callable[[], Any], socket: Path | None, port: int | None, key_file: str, refusal: Any
 ) -> Exit:
+    notifier = notifier_from_environment()
+
+    def ready(addresses: list[str]) -> None:
+        print(f"listening on {', '.join(addresses)}", flush=True)
+        notifier.ready()
+
     try:
         places = Places(socket, port, read_secret("", key_file))
-        anyio.run(partial(serve, application(), places, refusal, _say))
+        anyio.run(partial(serve, application(), places, refusal, ready))
     except FacadeError as error:
         raise RefusedError(error.message, reason=error.reason) from error
+    finally:
+        notifier.close()
     return Exit.OK
-
-
-def _say(addresses: list[str]) -> None:
-    print(f"listening on {', '.join(addresses)}", flush=True)

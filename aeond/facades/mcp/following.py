@@ -28,7 +28,7 @@ ANSWER_SECONDS: Final = 900.0
 CANCEL_SECONDS: Final = 10.0
 
 Context = ServerRequestContext[Any, Any]
-Result = types.CallToolResult | types.InputRequiredResult
+Result = types.CallToolResult | types.InputRequiredResult | dict[str, Any]
 
 
 @dataclass

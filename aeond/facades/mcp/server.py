@@ -1,6 +1,7 @@
 """The MCP server: tools and resources over the daemon."""
 
 import json
+from collections.abc import Awaitable, Callable
 from importlib.metadata import version
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -12,7 +13,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from aeond.facades.mcp import arguments, consent, results
+from aeond.facades.mcp import arguments, consent, results, tasks
 from aeond.facades.mcp.following import Context, Result, cancel, follow, resumed_run
 from aeond_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
@@ -29,15 +30,20 @@ INSTRUCTIONS: Final = (
 def mcp_server(socket: str) -> Server[Any]:
     """The server over the daemon at `socket` ("": the usual ones), which each request finds again."""
     handlers = _Handlers(socket)
-    return Server(
+    server: Server[Any] = Server(
         "aeond",
         version=version("aeond"),
         instructions=INSTRUCTIONS,
         on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
         on_read_resource=handlers.read_resource,
     )
+    server.add_request_handler("tools/call", types.CallToolRequestParams, handlers.call_tool)
+    server.extensions[tasks.EXTENSION] = {}
+    server.add_request_handler("tasks/get", tasks.TaskParams, handlers.get_task)
+    server.add_request_handler("tasks/update", tasks.UpdateParams, handlers.update_task)
+    server.add_request_handler("tasks/cancel", tasks.TaskParams, handlers.cancel_task)
+    return server
 
 
 async def serve_stdio(socket: str) -> None:
@@ -87,6 +93,8 @@ class _Handlers:
             case arguments.Ask():
                 options = RunOptions(workspace=given.workspace, session_id=given.session_id)
                 run = await client.create_run(given.request, options)
+                if given.wait and tasks.are_known(context):
+                    return tasks.created(run)
                 return await _followed(client, run.run_id, context) if given.wait else results.of_run(run)
             case arguments.Runs(limit=limit):
                 found = await client.list_runs(limit=limit)
@@ -101,6 +109,8 @@ class _Handlers:
             case arguments.OneRun(run_id=run_id):
                 match name:
                     case "wait":
+                        if tasks.are_known(context):
+                            return tasks.created(await client.get_run(run_id))
                         return await follow(client, run_id, context)
                     case "cancel":
                         return results.of_run(await client.cancel_run(run_id, "cancelled by an MCP client"))
@@ -126,6 +136,29 @@ class _Handlers:
         if params.name == "ask":
             return await _followed(client, run_id, context)
         return await follow(client, run_id, context)
+
+    # ------------------------------------------------------------ tasks
+
+    async def get_task(self, context: Context, params: tasks.TaskParams) -> dict[str, Any]:
+        return await self._on_task(context, lambda client: tasks.detailed(client, params.task_id))
+
+    async def update_task(self, context: Context, params: tasks.UpdateParams) -> dict[str, Any]:
+        responses = params.input_responses
+        return await self._on_task(context, lambda client: tasks.update(client, params.task_id, responses))
+
+    async def cancel_task(self, context: Context, params: tasks.TaskParams) -> dict[str, Any]:
+        return await self._on_task(context, lambda client: tasks.cancel(client, params.task_id))
+
+    async def _on_task(
+        self, context: Context, operation: Callable[[AsyncClient], Awaitable[dict[str, Any]]]
+    ) -> dict[str, Any]:
+        if not tasks.are_known(context):
+            raise MCPError(types.METHOD_NOT_FOUND, f"Tasks need the extension {tasks.EXTENSION}.")
+        try:
+            async with AsyncClient(self._socket) as client:
+                return await operation(client)
+        except AeondError as error:
+            raise _failed(error) from error
 
     # ------------------------------------------------------------ resources
 

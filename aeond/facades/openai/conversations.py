@@ -10,18 +10,16 @@ from typing import Any, Final
 
 from aeond.facades.openai.failures import ApiError, invalid
 from aeond.facades.openai.parts import Prompt, Said
-from aeond_client import AsyncClient, Run
+from aeond.facades.waiting_runs import waiting_run
+from aeond_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
-from aeond_client.connection.waiting import may_need_a_person, waits
+from aeond_client.connection.waiting import may_need_a_person
 from aeond_client.errors import NotFoundError
 from aeond_client.events import Event
 from aeond_client.judgements import Question
-from aeond_client.runs import RunState
 
 MAX_CHATS: Final = 1_000
 MAX_REQUEST_CHARS: Final = 100_000
-_OPEN: Final = (RunState.AWAITING_INPUT, RunState.SUSPENDED, RunState.RUNNING, RunState.PENDING)
-_MAX_LEVELS: Final = 8
 _ID: Final = re.compile(r"resp_([^_]{1,64})_([0-9]{1,15})_([0-9]{1,15})")
 
 
@@ -111,7 +109,7 @@ class Conversations:
             if await _asked_after(client, previous):
                 return here
             return await self._begun(client, run.session_id, prompt, text)
-        waiting = await _waiting(client, run, _MAX_LEVELS)
+        waiting = await waiting_run(client, run)
         if waiting is None:
             return here
         if waiting.questions:
@@ -187,16 +185,3 @@ async def _asked_after(client: AsyncClient, place: Place) -> bool:
             if place.holds(event) and may_need_a_person(event):
                 return True
     return False
-
-
-async def _waiting(client: AsyncClient, run: Run, levels: int) -> Run | None:
-    """The run, or one below it, that waits for a person; None if they all work."""
-    if waits(run):
-        return run
-    if levels == 0:
-        return None
-    for line in await client.list_runs(states=_OPEN, parent_run_id=run.run_id):
-        found = await _waiting(client, await client.get_run(line.run_id), levels - 1)
-        if found is not None:
-            return found
-    return None

@@ -22,6 +22,9 @@ from aeond_client.serving.client_tool import CallContext, ClientTool
 MAX_KEPT_RESULTS = 64
 ATTEMPTS = Retries(first_seconds=0.05, longest_seconds=1.0)
 STOP_SECONDS = 5.0
+# The system may hand a signal of the process to any thread, and Python runs its handler once the main thread goes on. That
+# thread therefore never waits longer than this without a look.
+SIGNAL_SECONDS = 0.5
 
 Finish = Callable[[Any, CallContext], Any]
 """The result of an awaitable that a function returned."""
@@ -66,7 +69,7 @@ class ToolStream:
         """Returns once the daemon has registered the tools; raises its error if it does not."""
         self._thread.start()
         try:
-            self._settled.wait()
+            _wait_interruptibly(self._settled, math.inf)
         finally:
             if not self._settled.is_set():  # Ctrl-C: the daemon must not wait for this client
                 self.stop()
@@ -75,7 +78,7 @@ class ToolStream:
 
     def wait(self, seconds: float = math.inf) -> None:
         """Returns after this time or when the stream was stopped; raises the error that ended it."""
-        self._ended.wait(min(seconds, threading.TIMEOUT_MAX))
+        _wait_interruptibly(self._ended, seconds)
         if self._failure is not None:
             raise self._failure
 
@@ -201,3 +204,13 @@ class ToolStream:
             return messages.ended(context.call_id, messages.result_of(returned))
         except Exception as error:  # noqa: BLE001 - the boundary of the program's function
             return messages.ended(context.call_id, messages.failure_of(error))
+
+
+def _wait_interruptibly(event: threading.Event, seconds: float) -> None:
+    """Returns when the event is set, or after this time. Ctrl-C and handlers of signals end the wait, whichever thread
+    the signal has reached.
+    """
+    end = time.monotonic() + seconds
+    while not event.wait(max(0.0, min(end - time.monotonic(), SIGNAL_SECONDS))):
+        if time.monotonic() >= end:
+            return

@@ -103,7 +103,7 @@ def test_a_cancelled_task_is_a_cancelled_run(stage: Stage) -> None:
 
 def test_tasks_are_for_clients_that_know_them(stage: Stage) -> None:
     """Without the extension a task is an unknown method; with it an unknown task is an error with the daemon's reason."""
-    known = {"elicitation": {"form": {}}, "extensions": {EXTENSION: {}}}
+    known: dict[str, object] = {"elicitation": {"form": {}}, "extensions": {EXTENSION: {}}}
     assert error_of(stage, "tasks/get", {}, taskId="none")["code"] == -32601
     unknown = error_of(stage, "tasks/get", known, taskId="none")
     assert (unknown["code"], unknown["data"]["reason"]) == (-32602, "RUN_NOT_FOUND")

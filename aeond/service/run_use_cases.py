@@ -68,6 +68,7 @@ class Runs:
         undo: RunUndo,
         engine: Engine,
         profiles: ToolProfiles,
+        asking_tools: Callable[[], tuple[str, ...]],
     ) -> None:
         self._journal = journal
         self._folding = folding
@@ -89,6 +90,7 @@ class Runs:
         self._undo = undo
         self._engine = engine
         self._profiles = profiles
+        self._asking_tools = asking_tools
 
     def adopt(self, bounds: Bounds) -> None:
         """Applies these limits to new runs; a run keeps the budget it was created with."""
@@ -114,6 +116,7 @@ class Runs:
             await self._workspaces.bound(request, run_id),
             budget.within(self._bounds.limit, self._bounds.default),
             plan,
+            asking_tools=self._asking_tools(),
         )
         created = Event(run_id, 1, self._clock.time(), 0.0, kind)
         try:

@@ -150,7 +150,7 @@ def _execute(run: RunSnapshot) -> Iterator[Command]:
     else:
         ledger = run.ledger
         for step in ready[: max(0, run.request.parallel_steps - running)]:
-            want, minimum = _costs(step)
+            want, minimum = _costs(run, step)
             if short := minimum.exceeding(ledger.left):
                 if ledger.reserved == r.NOTHING:
                     yield Record(e.BudgetExhausted(short))
@@ -160,18 +160,18 @@ def _execute(run: RunSnapshot) -> Iterator[Command]:
             yield ExecuteStep(step.step_id, reservation)
 
 
-def _costs(step: StepSnapshot) -> tuple[Amounts, Amounts]:
+def _costs(run: RunSnapshot, step: StepSnapshot) -> tuple[Amounts, Amounts]:
     """The cost of a step, and the minimum with which it starts."""
     call = step.step.tool_call
     if call is None:
         return r.AGENT_STEP, r.AGENT_STEP_MINIMUM
-    return r.ASKING_TOOL_STEP if call.tool in r.ASKING_TOOLS else r.TOOL_STEP, r.TOOL_STEP_MINIMUM
+    return r.ASKING_TOOL_STEP if call.tool in run.asking_tools else r.TOOL_STEP, r.TOOL_STEP_MINIMUM
 
 
 def _lack_of_steps(run: RunSnapshot) -> str:
     """The dimension exhausted for a step of this pass, or ""."""
     failed = (s for s in run.steps_in(StepState.FAILED) if s.pass_index == run.pass_index)
-    lacks = (r.lacking(run.ledger.left, _costs(s)[0]) for s in failed if s.reason == BUDGET_SPENT)
+    lacks = (r.lacking(run.ledger.left, _costs(run, s)[0]) for s in failed if s.reason == BUDGET_SPENT)
     return next(filter(None, lacks), "")
 
 

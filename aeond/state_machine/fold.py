@@ -50,6 +50,7 @@ def _apply(run: RunSnapshot, event: e.Event) -> RunSnapshot:
                 phase=Phase.PROFILE if kind.logic_version >= _PHASED else Phase.PLAN,
                 created_time=event.time,
                 taint=kind.taint,
+                asking_tools=kind.asking_tools,
             )
             return created if kind.plan is None else _adopt(created, kind.plan, PlanSource.CLIENT)
         case e.ReferencesResolved() as kind:

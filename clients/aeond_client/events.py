@@ -81,6 +81,8 @@ class RunCreated:
     """The only tools that a child run may use. Empty: none, or all for a run requested by a client."""
     taint: tuple[str, ...] = ()
     """Untrusted sources that the request comes from. Empty: the run starts untainted."""
+    asking_tools: tuple[str, ...] = ()
+    """The tools whose calls ask the model themselves, and for which more is reserved. Empty: none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -331,7 +331,11 @@ def test_the_phase_follows_the_work() -> None:
 
 def test_a_tool_that_asks_the_model_reserves_more() -> None:
     """A step of such a tool reserves the calls and tokens that it may use, as far as they are left."""
-    step = PlanStep("s1", "change it", tool_call=ToolCall("aider"))
-    executing(plan(step)) << ExecuteStep("s1", ASKING_TOOL_STEP)
-    book = Playbook() >> created(plan(step), Budget(tokens=900)) >> e.RunStarted() >> e.PassStarted(1)
-    book << ExecuteStep("s1", replace(ASKING_TOOL_STEP, tokens=900))
+    step = PlanStep("s1", "change it", tool_call=ToolCall("rework"))
+    for budget, reserved in (
+        (Budget(), ASKING_TOOL_STEP),
+        (Budget(tokens=900), replace(ASKING_TOOL_STEP, tokens=900)),
+    ):
+        known = replace(created(plan(step), budget), asking_tools=("rework",))
+        book = Playbook() >> known >> e.RunStarted() >> e.PassStarted(1)
+        book << ExecuteStep("s1", reserved)

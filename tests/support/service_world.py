@@ -218,6 +218,7 @@ class World:
         self.undo = RecordedUndo()
         self.runs = Runs(
             profiles=ToolProfiles({"look": ("read_*", "list_dir")}),
+            asking_tools=lambda: ("asking",),
             journal=self.journal,
             folding=self.folding,
             owners=RunOwners(self.journal),

@@ -298,6 +298,7 @@ class RunCreated(_message.Message):
     TOOLS_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
     TAINT_FIELD_NUMBER: _builtins.int
+    ASKING_TOOLS_FIELD_NUMBER: _builtins.int
     logic_version: _builtins.int
     """The version of the logic that wrote the run's events."""
     parent_run_id: _builtins.str
@@ -340,6 +341,10 @@ class RunCreated(_message.Message):
     def taint(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Untrusted sources that the request comes from. Empty: the run starts untainted."""
 
+    @_builtins.property
+    def asking_tools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The tools whose calls ask the model themselves, and for which more is reserved. Empty: none."""
+
     def __init__(
         self,
         *,
@@ -357,10 +362,11 @@ class RunCreated(_message.Message):
         tools: _abc.Iterable[_builtins.str] | None = ...,
         model: _builtins.str = ...,
         taint: _abc.Iterable[_builtins.str] | None = ...,
+        asking_tools: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "owner", b"owner", "plan", b"plan", "request", b"request"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "depth", b"depth", "forked_run_id", b"forked_run_id", "instructions", b"instructions", "lineage", b"lineage", "logic_version", b"logic_version", "model", b"model", "owner", b"owner", "parent_run_id", b"parent_run_id", "parent_step_id", b"parent_step_id", "plan", b"plan", "request", b"request", "taint", b"taint", "tools", b"tools"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["asking_tools", b"asking_tools", "budget", b"budget", "depth", b"depth", "forked_run_id", b"forked_run_id", "instructions", b"instructions", "lineage", b"lineage", "logic_version", b"logic_version", "model", b"model", "owner", b"owner", "parent_run_id", b"parent_run_id", "parent_step_id", b"parent_step_id", "plan", b"plan", "request", b"request", "taint", b"taint", "tools", b"tools"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

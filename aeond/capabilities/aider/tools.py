@@ -128,6 +128,7 @@ class Editor:
             targets=touched,
             timeout_seconds=Order(Path(), "", (), (), (), self._seconds).whole_seconds + APPLY_SECONDS,
             private=True,
+            asks_model=True,
         )
         async def aider(arguments: AiderArguments, context: ToolContext) -> ToolOutput[Proposed]:
             """Changes source code in a private copy and tests it; apply_changes brings the result to the working folder."""

@@ -131,6 +131,7 @@ def tool(
     max_output_bytes: int = 1 << 20,
     offered: bool = True,
     private: bool = False,
+    asks_model: bool = False,
 ) -> _Decorator:
     """Makes a tool of `def f(arguments: SomeModel, context: ToolContext) -> OtherModel`, or `-> ToolOutput[OtherModel]`
     for one that changes something and reports its effects.
@@ -142,7 +143,8 @@ def tool(
     those of them that can have no other, `preview`
     shows what a call would do to a person who approves it. `targets` gives what a
     call would touch, for the policy: without it, calls with effects are more often asked about. A tool without an
-    `effect` counts as the most dangerous. A `private` one leaves nothing behind but its result. One that is not `offered` is for plans that name it. Raises TypeError when the
+    `effect` counts as the most dangerous. A `private` one leaves nothing behind but its result.
+    One that `asks_model` takes calls of the model from its step's grant. One that is not `offered` is for plans that name it. Raises TypeError when the
     function has another shape.
     """
 
@@ -163,6 +165,7 @@ def tool(
             only_existing=only_existing,
             shows_facts=shows_facts,
             private=private,
+            asks_model=asks_model,
         )
         call = _awaitable(function, blocking, threads)
         at_once = not blocking and not inspect.iscoroutinefunction(function)

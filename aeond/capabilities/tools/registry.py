@@ -149,6 +149,10 @@ class Registry:
             raise not_found(name, self.list_names())
         return registered
 
+    def asking_tools(self) -> tuple[str, ...]:
+        """The names of the tools that ask the model themselves. Of those of other authors it is not believed."""
+        return tuple(spec.name for spec in self.specs() if spec.asks_model and not spec.source)
+
     def list_names(self) -> Sequence[str]:
         return [spec.name for spec in self.specs()]
 

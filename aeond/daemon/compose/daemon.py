@@ -232,6 +232,7 @@ async def composed(
             ids=ids,
             bounds=_bounds(config),
             profiles=profiles,
+            asking_tools=registry.asking_tools,
             in_order=in_order,
             forks=Forks(
                 journal=journal,

@@ -45,7 +45,8 @@ RUN_KEY: Final = ""
 
 @frozen
 class RunCreated:
-    """The run exists. `taint` names the untrusted sources that its request comes from."""
+    """The run exists. `taint` names the untrusted sources that its request comes from, `asking_tools` the tools whose calls
+    ask the model themselves."""
 
     request: RunRequest
     budget: Budget
@@ -53,6 +54,7 @@ class RunCreated:
     logic_version: int = LOGIC_VERSION
     ancestry: Ancestry = field(default_factory=Ancestry)
     taint: tuple[str, ...] = ()
+    asking_tools: tuple[str, ...] = ()
 
 
 @frozen

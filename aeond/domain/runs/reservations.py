@@ -12,8 +12,6 @@ PLANNING_MINIMUM: Final = Amounts(llm_calls=1, tokens=1)
 TOOL_STEP: Final = Amounts(ttl=1, tool_calls=1, llm_calls=2, tokens=8_000)
 TOOL_STEP_MINIMUM: Final = Amounts(ttl=1, tool_calls=1)
 ASKING_TOOL_STEP: Final = Amounts(ttl=1, tool_calls=1, llm_calls=8, tokens=40_000)
-ASKING_TOOLS: Final = frozenset({"aider"})
-"""The tools whose calls ask the model themselves. Replays depend on these names: none is ever removed."""
 AGENT_STEP: Final = Amounts(ttl=1, llm_calls=3, tokens=12_000)
 AGENT_STEP_MINIMUM: Final = Amounts(ttl=1, llm_calls=1, tokens=1)
 ROUTING: Final = Amounts(llm_calls=3, tokens=14_000)  # a chat first, then the choice and a second look at it

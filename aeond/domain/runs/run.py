@@ -190,7 +190,7 @@ class RunSnapshot:
     `evaluation` is of the current plan or pass. `refinements` counts the refinements of each fragment,
     `refinement_count` all of them. `effects` are the changes made by its steps and child runs, in the order of
     the journal, `grants` the approvals given so far. `taint` names the untrusted sources that the run has read; it
-    never shrinks.
+    never shrinks. `asking_tools` names the tools for whose calls more of the budget is reserved.
     """
 
     run_id: str
@@ -219,6 +219,7 @@ class RunSnapshot:
     effects: tuple[RecordedEffect, ...] = ()
     grants: tuple[ApprovalGrant, ...] = ()
     taint: tuple[str, ...] = ()
+    asking_tools: tuple[str, ...] = ()
     operation: Amounts | None = None
     answer: Answer | None = None
     problem: Problem | None = None

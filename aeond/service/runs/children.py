@@ -116,7 +116,9 @@ def _creation(child: ChildRun, parent: RunSnapshot, step_id: str) -> RunCreated:
         unattended=parent.request.unattended,
     )
     ancestry = Ancestry(parent.run_id, step_id, child.lineage)
-    return RunCreated(request, child.budget, ancestry=ancestry, taint=parent.taint)
+    return RunCreated(
+        request, child.budget, ancestry=ancestry, taint=parent.taint, asking_tools=parent.asking_tools
+    )
 
 
 def _asked(request: SubtaskRequest) -> str:

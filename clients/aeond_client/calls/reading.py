@@ -519,6 +519,7 @@ def run_created(wire: events_pb2.RunCreated) -> events.RunCreated:
         instructions=wire.instructions,
         tools=tuple(wire.tools),
         taint=tuple(wire.taint),
+        asking_tools=tuple(wire.asking_tools),
     )
 
 

@@ -30,6 +30,13 @@ async def test_a_repeated_creation_gives_the_same_run(tmp_path: Path) -> None:
     assert len(await world.journal.list_runs()) == 1
 
 
+async def test_a_run_records_which_tools_ask_the_model(tmp_path: Path) -> None:
+    """The tools for which more of the budget is reserved are those of the time of the request, so that its journal decides
+    alike later."""
+    async with World(tmp_path).working() as world:
+        assert (await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)).asking_tools == ("asking",)
+
+
 async def test_creations_that_race_give_one_run(tmp_path: Path) -> None:
     """Two concurrent requests with the same id return the same run."""
     async with World(tmp_path).working() as world:

@@ -1,10 +1,12 @@
 """The registry's own ways; what every registry promises is in the contract suite."""
 
+from dataclasses import replace
+
 import pytest
 
 from aeond.capabilities.sandbox.foreign_tool import ForeignTool
 from aeond.capabilities.tools.registry import Registry
-from aeond.domain.tools import Effect
+from aeond.domain.tools import Effect, ToolSpec
 from aeond.errors import NotFoundError
 from tests.support.tools import FreeTool
 
@@ -56,3 +58,20 @@ def test_a_description_is_read_by_a_person_first(caplog: pytest.LogCaptureFixtur
     assert not registry.find("one").spec.offered
     registry.accept(())
     assert registry.list_names() == ["one"]
+
+
+class AskingTool(FreeTool):
+    """Says of itself that it asks the model."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        return replace(super().spec, asks_model=True)
+
+
+def test_only_own_tools_are_believed_to_ask_the_model() -> None:
+    """The budget reserves more for the tools that ask the model themselves; other authors' declarations do not count."""
+    registry = Registry()
+    registry.register(AskingTool("own"))
+    registry.register(ForeignTool(AskingTool("foreign"), Effect.EXEC_CONTAINED))
+    registry.register(FreeTool("plain"))
+    assert registry.asking_tools() == ("own",)

@@ -50,8 +50,8 @@ setup: $(READY) ## create .venv with everything for development (fast if it exis
 	@echo "$(VENV) is ready: make help lists what it can do"
 
 # The command itself checks whether the environment exists.
-engine-setup: $(READY) ## create .venv-engine with vLLM, for a GPU or for CPUs (fast if it exists)
-	@$(BIN)/aeond engine-setup --path .venv-engine
+engine-setup: $(READY) ## create .venv-engine with vLLM, or .venv-llama with llama.cpp for this processor [NATIVE=1] (fast if it exists)
+	@$(BIN)/aeond engine-setup $(if $(NATIVE),--native --path .venv-llama,--path .venv-engine)
 
 aider-setup: $(READY) ## create .venv-aider with Aider (fast if it exists)
 	@$(BIN)/aeond aider-setup --path .venv-aider

@@ -112,10 +112,15 @@ def command_line() -> argparse.ArgumentParser:
     recommend.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
     recommend.set_defaults(command=_models_recommend)
 
-    setup = commands.add_parser("engine-setup", help="install vLLM into a separate environment")
+    setup = commands.add_parser(
+        "engine-setup", help="install vLLM into a separate environment, or build llama.cpp for this processor"
+    )
     _add_config(setup)
     setup.add_argument("--path", type=Path, metavar="FOLDER", help="folder (default: as configured)")
     setup.add_argument("--cpu", action="store_true", help="for CPUs, even if there is a GPU")
+    setup.add_argument(
+        "--native", action="store_true", help="build llama.cpp for this processor in place of installing vLLM"
+    )
     setup.add_argument("--again", action="store_true", help="install it even if it exists")
     setup.set_defaults(command=_engine_setup)
 
@@ -255,13 +260,15 @@ def _models_recommend(options: argparse.Namespace) -> int:
 
 
 def _engine_setup(options: argparse.Namespace) -> int:
-    from aeond.daemon.commands.engine_setup import fetch_embedding, set_up
+    from aeond.daemon.commands.engine_setup import fetch_embedding, set_up, set_up_native
     from aeond.daemon.config.files import load_config
     from aeond.daemon.config.paths import default_config_file, paths_of
 
     file = options.config or default_config_file()
     config = load_config(file, required=options.config is not None)
     paths = paths_of(config, file)
+    if options.native:
+        return set_up_native((options.path or paths.native_build).absolute(), again=options.again)
     code = set_up((options.path or paths.engine_environment).absolute(), cpu=options.cpu, again=options.again)
     if code is Exit.OK and config.embedding.enabled and config.embedding.fetch:
         from aeond.daemon.compose.embedding import embedding_files

@@ -53,7 +53,8 @@ class LLMRequest:
 
     With `schema` (JSON Schema) the text is JSON that satisfies it, unless cut by `max_tokens`. With `tools`, which
     exclude a schema, the model answers with calls, with text, or with both. `stop` strings
-    end the answer and are not part of it. `deadline_seconds` bounds the whole call from the time the engine
+    end the answer and are not part of it. `likely` is for how many of the likeliest first tokens the probability is
+    reported; a server that cannot report them answers without. `deadline_seconds` bounds the whole call from the time the engine
     is ready; the call waits for an engine that is starting as long as the caller's time allows.
     """
 
@@ -65,6 +66,7 @@ class LLMRequest:
     schema: JsonObject | None = None
     tools: tuple[ToolSchema, ...] = ()
     tool_choice: ToolChoice = ToolChoice.AUTO
+    likely: int = 0
     priority: Priority = Priority.INTERACTIVE
     deadline_seconds: float = 300.0
 
@@ -85,8 +87,19 @@ class Timing:
 
 
 @frozen
+class LikelyToken:
+    """A token that the answer could have begun with, and the natural logarithm of its probability. A schema is not
+    taken into account."""
+
+    text: str
+    logprob: float
+
+
+@frozen
 class LLMResponse:
-    """The complete answer with exact token counts."""
+    """The complete answer with exact token counts. `likely` has the likeliest first tokens, if they were requested and
+    the server reports them.
+    """
 
     text: str
     usage: TokenUsage
@@ -94,17 +107,20 @@ class LLMResponse:
     finish_reason: FinishReason
     timing: Timing = Timing()
     tool_calls: tuple[ModelToolCall, ...] = ()
+    likely: tuple[LikelyToken, ...] = ()
 
 
 @frozen
 class LLMChunk:
-    """A piece of an answer; the last chunk has `finish_reason`, `usage` and the tool calls, and may have no text."""
+    """A piece of an answer; the last chunk has `finish_reason`, `usage`, the tool calls and the likely first tokens, and
+    may have no text."""
 
     text: str
     finish_reason: FinishReason | None = None
     usage: TokenUsage | None = None
     timing: Timing = Timing()
     tool_calls: tuple[ModelToolCall, ...] = ()
+    likely: tuple[LikelyToken, ...] = ()
 
 
 @frozen

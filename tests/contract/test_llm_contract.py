@@ -60,6 +60,7 @@ SCRIPT = Script(
     rules=(
         Rule(contains="never answer", stall=True),
         Rule(contains="tool", json={"tool": "dice", "arguments": {"sides": 6}}),
+        Rule(contains="yes or no", text="yes", likely={"yes": -0.1, "no": -2.4, "maybe": -6.0}),
         Rule(contains="fox", text="Once upon a time a fox lived by the river. " * 40),
         Rule(text="The quick answer is this one, and it is long enough to be cut into pieces."),
     ),
@@ -190,6 +191,17 @@ async def test_an_answer_under_a_schema_satisfies_it(subject: Subject) -> None:
     assert response.finish_reason is FinishReason.STOP
     jsonschema_rs.validator_for(TOOL_CALL).validate(json.loads(response.text))
     assert "\n" not in response.text
+
+
+async def test_likely_first_tokens_are_reported(subject: Subject) -> None:
+    """At most as many as requested, the likeliest first, with logarithms of probabilities; a greedy answer begins with
+    the first of them. Without the request there are none."""
+    asked = ask("Is water wet? Answer yes or no.", max_tokens=1)
+    answered = await subject.llm.generate(replace(asked, likely=2))
+    assert len(answered.likely) == 2
+    assert 0 >= answered.likely[0].logprob >= answered.likely[1].logprob
+    assert answered.text == answered.likely[0].text
+    assert (await subject.llm.generate(asked)).likely == ()
 
 
 async def test_a_seed_repeats_the_dice(subject: Subject) -> None:

@@ -61,6 +61,8 @@ def look(config_file: Path | None) -> Iterator[Finding]:
     yield cores(config)
     yield listening(paths)
     yield from sandbox(config, paths)
+    if config.model.engine is EngineKind.LLAMA_CPP:
+        yield llama(paths.native_build)
     if config.model.engine is EngineKind.VLLM:
         from aeond.daemon.commands.vllm_findings import look_at_vllm
 
@@ -69,6 +71,18 @@ def look(config_file: Path | None) -> Iterator[Finding]:
     yield web(config, paths)
     yield from mcp_servers(config, paths)
     yield from stored(config, paths)
+
+
+def llama(folder: Path) -> Finding:
+    """Which build of llama.cpp is used."""
+    from aeond.capabilities.llm.llama.native import usable, why_unusable
+
+    if usable(folder):
+        return Finding("llama.cpp", Verdict.GOOD, f"the build for this processor in {folder} is used")
+    if why := why_unusable(folder):
+        advice = "run aeond engine-setup --native"
+        return Finding("llama.cpp", Verdict.DOUBTFUL, f"the build in {folder} is not used: {why}", advice)
+    return Finding("llama.cpp", Verdict.GOOD, "the build of the installed wheel is used")
 
 
 def python_version() -> Finding:

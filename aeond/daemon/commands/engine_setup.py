@@ -1,11 +1,12 @@
-"""`aeond engine-setup`: builds the Python environment for vLLM, separate from the daemon's own.
+"""`aeond engine-setup`: builds the Python environment for vLLM, or with --native llama.cpp for this processor.
 
-The daemon imports nothing from it. Versions are pinned in the two lists beside this file. A file written at
-the end records the build, so that a second call is quick and an interrupted one starts over.
+The daemon imports nothing from either. Versions of vLLM's environment are pinned in the two lists beside this file. A
+file written at the end records the build, so that a second call is quick and an interrupted one starts over.
 """
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
+from aeond.capabilities.llm.llama import native
 from aeond.daemon.config.paths import nvidia_driver
 from aeond.daemon.exits import Exit
 from aeond.errors import LLMError
@@ -50,6 +52,8 @@ class Recipe:
 ON_GPU: Final = Recipe("for NVIDIA GPUs", HERE / "vllm-gpu.txt", complete=False, gibibytes=22)
 ON_CPU: Final = Recipe("for CPUs", HERE / "vllm-cpu.txt", complete=True, gibibytes=4)
 PLAIN_TORCH_GIB: Final = 9
+NATIVE_GIB: Final = 1.0
+_PERCENT: Final = re.compile(r"\[ *(\d+)%\] Building")
 
 
 def set_up(folder: Path, *, cpu: bool, again: bool) -> Exit:
@@ -69,6 +73,56 @@ def set_up(folder: Path, *, cpu: bool, again: bool) -> Exit:
     (folder / BUILT).write_text(mark_of(recipe), encoding="utf-8")
     print(f"vLLM {recipe.name} is ready in {folder}")
     return Exit.OK
+
+
+def set_up_native(folder: Path, *, again: bool) -> Exit:
+    """Builds llama.cpp for this processor in `folder` unless it is there; PROBLEM, with the reason, on failure: the
+    daemon then goes on with the installed wheel."""
+    if not again and native.usable(folder):
+        print(f"llama.cpp for this processor is ready in {folder}")
+        return Exit.OK
+    print(
+        f"Building llama.cpp for this processor in {folder}: this takes about 15 minutes of a core",
+        flush=True,
+    )
+    if problem := _native_problem(folder):
+        print(f"aeond: {problem} The daemon keeps using the installed build.", file=sys.stderr)
+        return Exit.PROBLEM
+    native.write_mark(folder)
+    print(f"llama.cpp for this processor is ready in {folder}: restart the daemon to use it")
+    return Exit.OK
+
+
+def _native_problem(folder: Path) -> str:
+    """Builds it: the error, or ""."""
+    if missing := native.missing_tools():
+        return f"the build needs Debian packages that are missing: apt-get install {' '.join(missing)}."
+    if problem := room_problem(folder, NATIVE_GIB, "model.native_build"):
+        return problem
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / native.BUILT).unlink(missing_ok=True)
+    except OSError as error:
+        return f"{folder} cannot be created or used ({error.strerror}): choose another folder with --path."
+    if run_shown(native.build_command(folder), native.build_environment(os.environ), shown=ShownPercent()):
+        return "llama.cpp could not be built; see the lines above."
+    if run_shown(native.check_command(folder), installer_environment()):
+        return "the build cannot be loaded; see the lines above."
+    return ""
+
+
+class ShownPercent:
+    """Shows CMake's progress, a line for each tenth."""
+
+    def __init__(self) -> None:
+        self._tenths = -1
+
+    def __call__(self, line: str) -> bool:
+        found = _PERCENT.search(line)
+        if found is None or int(found[1]) // 10 <= self._tenths:
+            return False
+        self._tenths = int(found[1]) // 10
+        return True
 
 
 class FetchesEmbedding(Protocol):
@@ -197,8 +251,19 @@ def installer_environment() -> dict[str, str]:
     return environment
 
 
-def run_shown(command: Sequence[str], environment: dict[str, str], *, quiet: bool = False) -> int:
-    """The exit code. Prints a line for each step, and the complete output on failure."""
+def is_step(line: str) -> bool:
+    """Whether a line of an installer begins one of its steps."""
+    return line.startswith(SHOWN)
+
+
+def run_shown(
+    command: Sequence[str],
+    environment: dict[str, str],
+    *,
+    quiet: bool = False,
+    shown: Callable[[str], bool] = is_step,
+) -> int:
+    """The exit code. Prints the lines that are to be shown, and the last ones of the output on failure."""
     said: list[str] = []
     with subprocess.Popen(
         command,
@@ -211,7 +276,7 @@ def run_shown(command: Sequence[str], environment: dict[str, str], *, quiet: boo
         assert process.stdout is not None
         for line in process.stdout:
             said.append(line.rstrip())
-            if not quiet and line.strip().startswith(SHOWN):
+            if not quiet and shown(line.strip()):
                 print(f"  {line.strip()[:100]}", flush=True)
     if process.returncode and not quiet:
         print("\n".join(said[-20:]), file=sys.stderr)

@@ -1,5 +1,6 @@
 """Composes the engine: adapter, process and models."""
 
+import logging
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from aeond.capabilities.llm.models.store import ModelStore
     from aeond.capabilities.llm.models.wheels import WheelFetcher
 
+logger = logging.getLogger(__name__)
+
 NO_PARSER: Final = "none"
 NATIVE: Final = {ToolCalls.AUTO: None, ToolCalls.ON: True, ToolCalls.OFF: False}
 
@@ -39,6 +42,7 @@ async def _llama_cpp(config: Config, paths: Paths, clock: Clock) -> AsyncIterato
         context_length=model.context_tokens,
         threads=model.threads,
         busy_seconds=model.busy_seconds,
+        library=_native_build(paths.native_build),
     )
     async with LlamaEngine(
         catalogue, store, paths.engine_dir, paths.prompts_dir, clock, settings, **start
@@ -46,6 +50,15 @@ async def _llama_cpp(config: Config, paths: Paths, clock: Clock) -> AsyncIterato
         if model.load_at_start:
             await engine.load("")
         yield LlamaCppAdapter(engine, Retries(clock, chance)), engine
+
+
+def _native_build(folder: Path) -> Path | None:
+    """The folder if it has a build of llama.cpp for this processor and version."""
+    from aeond.capabilities.llm.llama.native import usable, why_unusable
+
+    if why := why_unusable(folder):
+        logger.warning("the engine built in %s is not used: %s; run aeond engine-setup --native", folder, why)
+    return folder if usable(folder) else None
 
 
 def _started(run: EngineRun, paths: Paths) -> "dict[str, Any]":

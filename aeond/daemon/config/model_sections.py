@@ -50,6 +50,12 @@ class ModelSection(Section):
     chat_template: PathText = Field(
         "", description="A chat template (Jinja) to use instead of this model's own. Empty: none."
     )
+    native_build: PathText = Field(
+        "",
+        description="Folder with llama.cpp built for this processor by aeond engine-setup --native; used if it"
+        " has a build for this processor and version. Empty: /opt/aeond-llama for root and system services,"
+        " ~/.local/share/aeond/llama for other users.",
+    )
     models_dir: PathText = Field(
         "",
         description="Folder for models. Empty: /var/lib/aeond/models for root and system services,"

@@ -38,6 +38,16 @@ def usual_engine_environment() -> Path:
     return _home("XDG_DATA_HOME", ".local/share") / "aeond" / "engine"
 
 
+def usual_native_build() -> Path:
+    """The default folder for llama.cpp built for this processor: in a checkout, beside our own environment."""
+    in_checkout = Path(sys.prefix).parent / ".venv-llama"
+    if in_checkout.is_dir():
+        return in_checkout
+    if is_system():
+        return Path("/opt/aeond-llama")
+    return _home("XDG_DATA_HOME", ".local/share") / "aeond" / "llama"
+
+
 def usual_aider_environment() -> Path:
     """The default environment for Aider: in a checkout, beside our own environment."""
     in_checkout = Path(sys.prefix).parent / ".venv-aider"
@@ -65,6 +75,7 @@ class Paths:
     own_models_dirs: tuple[Path, ...] = ()
     engine_environment: Path = field(default_factory=usual_engine_environment)
     aider_environment: Path = field(default_factory=usual_aider_environment)
+    native_build: Path = field(default_factory=usual_native_build)
     secrets: tuple[Path, ...] = ()
     tools: tuple[Path, ...] = ()
     admin_path: Path | None = None
@@ -118,6 +129,7 @@ class Paths:
         named = (
             *(self.state_dir, default_config_file().parent, self.config_file),
             *(self.engine_dir, self.inner_dir, self.engine_environment, self.aider_environment),
+            self.native_build,
             *self.secrets,
             *self.tools,
         )
@@ -218,6 +230,7 @@ def paths_of(config: Config, config_file: Path) -> Paths:
         private_dir=Path(os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0] or socket.parent),
         engine_environment=_chosen(config.vllm.environment, usual_engine_environment()),
         aider_environment=_chosen(config.aider.environment, usual_aider_environment()),
+        native_build=_chosen(config.model.native_build, usual_native_build()),
         secrets=secret_places(
             *(config.model.hub_token_file, config.remote.key_file, config.metrics.key_file),
             *(one.key_file for one in config.mcp.values()),

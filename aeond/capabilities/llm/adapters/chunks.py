@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator
 
 from aeond.capabilities.llm.http.responses import CallPiece, ChatPiece
-from aeond.domain.llm import FinishReason, LLMChunk, LLMRequest, TokenUsage
+from aeond.domain.llm import FinishReason, LikelyToken, LLMChunk, LLMRequest, TokenUsage
 from aeond.domain.messages import ModelToolCall
 from aeond.errors import LLMError
 
@@ -12,7 +12,7 @@ from aeond.errors import LLMError
 async def chunks_of(
     request: LLMRequest, pieces: AsyncIterator[ChatPiece], uncounted: LLMError
 ) -> AsyncGenerator[LLMChunk, None]:
-    """The text as it comes, and last the finish reason with the usage and the complete tool calls.
+    """The text as it comes, and last the finish reason with the usage, the complete tool calls and the likely first tokens.
 
     Raises LLMError (reason SCHEMA_NOT_ENFORCED) as soon as an answer under a schema is seen not to be JSON, and
     `uncounted` when it ends without them.
@@ -21,8 +21,10 @@ async def chunks_of(
     usage: TokenUsage | None = None
     text = ""
     calls: dict[int, ModelToolCall] = {}
+    likely: tuple[LikelyToken, ...] = ()
     async for piece in pieces:
         finish, usage = piece.finish_reason or finish, piece.usage or usage
+        likely = likely or piece.likely
         for part in piece.calls:
             calls[part.index] = joined(calls.get(part.index), part)
         if piece.text:
@@ -34,7 +36,8 @@ async def chunks_of(
         raise uncounted
     if request.schema is not None and finish is FinishReason.STOP and not request.stop:
         check_json(text)
-    yield LLMChunk("", finish, usage, tool_calls=tuple(calls[index] for index in sorted(calls)))
+    whole = tuple(calls[index] for index in sorted(calls))
+    yield LLMChunk("", finish, usage, tool_calls=whole, likely=likely)
 
 
 def joined(call: ModelToolCall | None, part: CallPiece) -> ModelToolCall:

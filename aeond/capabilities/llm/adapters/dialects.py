@@ -2,17 +2,23 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from aeond.capabilities.llm.adapters.llama_cpp import COMPACT, chat_body, prompt_tokens
-from aeond.capabilities.llm.adapters.requests import call_fields, chat_messages, tool_fields, tools_length
-from aeond.capabilities.llm.adapters.schema import compile_schema
+from aeond.capabilities.llm.adapters.requests import (
+    call_fields,
+    chat_messages,
+    likely_fields,
+    tool_fields,
+    tools_length,
+)
+from aeond.capabilities.llm.adapters.schema import compile_schema, response_format
 from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.domain.llm import LLMRequest, ToolSchema
 from aeond.domain.messages import Message
-from aeond.domain.values import JsonObject, display_json
+from aeond.domain.values import display_json
 from aeond.errors import LLMError
 from aeond.frozen import frozen
 
@@ -67,11 +73,7 @@ class LlamaDialect:
     counts: bool = True
 
     def body(self, request: LLMRequest) -> dict[str, Any]:
-        body = chat_body(request) | {"model": self.model}
-        if request.schema is not None and not self.guided:
-            del body["grammar"]
-            body["response_format"] = response_format(request.schema)
-        return body
+        return chat_body(request, guided=self.guided) | {"model": self.model}
 
     async def count(
         self, client: OpenAIClient, messages: Sequence[Message], tools: Sequence[ToolSchema]
@@ -88,7 +90,7 @@ class VllmDialect:
     counts: bool = True
 
     def body(self, request: LLMRequest) -> dict[str, Any]:
-        body = plain_body(self.model, request)
+        body = plain_body(self.model, request) | likely_fields(request)
         if request.schema is not None:
             # The guidance backend reads how compact it is to be from the schema; the others pass over it.
             body["structured_outputs"] = {"json": {**compile_schema(request.schema), "x-guidance": COMPACT}}
@@ -111,7 +113,8 @@ class VllmDialect:
 
 @frozen
 class PlainDialect:
-    """Any other server: the interface as its inventor describes it, and no tokenizer."""
+    """Any other server: the interface as its inventor describes it, and no tokenizer. Likely tokens are not requested:
+    some of these servers refuse such a request."""
 
     model: str
     schemas: bool
@@ -143,30 +146,6 @@ def plain_body(model: str, request: LLMRequest) -> dict[str, Any]:
     if request.stop:
         body["stop"] = list(request.stop)
     return body
-
-
-def response_format(schema: JsonObject) -> dict[str, Any]:
-    """A schema as the inventor's interface names it; enforced to the letter where the schema allows that."""
-    compiled = compile_schema(schema)
-    named = {"name": "answer", "schema": compiled, "strict": is_strict(compiled)}
-    return {"type": "json_schema", "json_schema": named}
-
-
-def is_strict(schema: Any) -> bool:
-    """Whether every object in the schema requires all that it names and allows nothing else, and the answer is an
-    object: what servers ask of a schema that they enforce to the letter."""
-    return isinstance(schema, Mapping) and schema.get("type") == "object" and _all_required(schema)
-
-
-def _all_required(node: Any) -> bool:
-    if isinstance(node, Mapping):
-        if node.get("type") == "object" and (
-            set(node.get("required", ())) != set(node.get("properties", {}))
-            or node.get("additionalProperties") is not False
-        ):
-            return False
-        return all(_all_required(part) for key, part in node.items() if key not in ("const", "enum"))
-    return all(map(_all_required, node)) if isinstance(node, list) else True
 
 
 def guessed_tokens(messages: Sequence[Message]) -> int:

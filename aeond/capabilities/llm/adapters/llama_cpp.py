@@ -7,9 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from aeond.capabilities.llm.adapters.chunks import chunks_of
-from aeond.capabilities.llm.adapters.requests import call_fields, chat_messages, check_length, tool_fields
+from aeond.capabilities.llm.adapters.requests import (
+    call_fields,
+    chat_messages,
+    check_length,
+    likely_fields,
+    tool_fields,
+)
 from aeond.capabilities.llm.adapters.retry import Retries
-from aeond.capabilities.llm.adapters.schema import compile_schema
+from aeond.capabilities.llm.adapters.schema import compile_schema, response_format
 from aeond.capabilities.llm.adapters.server_adapter import EngineSessions, ServerAdapter
 from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.capabilities.llm.llama.prefill import Resident
@@ -66,8 +72,8 @@ class LlamaCppAdapter(ServerAdapter):
             return len(await prompt_tokens(engine.client, messages, tools))
 
     async def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
-        body = chat_body(request)
         async with self._engine.session() as engine:
+            body = chat_body(request, guided=engine.guided)
             tokens = await prompt_tokens(engine.client, request.messages, request.tools)
             check_length(len(tokens), request.max_tokens, self._engine.context_length)
             async with (
@@ -85,8 +91,10 @@ def uncounted() -> LLMGoneError:
     return LLMGoneError("The engine's answer ended without its token counts.", retryable=True)
 
 
-def chat_body(request: LLMRequest) -> dict[str, Any]:
-    """The request as llama.cpp's chat endpoint takes it."""
+def chat_body(request: LLMRequest, *, guided: bool = True) -> dict[str, Any]:
+    """The request as llama.cpp's chat endpoint takes it; a server that was built without LLGuidance makes a grammar of
+    the schema itself.
+    """
     body: dict[str, Any] = {
         "messages": chat_messages(request.messages),
         "max_tokens": request.max_tokens,
@@ -95,13 +103,17 @@ def chat_body(request: LLMRequest) -> dict[str, Any]:
         # Without it the server looks at the connection only after the whole prompt is read.
         "return_progress": True,
         **call_fields(request),
+        **likely_fields(request),
     }
     if request.seed is not None:
         body["seed"] = request.seed
     if request.stop:
         body["stop"] = list(request.stop)
     if request.schema is not None:
-        body["grammar"] = grammar(request.schema)
+        if guided:
+            body["grammar"] = grammar(request.schema)
+        else:
+            body["response_format"] = response_format(request.schema)
     return body
 
 

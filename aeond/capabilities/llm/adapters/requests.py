@@ -16,6 +16,7 @@ from aeond.errors import InvalidInputError, LLMError
 MAX_MESSAGES = 1_000
 MAX_PROMPT_BYTES = 4 << 20  # counting more than that would keep an engine busy for seconds
 MAX_STOPS = 16
+MAX_LIKELY = 20
 
 ROLES = {Role.USER: "user", Role.AGENT: "assistant", Role.SYSTEM: "system", Role.TOOL: "tool"}
 
@@ -44,6 +45,8 @@ def check_request(request: LLMRequest) -> None:
         raise InvalidInputError("temperature must be between 0 and 10.", field="temperature")
     if len(request.stop) > MAX_STOPS or not all(request.stop):
         raise InvalidInputError(f"stop must be at most {MAX_STOPS} texts, none empty.", field="stop")
+    if not 0 <= request.likely <= MAX_LIKELY:
+        raise InvalidInputError(f"likely must be at most {MAX_LIKELY}.", field="likely")
     if request.tools and request.schema is not None:
         raise InvalidInputError("A request has either tools or a schema.", field="tools")
     if not request.deadline_seconds > 0:
@@ -128,6 +131,11 @@ def call_fields(request: LLMRequest) -> dict[str, Any]:
         "tool_choice": request.tool_choice.value,
         "parallel_tool_calls": False,
     }
+
+
+def likely_fields(request: LLMRequest) -> dict[str, Any]:
+    """The likely tokens of a request, for a server that reports them."""
+    return {"logprobs": True, "top_logprobs": request.likely} if request.likely else {}
 
 
 def tools_length(tools: Sequence[ToolSchema]) -> int:

@@ -49,6 +49,30 @@ def compile_schema(schema: JsonObject) -> dict[str, Any]:
         raise refused("", f"is malformed ({str(error).splitlines()[0]})") from error
 
 
+def response_format(schema: JsonObject) -> dict[str, Any]:
+    """A schema as the inventor's interface names it; enforced to the letter where the schema allows that."""
+    compiled = compile_schema(schema)
+    named = {"name": "answer", "schema": compiled, "strict": is_strict(compiled)}
+    return {"type": "json_schema", "json_schema": named}
+
+
+def is_strict(schema: Any) -> bool:
+    """Whether every object in the schema requires all that it names and allows nothing else, and the answer is an
+    object: what servers ask of a schema that they enforce to the letter."""
+    return isinstance(schema, Mapping) and schema.get("type") == "object" and _all_required(schema)
+
+
+def _all_required(node: Any) -> bool:
+    if isinstance(node, Mapping):
+        if node.get("type") == "object" and (
+            set(node.get("required", ())) != set(node.get("properties", {}))
+            or node.get("additionalProperties") is not False
+        ):
+            return False
+        return all(_all_required(part) for key, part in node.items() if key not in ("const", "enum"))
+    return all(map(_all_required, node)) if isinstance(node, list) else True
+
+
 class _Compiler:
     """One compilation of a schema that is well-formed."""
 

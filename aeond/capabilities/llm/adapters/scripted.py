@@ -27,6 +27,7 @@ from aeond.capabilities.llm.adapters.requests import (
 )
 from aeond.domain.llm import (
     FinishReason,
+    LikelyToken,
     LLMCapabilities,
     LLMChunk,
     LLMRequest,
@@ -51,7 +52,7 @@ class Rule(BaseModel):
     It fits when the prompt (all messages, a line each) contains `contains` and matches `pattern`; without
     either it fits always. It answers `text`, or `json_value` as compact JSON; with `expand`, groups of the
     pattern can be named in the text as \1. `calls` are objects of one tool's name and its arguments: a request
-    with tools is answered with them, after `text`. `times` is how often it answers before it is used up (0: for
+    with tools is answered with them, after `text`. `likely` has the logarithms of probabilities of first tokens. `times` is how often it answers before it is used up (0: for
     ever).
     """
 
@@ -65,6 +66,7 @@ class Rule(BaseModel):
     json_value: Any = Field(None, alias="json")
     calls: tuple[dict[str, Any], ...] = ()
     expand: bool = False
+    likely: dict[str, float] = Field(default_factory=dict)
     fail: str = Field("", description="Reason of the LLMError that it ends with.")
     retryable: bool = Field(False, description="Whether the failure is one that is tried again.")
     gone: bool = Field(False, description="The engine dies: LLMGoneError.")
@@ -173,7 +175,12 @@ class ScriptedLLM:
             text += chunk.text
             if chunk.usage is not None and chunk.finish_reason is not None:
                 return LLMResponse(
-                    text, chunk.usage, self.model, chunk.finish_reason, tool_calls=chunk.tool_calls
+                    text,
+                    chunk.usage,
+                    self.model,
+                    chunk.finish_reason,
+                    tool_calls=chunk.tool_calls,
+                    likely=chunk.likely,
                 )
         raise LLMGoneError("The script ended in the middle of an answer.", retryable=True)
 
@@ -223,7 +230,8 @@ class ScriptedLLM:
                     yield LLMChunk(piece)
                     await anyio.lowlevel.checkpoint()
                 usage = TokenUsage(prompt_tokens, min(completion_tokens, request.max_tokens))
-                yield LLMChunk("", reason, usage, tool_calls=calls)
+                likely = tuple(LikelyToken(*one) for one in rule.likely.items())[: request.likely]
+                yield LLMChunk("", reason, usage, tool_calls=calls, likely=likely)
                 return
         finally:
             self.in_flight -= 1

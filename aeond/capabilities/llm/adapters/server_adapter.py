@@ -162,7 +162,9 @@ class ServerAdapter(ABC):
         assert last.usage is not None
         assert last.finish_reason is not None
         text = "".join(chunk.text for chunk in chunks)
-        return LLMResponse(text, last.usage, self.model, last.finish_reason, last.timing, last.tool_calls)
+        return LLMResponse(
+            text, last.usage, self.model, last.finish_reason, last.timing, last.tool_calls, last.likely
+        )
 
     async def _stream(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
         attempt = 0

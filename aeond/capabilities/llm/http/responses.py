@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from aeond.domain.llm import FinishReason, TokenUsage
+from aeond.domain.llm import FinishReason, LikelyToken, TokenUsage
 from aeond.domain.values import JsonObject
 from aeond.errors import LLMError
 from aeond.frozen import frozen
@@ -25,12 +25,14 @@ class CallPiece:
 
 @frozen
 class ChatPiece:
-    """One event of a chat stream; usually only one of the four is there."""
+    """One event of a chat stream; usually only one of these is there. `likely` is what the first token of its text could
+    have been."""
 
     text: str = ""
     finish_reason: FinishReason | None = None
     usage: TokenUsage | None = None
     calls: tuple[CallPiece, ...] = ()
+    likely: tuple[LikelyToken, ...] = ()
 
 
 def parse_object(data: bytes) -> JsonObject:
@@ -57,8 +59,11 @@ def read_piece(data: bytes) -> ChatPiece:
         said = describe_error(event.get("error", event))
         raise LLMError(f"The engine failed in the middle of its answer: {said}", reason="ENGINE_FAILED")
     try:
-        text, finish_reason = read_choice(event["choices"])
-        return ChatPiece(text, finish_reason, read_usage(event.get("usage")), read_calls(event["choices"]))
+        choices = event["choices"]
+        text, finish_reason = read_choice(choices)
+        return ChatPiece(
+            text, finish_reason, read_usage(event.get("usage")), read_calls(choices), read_likely(choices)
+        )
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise LLMError(
             f"The engine sent an event of an unexpected shape: {error!r}", reason="BAD_ANSWER"
@@ -73,6 +78,13 @@ def read_choice(choices: Any) -> tuple[str, FinishReason | None]:
         raise TypeError("text is no text")
     reason = choices[0].get("finish_reason")
     return text, None if reason is None else FINISH_REASONS.get(reason, FinishReason.STOP)
+
+
+def read_likely(choices: Any) -> tuple[LikelyToken, ...]:
+    tokens = (choices[0].get("logprobs") or {}).get("content") if choices else None
+    if not tokens:
+        return ()
+    return tuple(LikelyToken(str(one["token"]), float(one["logprob"])) for one in tokens[0]["top_logprobs"])
 
 
 def read_calls(choices: Any) -> tuple[CallPiece, ...]:

@@ -38,6 +38,7 @@ class LlamaSettings(Supervision):
     threads: int = 0  # 0: one per core
     batch: int = 512
     busy_seconds: float = 1.0
+    library: Path | None = None  # a build of xllamacpp for this processor; None: the installed wheel
 
 
 class LlamaProgram:
@@ -70,6 +71,8 @@ class LlamaProgram:
             "--http-threads": settings.max_requests + 8,
             "--prompts": self._prompts,
         }
+        if settings.library is not None:
+            options["--library"] = settings.library
         if entry.chat_template is not None:
             options["--chat-template"] = entry.chat_template
         flat = [str(part) for option in options.items() for part in option]
@@ -96,7 +99,7 @@ class LlamaProgram:
             batch_seconds=self._settings.busy_seconds,
             show=functools.partial(show_reading, show),
         )
-        return Resident(client, reading)
+        return Resident(client, reading, guided=self._settings.library is None)
 
     async def proves_alive(self, _client: OpenAIClient) -> bool:
         """A server that answers no batch of a prompt within the stall limit is not alive."""

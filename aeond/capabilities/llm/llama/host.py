@@ -55,12 +55,15 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--batch", type=int, required=True, help="prompt tokens read at once, at most")
     parser.add_argument("--http-threads", type=int, required=True)
     parser.add_argument("--prompts", type=Path, required=True, help="folder for read prompts")
+    parser.add_argument("--library", type=Path, help="folder with a build of xllamacpp for this processor")
     parser.add_argument("--chat-template", type=Path, help="Jinja file in place of the model's own template")
     return parser.parse_args(arguments)
 
 
 def serve(options: argparse.Namespace) -> object:
     """Loads the model and listens; returns the server, which works in threads of its own."""
+    if options.library is not None:
+        sys.path.insert(0, str(options.library))
     import xllamacpp  # type: ignore[import-untyped]  # a native module without types
 
     if options.socket.suffix != ".sock":

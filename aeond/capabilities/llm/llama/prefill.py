@@ -223,10 +223,12 @@ class Prefill:
 
 @frozen
 class Resident:
-    """One life of the engine, from ready to its end: its client and its slots."""
+    """One life of the engine, from ready to its end: its client and its slots. `guided` is whether it was built with
+    LLGuidance."""
 
     client: OpenAIClient
     prompts: Prefill
+    guided: bool = True
 
 
 def shared(some: Sequence[int], others: Sequence[int]) -> int:

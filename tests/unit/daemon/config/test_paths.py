@@ -136,7 +136,7 @@ def test_what_the_daemon_keeps_to_itself(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "credentials"))
     config = Config.model_validate(
         {
-            "model": {"hub_token_file": "~/hub"},
+            "model": {"hub_token_file": "~/hub", "native_build": "~/llama"},
             "remote": {"key_file": "~/key"},
             "tools": {"files": ["~/tools.py"]},
             "vllm": {"environment": "~/vllm"},
@@ -149,7 +149,7 @@ def test_what_the_daemon_keeps_to_itself(tmp_path: Path, monkeypatch: pytest.Mon
     assert own == {
         *(state, f"{state}/run/aeond.sock.engine", f"{state}/run/aeond.sock.inner"),
         *(".config/aeond", "other.toml", "credentials", "hub", "key"),
-        *("tools.py", "vllm", "aider"),
+        *("tools.py", "vllm", "aider", "llama"),
     }
     assert {Path("/proc"), Path("/sys")} < set(paths.own_files)
 

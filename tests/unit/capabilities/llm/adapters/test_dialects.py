@@ -9,8 +9,8 @@ from aeond.capabilities.llm.adapters.dialects import (
     PlainDialect,
     VllmDialect,
     guessed_tokens,
-    is_strict,
 )
+from aeond.capabilities.llm.adapters.schema import is_strict
 from aeond.domain.llm import LLMRequest, ToolChoice, ToolSchema
 from aeond.domain.messages import Message, ModelToolCall, Role
 from aeond.errors import InvalidInputError

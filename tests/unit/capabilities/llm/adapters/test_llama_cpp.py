@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from aeond.capabilities.llm.adapters.llama_cpp import LlamaCppAdapter
+from aeond.capabilities.llm.adapters.llama_cpp import LlamaCppAdapter, chat_body
 from aeond.capabilities.llm.adapters.measurements import Measurements
 from aeond.capabilities.llm.adapters.requests import closing
 from aeond.capabilities.llm.adapters.retry import Retries
@@ -286,3 +286,19 @@ async def test_a_stream_left_in_the_middle_stops_the_tokens(small_engine: SmallE
         while not await small_engine.is_idle():
             await anyio.lowlevel.checkpoint()
     assert (await small_engine.counters())["llamacpp:n_decode_total"] - before < 100
+
+
+def test_without_llguidance_the_engine_makes_the_grammar() -> None:
+    """An engine that was built without LLGuidance gets the schema itself, compiled to what it enforces."""
+    request = LLMRequest((Message(Role.USER, "Hi"),), schema={"type": "integer", "multipleOf": 2})
+    assert "grammar" in chat_body(request)
+    body = chat_body(request, guided=False)
+    assert "grammar" not in body
+    assert body["response_format"]["json_schema"]["schema"] == {"type": "integer"}
+
+
+def test_likely_tokens_are_requested_only_if_they_are_wanted() -> None:
+    """Likely first tokens are asked for by number; without a number the field is absent."""
+    request = LLMRequest((Message(Role.USER, "Hi"),))
+    assert "logprobs" not in chat_body(request)
+    assert chat_body(replace(request, likely=3))["top_logprobs"] == 3

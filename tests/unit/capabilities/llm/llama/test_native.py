@@ -1,0 +1,68 @@
+"""llama.cpp built for this processor: when a build is used, and how it is made."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aeond.capabilities.llm.llama import native
+from aeond.capabilities.llm.llama.native import BUILT, mark, usable, why_unusable, write_mark
+
+
+def test_a_build_for_this_processor_and_version_is_used(tmp_path: Path) -> None:
+    """A complete build is usable, and an empty or missing folder is neither usable nor a problem."""
+    assert not usable(tmp_path)
+    assert not usable(tmp_path / "missing")
+    assert why_unusable(tmp_path) == ""
+    write_mark(tmp_path)
+    assert usable(tmp_path)
+    assert why_unusable(tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("version", "0.1", "it is version 0.1"),
+        ("abilities", "other", "another processor"),
+        ("machine", "riscv64", "another processor"),
+    ],
+)
+def test_another_version_or_processor_is_refused(tmp_path: Path, key: str, value: str, why: str) -> None:
+    """A build of another version, or for a processor with other instructions, is not used."""
+    (tmp_path / BUILT).write_text(json.dumps({**mark(), key: value}))
+    assert not usable(tmp_path)
+    assert why in why_unusable(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 1}'])
+def test_a_broken_record_is_refused(tmp_path: Path, text: str) -> None:
+    """A record that cannot be read makes the build unusable."""
+    (tmp_path / BUILT).write_text(text)
+    assert not usable(tmp_path)
+    assert "cannot be read" in why_unusable(tmp_path)
+
+
+def test_the_order_of_abilities_does_not_matter(tmp_path: Path) -> None:
+    """The same instructions in another order are the same processor; one fewer is another one."""
+    files = {}
+    for name, flags in (("some", "avx avx2 fma"), ("same", "fma avx2 avx"), ("fewer", "avx avx2")):
+        files[name] = tmp_path / name
+        files[name].write_text(f"processor\t: 0\nflags\t\t: {flags}\nbugs\t: none\n")
+    assert mark(files["some"]) == mark(files["same"])
+    assert mark(files["some"]) != mark(files["fewer"])
+
+
+def test_the_build_is_of_the_installed_version(tmp_path: Path) -> None:
+    """The source distribution of exactly the installed version is built, without parts that need other sources."""
+    command = native.build_command(tmp_path)
+    assert command[-1] == f"xllamacpp=={mark()['version']}"
+    assert command[command.index("--target") + 1] == str(tmp_path)
+    environment = native.build_environment({"PATH": "/usr/bin"})
+    assert environment["PATH"] == "/usr/bin"
+    assert "-DLLAMA_LLGUIDANCE=OFF" in environment["CMAKE_ARGS"]
+
+
+def test_missing_tools_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a compiler the packages to install are named."""
+    monkeypatch.setattr("shutil.which", lambda _name: None)
+    assert set(native.missing_tools()) >= {"cmake", "make", "g++"}

@@ -22,7 +22,8 @@ def test_the_set_is_complete() -> None:
 
 def test_no_request_was_tuned_with() -> None:
     """The requests for tuning are others."""
-    tuned = {one.says for one in read_requests(FOLDER / "tuning.toml")}
+    files = [FOLDER / "tuning.toml", FOLDER / "tuning_own.toml"]
+    tuned = {one.says for file in files for one in read_requests(file)}
     assert not tuned & {one.says for one in read_requests()}
 
 
@@ -30,7 +31,15 @@ async def test_requests_are_judged_by_the_run_that_starts(tmp_path: Path) -> Non
     """A request is right if the run of its template starts, or none where none fits; one that is wrong says what
     would be right."""
     script = tmp_path / "script.json"
-    rules = [{"contains": PROOFREAD, "json": {"helper": "proofread"}}, {"json": {"helper": "none"}}]
+    fits, kind = "Answer yes if", "Corrects the spelling, grammar and punctuation of a text."
+    rules = [
+        {"contains": fits, "pattern": rf"{PROOFREAD}[^\n]*\nHelper: {kind}", "text": "yes"},
+        {"contains": fits, "text": "no"},
+        {"contains": "Say in English", "pattern": PROOFREAD, "text": kind},
+        {"contains": "Say in English", "text": "Does something else."},
+        {"contains": PROOFREAD, "json": {"helper": "proofread"}},
+        {"json": {"helper": "none"}},
+    ]
     script.write_text(json.dumps({"rules": rules}), encoding="utf-8")
     verdicts: list[Verdict] = []
     async with opened_subject(EngineChoice("scripted", script=str(script)), tmp_path / "engine") as subject:

@@ -1,9 +1,10 @@
-"""Chooses the Template for a subtask: by name, or by asking the model, which may say that none fits.
+"""Chooses the Template for a subtask: by name, or by finding the nearest one and asking the model whether it fits.
 
-A request that names a template in its hints gets that one. For any other, the model picks one template or none by
-their descriptions, in one constrained call. Of a library with more than MAX_LISTED templates it sees those that
-are nearest to the request by their hints and descriptions. If the model cannot be asked, the nearest one is taken if
-it is near enough. No limit on nearness decides otherwise: docs/evaluation.md has the measurements.
+A request that names a template in its hints gets that one. For any other, the model restates the request as a kind of
+work, in one English sentence; the template whose texts are nearest to request and sentence is the candidate. The model
+then says whether the request asks for what the candidate's description says: the probability of its "yes" decides, so
+that a request that nothing fits starts no run. Without vectors the model picks the candidate by the descriptions. If the
+model cannot be asked, the nearest template is taken if it is near enough. docs/evaluation.md has the measurements.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +15,14 @@ from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans.subtasks import SubtaskRequest, Template
 from aeond.domain.runs.budgets import Grant
 from aeond.frozen import frozen
-from aeond.orchestration.matching.text_ranking import Described, TextRanking
+from aeond.orchestration.matching.template_judge import TemplateJudge
+from aeond.orchestration.matching.text_ranking import Described, Ranking, TextRanking
 from aeond.orchestration.prompts.template_prompts import NONE, choice_messages, choice_schema
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
 
 MAX_LISTED: Final = 24
 ANSWER_TOKENS: Final = 32
+LEAST_ODDS: Final = 1.5  # the log-odds of "yes" from which a template fits; chosen on requests for tuning
 LEAST_BY_MEANING: Final = 0.45  # scores from which the nearest template is taken without a model
 LEAST_BY_WORDS: Final = 0.10
 
@@ -55,7 +58,7 @@ class TemplateLibrary:
 
 @frozen
 class TemplateChooser:
-    """The SubtaskChooser port over a library."""
+    """The SubtaskChooser port over a library. A choice takes at most two calls of the model."""
 
     library: TemplateLibrary
     ranking: TextRanking
@@ -65,32 +68,52 @@ class TemplateChooser:
         named = self.library.match(request)
         if named.value is not None or (named.problem and named.problem.reason != "TEMPLATE_NOT_FOUND"):
             return success(request) if named.value is not None else failure(_problem(named), request)
-        fitting = [one for one in self.library.templates if not missing_inputs(one, request)]
-        name = await self._decide(wording_of(request), fitting, grant) if fitting else ""
-        if not name:
+        fitting = {one.name: one for one in self.library.templates if not missing_inputs(one, request)}
+        chosen = await self._decide(wording_of(request), fitting, grant) if fitting else None
+        if chosen is None:
             return failure(self.library.no_fit(request), request)
-        return success(replace(request, hints=(name, *request.hints)))
+        return success(replace(request, hints=(chosen.name, *request.hints)))
 
-    async def _decide(self, wording: str, fitting: Sequence[Template], grant: Grant) -> str:
-        """The name of a template, "" if none fits."""
-        listed = await self._listed(wording, fitting)
+    async def _decide(self, wording: str, fitting: Mapping[str, Template], grant: Grant) -> Template | None:
+        """The template that fits, None if none does."""
+        ranking = await self.ranking.rank(wording, [describe_template(one) for one in fitting.values()])
+        nearest, near = ranking.scores[0]
+        judge = TemplateJudge(self.model.llm)
+        if ranking.by_meaning:
+            name = await self._nearest(ranking, await judge.restated(wording, grant), fitting)
+        else:
+            name = await self._picked(wording, ranking, fitting, grant)
+        if name == NONE:
+            return None
+        odds = await judge.fits(wording, fitting[name], grant)
+        if odds is None:
+            enough = LEAST_BY_MEANING if ranking.by_meaning else LEAST_BY_WORDS
+            return fitting[nearest] if near >= enough else None
+        return fitting[name] if odds >= LEAST_ODDS else None
+
+    async def _nearest(
+        self, by_request: Ranking, restated: str | None, fitting: Mapping[str, Template]
+    ) -> str:
+        """The template that is nearest to the request and to its restatement together."""
+        scores = dict(by_request.scores)
+        if restated is not None:
+            by_kind = await self.ranking.rank(restated, [describe_template(one) for one in fitting.values()])
+            if by_kind.by_meaning:
+                scores = {name: scores[name] + score for name, score in by_kind.scores}
+        return max(scores, key=lambda name: scores[name])
+
+    async def _picked(
+        self, wording: str, ranking: Ranking, fitting: Mapping[str, Template], grant: Grant
+    ) -> str:
+        """The template that the model picks by its description, or NONE. It sees a library of at most MAX_LISTED
+        templates whole and always in the same order; of a larger one the nearest. If it cannot be asked: the nearest."""
+        listed = list(fitting.values())
+        if len(listed) > MAX_LISTED:
+            listed = [fitting[name] for name, _ in ranking.scores[:MAX_LISTED]]
         picked = await self.model.ask(
             choice_messages(wording, listed), choice_schema(listed), ANSWER_TOKENS, grant
         )
-        if isinstance(picked.value, dict):
-            answer = str(picked.value["helper"])
-            return "" if answer == NONE else answer
-        ranking = await self.ranking.rank(wording, [describe_template(one) for one in fitting])
-        name, score = ranking.scores[0]
-        return name if score >= (LEAST_BY_MEANING if ranking.by_meaning else LEAST_BY_WORDS) else ""
-
-    async def _listed(self, wording: str, fitting: Sequence[Template]) -> Sequence[Template]:
-        """The templates for the model to see; a library that is listed whole is always listed in the same order."""
-        if len(fitting) <= MAX_LISTED:
-            return fitting
-        ranking = await self.ranking.rank(wording, [describe_template(one) for one in fitting])
-        by_name = {template.name: template for template in fitting}
-        return [by_name[name] for name, _ in ranking.scores[:MAX_LISTED]]
+        return str(picked.value["helper"]) if isinstance(picked.value, dict) else ranking.scores[0][0]
 
 
 def wording_of(request: SubtaskRequest) -> str:

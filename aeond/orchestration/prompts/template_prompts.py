@@ -1,4 +1,4 @@
-"""The prompt and schema with which a model picks the template for a subtask."""
+"""The prompts with which a model restates a request for a subtask, and judges whether a template fits it."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,8 +8,35 @@ from aeond.domain.plans.subtasks import Template
 from aeond.domain.values import JsonObject
 
 NONE: Final = "none"
+YES: Final = "yes"
+NO: Final = "no"
 
-RULES: Final = """\
+RESTATE_RULES: Final = """\
+Say in English, in one short sentence that begins with a verb in the third person, what kind of work a request asks for. \
+Name the kind of work and the kind of thing; leave out names, numbers and details."""
+_RESTATED: Final = (
+    ("there is a hole in Tom's blue shirt", "Repairs clothes."),
+    ("mein Klavier klingt schief", "Tunes a piano."),
+    ("achète-moi deux billets pour Rome", "Buys train tickets."),
+    ("Compose a melody for my aunt's 60th birthday", "Composes music."),
+    ("what is cotton made of?", "Answers a question about a material."),
+)
+
+FIT_RULES: Final = """\
+A helper does one kind of work. Answer yes if the request asks for exactly that work to be done. Answer no if it asks for \
+anything else, even about the same subject."""
+_JUDGED: Final = (
+    ("there is a hole in my shirt", "Repairs clothes.", YES),
+    ("buy me a new shirt", "Repairs clothes.", NO),
+    ("compose a melody for my aunt", "Gives piano lessons.", NO),
+    ("mein Klavier klingt schief", "Tunes a piano.", YES),
+    ("what is cotton made of?", "Washes clothes.", NO),
+    ("a fresh colour for my kitchen walls, please", "Paints rooms.", YES),
+    ("vends mon piano", "Tunes a piano.", NO),
+    ("draw me a house", "Paints rooms.", NO),
+)
+
+CHOICE_RULES: Final = """\
 You pass requests on to helpers. Each helper does only the kind of work it is described with. Name the helper whose \
 description says what the request asks for. Say "none" when no description does, however close the subject is: a \
 wrong helper does harm.
@@ -31,10 +58,23 @@ The helpers:
 """
 
 
+def restating_messages(wording: str) -> tuple[Message, ...]:
+    """Asks for the kind of work in one English sentence."""
+    shots = [(_request(said), restated) for said, restated in _RESTATED]
+    return _conversation(RESTATE_RULES, shots, _request(wording))
+
+
+def fit_messages(wording: str, template: Template) -> tuple[Message, ...]:
+    """Asks whether the template does what the request asks for; the reply is YES or NO."""
+    shots = [(_pair(said, description), reply) for said, description, reply in _JUDGED]
+    return _conversation(FIT_RULES, shots, _pair(wording, template.description))
+
+
 def choice_messages(wording: str, choices: Sequence[Template]) -> tuple[Message, ...]:
-    """The choices come before the request, so that an engine reads the same library once."""
+    """Asks for a template by name. The choices come before the request, so that an engine reads the same library
+    once."""
     helpers = "\n".join(f"{one.name}: {one.description}" for one in choices)
-    return (Message(Role.SYSTEM, RULES + helpers), Message(Role.USER, f"Request: {wording}"))
+    return (Message(Role.SYSTEM, CHOICE_RULES + helpers), Message(Role.USER, _request(wording)))
 
 
 def choice_schema(choices: Sequence[Template]) -> JsonObject:
@@ -44,3 +84,18 @@ def choice_schema(choices: Sequence[Template]) -> JsonObject:
         "required": ["helper"],
         "additionalProperties": False,
     }
+
+
+def _conversation(rules: str, shots: Sequence[tuple[str, str]], last: str) -> tuple[Message, ...]:
+    examples = [
+        message for said, reply in shots for message in (Message(Role.USER, said), Message(Role.AGENT, reply))
+    ]
+    return (Message(Role.SYSTEM, rules), *examples, Message(Role.USER, last))
+
+
+def _request(wording: str) -> str:
+    return f"Request: {wording}"
+
+
+def _pair(wording: str, description: str) -> str:
+    return f"Request: {wording}\nHelper: {description}"

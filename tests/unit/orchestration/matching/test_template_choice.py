@@ -1,4 +1,4 @@
-"""Choosing the template for a subtask: by name, by asking the model, and by score where it cannot be asked."""
+"""Choosing the template for a subtask: by name, by nearness and the model's judgement, and by nearness alone."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -72,37 +72,78 @@ async def test_a_named_template_is_taken_without_a_look() -> None:
     assert not bench.llm.requests
 
 
+YES = {"text": "yes", "likely": {"yes": -0.1, "no": -2.4}}
+UNSURE = {"text": "yes", "likely": {"yes": -0.3, "no": -1.4}}
+NO = {"text": "no", "likely": {"no": -0.1, "yes": -2.4}}
+
+
 @pytest.mark.parametrize(
-    ("answer", "chosen"), [("dance", "dance"), ("sing", "sing"), ("none", "TEMPLATE_NOT_FOUND")]
+    ("reply", "chosen"), [(YES, "sing"), (UNSURE, "TEMPLATE_NOT_FOUND"), (NO, "TEMPLATE_NOT_FOUND")]
 )
-async def test_the_model_decides(answer: str, chosen: str) -> None:
-    """The choice is one question to the model, with "none" among the choices, whatever the scores are."""
-    bench = Bench(f'{{"helper":"{answer}"}}', sing=FITS, dance=FAR)
+async def test_the_nearest_is_taken_if_the_model_says_that_it_fits(
+    reply: dict[str, object], chosen: str
+) -> None:
+    """The model restates the request and judges the nearest template: two calls of the grant."""
+    bench = Bench("Sings.", reply, sing=FITS, dance=FAR)
     assert await bench.choose() == chosen
-    assert len(bench.llm.requests) == 1
-    assert bench.grant.used.llm_calls == 1
+    assert bench.grant.used.llm_calls == 2
+    judged = bench.llm.requests[1]
+    assert judged.messages[-1].content == "Request: do it\nHelper: about sing"
 
 
-async def test_the_model_sees_the_whole_library() -> None:
-    """All templates are listed in the order of the library, so that the engine reads their list once."""
-    bench = Bench(*['{"helper":"none"}'] * 2, a=FITS, b=FITS + 0.01, c=FAR)
-    await bench.choose()
-    await bench.choose(SubtaskRequest("do something else"))
-    first, second = bench.llm.requests
-    assert first.schema is not None
-    assert compact_json(first.schema["properties"]) == '{"helper":{"enum":["a","b","c","none"]}}'
-    assert first.messages[0].content == second.messages[0].content
+async def test_the_restated_request_counts_as_much_as_its_words() -> None:
+    """A template that is near to the restatement is found for a request whose own words are near to another one."""
+    library = TemplateLibrary([Template("sing", "sings a song"), Template("dance", "dances a waltz")])
+    llm = says("dances a waltz", YES)
+    chooser = TemplateChooser(library, TextRanking(WordEmbedder()), model_of(llm))
+    chosen = await chooser.choose(SubtaskRequest("not a song but something in three-four time"), grant())
+    assert chosen.value.hints == ("dance",)
+
+
+async def test_probability_decides_rather_than_the_reply() -> None:
+    """A reply in other letters, or one that the server gives without probabilities, is understood."""
+    upper = {"text": "Yes", "likely": {"Yes": -0.1, " no": -2.4}}
+    assert await Bench("Sings.", upper, sing=FITS).choose() == "sing"
+    assert await Bench("Sings.", "yes", sing=FITS).choose() == "sing"
+    assert await Bench("Sings.", "No", sing=FITS).choose() == "TEMPLATE_NOT_FOUND"
+
+
+async def test_a_reply_that_is_neither_leaves_it_to_nearness() -> None:
+    """If the model says neither yes nor no, the nearest template is taken if it is near."""
+    assert await Bench("Sings.", "perhaps", sing=FITS).choose() == "sing"
+    assert await Bench("Sings.", "perhaps", sing=FAR).choose() == "TEMPLATE_NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply", "chosen"),
+    [
+        ("dance", YES, "dance"),
+        ("dance", NO, "TEMPLATE_NOT_FOUND"),
+        ("none", YES, "TEMPLATE_NOT_FOUND"),
+    ],
+)
+async def test_without_vectors_the_model_picks(answer: str, reply: dict[str, object], chosen: str) -> None:
+    """Without the embedding model the model picks among all descriptions, and then judges its choice."""
+    library = TemplateLibrary([Template("sing", "sings a song"), Template("dance", "dances a waltz")])
+    llm = says(f'{{"helper":"{answer}"}}', reply)
+    chooser = TemplateChooser(library, TextRanking(WordEmbedder(available=False)), model_of(llm))
+    outcome = await chooser.choose(SubtaskRequest("a song, please"), grant())
+    assert (outcome.value.hints or (outcome.problem and outcome.problem.reason,))[0] == chosen
+    assert llm.requests[0].schema is not None
+    assert compact_json(llm.requests[0].schema["properties"]) == '{"helper":{"enum":["sing","dance","none"]}}'
 
 
 async def test_of_a_large_library_the_nearest_are_listed() -> None:
-    """The question lists at most MAX_LISTED templates, the nearest first."""
-    far = {f"t{number}": number / 1_000 for number in range(MAX_LISTED)}
-    bench = Bench('{"helper":"near"}', **far, near=FITS)
-    assert await bench.choose() == "near"
-    schema = bench.llm.requests[0].schema
+    """Without vectors the question lists at most MAX_LISTED templates, those with the most words in common first."""
+    others = [Template(f"t{number}", f"number {number}") for number in range(MAX_LISTED)]
+    library = TemplateLibrary([*others, Template("sing", "sings a song")])
+    llm = says('{"helper":"sing"}', YES)
+    chooser = TemplateChooser(library, TextRanking(WordEmbedder(available=False)), model_of(llm))
+    assert (await chooser.choose(SubtaskRequest("a song"), grant())).value.hints == ("sing",)
+    schema = llm.requests[0].schema
     assert schema is not None
     listed: Any = as_object(as_object(schema["properties"])["helper"])["enum"]
-    assert (len(listed), listed[0], "t0" in listed) == (MAX_LISTED + 1, "near", False)
+    assert (len(listed), listed[0]) == (MAX_LISTED + 1, "sing")
 
 
 async def test_without_the_model_nearness_decides() -> None:

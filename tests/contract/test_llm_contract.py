@@ -194,8 +194,7 @@ async def test_an_answer_under_a_schema_satisfies_it(subject: Subject) -> None:
 
 
 async def test_likely_first_tokens_are_reported(subject: Subject) -> None:
-    """At most as many as requested, the likeliest first, with logarithms of probabilities; a greedy answer begins with
-    the first of them. Without the request there are none."""
+    """As many as requested, the likeliest first, which is the first token of a greedy answer; none without the request."""
     asked = ask("Is water wet? Answer yes or no.", max_tokens=1)
     answered = await subject.llm.generate(replace(asked, likely=2))
     assert len(answered.likely) == 2

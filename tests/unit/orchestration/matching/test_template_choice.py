@@ -102,7 +102,7 @@ async def test_the_restated_request_counts_as_much_as_its_words() -> None:
 
 async def test_probability_decides_rather_than_the_reply() -> None:
     """A reply in other letters, or one that the server gives without probabilities, is understood."""
-    upper = {"text": "Yes", "likely": {"Yes": -0.1, " no": -2.4}}
+    upper: dict[str, object] = {"text": "Yes", "likely": {"Yes": -0.1, " no": -2.4}}
     assert await Bench("Sings.", upper, sing=FITS).choose() == "sing"
     assert await Bench("Sings.", "yes", sing=FITS).choose() == "sing"
     assert await Bench("Sings.", "No", sing=FITS).choose() == "TEMPLATE_NOT_FOUND"

@@ -75,7 +75,7 @@ def look(config_file: Path | None) -> Iterator[Finding]:
 
 def llama(folder: Path) -> Finding:
     """Which build of llama.cpp is used."""
-    from aeond.capabilities.llm.llama.native import usable, why_unusable
+    from aeond.daemon.compose.native_engine import usable, why_unusable
 
     if usable(folder):
         return Finding("llama.cpp", Verdict.GOOD, f"the build for this processor in {folder} is used")

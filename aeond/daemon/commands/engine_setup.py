@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
-from aeond.capabilities.llm.llama import native
+from aeond.daemon.compose import native_engine
 from aeond.daemon.config.paths import nvidia_driver
 from aeond.daemon.exits import Exit
 from aeond.errors import LLMError
@@ -78,7 +78,7 @@ def set_up(folder: Path, *, cpu: bool, again: bool) -> Exit:
 def set_up_native(folder: Path, *, again: bool) -> Exit:
     """Builds llama.cpp for this processor in `folder` unless it is there; PROBLEM, with the reason, on failure: the
     daemon then goes on with the installed wheel."""
-    if not again and native.usable(folder):
+    if not again and native_engine.usable(folder):
         print(f"llama.cpp for this processor is ready in {folder}")
         return Exit.OK
     print(
@@ -88,25 +88,27 @@ def set_up_native(folder: Path, *, again: bool) -> Exit:
     if problem := _native_problem(folder):
         print(f"aeond: {problem} The daemon keeps using the installed build.", file=sys.stderr)
         return Exit.PROBLEM
-    native.write_mark(folder)
+    native_engine.write_mark(folder)
     print(f"llama.cpp for this processor is ready in {folder}: restart the daemon to use it")
     return Exit.OK
 
 
 def _native_problem(folder: Path) -> str:
     """Builds it: the error, or ""."""
-    if missing := native.missing_tools():
+    if missing := native_engine.missing_tools():
         return f"the build needs Debian packages that are missing: apt-get install {' '.join(missing)}."
     if problem := room_problem(folder, NATIVE_GIB, "model.native_build"):
         return problem
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / native.BUILT).unlink(missing_ok=True)
+        (folder / native_engine.BUILT).unlink(missing_ok=True)
     except OSError as error:
         return f"{folder} cannot be created or used ({error.strerror}): choose another folder with --path."
-    if run_shown(native.build_command(folder), native.build_environment(os.environ), shown=ShownPercent()):
+    if run_shown(
+        native_engine.build_command(folder), native_engine.build_environment(os.environ), shown=ShownPercent()
+    ):
         return "llama.cpp could not be built; see the lines above."
-    if run_shown(native.check_command(folder), installer_environment()):
+    if run_shown(native_engine.check_command(folder), installer_environment()):
         return "the build cannot be loaded; see the lines above."
     return ""
 

@@ -54,7 +54,7 @@ async def _llama_cpp(config: Config, paths: Paths, clock: Clock) -> AsyncIterato
 
 def _native_build(folder: Path) -> Path | None:
     """The folder if it has a build of llama.cpp for this processor and version."""
-    from aeond.capabilities.llm.llama.native import usable, why_unusable
+    from aeond.daemon.compose.native_engine import usable, why_unusable
 
     if why := why_unusable(folder):
         logger.warning("the engine built in %s is not used: %s; run aeond engine-setup --native", folder, why)

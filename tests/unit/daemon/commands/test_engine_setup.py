@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from aeond.capabilities.llm.llama import native
 from aeond.daemon.commands import engine_setup
 from aeond.daemon.commands.engine_setup import BUILT, ON_CPU, ON_GPU, Recipe, fetch_embedding, set_up
+from aeond.daemon.compose import native_engine
 from aeond.daemon.exits import Exit
 from aeond.errors import LLMError
 from tests.support.outsiders import as_outsider, open_folder
@@ -118,7 +118,7 @@ def test_the_embedding_model_is_fetched_with_progress(
 
 def test_a_native_build_that_fits_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A build for this processor and version is ready at once."""
-    native.write_mark(tmp_path)
+    native_engine.write_mark(tmp_path)
     assert engine_setup.set_up_native(tmp_path, again=False) is Exit.OK
     assert "ready" in capsys.readouterr().out
 
@@ -127,13 +127,13 @@ def test_a_native_build_that_fails_leaves_the_wheel_in_use(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If the compiler fails, or what it made cannot be loaded, no record is written, so the wheel is used."""
-    monkeypatch.setattr(native, "missing_tools", tuple)
+    monkeypatch.setattr(native_engine, "missing_tools", tuple)
     for failing in ("build", "check"):
         codes = {"build": 0, "check": 0} | {failing: 1}
-        monkeypatch.setattr(native, "build_command", lambda _f, c=codes: program(c["build"]))
-        monkeypatch.setattr(native, "check_command", lambda _f, c=codes: program(c["check"]))
+        monkeypatch.setattr(native_engine, "build_command", lambda _f, c=codes: program(c["build"]))
+        monkeypatch.setattr(native_engine, "check_command", lambda _f, c=codes: program(c["check"]))
         assert engine_setup.set_up_native(tmp_path, again=True) is Exit.PROBLEM
-        assert not native.usable(tmp_path)
+        assert not native_engine.usable(tmp_path)
         assert "keeps using the installed build" in capsys.readouterr().err
 
 
@@ -141,21 +141,21 @@ def test_a_native_build_shows_its_progress(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line for each tenth of the build is printed, and the record is written at the end."""
-    monkeypatch.setattr(native, "missing_tools", tuple)
+    monkeypatch.setattr(native_engine, "missing_tools", tuple)
     lines = "".join(f"[{percent:3}%] Building CXX object a{percent}.o\\n" for percent in (0, 4, 12, 15, 99))
-    monkeypatch.setattr(native, "build_command", lambda _folder: program(0, f"print('''{lines}''')"))
-    monkeypatch.setattr(native, "check_command", lambda _folder: program(0))
+    monkeypatch.setattr(native_engine, "build_command", lambda _folder: program(0, f"print('''{lines}''')"))
+    monkeypatch.setattr(native_engine, "check_command", lambda _folder: program(0))
     assert engine_setup.set_up_native(tmp_path, again=False) is Exit.OK
     shown = [line.split("%")[0].strip(" [") for line in capsys.readouterr().out.splitlines() if "%" in line]
     assert shown == ["0", "12", "99"]
-    assert native.usable(tmp_path)
+    assert native_engine.usable(tmp_path)
 
 
 def test_a_native_build_names_the_packages_that_it_needs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a compiler nothing is downloaded, and the Debian packages are named."""
-    monkeypatch.setattr(native, "missing_tools", lambda: ("cmake", "g++"))
+    monkeypatch.setattr(native_engine, "missing_tools", lambda: ("cmake", "g++"))
     assert engine_setup.set_up_native(tmp_path, again=False) is Exit.PROBLEM
     assert "apt-get install cmake g++" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aeond.capabilities.llm.llama import native
-from aeond.capabilities.llm.llama.native import BUILT, mark, usable, why_unusable, write_mark
+from aeond.daemon.compose import native_engine
+from aeond.daemon.compose.native_engine import BUILT, mark, usable, why_unusable, write_mark
 
 
 def test_a_build_for_this_processor_and_version_is_used(tmp_path: Path) -> None:
@@ -54,10 +54,10 @@ def test_the_order_of_abilities_does_not_matter(tmp_path: Path) -> None:
 
 def test_the_build_is_of_the_installed_version(tmp_path: Path) -> None:
     """The source distribution of exactly the installed version is built, without parts that need other sources."""
-    command = native.build_command(tmp_path)
+    command = native_engine.build_command(tmp_path)
     assert command[-1] == f"xllamacpp=={mark()['version']}"
     assert command[command.index("--target") + 1] == str(tmp_path)
-    environment = native.build_environment({"PATH": "/usr/bin"})
+    environment = native_engine.build_environment({"PATH": "/usr/bin"})
     assert environment["PATH"] == "/usr/bin"
     assert "-DLLAMA_LLGUIDANCE=OFF" in environment["CMAKE_ARGS"]
 
@@ -65,4 +65,4 @@ def test_the_build_is_of_the_installed_version(tmp_path: Path) -> None:
 def test_missing_tools_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a compiler the packages to install are named."""
     monkeypatch.setattr("shutil.which", lambda _name: None)
-    assert set(native.missing_tools()) >= {"cmake", "make", "g++"}
+    assert set(native_engine.missing_tools()) >= {"cmake", "make", "g++"}

@@ -1,7 +1,7 @@
 """Access to files with the rights of another user, enforced by the Linux kernel.
 
 Linux keeps the identity that it checks for each thread. A thread that takes the rights of a user opens and creates files as
-this user would, and never gets other rights again: it gives up its capabilities as well, and ends with its work.
+this user would, and never gets other rights again: it drops its capabilities as well, and ends with its work.
 
 Meanwhile no thread may change the identity of the whole process (`os.setuid` and similar): the C library ends a process in
 whose threads that does not have the same result. New processes may have another identity.

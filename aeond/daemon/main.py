@@ -157,7 +157,10 @@ def command_line() -> argparse.ArgumentParser:
     _add_listeners(openai, "default without --port: aeond-openai.sock in the runtime folder")
     openai.set_defaults(command=_facade_openai)
 
-    demo = commands.add_parser("demo", help="start a private daemon, send it three requests, stop it")
+    demo = commands.add_parser("demo", help="start a private daemon, send it requests, stop it")
+    demo.add_argument(
+        "requests", metavar="REQUEST", nargs="*", help="a request to send in place of the three included ones"
+    )
     demo.add_argument(
         "--model", default="", metavar="NAME", help="a model of the catalogue (default: its default)"
     )
@@ -334,9 +337,9 @@ def _facade_openai(options: argparse.Namespace) -> int:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    from aeond.daemon.commands.demo import show
+    from aeond.daemon.commands.demo import REQUESTS, show
 
-    return show(model=options.model, engine=options.engine, keep=options.keep)
+    return show(options.requests or REQUESTS, model=options.model, engine=options.engine, keep=options.keep)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ log = logging.getLogger("aeond.metrics")
 
 
 class Textfile:
-    """Replaces the file every `seconds` and removes it at the end, so that nobody reads the metrics of a stopped
+    """Replaces the file every `seconds` and removes it at the end, so that no collector reads the metrics of a stopped
     daemon. A failure is logged once, and writing is tried again."""
 
     def __init__(self, path: Path, seconds: float, page: Page, clock: Clock) -> None:

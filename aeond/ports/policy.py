@@ -61,7 +61,7 @@ class Approver(Protocol):
 
     async def approve(self, facts: CallFacts, decision: Decision, context: ToolContext) -> ToolResult | None:
         """None if the call may be carried out now. Otherwise the result of this attempt, with which nothing is carried
-        out: a failure (denied, expired, nobody to ask), or a result with a `request` that the kernel fulfils before
+        out: a failure (denied, expired, no person to ask), or a result with a `request` that the kernel fulfils before
         the step is attempted again."""
 
 

@@ -36,7 +36,7 @@ class UserTurns:
     """Admits a few pieces of work of each user at a time; further ones wait in the order of arrival.
 
     Work keeps its place for `slice_seconds` at most: if it takes longer, it waits for something else than the daemon's own
-    work, such as a tool or a model, and does not hold up the user's other work.
+    work, such as a tool or a model, and does not delay the user's other work.
 
     While other users are active, a place stays empty for a pause if more work of its user waits: otherwise it would
     occupy the event loop without interruption, and every step of another user's call would wait for it. Turns

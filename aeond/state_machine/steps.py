@@ -153,7 +153,7 @@ def advance(steps: Steps) -> Steps:
 
 
 def skip_waiting(steps: Steps, reason: str) -> Steps:
-    """Steps that have not run, or wait for a person, are SKIPPED: nothing new starts and nobody is asked."""
+    """Steps that have not run, or wait for a person, are SKIPPED: nothing new starts and no question is asked."""
     waiting = (s for s in steps.values() if s.state in _WAITING or s.question is not None)
     return {**steps, **{s.step_id: _ended(s, StepState.SKIPPED, None, reason=reason) for s in waiting}}
 

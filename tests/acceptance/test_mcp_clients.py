@@ -185,7 +185,7 @@ async def test_facts_are_resources_and_errors_have_reasons(stage: Stage) -> None
 
 
 async def test_a_cancelled_call_cancels_its_run(stage: Stage) -> None:
-    """When the client gives up a call while its form is open, the run ends as cancelled."""
+    """When the client cancels a call while its form is open, the run ends as cancelled."""
     asked = anyio.Event()
 
     async def never(context: Any, params: Any) -> types.ElicitResult:

@@ -224,7 +224,7 @@ async def test_a_run_over_a_restart_is_one_trace(tmp_path: Path) -> None:
 
 
 async def test_a_collector_that_is_away_disturbs_nothing(tmp_path: Path) -> None:
-    """With nobody at the endpoint runs work as ever, and the daemon stops in time."""
+    """Without a listener at the endpoint runs work as ever, and the daemon stops in time."""
     with staged(tmp_path, {**ON, "traces": {"endpoint": "http://127.0.0.1:1"}}, SCRIPT) as stage:
         with Client(stage.socket) as client:
             run = await asyncio.to_thread(client.create_run, "hello")

@@ -129,7 +129,7 @@ async def test_without_a_terminal_the_approval_is_left_open(desk: Desk) -> None:
 
 
 async def test_an_unattended_run_is_suspended_and_can_be_continued(desk: Desk) -> None:
-    """With --unattended nobody is waited for: the run is suspended, and a later decision lets it go on."""
+    """With --unattended no answer is awaited: the run is suspended, and a later decision lets it go on."""
     run_id = (await finished(desk.ask("--unattended", "--detach"), desk.settings)).out.strip()
     run = await desk.world.reached(run_id, RunState.SUSPENDED)
     assert (str(run.suspend_reason), len(run.approvals)) == ("approval", 1)

@@ -187,7 +187,7 @@ def test_a_program_that_leaves_during_a_call_leaves_it_unknown(daemon: DaemonPro
 
 
 def test_two_programs_serve_at_once(daemon: DaemonProcess) -> None:
-    """Calls go to the program that serves the tool; a slow one holds up neither the other nor the daemon."""
+    """Calls go to the program that serves the tool; a slow one delays neither the other nor the daemon."""
     gate = Gate()
     with (
         ServedTools([gate.tool], socket=daemon.socket),

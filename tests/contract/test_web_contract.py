@@ -110,7 +110,7 @@ def test_schemas_and_descriptions_suit_small_models(web: Web) -> None:
     [("ask", "ask ask ask"), ("trusted-folder", "ask ask ask"), ("observe", "deny deny deny")],
 )
 async def test_the_shipped_profiles_decide(web: Web, profile: str, verdicts: str) -> None:
-    """No shipped profile allows a request without a question; what is read taints the run."""
+    """No shipped profile allows a request without a question; the content taints the run."""
     registry, policy = Registry(), load_policy(profile, None)
     for tool in web.web_tools:
         registry.register(tool)

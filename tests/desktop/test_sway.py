@@ -106,8 +106,8 @@ def test_escape_leaks_no_key_and_returns_the_focus(sway: SwaySession, popup: Pop
 
 
 def test_a_request_runs_to_its_answer(popup: Popup, gate: Gate) -> None:
-    """A typed request shows its step while it runs, ticks it off when it has ended, and then shows the answer; what is
-    typed below it is the next request.
+    """A typed request shows its step while it runs, ticks it off when it has ended, and then shows the answer; text typed
+    below it is the next request.
     """
     popup.open()
     since = popup.seen()

@@ -64,6 +64,13 @@ class Life:
         assert not self.acknowledged_after_failure
 
 
+@pytest.fixture(scope="module", autouse=True)
+def quick_collections() -> None:
+    """The collections below look only at what these tests create, not at what earlier tests left in this process."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def short_log(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the log is written back while the disk fails, too."""

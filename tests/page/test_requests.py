@@ -256,7 +256,7 @@ def test_no_event_is_lost_or_doubled_when_the_page_is_cut_off(
 
 
 def test_a_draft_is_kept_without_a_daemon_and_sent_once(page: Any, daemon: DaemonProcess) -> None:
-    """What is sent without a daemon stays in the field, over a reload too; after a start, one run exists of it."""
+    """A request sent without a daemon stays in the field, over a reload too; after a start, one run exists of it."""
     daemon.stop()
     badge(page, "Daemon not running")
     ask(page, "one and only")

@@ -34,7 +34,7 @@ def waiting(approval: ApprovalRequest) -> Playbook:
 
 
 def test_a_call_that_needs_approval_waits_and_starts_again() -> None:
-    """The run awaits a person, nothing starts meanwhile, and the step starts anew once it was allowed."""
+    """The run awaits a person, nothing starts meanwhile, and the step starts again once it is allowed."""
     approval = request("s1")
     book = waiting(approval) << WAIT
     assert (book.run.state, book.run.approvals) == (RunState.AWAITING_INPUT, (approval,))
@@ -106,7 +106,7 @@ def test_the_first_decision_counts() -> None:
 
 
 def test_a_suspended_run_goes_on_once_it_was_decided() -> None:
-    """A run that nobody attends to is suspended, resumes by the decision, and no crash is counted."""
+    """A run without a watcher is suspended, resumes by the decision, and no crash is counted."""
     approval = request("s1")
     book = waiting(approval) >> e.RunSuspended(SuspendReason.APPROVAL) << WAIT
     book = book >> decided(approval, True) << Record(e.RunResumed())
@@ -126,7 +126,7 @@ def test_a_run_with_work_in_flight_is_not_suspended_for_approval() -> None:
 
 @pytest.mark.parametrize("closing", [e.CancelRequested(Owner()), e.BudgetExhausted("ttl")])
 def test_whatever_ends_the_waiting_withdraws_the_approval(closing: e.EventKind) -> None:
-    """A run that is cancelled or out of budget waits for nobody."""
+    """A run that is cancelled or out of budget waits for no person."""
     book = waiting(request("s1", "s2")) >> closing
     assert (book.run.state, book.run.approvals) == (RunState.RUNNING, ())
 

@@ -19,7 +19,7 @@ READY_SECONDS = 60.0
 STOP_SECONDS = 60.0
 COMMAND = (sys.executable, "-m", "aeond.daemon.main")
 
-# Nobody is asked: the tests' own tools of dangerous classes are allowed, too.
+# No approval is needed: the tests' own tools of dangerous classes are allowed, too.
 POLICY = """profile = "trusted-folder"
 
 [[allow]]

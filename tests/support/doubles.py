@@ -50,7 +50,7 @@ class ManualClock:
 
 
 class EagerClock(ManualClock):
-    """Time that a wait moves on by itself: nobody waits."""
+    """Time that a wait moves on by itself: no test waits."""
 
     async def sleep_until(self, monotonic_seconds: float) -> None:
         await anyio.lowlevel.checkpoint()

@@ -34,7 +34,7 @@ MIB = 1 << 20
 
 
 class Target(BaseModel):
-    """What is attacked: a file and a process of the host, and names of attempts (all)."""
+    """The targets of the attack: a file and a process of the host, and names of attempts (all)."""
 
     secret: str = ""
     pid: int = 0

@@ -1,5 +1,6 @@
 """The clients of the conformance suite, in every language: what they need, how they are built, and their commands."""
 
+import fcntl
 import json
 import os
 import subprocess
@@ -146,9 +147,13 @@ def _prepare(stub: Stub) -> None:
     if lacking:
         pytest.skip(f"the {stub.name} client needs {', '.join(lacking)}: .ci/run lists the packages")
     if stub.build:
-        built = subprocess.run(
-            [stub.build], check=False, capture_output=True, text=True, timeout=BUILD_SECONDS
-        )
+        BUILT.mkdir(parents=True, exist_ok=True)
+        # Tests of other files run at the same time: they wait for the build, and find nothing left to do.
+        with (BUILT / f"{stub.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            built = subprocess.run(
+                [stub.build], check=False, capture_output=True, text=True, timeout=BUILD_SECONDS
+            )
         assert built.returncode == 0, built.stdout + built.stderr
 
 

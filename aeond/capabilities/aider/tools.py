@@ -351,4 +351,4 @@ def _nothing(done: Done, refusals: Sequence[str]) -> ToolError:
 
 
 def _ignore(_text: str) -> None:
-    """Outside of a run nobody watches."""
+    """Outside of a run there is no watcher."""

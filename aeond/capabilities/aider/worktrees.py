@@ -75,7 +75,7 @@ class Worktree:
         }
 
     def changes(self, names: Sequence[str]) -> tuple[list[FileProposal], list[str]]:
-        """The changes of those files that a proposal may have, sorted, and the names of the others. What is there is not
+        """The changes of those files that a proposal may have, sorted, and the names of the others. Its content is not
         trusted. ToolError (reason PROPOSAL_TOO_LARGE)."""
         if len(names) > MAX_CHANGED:
             raise ToolError(f"Aider changed {len(names)} files, too many", reason="PROPOSAL_TOO_LARGE")

@@ -24,7 +24,7 @@ _AGENT: Final = "aeond"
 
 @frozen
 class Request:
-    """What is sent, besides the fields Host, User-Agent, Accept-Encoding, Content-Length and Connection."""
+    """The content sent, besides the fields Host, User-Agent, Accept-Encoding, Content-Length and Connection."""
 
     method: str
     url: Url

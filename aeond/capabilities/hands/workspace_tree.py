@@ -31,7 +31,7 @@ Facts = tuple[int, ...]
 
 @frozen
 class Tree:
-    """The files of a workspace by their paths, links and the like included, and its folders.
+    """The files of a workspace by their paths, including links and special files, and its folders.
 
     `protected` are the files and folders of protected names, by device and inode; nothing below them is listed.
     `kept` has the states of some of the files.

@@ -79,5 +79,5 @@ class PendingCall:
             self._news.set()
 
     def cancel(self) -> None:
-        """Stops the call: the server is told to stop."""
+        """Stops the call: notifies the server."""
         self.scope.cancel()

@@ -9,7 +9,7 @@ from aeond.domain.runs.questions import InputRequest
 from aeond.domain.values import JsonValue
 
 DECLINED: Final = "(decline)"
-"""The answer that declines a question; also the default when nobody answers in time."""
+"""The answer that declines a question; also the default if no answer arrives in time."""
 
 ANSWER_SECONDS: Final = 900.0
 MAX_MESSAGE_CHARS: Final = 1_000

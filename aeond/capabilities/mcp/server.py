@@ -214,7 +214,7 @@ class Server:
         except AeondError as error:
             call.fail(error)
         except MCPError:
-            await connection.wire.lost.wait()  # whoever waits for it there knows why
+            await connection.wire.lost.wait()  # the caller that waits for it knows why
             await anyio.sleep_forever()
         finally:
             self._active.discard(call)

@@ -41,7 +41,7 @@ class Servers:
 
     def adopt(self, settings: Sequence[ServerSettings], accepted: Sequence[str]) -> None:
         """Starts new servers, stops those that are gone, and replaces those that are reached in another way. Failed
-        ones start anew."""
+        ones start again."""
         wanted = {one.name: one for one in settings}
         for name, (server, scope) in list(self._running.items()):
             if name in wanted and wanted[name].identity == server.settings.identity and not server.failed:

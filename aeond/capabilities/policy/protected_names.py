@@ -1,4 +1,4 @@
-"""Names of files that run code or hold keys: a change of one needs a person's consent, whoever asks for it.
+"""Names of files that run code or hold keys: a change of one needs a person's consent, regardless of the requester.
 
 A name protects the file itself and, for a folder, everything below it, wherever it is. Names are compared without case.
 """

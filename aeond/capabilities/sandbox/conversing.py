@@ -26,7 +26,7 @@ MAX_LIVE_BYTES: Final = 8 << 20  # of the lines with live text of one errand
 
 
 def ignore_text(_text: str) -> None:
-    """For errands whose live text nobody reads."""
+    """For errands without a reader of their live text."""
 
 
 @frozen

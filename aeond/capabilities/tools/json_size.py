@@ -13,7 +13,7 @@ from typing import Final
 from aeond.errors import InvalidInputError
 
 MAX_DEPTH: Final = 64
-"""Deeper values cannot be told from values that contain themselves, and no reader on the wire takes them."""
+"""Deeper values cannot be distinguished from values that contain themselves, and no reader on the wire takes them."""
 
 _MAX_INTEGER_BITS: Final = 14_000  # Python refuses to write integers of more than 4,300 digits
 _write_text = json.JSONEncoder(ensure_ascii=False).encode

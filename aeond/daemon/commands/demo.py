@@ -1,5 +1,4 @@
-"""`aeond demo`: starts a private daemon with the real model, sends three requests with the real client, and
-stops it.
+"""`aeond demo`: starts a private daemon with the real model, sends requests with the real client, and stops it.
 
 The user's own daemon is not affected: state, socket and sample folder are temporary. Only the model is stored
 in the usual folder, so that it is downloaded once.
@@ -14,7 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -38,11 +37,11 @@ STOP_SECONDS: Final = 60
 REQUEST_SECONDS: Final = 1_800
 
 
-def show(*, model: str, engine: str, keep: bool) -> Exit:
+def show(requests: Sequence[str], *, model: str, engine: str, keep: bool) -> Exit:
     """Runs the demonstration; PROBLEM if the daemon does not start or a request fails."""
     folder = Path(tempfile.mkdtemp(prefix="aeond-demo-"))
     try:
-        return _show_in(folder, model, engine)
+        return _show_in(folder, requests, model, engine)
     finally:
         if keep:
             _say(f"journal, log and sample files are in {folder}")
@@ -50,7 +49,7 @@ def show(*, model: str, engine: str, keep: bool) -> Exit:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _show_in(folder: Path, model: str, engine: str) -> Exit:
+def _show_in(folder: Path, requests: Sequence[str], model: str, engine: str) -> Exit:
     samples = folder / "samples"
     samples.mkdir()
     for name, text in SAMPLES.items():
@@ -65,7 +64,7 @@ def _show_in(folder: Path, model: str, engine: str) -> Exit:
             _say(problem)
             _say((home / "aeond.log").read_text(encoding="utf-8", errors="replace").strip()[-2_000:])
             return Exit.PROBLEM
-        codes = [_ask(request, home / "aeond.sock", samples) for request in REQUESTS]
+        codes = [_ask(request, home / "aeond.sock", samples) for request in requests]
         _say("stopping the daemon")
         daemon.send_signal(signal.SIGTERM)
         codes.append(daemon.wait(STOP_SECONDS))

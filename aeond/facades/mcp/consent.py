@@ -39,7 +39,7 @@ def approval_form(approval: ApprovalRequest) -> types.ElicitRequestFormParams:
         lines += [f"incomplete: {preview.problem}"] if preview.problem else []
     lines += [f"folder: {folder}" for folder in approval.folders]
     lines += [f"host: {host}" for host in approval.hosts]
-    decision = {"type": "string", "enum": [*approval.scopes, DENY], "description": "What is allowed."}
+    decision = {"type": "string", "enum": [*approval.scopes, DENY], "description": "The allowed calls."}
     return _form("\n".join(lines), "decision", decision)
 
 

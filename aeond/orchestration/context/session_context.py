@@ -89,7 +89,7 @@ class SessionContextBuilder:
 
 @frozen
 class _SessionView:
-    """What is shown of a session: which lines of the digest, how many exchanges, and how much of each text in them."""
+    """The part of a session that is shown: which lines of the digest, how many exchanges, and how much of each text in them."""
 
     digest: SessionDigest
     whole: tuple[Exchange, ...]

@@ -1,4 +1,4 @@
-"""Requests for approval: what is asked of a person, and whether a call is covered by what was allowed."""
+"""Requests for approval: their content, and whether a call is covered by what was allowed."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
@@ -177,7 +177,7 @@ def _granted(run: RunSnapshot, asked: _AskedCall) -> bool:
 
 
 def _covers(grant: ApprovalGrant, run_id: str, asked: _AskedCall) -> bool:
-    """Whether what was allowed includes this call of this step. A fork has copies of what was allowed for the
+    """Whether the permission includes this call of this step. A fork has copies of what was allowed for the
     original run, and they allow nothing."""
     approval, facts = grant.approval, asked.facts
     if approval.digest != request_digest(run_id, approval.step_ids, approval.digests):

@@ -1,5 +1,5 @@
 """Deadlines of what runs ask people: a question gets its default answer or its step fails, an approval counts as
-denied, and a run whose approval nobody attends to is suspended.
+denied, and a run whose approval has no watcher is suspended.
 
 Within one daemon process a deadline is a time on the monotonic clock, which does not jump. For a question or an
 approval from an earlier process only the wall-clock time of asking is known: the remaining time is computed from it,

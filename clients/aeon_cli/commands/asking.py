@@ -69,7 +69,9 @@ def _bound(flag: str, name: str, what: str) -> Callable[[_F], _F]:
 )
 @click.option("--model", default="", metavar="NAME", shell_complete=complete_model, help="Use this model.")
 @click.option(
-    "--unattended", is_flag=True, help="Suspend the run as soon as a call needs approval; nobody is asked."
+    "--unattended",
+    is_flag=True,
+    help="Suspend the run as soon as a call needs approval; no question is asked.",
 )
 @click.option(
     "--tool",

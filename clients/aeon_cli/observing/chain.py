@@ -128,7 +128,7 @@ class _Chain:
                 self._answered[approval.approval_id] = step_id or approval.step_ids[0]
             case e.ApprovalDecided(approval_id=approval_id, approved=approved, expired=expired, scope=scope):
                 by = (
-                    "nobody decided in time"
+                    "no decision in time"
                     if expired
                     else f"{'allowed' if approved else 'denied'} by {_who(kind.uid)}"
                 )

@@ -36,7 +36,7 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The daemon at one moment. `tokens_per_second` is the speed since the last look, or of the most recent answers."""
+    """A snapshot of the daemon. `tokens_per_second` is the speed since the last look, or of the most recent answers."""
 
     status: DaemonStatus
     tokens_per_second: float

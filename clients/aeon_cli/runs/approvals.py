@@ -49,7 +49,7 @@ def lines_to_decide(run_id: str, approval: ApprovalRequest) -> list[str]:
 
 def ask_approval(client: "Client", run_id: str, approval: ApprovalRequest, patience_seconds: float) -> bool:
     """Asks until the approval is decided, here or by another client; a plain Enter denies. Returns False if the
-    user leaves it open (end of input). What was typed before the calls were shown is discarded.
+    user leaves it open (end of input). Input typed before the calls were shown is discarded.
     """
     print("\n".join(lines_of(approval, time.time())), file=sys.stderr)
     _discard_typed()

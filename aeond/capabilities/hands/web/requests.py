@@ -41,7 +41,7 @@ _SECRET: Final = frozenset({"authorization", "cookie", "x-api-key", "x-auth-toke
 
 
 class HttpRequestArguments(BaseModel):
-    """What is sent, and where."""
+    """The request, and its destination."""
 
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
     url: WebAddress

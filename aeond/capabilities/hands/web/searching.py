@@ -32,7 +32,7 @@ MAX_TEXT_CHARS: Final = 500
 
 
 class WebSearchArguments(BaseModel):
-    """What is searched for."""
+    """The search terms."""
 
     query: Annotated[str, Field(min_length=1, max_length=400, description="Words to search for")]
     count: Annotated[int, Field(ge=1, le=MAX_RESULTS, description="Maximum number of results")] = 8

@@ -26,7 +26,7 @@ def main() -> None:
         try:
             connection, _ = listener.accept()
         except TimeoutError:
-            sys.exit("nobody asked for an engine")
+            sys.exit("no request for an engine arrived")
     connection.settimeout(None)
     os.dup2(connection.fileno(), 0)
     os.dup2(connection.fileno(), 1)

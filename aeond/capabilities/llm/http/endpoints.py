@@ -73,7 +73,7 @@ class UnixSocket:
             with anyio.fail_after(CONNECT_SECONDS):
                 return await asyncio.open_unix_connection(str(self.path))
         except (OSError, TimeoutError) as error:
-            raise BrokenExchangeError(f"nobody answers at {self.path.name}") from error
+            raise BrokenExchangeError(f"no server is listening on {self.path.name}") from error
 
 
 @frozen

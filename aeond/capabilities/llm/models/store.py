@@ -181,7 +181,7 @@ class ModelStore:
         free = self._free_bytes(self._folder)
         return LLMError(
             f"There is too little room for the model in {self._folder}: it needs {needed / 1e6:.0f} MB and "
-            f"{free / 1e6:.0f} MB are free. Make room and load it again; what is there already is kept.",
+            f"{free / 1e6:.0f} MB are free. Make room and load it again; files that are complete are kept.",
             reason="DISK_FULL",
         )
 

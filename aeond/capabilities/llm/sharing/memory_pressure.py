@@ -112,4 +112,4 @@ async def priority_data(descriptor: int) -> None:
         await pressed.wait()
         # The kernel reports a shortage once, and the loop has received it; only an error can still be pending.
         if any(events & select.EPOLLERR for _, events in epoll.poll(0, 1)):
-            raise EOFError("the group of processes that it tells of is gone")
+            raise EOFError("the group of processes that it reports is gone")

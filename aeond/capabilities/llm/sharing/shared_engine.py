@@ -310,9 +310,9 @@ class SharedEngine(BackgroundTasks):
         elif state is EngineState.DEAD and self._resident != self._chosen:
             await self._rest(unloads=True, why=f"{self._resident} cannot be had")
         elif state in (EngineState.READY, EngineState.ASLEEP) and 0 < manners.unload_after_seconds <= idle:
-            await self._rest(unloads=True, why="nobody asked anything for long")
+            await self._rest(unloads=True, why="no request for a long time")
         elif state is EngineState.READY and 0 < manners.sleep_after_seconds <= idle:
-            await self._rest(unloads=False, why="nobody asked anything for a while")
+            await self._rest(unloads=False, why="no request for a while")
 
     async def _rest_when_short(self, watch: MemoryWatch) -> None:
         """Watches while the engine is ready: what it has taken then is no news."""

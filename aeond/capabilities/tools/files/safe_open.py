@@ -23,7 +23,7 @@ Resolver = Callable[[int, str], int]
 """Takes a descriptor of a folder and a path below it; returns an O_PATH descriptor of what is there.
 
 Raises OSError: EXDEV when the path leaves the folder, ELOOP for links that are not followed, EAGAIN when
-the folders changed under every attempt, ENOENT and the like as `open` does.
+the folders changed under every attempt, ENOENT and other errors as `open` does.
 """
 
 log = logging.getLogger(__name__)

@@ -62,23 +62,23 @@ demo: $(READY) $(if $(filter vllm,$(ENGINE)),engine-setup) ## start a private da
 run: $(READY) ## run the daemon in the foreground, with its state in your home folder
 	@$(BIN)/aeond serve
 
-# The reports feed the tables of docs/testing.md. Three groups run side by side, because one alone waits for much of its time:
-# tests without an engine, those that load engines, and those that wait for a desktop, a browser or a systemd.
+# The reports feed the tables of docs/testing.md. Three groups of tests run side by side, because one alone waits for much of
+# its time: tests without an engine, those that load engines, and those that wait for a desktop, a browser or a systemd.
 check: $(READY) ## all checks for a change, including a real model and a real systemd
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint type engine-setup aider-setup mcp-servers openai-clients small-model
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target check-plain check-engines check-sessions
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory --jobs 5 --output-sync=target type check-plain check-engines check-sessions
 
 # The parts of a group are recipe lines, so they run one after the other also under --jobs.
-check-engines: $(READY) ## the tests with engines, as part of `make check`
+check-engines: $(READY) engine-setup small-model ## the tests with engines, as part of `make check`
 	@$(MAKE) --no-print-directory check-vllm
 	@$(MAKE) --no-print-directory check-llama
 
-check-sessions: $(READY) ## the tests in sessions of desktops, browsers and systemd, as part of `make check`
+check-sessions: $(READY) engine-setup small-model ## the tests in sessions of desktops, browsers and systemd, as part of `make check`
 	@$(MAKE) --no-print-directory check-systems
 	@$(MAKE) --no-print-directory check-desktop
 	@$(MAKE) --no-print-directory check-page
 
-check-plain: $(READY) ## the tests that need no engine, as part of `make check`
+check-plain: $(READY) aider-setup mcp-servers openai-clients ## the tests that need no engine, as part of `make check`
 	@$(BIN)/python -m pytest $(HANG) -m "$(EVERYWHERE) and not (model or vllm or desktop or browser)" $(PARALLEL) --junitxml .cache/check-plain.xml
 
 check-desktop: $(READY) ## the tests of the desktop window in private sessions, as part of `make check`

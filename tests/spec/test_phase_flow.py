@@ -248,7 +248,7 @@ async def test_an_expired_run_answers_and_says_where_it_was() -> None:
     assert run.state is RunState.EXPIRED
     assert run.answer is not None
     assert "mint and sage" in run.answer.text
-    assert any("ran out in phase C, in the midst of it, after 1 pass" in note for note in run.answer.notes)
+    assert any("ran out in phase C, before it ended, after 1 pass" in note for note in run.answer.notes)
 
 
 async def short_after(said: dict[str, list[Any]], *kinds: type) -> Budget:
@@ -292,7 +292,7 @@ async def test_too_few_tokens_for_a_step_expire_the_run() -> None:
     assert run.answer is not None
     assert "mint and sage" in run.answer.text
     assert note.startswith(
-        "the run's budget of tokens ran out in phase C, in the midst of it, after 1 pass: 1 of 3"
+        "the run's budget of tokens ran out in phase C, before it ended, after 1 pass: 1 of 3"
     )
 
 

@@ -304,7 +304,7 @@ def _checked_output(registered: RegisteredTool, output: Any) -> ToolResult:
 
 def _output_invalid(spec: ToolSpec, problems: tuple[Problem, ...]) -> ToolError:
     return ToolError(
-        f"{spec.name} returned what its output schema does not allow: " + "; ".join(map(str, problems)),
+        f"{spec.name} returned output that violates its output schema: " + "; ".join(map(str, problems)),
         reason="OUTPUT_INVALID",
     )
 

@@ -63,5 +63,5 @@ def _check_subtask(request: SubtaskRequest) -> None:
 
 def _check_text(what: str, text: object) -> None:
     if not isinstance(text, str) or not text.strip() or len(text) > MAX_TEXT_CHARS:
-        raise InvalidInputError(f"{what} is no text of 1 to {MAX_TEXT_CHARS} characters")
+        raise InvalidInputError(f"{what} must be text of 1 to {MAX_TEXT_CHARS} characters")
     json_size(text, 8 * MAX_TEXT_CHARS)

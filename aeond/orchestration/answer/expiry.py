@@ -23,7 +23,7 @@ class PhaseLetter(StrEnum):
 
 class ExpiryPlace(StrEnum):
     BOUNDARY = "at its boundary"  # before it began
-    MIDST = "in the midst of it"  # work in flight ended or was cut
+    MIDST = "before it ended"  # work in flight ended or was cut
 
 
 @frozen

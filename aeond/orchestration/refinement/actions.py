@@ -30,7 +30,7 @@ def apply_actions(
     if run.plan is None:
         return Refinement(Plan(""), skipped=(Problem("PLAN_MISSING", "there is no plan to refine"),))
     if run.refinement_count >= MAX_REFINEMENTS:
-        message = f"the plan was refined {MAX_REFINEMENTS} times: it goes as it is"
+        message = f"the plan was refined {MAX_REFINEMENTS} times: it is executed unchanged"
         return Refinement(run.plan, skipped=(Problem("REFINEMENT_LIMIT", message),) if actions else ())
     plan = run.plan
     waiting = list(actions[:MAX_ACTIONS])
@@ -83,9 +83,9 @@ def _inadmissible(
     there = any(step.step_id == step_id for step in plan)
     current = run.steps.get(step_id)
     if current is not None and current.executed:
-        return _problem("STEP_EXECUTED", action, "it has run and stays as it is")
+        return _problem("STEP_EXECUTED", action, "it was executed and cannot change")
     if any(step_id == other.step_id for other in applied):
-        return _problem("STEP_CHANGED_TWICE", action, "it is changed once in a round")
+        return _problem("STEP_CHANGED_TWICE", action, "it was already changed in this round")
     if run.refinements.get(fragment_of(step_id), 0) >= MAX_FRAGMENT_ROUNDS:
         return _problem("FRAGMENT_LIMIT", action, f"it was refined {MAX_FRAGMENT_ROUNDS} times")
     if nesting_of(step_id) > MAX_NESTING:
@@ -93,16 +93,16 @@ def _inadmissible(
     if operation is not RefinementOperation.REMOVE and (
         action.step is None or action.step.step_id != step_id
     ):
-        return _problem("STEP_MISSING", action, "it does not say how that step is to be")
+        return _problem("STEP_MISSING", action, "it does not define the step")
     if operation is RefinementOperation.ADD:
         if there:
-            return _problem("STEP_ID_DUPLICATE", action, "there is such a step")
+            return _problem("STEP_ID_DUPLICATE", action, "the step exists already")
         if len(plan.steps) >= MAX_PLAN_STEPS:
             return _problem("PLAN_TOO_LONG", action, f"a plan has at most {MAX_PLAN_STEPS} steps")
     elif not there:
         return _problem("STEP_UNKNOWN", action, "there is no such step")
     elif operation is RefinementOperation.REMOVE and len(plan.steps) == 1:
-        return _problem("PLAN_EMPTY", action, "it is the only one")
+        return _problem("PLAN_EMPTY", action, "it is the only step")
     return None
 
 

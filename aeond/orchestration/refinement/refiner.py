@@ -43,7 +43,7 @@ class ModelRefiner:
             return success(unchanged)
         if snapshot.refinement_count >= MAX_REFINEMENTS:
             problem = Problem(
-                "REFINEMENT_LIMIT", f"the plan was refined {MAX_REFINEMENTS} times: it goes as it is"
+                "REFINEMENT_LIMIT", f"the plan was refined {MAX_REFINEMENTS} times: it is executed unchanged"
             )
             return failure(problem, replace(unchanged, skipped=(problem,)))
         problems: tuple[Problem, ...] = ()

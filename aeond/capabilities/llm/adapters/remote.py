@@ -72,6 +72,6 @@ class RemoteAdapter(ServerAdapter):
 
 def uncounted() -> LLMError:
     return LLMError(
-        "The server does not say how many tokens its answer took (usage), which we cannot do without.",
+        "The server's answer lacks the token counts (usage), which the budget of a run requires: use a server that reports them.",
         reason="USAGE_MISSING",
     )

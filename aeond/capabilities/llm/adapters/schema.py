@@ -97,7 +97,7 @@ class _Compiler:
         if node is True:
             return {}
         if not isinstance(node, Mapping):
-            raise refused(path, "allows nothing or is no schema")
+            raise refused(path, "allows no value, or is not a schema")
         kept: dict[str, Any] = {}
         for keyword, value in node.items():
             place = f"{path}/{keyword}"
@@ -138,12 +138,12 @@ class _Compiler:
             raise refused(f"{path}/enum", "allows nothing")
         unknown = set(kept.get("required", ())) - set(kept.get("properties", ()))
         if unknown and kept.get("additionalProperties") is False:
-            raise refused(f"{path}/required", f"names {min(unknown)!r}, which is no property")
+            raise refused(f"{path}/required", f"names {min(unknown)!r}, which is not one of its properties")
 
     def _type(self, value: Any, place: str) -> Any:
         names = value if isinstance(value, list) else [value]
         if not names or any(name not in TYPES for name in names):
-            raise refused(place, f"{value!r} is no JSON type")
+            raise refused(place, f"{value!r} is not a JSON type")
         return value
 
     def _reference(self, value: Any, place: str) -> str:
@@ -159,9 +159,11 @@ class _Compiler:
             with warnings.catch_warnings(action="error"):  # about what other dialects read differently
                 re.compile(value)
         except (re.error, TypeError, FutureWarning) as error:
-            raise refused(place, f"{value!r} is no regular expression") from error
+            raise refused(place, f"{value!r} is not a regular expression") from error
         if BEYOND_REGULAR.search(value):
-            raise refused(place, f"{value!r} looks around or back, which the engine cannot")
+            raise refused(
+                place, f"{value!r} uses lookaround or back references, which the engine does not support"
+            )
         return str(value)
 
 

@@ -259,7 +259,7 @@ async def test_an_expired_run_says_where_it_was() -> None:
     answer = await Desk().compose(run)
     assert answer.budget_exhausted
     assert answer.notes[-1] == (
-        "the run's budget of ttl ran out in phase C, in the midst of it, after 1 pass: "
+        "the run's budget of ttl ran out in phase C, before it ended, after 1 pass: "
         "1 of 2 steps gave a result"
     )
 
@@ -270,7 +270,7 @@ async def test_a_reply_that_time_was_too_short_for_says_so() -> None:
     writing = run_of(phase=Phase.ANSWER, route=Route.REPLY, exhausted="wall_seconds")
     answer = await desk.compose(replace(writing, plan=None))
     assert answer.text.startswith("No answer: the run's time was over before it was written.")
-    assert answer.notes == ("the run's budget of wall seconds ran out in phase E, in the midst of it",)
+    assert answer.notes == ("the run's budget of wall seconds ran out in phase E, before it ended",)
     assert (answer.budget_exhausted, desk.shown) == (True, [])
 
 

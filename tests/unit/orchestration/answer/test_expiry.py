@@ -24,14 +24,14 @@ NOTHING = replace(DRAFT, plan=None, logic_version=2)
     ("run", "where"),
     [
         (NOTHING, "A, at its boundary"),
-        (replace(NOTHING, exhausted="wall_seconds"), "A, in the midst of it"),
+        (replace(NOTHING, exhausted="wall_seconds"), "A, before it ended"),
         (replace(NOTHING, profile=DEFAULT_PROFILE), "B, at its boundary"),
         (replace(NOTHING, logic_version=1), "B, at its boundary"),
-        (replace(DRAFT, exhausted="wall_seconds"), "B, in the midst of it"),
+        (replace(DRAFT, exhausted="wall_seconds"), "B, before it ended"),
         (replace(DRAFT, evaluation=Evaluation(0, True)), "C, at its boundary"),
         (replace(DRAFT, route=Route.DIRECT), "C, at its boundary"),
-        (replace(PASS, pass_open=True), "C, in the midst of it"),
-        (replace(PASS, exhausted="wall_seconds"), "C, in the midst of it"),
+        (replace(PASS, pass_open=True), "C, before it ended"),
+        (replace(PASS, exhausted="wall_seconds"), "C, before it ended"),
         (replace(PASS, evaluation=Evaluation(1, False)), "D, at its boundary"),
     ],
 )
@@ -61,7 +61,7 @@ def test_time_that_is_over_while_a_reply_is_written_is_told_so() -> None:
     reply = lived(
         e.OperationStarted(Operation.ROUTE, Amounts()), e.RouteChosen(Route.REPLY), WRITING, OUT_OF_TIME
     )
-    assert str(expiry_of(reply)) == "the run's budget of wall seconds ran out in phase E, in the midst of it"
+    assert str(expiry_of(reply)) == "the run's budget of wall seconds ran out in phase E, before it ended"
 
 
 def test_time_that_is_over_while_an_answer_is_written_is_told_so() -> None:
@@ -71,7 +71,7 @@ def test_time_that_is_over_while_an_answer_is_written_is_told_so() -> None:
             PASS, evaluation=Evaluation(1, converged), phase=Phase.ANSWER, exhausted="wall_seconds"
         )
         told = str(expiry_of(replace(judged, operation=WRITING.reservation)))
-        assert told.endswith("in phase E, in the midst of it, after 1 pass: 1 of 1 steps gave a result")
+        assert told.endswith("in phase E, before it ended, after 1 pass: 1 of 1 steps gave a result")
 
 
 def test_the_answer_of_an_expired_run_is_not_where_it_expired() -> None:
@@ -81,7 +81,7 @@ def test_the_answer_of_an_expired_run_is_not_where_it_expired() -> None:
     profiled = (e.OperationStarted(Operation.PROFILE, Amounts()), e.ProfileInferred(DEFAULT_PROFILE, False))
     failed = e.PlanningFailed(Problem("INTERRUPTED", "cut"))
     run = lived(*routed, *profiled, started, OUT_OF_TIME, failed, e.AnswerStarted(Amounts()))
-    assert "in phase B, in the midst of it" in str(expiry_of(run))
+    assert "in phase B, before it ended" in str(expiry_of(run))
 
 
 def test_an_expired_run_says_what_it_has() -> None:

@@ -176,7 +176,7 @@ def test_a_fragment_is_refined_three_times_at_most() -> None:
 
 
 def test_a_plan_is_refined_ten_times_at_most() -> None:
-    """After the last round the best plan so far goes as it is."""
+    """After the last round the best plan so far is executed unchanged."""
     run = run_of(*PLAN, refinement_count=MAX_REFINEMENTS)
     refined = refine(run, change(REMOVE, "s2"))
     assert (refined.plan, refined.applied, reasons(refined)) == (run.plan, (), ["REFINEMENT_LIMIT"])

@@ -36,7 +36,7 @@ def test_a_newcomer_who_follows_the_tutorial_succeeds() -> None:
                 case "text", "":
                     assert printed[-1] == block.text, "not what the page shows"
                 case "console", _:
-                    pass  # a dialogue, which tests/contract/test_approval_transcript.py has in its terminal
+                    pass  # a dialogue, which tests/acceptance/test_approval_transcript.py has in its terminal
                 case _:
                     assert block.place in {"installation", "service", "removal"}
     session = "".join(printed)

@@ -484,6 +484,8 @@ class ChildRunStarted:
     """The only tools it may use. Empty: none."""
     used: Amounts = field(default_factory=Amounts)
     """The amounts used by the step so far."""
+    agent: str = ""
+    """The agent of its only step, from its template. Empty: its steps are decided by the model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,12 @@ RULES = [
         "json": {"steps": [{"tool": "request_user_input", "arguments": {"prompt": "Which mood?"}}]},
     },
     {"contains": "You write one line", "text": "It rains, it rains."},
+    {"contains": "You read one part", "text": "The mill burnt down in 1903."},
+    {"contains": "You do the task", "pattern": "Notes of part 2", "text": "A mill burnt down."},
+    {"contains": "You do the task", "text": "A short story of a mill."},
+    {"contains": "Say in English", "text": "Gives the main points of a text."},
+    {"contains": "Answer yes if", "pattern": "points of a long text[^\n]*$", "text": "yes"},
+    {"contains": "You pass requests on", "json": {"helper": "summarise"}},
 ]
 
 
@@ -40,7 +46,7 @@ def daemon(folder: Path) -> Iterator[DaemonProcess]:
     """A daemon with a template of the user's that is offered as a tool."""
     (folder / "templates").mkdir()
     (folder / "templates" / "poem.toml").write_text(POEM)
-    tools = {"templates": [str(folder / "templates")], "subtasks": ["poem"]}
+    tools = {"templates": [str(folder / "templates")], "subtasks": ["poem", "delegate"]}
     daemon = DaemonProcess(folder, {"tools": tools})
     daemon.script.write_text(json.dumps({"rules": RULES}))
     with daemon:
@@ -74,6 +80,36 @@ def test_a_subtask_is_a_run_whose_answer_is_the_result(daemon: DaemonProcess) ->
     (began,) = (kind for kind in own if isinstance(kind, ChildRunStarted))
     (done,) = (kind for kind in own if isinstance(kind, ChildRunEnded))
     assert began.child_run_id == done.child_run_id == child.run_id
+
+
+def test_a_described_subtask_is_done_by_the_agent_of_its_template(daemon: DaemonProcess) -> None:
+    """A subtask without a template's name starts the run of the template that the model says fits, here one step of the
+    shipped agent `reader`: no further decision is made."""
+    task = {"task": "What is this about, in a few words?", "text": "The old mill. " * 20}
+    plan = Plan("a digest", (PlanStep("s1", "a digest", "delegate", task),))
+    with Client(str(daemon.socket)) as client:
+        run = client.create_run("a digest", RunOptions(plan=plan))
+        with client.watch(run.run_id, children=True) as events:
+            (began,) = (one.kind for one in events if isinstance(one.kind, ChildRunStarted))
+        ended, below = client.get_run(run.run_id), client.get_run(began.child_run_id)
+    assert (began.template, began.agent) == ("summarise", "reader")
+    assert ended.steps[0].output == {"answer": "A short story of a mill."}
+    assert [one.plan_step.agent for one in below.steps] == ["reader"]
+    assert below.used.llm_calls == 1
+
+
+def test_the_reader_reads_long_material_in_parts(daemon: DaemonProcess) -> None:
+    """The shipped template for summaries has a text that is too long for one prompt read in parts by the agent `reader`,
+    whose answer comes from its notes."""
+    text = {"text": "The old mill stood by the river until it burnt. " * 400}
+    plan = Plan("a digest", (PlanStep("s1", "a digest", "summarise", text),))
+    with Client(str(daemon.socket)) as client:
+        run = client.create_run("a digest", RunOptions(plan=plan))
+        with client.watch(run.run_id, children=True) as events:
+            (began,) = (one.kind for one in events if isinstance(one.kind, ChildRunStarted))
+        ended, below = client.get_run(run.run_id), client.get_run(began.child_run_id)
+    assert ended.steps[0].output == {"answer": "A mill burnt down."}
+    assert below.used.llm_calls == 3
 
 
 def test_a_tree_survives_a_kill_while_a_run_below_asks(daemon: DaemonProcess) -> None:

@@ -762,6 +762,7 @@ class ChildRunStarted(_message.Message):
     INSTRUCTIONS_FIELD_NUMBER: _builtins.int
     TOOLS_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
+    AGENT_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
     """The step."""
     child_run_id: _builtins.str
@@ -774,6 +775,8 @@ class ChildRunStarted(_message.Message):
     """Its inputs as JSON text: an object."""
     instructions: _builtins.str
     """The system prompt from its template. Empty: none."""
+    agent: _builtins.str
+    """The agent of its only step, from its template. Empty: its steps are decided by the model."""
     @_builtins.property
     def budget(self) -> _parts_pb2.Budget:
         """Its share of the budget."""
@@ -808,10 +811,11 @@ class ChildRunStarted(_message.Message):
         instructions: _builtins.str = ...,
         tools: _abc.Iterable[_builtins.str] | None = ...,
         used: _parts_pb2.Amounts | None = ...,
+        agent: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "used", b"used"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "child_run_id", b"child_run_id", "description", b"description", "hints", b"hints", "inputs_json", b"inputs_json", "instructions", b"instructions", "lineage", b"lineage", "step_id", b"step_id", "template", b"template", "tools", b"tools", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent", b"agent", "budget", b"budget", "child_run_id", b"child_run_id", "description", b"description", "hints", b"hints", "inputs_json", b"inputs_json", "instructions", b"instructions", "lineage", b"lineage", "step_id", b"step_id", "template", b"template", "tools", b"tools", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -59,6 +59,7 @@ class TemplateText(_Part):
     instructions: Annotated[str, Field(min_length=1, max_length=8_000)]
     inputs: Annotated[Mapping[Word, InputText], Field(min_length=1, max_length=8)]
     tools: Annotated[tuple[Word, ...], Field(max_length=64)] = ()
+    agent: Word | None = None
     budget: BudgetText = BudgetText()
     example: Mapping[str, str]
 
@@ -126,6 +127,7 @@ def read_template(path: Path) -> TemplateFile:
         instructions=text.instructions,
         tools=text.tools,
         budget=BudgetRequest(**text.budget.model_dump()),
+        agent=text.agent or "",
     )
     described = {name: part.description for name, part in text.inputs.items()}
     return TemplateFile(template, path, text.task, described, dict(text.example))
@@ -148,6 +150,16 @@ def check_tools(files: Iterable[TemplateFile], names: Iterable[str]) -> None:
         if unknown:
             why = f"unknown tool {unknown[0]!r}; known tools are {', '.join(sorted(known))}"
             raise _refused(file.path, why, "TEMPLATE_TOOL_UNKNOWN")
+
+
+def check_agents(files: Iterable[TemplateFile], names: Iterable[str]) -> None:
+    """Raises InvalidInputError (TEMPLATE_AGENT_UNKNOWN) if a template needs an agent that is not among these."""
+    known = frozenset(names)
+    for file in files:
+        agent = file.template.agent
+        if agent and agent not in known:
+            why = f"unknown agent {agent!r}; known agents are {', '.join(sorted(known))}"
+            raise _refused(file.path, why, "TEMPLATE_AGENT_UNKNOWN")
 
 
 def _content(path: Path) -> bytes:

@@ -153,7 +153,7 @@ async def composed(
         for tool in parts.tools((*builtin, *hands, *own)):
             registry.register(tool)
         web.adopt(web.tools(config), registry)
-        templates, agents = open_templates(config.tools, registry), open_agents(config.agents)
+        templates = open_templates(config.tools, registry, agents := open_agents(config.agents))
         validator = PlanValidator(registry, {LLM_AGENT, *agents})
         inspector = ToolInspector(registry)
         requests = ApprovalRequests(

@@ -25,7 +25,7 @@ class Template:
 
     `instructions` is the system prompt of its runs; `tools` the tools they may use (empty: none); `inputs`
     the names of the inputs it expects; `budget` the maximum for a child run, in addition to the parent's
-    limit.
+    limit. With an `agent` its runs consist of one step of this agent: nothing is planned or decided.
     """
 
     name: str
@@ -35,13 +35,14 @@ class Template:
     instructions: str = ""
     tools: tuple[str, ...] = ()
     budget: BudgetRequest = field(default_factory=BudgetRequest)
+    agent: str = ""
 
 
 @frozen
 class ChildRun:
     """A run started by a step. It is fully determined before it starts, so it can be created from this alone.
 
-    `lineage` is the child's own (see Ancestry); `instructions` and `tools` come from its Template.
+    `lineage` is the child's own (see Ancestry); `instructions`, `tools` and `agent` come from its Template.
     """
 
     child_run_id: str
@@ -51,6 +52,7 @@ class ChildRun:
     lineage: tuple[str, ...] = ()
     instructions: str = ""
     tools: tuple[str, ...] = ()
+    agent: str = ""
 
 
 @frozen

@@ -193,11 +193,15 @@ def _silent(agent: Agent) -> Problem:
 
 
 def _material_message(step: PlanStep, snapshot: RunSnapshot, grant: Grant) -> Message:
-    """The message for a ModelAgent."""
+    """The message for a ModelAgent. In a child run the material of a step without dependencies is what follows the first
+    paragraph of the request."""
+    request, material = with_earlier(snapshot), context_of(step.depends_on, snapshot, MAX_MATERIAL_CHARS)
+    if snapshot.ancestry.parent_run_id and not step.depends_on:
+        request, _, material = request.partition("\n\n")
     content: JsonObject = {
-        "request": with_earlier(snapshot),
+        "request": request,
         "task": with_values(step.description, snapshot),
-        "material": context_of(step.depends_on, snapshot, MAX_MATERIAL_CHARS),
+        "material": material[:MAX_MATERIAL_CHARS],
     }
     metadata: JsonObject = {
         "max_calls": grant.left.llm_calls,

@@ -91,6 +91,7 @@ class PreparedIntents:
             lineage,
             template.instructions,
             template.tools,
+            template.agent,
         )
         return ChildRunStarted(step_id, child, used)
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import anyio
 
-from aeond.domain.plans.plan import Clarity, StepState
+from aeond.domain.plans.plan import Clarity, Plan, PlanStep, StepState
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.plans.subtasks import ChildRun, SubtaskRequest
 from aeond.domain.runs.budgets import Amounts
@@ -20,6 +20,7 @@ from aeond.service.runs.scheduler import RunScheduler
 from aeond.service.watching.feed import HotFeed
 
 CALL_OFF_SECONDS: Final = 10.0
+SHORT_INPUT_CHARS: Final = 300
 
 
 class RunChildren:
@@ -117,8 +118,25 @@ def _creation(child: ChildRun, parent: RunSnapshot, step_id: str) -> RunCreated:
     )
     ancestry = Ancestry(parent.run_id, step_id, child.lineage)
     return RunCreated(
-        request, child.budget, ancestry=ancestry, taint=parent.taint, asking_tools=parent.asking_tools
+        request,
+        child.budget,
+        _plan(child),
+        ancestry=ancestry,
+        taint=parent.taint,
+        asking_tools=parent.asking_tools,
     )
+
+
+def _plan(child: ChildRun) -> Plan | None:
+    """The plan of a child run that consists of one step of an agent; None for one that plans by itself. Short inputs are
+    a part of the task, so that an agent that reads its material in parts knows them."""
+    if not child.agent:
+        return None
+    goal = child.request.description.partition("\n\n")[0]
+    inputs = {name: display_json(value) for name, value in child.request.inputs.items()}
+    short = (f"{name}: {text}" for name, text in inputs.items() if len(text) <= SHORT_INPUT_CHARS)
+    task = "\n".join(part for part in (goal, *short, child.instructions.strip()) if part)
+    return Plan(goal, (PlanStep("s1", task, agent=child.agent),))
 
 
 def _asked(request: SubtaskRequest) -> str:

@@ -770,6 +770,7 @@ def child_run_started(wire: judgements_pb2.ChildRunStarted) -> events.ChildRunSt
         instructions=wire.instructions,
         tools=tuple(wire.tools),
         used=amounts(wire.used),
+        agent=wire.agent,
     )
 
 

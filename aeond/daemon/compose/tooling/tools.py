@@ -2,13 +2,13 @@
 
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aeond.capabilities.agents.loading import AnyAgent, load_agents
-from aeond.capabilities.templates.loading import check_names, check_tools, load_templates
+from aeond.capabilities.templates.loading import check_agents, check_names, check_tools, load_templates
 from aeond.capabilities.templates.subtask_tools import DELEGATE, subtask_tools
 from aeond.capabilities.tool_files import load_tool_files, read_source
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
@@ -29,13 +29,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def open_templates(tools: ToolsSection, registry: Registry) -> TemplateLibrary:
-    """The library of templates, each registered as a tool."""
+def open_templates(tools: ToolsSection, registry: Registry, agents: Iterable[str]) -> TemplateLibrary:
+    """The library of templates, each registered as a tool; `agents` are the names that templates may use."""
     files = load_templates([Path(name).expanduser() for name in tools.templates])
     check_names(files, [*registry.list_names(), DELEGATE])
     for subtask in subtask_tools(files, offered_subtasks(tools)):
         registry.register(subtask)
     check_tools(files, registry.list_names())
+    check_agents(files, agents)
     return TemplateLibrary([file.template for file in files])
 
 

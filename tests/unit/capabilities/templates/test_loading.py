@@ -7,6 +7,7 @@ import pytest
 
 from aeond.capabilities.templates.loading import (
     MAX_TEMPLATES,
+    check_agents,
     check_names,
     check_tools,
     load_templates,
@@ -160,3 +161,16 @@ def test_a_template_may_only_name_tools_that_there_are(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="unknown tool 'echo'; known tools are now") as raised:
         check_tools(files, ["now"])
     assert raised.value.reason == "TEMPLATE_TOOL_UNKNOWN"
+
+
+def test_a_template_may_only_name_an_agent_that_there_is(tmp_path: Path) -> None:
+    """An unknown agent is reported together with the known ones; a template without one needs none."""
+    (tmp_path / "poem.toml").write_text(GOOD)
+    (tmp_path / "ode.toml").write_text(GOOD.replace("tools = ", 'agent = "poet"\ntools = '))
+    poem, ode = (read_template(tmp_path / name) for name in ("poem.toml", "ode.toml"))
+    assert (poem.template.agent, ode.template.agent) == ("", "poet")
+    check_agents([poem], [])
+    check_agents([poem, ode], ["poet"])
+    with pytest.raises(InvalidInputError, match="unknown agent 'poet'; known agents are reader") as raised:
+        check_agents([poem, ode], ["reader"])
+    assert raised.value.reason == "TEMPLATE_AGENT_UNKNOWN"

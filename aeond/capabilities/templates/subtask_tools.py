@@ -110,6 +110,7 @@ class DelegateTool:
             effect=Effect.PURE,
             example={"task": "Sum up the minutes of the choir's meeting in three sentences.", "text": "$s1"},
             timeout_seconds=5.0,
+            asks_model=True,
         )
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> SubtaskRequest:

@@ -1,10 +1,11 @@
 """Chooses the Template for a subtask: by name, or by finding the nearest one and asking the model whether it fits.
 
 A request that names a template in its hints gets that one. For any other, the model restates the request as a kind of
-work, in one English sentence; the template whose texts are nearest to request and sentence is the candidate. The model
-then says whether the request asks for what the candidate's description says: the probability of its "yes" decides, so
-that a request that nothing fits starts no run. Without vectors the model picks the candidate by the descriptions. If the
-model cannot be asked, the nearest template is taken if it is near enough. docs/evaluation.md has the measurements.
+work, in one English sentence; the templates whose texts are nearest to request and sentence are the candidates. The model
+then says of each whether the request asks for what its description says: the one with the most probable "yes" is taken
+if that is probable enough, so that a request that nothing fits starts no run. Without vectors the model picks one candidate
+by the descriptions. If the model cannot be asked, the nearest template is taken if it is near enough. docs/evaluation.md
+has the measurements.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,8 @@ from aeond.orchestration.repair.constrained_model import ConstrainedModel
 
 MAX_LISTED: Final = 24
 ANSWER_TOKENS: Final = 32
-LEAST_ODDS: Final = 1.5  # the log-odds of "yes" from which a template fits; chosen on requests for tuning
+MAX_JUDGED: Final = 3
+LEAST_ODDS: Final = 1.75  # the log-odds of "yes" from which a template fits; chosen on requests for tuning
 LEAST_BY_MEANING: Final = 0.45  # scores from which the nearest template is taken without a model
 LEAST_BY_WORDS: Final = 0.10
 
@@ -58,7 +60,8 @@ class TemplateLibrary:
 
 @frozen
 class TemplateChooser:
-    """The SubtaskChooser port over a library. A choice takes at most two calls of the model."""
+    """The SubtaskChooser port over a library. A choice takes two to four calls of the model, as the grant allows: each
+    candidate beyond the first needs one."""
 
     library: TemplateLibrary
     ranking: TextRanking
@@ -80,27 +83,32 @@ class TemplateChooser:
         nearest, near = ranking.scores[0]
         judge = TemplateJudge(self.model.llm)
         if ranking.by_meaning:
-            name = await self._nearest(ranking, await judge.restated(wording, grant), fitting)
+            names = await self._nearest(ranking, await judge.restated(wording, grant), fitting)
         else:
-            name = await self._picked(wording, ranking, fitting, grant)
-        if name == NONE:
+            names = [await self._picked(wording, ranking, fitting, grant)]
+        if NONE in names:
             return None
-        odds = await judge.fits(wording, fitting[name], grant)
-        if odds is None:
+        judged: dict[str, float] = {}
+        for name in names[: max(1, min(MAX_JUDGED, grant.left.llm_calls))]:
+            odds = await judge.fits(wording, fitting[name], grant)
+            if odds is not None:
+                judged[name] = odds
+        if not judged:
             enough = LEAST_BY_MEANING if ranking.by_meaning else LEAST_BY_WORDS
             return fitting[nearest] if near >= enough else None
-        return fitting[name] if odds >= LEAST_ODDS else None
+        surest = max(judged, key=lambda name: judged[name])
+        return fitting[surest] if judged[surest] >= LEAST_ODDS else None
 
     async def _nearest(
         self, by_request: Ranking, restated: str | None, fitting: Mapping[str, Template]
-    ) -> str:
-        """The template that is nearest to the request and to its restatement together."""
+    ) -> Sequence[str]:
+        """The templates by their nearness to the request and its restatement together, the nearest first."""
         scores = dict(by_request.scores)
         if restated is not None:
             by_kind = await self.ranking.rank(restated, [describe_template(one) for one in fitting.values()])
             if by_kind.by_meaning:
                 scores = {name: scores[name] + score for name, score in by_kind.scores}
-        return max(scores, key=lambda name: scores[name])
+        return sorted(scores, key=lambda name: -scores[name])
 
     async def _picked(
         self, wording: str, ranking: Ranking, fitting: Mapping[str, Template], grant: Grant

@@ -72,9 +72,9 @@ async def test_a_named_template_is_taken_without_a_look() -> None:
     assert not bench.llm.requests
 
 
-YES = {"text": "yes", "likely": {"yes": -0.1, "no": -2.4}}
-UNSURE = {"text": "yes", "likely": {"yes": -0.3, "no": -1.4}}
-NO = {"text": "no", "likely": {"no": -0.1, "yes": -2.4}}
+YES: dict[str, object] = {"text": "yes", "likely": {"yes": -0.1, "no": -2.4}}
+UNSURE: dict[str, object] = {"text": "yes", "likely": {"yes": -0.3, "no": -1.4}}
+NO: dict[str, object] = {"text": "no", "likely": {"no": -0.1, "yes": -2.4}}
 
 
 @pytest.mark.parametrize(
@@ -84,17 +84,41 @@ async def test_the_nearest_is_taken_if_the_model_says_that_it_fits(
     reply: dict[str, object], chosen: str
 ) -> None:
     """The model restates the request and judges the nearest template: two calls of the grant."""
-    bench = Bench("Sings.", reply, sing=FITS, dance=FAR)
+    bench = Bench("Sings.", reply, sing=FITS)
     assert await bench.choose() == chosen
     assert bench.grant.used.llm_calls == 2
     judged = bench.llm.requests[1]
     assert judged.messages[-1].content == "Request: do it\nHelper: about sing"
 
 
+async def test_the_surest_of_the_nearest_is_taken() -> None:
+    """Of the three nearest templates the one with the most probable yes is taken; no other one is judged."""
+    surer: dict[str, object] = {"text": "yes", "likely": {"yes": -0.01, "no": -4.6}}
+    bench = Bench(
+        "Sings.",
+        {**YES, "times": 1},
+        {**surer, "times": 1},
+        NO,
+        a=FITS,
+        b=FITS - 0.01,
+        c=FITS - 0.02,
+        d=FITS - 0.03,
+    )
+    assert await bench.choose() == "b"
+    assert bench.grant.used.llm_calls == 4
+
+
+async def test_fewer_are_judged_if_the_grant_has_fewer_calls() -> None:
+    """With two calls the nearest template alone is judged."""
+    purse = grant(2)
+    assert await Bench("Sings.", YES, sing=FITS, dance=FITS - 0.01).choose(purse=purse) == "sing"
+    assert purse.used.llm_calls == 2
+
+
 async def test_the_restated_request_counts_as_much_as_its_words() -> None:
     """A template that is near to the restatement is found for a request whose own words are near to another one."""
     library = TemplateLibrary([Template("sing", "sings a song"), Template("dance", "dances a waltz")])
-    llm = says("dances a waltz", YES)
+    llm = says("dances a waltz", {**YES, "times": 1}, NO)
     chooser = TemplateChooser(library, TextRanking(WordEmbedder()), model_of(llm))
     chosen = await chooser.choose(SubtaskRequest("not a song but something in three-four time"), grant())
     assert chosen.value.hints == ("dance",)

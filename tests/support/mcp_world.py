@@ -11,6 +11,8 @@ from typing import Any
 import anyio
 from mcp.shared.memory import create_client_server_memory_streams
 
+from aeond.capabilities.egress.gate import Gate
+from aeond.capabilities.egress.rules import server_rules
 from aeond.capabilities.mcp.servers import Servers
 from aeond.capabilities.mcp.settings import Open, ServerSettings
 from aeond.capabilities.mcp.wire import Wire, http_wire
@@ -51,9 +53,10 @@ class McpWorld:
         accepted: Sequence[str] = (),
         effects: Mapping[str, Effect] | None = None,
         timeout_seconds: float = 30.0,
+        url: str = "",
     ) -> None:
         """Makes this the server named `demo`, and returns when it is settled."""
-        settings = ServerSettings("demo", opened, opened, effects or {}, timeout_seconds)
+        settings = ServerSettings("demo", opened, opened, effects or {}, url, timeout_seconds)
         self.registry.accept(accepted)
         self.servers.adopt([settings], accepted)
         await self.servers.settle(SETTLE_SECONDS)
@@ -110,7 +113,7 @@ async def by_http(folder: Path) -> AsyncIterator[Open]:
     try:
         await wait_until(port_file.exists)
         url = f"http://127.0.0.1:{port_file.read_text(encoding='utf-8')}/mcp"
-        yield partial(http_wire, url, lambda: "")
+        yield partial(http_wire, url, lambda: "", Gate(server_rules(url, local=True)))
     finally:
         process.kill()
         await process.aclose()

@@ -77,4 +77,13 @@ class EgressRules:
 def search_rules(endpoint: str) -> EgressRules:
     """The rules for searches: the owner named this server, wherever it is, and it alone. ToolError (reason
     URL_INVALID)."""
-    return EgressRules((), frozenset({parse_url(endpoint).host_port}))
+    return server_rules(endpoint, local=True)
+
+
+def server_rules(address: str, *, local: bool) -> EgressRules:
+    """The rules for one server that the owner named: it alone, and if it is `local` also with addresses of this machine or
+    its network. ToolError (reason URL_INVALID)."""
+    url = parse_url(address)
+    if local:
+        return EgressRules((), frozenset({url.host_port}))
+    return EgressRules((HostPattern(url.host, None, url.port),))

@@ -25,6 +25,8 @@ class ServerSettings:
     identity: object = None
     """Everything that `open` depends on: a server whose identity stays the same is not restarted."""
     effects: Mapping[str, Effect] = field(default_factory=dict)
+    url: str = ""
+    """The address of a server that is reached by HTTP: each call is a request to it, and recorded as one."""
     timeout_seconds: float = 60.0
     max_output_bytes: int = 64 * 1024
 

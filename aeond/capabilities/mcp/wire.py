@@ -20,6 +20,9 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from mcp_types.jsonrpc import jsonrpc_message_adapter
 
+from aeond.capabilities.egress.gate import Gate
+from aeond.capabilities.egress.urls import parse_url
+from aeond.errors import ToolError
 from aeond.ports import Clock
 
 MAX_MESSAGE_BYTES: Final = 4 << 20
@@ -28,6 +31,9 @@ OBEY_SECONDS: Final = 5.0
 """How long a server may take to stop a call that was cancelled."""
 
 CONNECT_SECONDS: Final = 10.0
+_LOCAL: Final = (
+    "its host has an address that is not public: set `local = true` in the server's section to allow that"
+)
 Message = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError
 
 # Their records contain what servers send.
@@ -151,24 +157,54 @@ def _parsed(line: bytes) -> Message | None:
 
 
 @contextlib.asynccontextmanager
-async def http_wire(url: str, key: Callable[[], str]) -> AsyncIterator[Wire]:
-    """The messages of a server at an address (streamable HTTP). `key` gives the bearer token ("" for none)."""
+async def http_wire(url: str, key: Callable[[], str], gate: Gate) -> AsyncIterator[Wire]:
+    """The messages of a server at an address (streamable HTTP), through the gate. `key` gives the bearer token ("" for
+    none)."""
     token = key()
     headers = {"Authorization": f"Bearer {token}"} if token else {}
+    transport = GatedTransport(gate)
 
     async def last_words() -> str:
-        return f"{url} does not respond"
+        return transport.refusal or f"{url} does not respond"
 
     async with (
         httpx2.AsyncClient(
             headers=headers,
             timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),
             event_hooks={"response": [_bound]},
+            transport=transport,
             trust_env=False,
         ) as client,
         streamable_http_client(url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES) as streams,
     ):
         yield Wire(streams, last_words)
+
+
+class GatedTransport(httpx2.AsyncBaseTransport):
+    """Sends each request to an address that the gate has checked for it. `refusal` is the gate's last one ("": none).
+
+    The library connects to that address and resolves nothing; the server still proves the name of its host by TLS.
+    """
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
+        self.refusal = ""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            url = parse_url(str(request.url))
+            addresses = await self._gate.checked_addresses(url)
+        except ToolError as error:
+            self.refusal = _LOCAL if error.reason == "ADDRESS_NOT_PUBLIC" else error.message
+            raise httpx2.ConnectError(self.refusal) from error
+        self.refusal = ""
+        request.extensions = {**request.extensions, "sni_hostname": url.host}
+        request.url = request.url.copy_with(host=addresses[0])  # the field Host is set already
+        return await self._inner.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
 
 
 async def _bound(response: httpx2.Response) -> None:

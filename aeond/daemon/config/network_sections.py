@@ -89,6 +89,11 @@ class McpSection(Section):
         pattern=r"^(https?://.*)?$",
         description="Address of the server, if it speaks MCP over HTTP (streamable HTTP).",
     )
+    local: bool = Field(
+        False,
+        description="Whether the host of `url` may have an address of this machine or its network, such as 127.0.0.1 or"
+        " 10.0.0.5. Without it, a host with such an address is refused.",
+    )
     key_credential: str = Field(
         "",
         max_length=255,

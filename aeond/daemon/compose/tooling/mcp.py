@@ -13,11 +13,12 @@ from aeond.daemon.config.network_sections import McpNetwork, McpSection
 from aeond.daemon.config.paths import Paths, real_names
 from aeond.daemon.config.schema import Config
 from aeond.daemon.config.secrets import read_secret
-from aeond.errors import InvalidInputError
+from aeond.errors import InvalidInputError, ToolError
 from aeond.ports import Clock, Tool
 from aeond.service.watching.feed import HotFeed
 
 if TYPE_CHECKING:
+    from aeond.capabilities.egress.gate import Gate
     from aeond.capabilities.mcp.servers import Servers
     from aeond.capabilities.mcp.settings import ServerSettings
     from aeond.capabilities.mcp.wire import Wire
@@ -87,16 +88,34 @@ def server_settings(config: Config, paths: Paths, clock: Clock) -> "Sequence[Ser
     return [
         ServerSettings(
             name,
-            open=partial(http_wire, one.url, partial(read_secret, one.key_credential, one.key_file))
+            open=partial(
+                http_wire,
+                one.url,
+                partial(read_secret, one.key_credential, one.key_file),
+                _gate(name, one),
+            )
             if one.url
             else partial(process_wire, one, hidden, clock),
             identity=one.model_dump(exclude={"effects", "timeout_seconds", "max_output_bytes"}),
             effects=one.effects,
+            url=one.url,
             timeout_seconds=one.timeout_seconds,
             max_output_bytes=one.max_output_bytes,
         )
         for name, one in config.mcp.items()
     ]
+
+
+def _gate(name: str, section: McpSection) -> "Gate":
+    """The gate to the server alone. InvalidInputError (reason CONFIG_INVALID)."""
+    from aeond.capabilities.egress.gate import Gate
+    from aeond.capabilities.egress.rules import server_rules
+
+    try:
+        return Gate(server_rules(section.url, local=section.local))
+    except ToolError as error:
+        field = f"mcp.{name}.url"
+        raise InvalidInputError(f"{field}: {error.message}", reason="CONFIG_INVALID", field=field) from error
 
 
 class _Nowhere:

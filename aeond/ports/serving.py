@@ -1,6 +1,7 @@
-"""Ports of tools that clients serve: a client executes the calls in its own process."""
+"""Ports of what clients lend to runs: tools, whose calls a client executes in its own process, and terminals."""
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol, runtime_checkable
 
 from aeond.domain.tools import ToolCall, ToolResult, ToolSpec
@@ -70,3 +71,60 @@ class ToolServing(Protocol):
 
     def open(self, uid: int) -> ServedTools:
         """A new stream of this user, whose runs alone see its tools. OverloadedError (reason TOO_MANY_STREAMS)."""
+
+
+@frozen
+class TerminalSize:
+    """The size in characters."""
+
+    rows: int = 24
+    columns: int = 80
+
+
+@frozen
+class TerminalKind:
+    """A terminal as its client describes it; `name` is the value of TERM."""
+
+    name: str = "dumb"
+    size: TerminalSize = TerminalSize()
+
+
+class LentTerminal(Protocol):
+    """The client's end."""
+
+    def type(self, keys: bytes) -> None:
+        """Passes on what was typed. OverloadedError (reason TERMINAL_FULL) if the tool does not read."""
+
+    def resize(self, size: TerminalSize) -> None:
+        """Passes on the new size."""
+
+    async def next(self) -> bytes | None:
+        """What the screen shows next; None once the tool has ended or the terminal was hung up."""
+
+    def hang_up(self) -> None:
+        """The client takes its terminal back. Idempotent."""
+
+
+class Terminal(Protocol):
+    """The tool's end."""
+
+    @property
+    def kind(self) -> TerminalKind: ...
+
+    async def read(self) -> bytes | TerminalSize | None:
+        """What was typed, or the new size; None once the client has hung up."""
+
+    async def show(self, output: bytes) -> None:
+        """Shows output on the screen; waits while the client has much to read. Ignored after a hang-up."""
+
+
+class Terminals(Protocol):
+    """Terminals of clients, each lent to one run."""
+
+    def attach(self, uid: int, run_id: str, kind: TerminalKind) -> LentTerminal:
+        """Lends a terminal to a run of this user. AlreadyExistsError (reason TERMINAL_ATTACHED) if the run has one,
+        OverloadedError (TOO_MANY_STREAMS)."""
+
+    def of(self, uid: int, run_id: str) -> AbstractAsyncContextManager[Terminal]:
+        """The terminal that this user has lent to the run, or lends to it within a minute. ToolError (reason
+        TERMINAL_MISSING). After the block the client is sent no more."""

@@ -32,7 +32,7 @@ from aeond.domain.tools import ToolCall, ToolResult, ToolSpec
 from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue
 from aeond.ports import RunSummary
-from aeond.ports.serving import ServedTools
+from aeond.ports.serving import LentTerminal, ServedTools, TerminalKind
 
 
 class RunCalls(Protocol):
@@ -155,6 +155,11 @@ class ToolCalls(Protocol):
 
     def serve(self, caller: Caller) -> ServedTools:
         """A stream for tools of the caller's. OverloadedError (reason TOO_MANY_STREAMS), RefusedError (UNKNOWN_USER)."""
+        ...
+
+    def attach(self, run_id: str, kind: TerminalKind, caller: Caller) -> LentTerminal:
+        """Lends a terminal of the caller's to a run of theirs. AlreadyExistsError (reason TERMINAL_ATTACHED),
+        OverloadedError (TOO_MANY_STREAMS)."""
         ...
 
     async def invoke(self, call: ToolCall, workspace: str, caller: Caller) -> ToolResult:

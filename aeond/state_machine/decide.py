@@ -165,7 +165,9 @@ def _costs(run: RunSnapshot, step: StepSnapshot) -> tuple[Amounts, Amounts]:
     call = step.step.tool_call
     if call is None:
         return r.AGENT_STEP, r.AGENT_STEP_MINIMUM
-    return r.ASKING_TOOL_STEP if call.tool in run.asking_tools else r.TOOL_STEP, r.TOOL_STEP_MINIMUM
+    if call.tool in run.asking_tools:
+        return r.asking_tool_step(run.ledger.left), r.TOOL_STEP_MINIMUM
+    return r.TOOL_STEP, r.TOOL_STEP_MINIMUM
 
 
 def _lack_of_steps(run: RunSnapshot) -> str:

@@ -16,7 +16,7 @@ from tests.support.aider import RIGHT, SAID, TASK, TEST, WRONG, failing_project,
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess, daemon_folder
-from tests.support.newcomer import newcomer
+from tests.support.newcomer import Shell, newcomer
 from tests.support.tutorial import AIDER, blocks
 
 pytestmark = needs_bubblewrap
@@ -116,8 +116,23 @@ def test_the_page_about_aider_is_right() -> None:
                     first.type(block.text)
                 case "sh", "terminal-2":
                     printed.append(second.type(block.text))
+                case "console", "aider":
+                    show_as_printed(second, block.text)
                 case _:
                     assert (block.language, printed[-1].strip("\n")) == ("text", block.text.strip("\n"))
+
+
+def show_as_printed(shell: Shell, text: str) -> None:
+    """Types the first line into the shell and those after `> ` into Aider; the others are on the screen, in order."""
+    first, *lines = text.splitlines()
+    with shell.at_terminal(first.removeprefix("$ ")) as shown:
+        for line in lines:
+            if line.startswith("> "):
+                shown.wait("> ")
+                shown.type(f"{line.removeprefix('> ')}\r")
+            else:
+                shown.wait(line)
+        assert shown.end() == 0
 
 
 @needs_aider

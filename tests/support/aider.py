@@ -13,6 +13,7 @@ from aeond.capabilities.aider.tools import Editor
 from aeond.capabilities.aider.workbench import Workbench
 from aeond.capabilities.llm.adapters.scripted import Script, ScriptedLLM
 from aeond.capabilities.tools.files.changes import FileChanges
+from aeond.capabilities.tools.served.terminals import RunTerminals
 from aeond.daemon.config.paths import usual_aider_environment
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.tools import ToolCall, ToolResult
@@ -40,28 +41,58 @@ class TestCalc(unittest.TestCase):
 """
 SAID: Final = f"The sign is wrong.\n\ncalc.py\n```\n{RIGHT}```\n"
 
-# Speaks to the model as Aider does, and writes the files of its answer.
-STAND_IN: Final = """#!/usr/bin/python3
+# Speaks to the model as Aider does, and writes the files of its answers: to one message, or to each line that is typed.
+STAND_IN: Final = r"""#!/usr/bin/python3
 import json, os, re, sys, urllib.request
 given = sys.argv
-message = open(given[given.index("--message-file") + 1], encoding="utf-8").read()
-body = {"model": "aeond", "messages": [{"role": "user", "content": message}], "temperature": 0}
-request = urllib.request.Request(
-    os.environ["OPENAI_API_BASE"] + "/chat/completions",
-    json.dumps(body).encode(),
-    {"content-type": "application/json"},
-)
-try:
-    with urllib.request.urlopen(request) as answer:
-        said = json.load(answer)["choices"][0]["message"]["content"]
-except urllib.error.HTTPError as error:
-    sys.exit(f"the model says: {error.read().decode()}")
-print(said)
-for path, content in re.findall(r"^(\\\\S+)\\n```\\n(.*?)^```$", said, re.M | re.S):
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(content)
-""".replace("\\\\S", "\\S")
+alone = "--message-file" in given
+
+
+def ask(message):
+    body = {"model": "aeond", "messages": [{"role": "user", "content": message}], "temperature": 0}
+    request = urllib.request.Request(
+        os.environ["OPENAI_API_BASE"] + "/chat/completions",
+        json.dumps({**body, "stream": not alone}).encode(),
+        {"content-type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request) as answer:
+            if alone:
+                said = json.load(answer)["choices"][0]["message"]["content"]
+            else:
+                said = ""
+                for line in answer:
+                    if line.startswith(b"data: {"):
+                        said += json.loads(line[6:])["choices"][0]["delta"].get("content", "")
+    except urllib.error.HTTPError as error:
+        sys.exit(f"the model says: {error.read().decode()}")
+    print(said)
+    for path, content in re.findall(r"^(\S+)\n```\n(.*?)^```$", said, re.M | re.S):
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+
+
+if alone:
+    with open(given[given.index("--message-file") + 1], encoding="utf-8") as file:
+        ask(file.read())
+else:
+    noted = open(given[given.index("--input-history-file") + 1], "a", encoding="utf-8")
+    print(os.environ["TERM"], "has", *reversed(os.get_terminal_size()), "at", os.ttyname(0), flush=True)
+    print("ready> ", end="", flush=True)
+    for line in sys.stdin:
+        text = re.sub("\\x1b\\[20[01]~", "", line).strip()
+        print(f"\n# now\n+{text}", file=noted, flush=True)
+        if text == "/exit":
+            break
+        if text == "/size":
+            print("now", *reversed(os.get_terminal_size()))
+        elif text == "/attack":
+            print("\x1b]52;c;b3duZWQ=\x07drawn\x1b[31m\x1b[21t")
+        else:
+            ask(text)
+        print("ready> ", end="", flush=True)
+"""
 
 
 def stand_in(folder: Path) -> Path:
@@ -93,6 +124,7 @@ class Desk:
         self.llm = ScriptedLLM(Script.model_validate({"rules": list(rules)}))
         self.grant: Grant | None = None
         workshop = self.hands.workshop
+        self.terminals = RunTerminals()
         self.editor = Editor(
             Workbench(environment or stand_in(folder / "environment"), [self.state], None, 1 << 30),
             workshop,
@@ -101,6 +133,7 @@ class Desk:
             lambda grant: MeteredModel(self.llm, grant),
             lambda _run_id, _step_id: self.hands.shown.append,
             300.0,
+            self.terminals,
         )
         self.invoker = invoker_of(*self.editor.tools())
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import anyio
 
 from aeond.capabilities.tools.registry import Registry
+from aeond.capabilities.tools.served.terminals import RunTerminals
 from aeond.capabilities.tools.served.tool_serving import UserStream, UserTools
 from aeond.domain.daemons import ConfigChanges, DaemonSnapshot, DaemonState
 from aeond.domain.facts import FactSource
@@ -43,7 +44,7 @@ from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
 from aeond.ports import RunSummary
-from aeond.ports.serving import ServedTools
+from aeond.ports.serving import LentTerminal, ServedTools, TerminalKind
 from aeond.server.api import Calls
 from aeond.service.runs.admission import Admission
 from aeond.state_machine.fold import fold
@@ -236,9 +237,13 @@ class InMemoryTools:
     failures: Mapping[str, Exception] = field(default_factory=dict)
     calls: list[tuple[ToolCall, str, Owner]] = field(default_factory=list)
     served: UserTools = field(default_factory=lambda: UserTools(Registry(), 1.0))
+    terminals: RunTerminals = field(default_factory=RunTerminals)
 
     def serve(self, caller: Caller) -> ServedTools:
         return UserStream(self.served, lambda _stream, _user: None)
+
+    def attach(self, run_id: str, kind: TerminalKind, caller: Caller) -> LentTerminal:
+        return self.terminals.attach(caller.owner.uid, run_id, kind)
 
     async def list_tools(self, caller: Caller, *, after: str, limit: int) -> Sequence[ToolSpec]:
         return [spec(name) for name in sorted(self.names) if name > after][:limit]

@@ -11,6 +11,7 @@ from threading import Timer
 from typing import Any
 
 from tests.support.daemon_process import daemon_folder
+from tests.support.pty_program import PtyProgram, pty_program
 from tests.support.repository import ROOT
 
 SECONDS = 120.0
@@ -21,6 +22,7 @@ class Shell:
     """A shell that a person types into; the first command that fails ends it."""
 
     def __init__(self, home: Path, environment: Mapping[str, str]) -> None:
+        self.environment = environment
         self._typed = home / "typed"
         self._shell = subprocess.Popen(
             [*ordinary_user(), "bash", "-e"],
@@ -49,6 +51,16 @@ class Shell:
         finally:
             watchdog.cancel()
         raise AssertionError(f"failed, or took too long:\n{commands}\n{''.join(lines)}")
+
+    @contextmanager
+    def at_terminal(self, line: str) -> Iterator[PtyProgram]:
+        """The command of this line at a terminal, in the folder and with the environment of the shell."""
+        folder = self.type("pwd").strip()
+        script = f". {ROOT}/.venv/bin/activate; cd {folder}; {line}"
+        with pty_program(
+            [*ordinary_user(), "bash", "-c", script], {**self.environment, "TERM": "xterm"}
+        ) as shown:
+            yield shown
 
     def leave(self) -> None:
         self._shell.kill()

@@ -651,3 +651,119 @@ class ToolCallEnded(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ToolCallEnded: _TypeAlias = ToolCallEnded  # noqa: Y015
+
+@_typing.final
+class AttachTerminalRequest(_message.Message):
+    """From the client that lends its terminal."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OFFER_FIELD_NUMBER: _builtins.int
+    TYPED_FIELD_NUMBER: _builtins.int
+    SIZE_FIELD_NUMBER: _builtins.int
+    typed: _builtins.bytes
+    """Bytes that were typed, at most 64 KiB."""
+    @_builtins.property
+    def offer(self) -> Global___TerminalOffer:
+        """The first message."""
+
+    @_builtins.property
+    def size(self) -> Global___TerminalSize:
+        """The terminal has another size now."""
+
+    def __init__(
+        self,
+        *,
+        offer: Global___TerminalOffer | None = ...,
+        typed: _builtins.bytes = ...,
+        size: Global___TerminalSize | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "offer", b"offer", "size", b"size", "typed", b"typed"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "offer", b"offer", "size", b"size", "typed", b"typed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["offer", "typed", "size"]  # noqa: Y015
+    _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
+
+Global___AttachTerminalRequest: _TypeAlias = AttachTerminalRequest  # noqa: Y015
+
+@_typing.final
+class AttachTerminalResponse(_message.Message):
+    """From the daemon to the client that lends its terminal."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCREEN_FIELD_NUMBER: _builtins.int
+    screen: _builtins.bytes
+    """Bytes for the screen."""
+    def __init__(
+        self,
+        *,
+        screen: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["screen", b"screen"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AttachTerminalResponse: _TypeAlias = AttachTerminalResponse  # noqa: Y015
+
+@_typing.final
+class TerminalOffer(_message.Message):
+    """A terminal."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    SIZE_FIELD_NUMBER: _builtins.int
+    run_id: _builtins.str
+    """The run that may use it; must not be empty."""
+    kind: _builtins.str
+    """The kind of terminal, as in TERM: letters, digits and +-._ only. Empty: unknown."""
+    @_builtins.property
+    def size(self) -> Global___TerminalSize:
+        """Its size; must be set."""
+
+    def __init__(
+        self,
+        *,
+        run_id: _builtins.str = ...,
+        kind: _builtins.str = ...,
+        size: Global___TerminalSize | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["size", b"size"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "run_id", b"run_id", "size", b"size"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TerminalOffer: _TypeAlias = TerminalOffer  # noqa: Y015
+
+@_typing.final
+class TerminalSize(_message.Message):
+    """The size of a terminal in characters."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROWS_FIELD_NUMBER: _builtins.int
+    COLUMNS_FIELD_NUMBER: _builtins.int
+    rows: _builtins.int
+    """At least 1, at most 10,000."""
+    columns: _builtins.int
+    """At least 1, at most 10,000."""
+    def __init__(
+        self,
+        *,
+        rows: _builtins.int = ...,
+        columns: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "rows", b"rows"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TerminalSize: _TypeAlias = TerminalSize  # noqa: Y015

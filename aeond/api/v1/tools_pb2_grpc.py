@@ -55,6 +55,11 @@ class ToolServiceStub:
                 request_serializer=aeond_dot_api_dot_v1_dot_tools__pb2.ServeToolsRequest.SerializeToString,
                 response_deserializer=aeond_dot_api_dot_v1_dot_tools__pb2.ServeToolsResponse.FromString,
                 _registered_method=True)
+        self.AttachTerminal = channel.stream_stream(
+                '/aeond.api.v1.ToolService/AttachTerminal',
+                request_serializer=aeond_dot_api_dot_v1_dot_tools__pb2.AttachTerminalRequest.SerializeToString,
+                response_deserializer=aeond_dot_api_dot_v1_dot_tools__pb2.AttachTerminalResponse.FromString,
+                _registered_method=True)
 
 
 class ToolServiceServicer:
@@ -96,6 +101,16 @@ class ToolServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AttachTerminal(self, request_iterator, context):
+        """Lends the client's terminal to a run of its user while the stream lasts: a step that needs one, such as
+        aider_interactive, waits a minute for it. The first message names the run; then keys and the screen are exchanged.
+        The end of the stream hangs up. ALREADY_EXISTS (TERMINAL_ATTACHED) if the run has a terminal, RESOURCE_EXHAUSTED
+        for too many terminals of one user (TOO_MANY_STREAMS) or more keys than are read (TERMINAL_FULL).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ToolServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -118,6 +133,11 @@ def add_ToolServiceServicer_to_server(servicer, server):
                     servicer.ServeTools,
                     request_deserializer=aeond_dot_api_dot_v1_dot_tools__pb2.ServeToolsRequest.FromString,
                     response_serializer=aeond_dot_api_dot_v1_dot_tools__pb2.ServeToolsResponse.SerializeToString,
+            ),
+            'AttachTerminal': grpc.stream_stream_rpc_method_handler(
+                    servicer.AttachTerminal,
+                    request_deserializer=aeond_dot_api_dot_v1_dot_tools__pb2.AttachTerminalRequest.FromString,
+                    response_serializer=aeond_dot_api_dot_v1_dot_tools__pb2.AttachTerminalResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -229,6 +249,33 @@ class ToolService:
             '/aeond.api.v1.ToolService/ServeTools',
             aeond_dot_api_dot_v1_dot_tools__pb2.ServeToolsRequest.SerializeToString,
             aeond_dot_api_dot_v1_dot_tools__pb2.ServeToolsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AttachTerminal(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/aeond.api.v1.ToolService/AttachTerminal',
+            aeond_dot_api_dot_v1_dot_tools__pb2.AttachTerminalRequest.SerializeToString,
+            aeond_dot_api_dot_v1_dot_tools__pb2.AttachTerminalResponse.FromString,
             options,
             channel_credentials,
             insecure,

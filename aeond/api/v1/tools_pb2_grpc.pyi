@@ -50,6 +50,12 @@ class ToolServiceStub:
     offer withdraws them at once. ALREADY_EXISTS (TOOL_EXISTS) if a name is taken. INVALID_ARGUMENT for an invalid
     tool, RESOURCE_EXHAUSTED for too many tools (TOO_MANY_TOOLS) or streams (TOO_MANY_STREAMS) of one user.
     """
+    AttachTerminal: _grpc.StreamStreamMultiCallable[_tools_pb2.AttachTerminalRequest, _tools_pb2.AttachTerminalResponse]
+    """Lends the client's terminal to a run of its user while the stream lasts: a step that needs one, such as
+    aider_interactive, waits a minute for it. The first message names the run; then keys and the screen are exchanged.
+    The end of the stream hangs up. ALREADY_EXISTS (TERMINAL_ATTACHED) if the run has a terminal, RESOURCE_EXHAUSTED
+    for too many terminals of one user (TOO_MANY_STREAMS) or more keys than are read (TERMINAL_FULL).
+    """
 
 @_typing.type_check_only
 class ToolServiceAsyncStub(ToolServiceStub):
@@ -72,6 +78,12 @@ class ToolServiceAsyncStub(ToolServiceStub):
     seconds, in which a repeat offers them again and delivers the results of calls that were sent before; an empty
     offer withdraws them at once. ALREADY_EXISTS (TOOL_EXISTS) if a name is taken. INVALID_ARGUMENT for an invalid
     tool, RESOURCE_EXHAUSTED for too many tools (TOO_MANY_TOOLS) or streams (TOO_MANY_STREAMS) of one user.
+    """
+    AttachTerminal: _aio.StreamStreamMultiCallable[_tools_pb2.AttachTerminalRequest, _tools_pb2.AttachTerminalResponse]  # type: ignore[assignment]
+    """Lends the client's terminal to a run of its user while the stream lasts: a step that needs one, such as
+    aider_interactive, waits a minute for it. The first message names the run; then keys and the screen are exchanged.
+    The end of the stream hangs up. ALREADY_EXISTS (TERMINAL_ATTACHED) if the run has a terminal, RESOURCE_EXHAUSTED
+    for too many terminals of one user (TOO_MANY_STREAMS) or more keys than are read (TERMINAL_FULL).
     """
 
 class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -116,6 +128,18 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         seconds, in which a repeat offers them again and delivers the results of calls that were sent before; an empty
         offer withdraws them at once. ALREADY_EXISTS (TOOL_EXISTS) if a name is taken. INVALID_ARGUMENT for an invalid
         tool, RESOURCE_EXHAUSTED for too many tools (TOO_MANY_TOOLS) or streams (TOO_MANY_STREAMS) of one user.
+        """
+
+    @_abc_1.abstractmethod
+    def AttachTerminal(
+        self,
+        request_iterator: _MaybeAsyncIterator[_tools_pb2.AttachTerminalRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_tools_pb2.AttachTerminalResponse], _abc.AsyncIterator[_tools_pb2.AttachTerminalResponse]]:
+        """Lends the client's terminal to a run of its user while the stream lasts: a step that needs one, such as
+        aider_interactive, waits a minute for it. The first message names the run; then keys and the screen are exchanged.
+        The end of the stream hangs up. ALREADY_EXISTS (TERMINAL_ATTACHED) if the run has a terminal, RESOURCE_EXHAUSTED
+        for too many terminals of one user (TOO_MANY_STREAMS) or more keys than are read (TERMINAL_FULL).
         """
 
 def add_ToolServiceServicer_to_server(servicer: ToolServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,11 +1,11 @@
 """Chat completions in OpenAI's form, answered by a model of the daemon."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aeond.domain.llm import FinishReason, LLMRequest
+from aeond.domain.llm import FinishReason, LLMRequest, LLMResponse, TokenUsage
 from aeond.domain.messages import Message, Role
 from aeond.errors import AeondError
 from aeond.ports import LLMAdapter
@@ -13,6 +13,7 @@ from aeond.ports import LLMAdapter
 ANSWER_TOKENS: Final = 2_048
 ANSWER_SECONDS: Final = 600.0
 MAX_MESSAGES: Final = 500
+ShowPiece = Callable[[str], Awaitable[None]]
 _ROLES: Final = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.AGENT}
 
 
@@ -30,7 +31,7 @@ class ChatRequest(BaseModel):
     messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
     max_tokens: int | None = Field(None, ge=1)
     temperature: float | None = Field(None, ge=0, le=2)
-    stream: Literal[False] | None = None
+    stream: bool | None = None
 
 
 class Relay:
@@ -42,19 +43,24 @@ class Relay:
         self._count = 0
         self.refusals: list[str] = []
 
-    async def answer(self, body: Any) -> tuple[int, Mapping[str, Any]]:
-        """The status of HTTP and the body of the answer. Whatever is wrong is 400, which clients do not repeat."""
+    async def answer(self, body: Any, show: ShowPiece | None = None) -> tuple[int, Mapping[str, Any]]:
+        """The status of HTTP and the body of the answer. Whatever is wrong is 400, which clients do not repeat. `show`
+        receives the pieces of an answer that is to be streamed; without it none can be."""
         self._count += 1
         try:
             asked = ChatRequest.model_validate(body)
-            response = await self._llm.generate(
-                LLMRequest(
-                    messages=tuple(Message(_ROLES[one.role], one.content) for one in asked.messages),
-                    max_tokens=min(asked.max_tokens or ANSWER_TOKENS, ANSWER_TOKENS),
-                    temperature=asked.temperature or 0.0,
-                    deadline_seconds=ANSWER_SECONDS,
-                )
+            request = LLMRequest(
+                messages=tuple(Message(_ROLES[one.role], one.content) for one in asked.messages),
+                max_tokens=min(asked.max_tokens or ANSWER_TOKENS, ANSWER_TOKENS),
+                temperature=asked.temperature or 0.0,
+                deadline_seconds=ANSWER_SECONDS,
             )
+            if not asked.stream:
+                response = await self._llm.generate(request)
+            elif show is not None:
+                response = await self._streamed(request, show)
+            else:
+                return self._refused("REQUEST_INVALID", "invalid request: answers are not streamed here")
         except ValidationError as error:
             return self._refused("REQUEST_INVALID", f"invalid request: {error.error_count()} problems")
         except AeondError as error:
@@ -77,6 +83,16 @@ class Relay:
             "choices": [choice],
             "usage": usage,
         }
+
+    async def _streamed(self, request: LLMRequest, show: ShowPiece) -> LLMResponse:
+        text: list[str] = []
+        reason, usage = FinishReason.STOP, TokenUsage()
+        async for chunk in self._llm.stream(request):
+            if chunk.text:
+                text.append(chunk.text)
+                await show(chunk.text)
+            reason, usage = chunk.finish_reason or reason, chunk.usage or usage
+        return LLMResponse("".join(text), usage, self._llm.model, reason)
 
     def _refused(self, reason: str, message: str) -> tuple[int, Mapping[str, Any]]:
         self.refusals.append(reason)

@@ -1,56 +1,45 @@
-"""The tools aider and apply_changes: a proposal made in a private copy, and its application to the workspace."""
+"""The tools aider, aider_interactive and apply_changes: proposals made in a private copy, and their application to the
+workspace."""
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
-import anyio
 from pydantic import BaseModel, Field
 
+from aeond.capabilities.aider.arguments import AiderArguments, chosen
+from aeond.capabilities.aider.drafts import (
+    call_key,
+    drafted,
+    file_diff,
+    message_of,
+    notes_of,
+    outcome_of,
+    private_copy,
+    touched,
+    whole_diff,
+)
+from aeond.capabilities.aider.interactive import interactive_tool
 from aeond.capabilities.aider.proposals import FileProposal, Proposal, Proposals
-from aeond.capabilities.aider.workbench import Done, Ended, Order, Workbench
-from aeond.capabilities.aider.worktrees import Worktree, clear, context_files, packed, worktree
-from aeond.capabilities.hands.commands import workspace_targets
-from aeond.capabilities.hands.git import listed_files
+from aeond.capabilities.aider.workbench import Done, Order, Workbench
+from aeond.capabilities.aider.worktrees import clear
 from aeond.capabilities.hands.workshop import Workshop
 from aeond.capabilities.tools.files.changes import FileChanges
 from aeond.capabilities.tools.files.file_state import NO_FILE, identity_of
-from aeond.capabilities.tools.files.text_edits import Edit, unified_diff
+from aeond.capabilities.tools.files.text_edits import Edit
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.domain.plans.approvals import CallPreview
-from aeond.domain.policy import Access, Origin, Target, TargetKind
+from aeond.domain.policy import Access, Origin, Target
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.reservations import ASKING_TOOL_STEP
 from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
 from aeond.errors import ToolError
 from aeond.ports import LLMAdapter, TextSink
+from aeond.ports.serving import Terminals
 
-AIDER: Final = "aider"
 APPLY_SECONDS: Final = 120.0
-MAX_DIFF_CHARS: Final = 32 << 10
-MAX_TEST_CHARS: Final = 4_000
-MAX_SUBJECT_CHARS: Final = 72
-MAX_FILES: Final = 16
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="The proposal that aider returned")]
-
-
-class AiderArguments(BaseModel):
-    """A change of source code."""
-
-    task: Annotated[
-        str, Field(min_length=1, max_length=4_000, description="What to change, in plain language")
-    ]
-    files: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=500)]],
-        Field(max_length=MAX_FILES, description="Files to change; leave out to have them found"),
-    ] = []
-    test: Annotated[
-        list[Annotated[str, Field(max_length=500)]],
-        Field(max_length=32, description="Test program and arguments; leave out for none"),
-    ] = []
 
 
 class Tested(BaseModel):
@@ -86,7 +75,7 @@ class Applied(BaseModel):
 
 
 class Editor:
-    """The two tools over one folder of the daemon. `metered` gives the model as it is paid for by a grant."""
+    """The tools over one folder of the daemon. `metered` gives the model as it is paid for by a grant."""
 
     def __init__(
         self,
@@ -97,6 +86,7 @@ class Editor:
         metered: Callable[[Grant], LLMAdapter],
         show_text: Callable[[str, str], TextSink],
         seconds: float,
+        terminals: Terminals,
     ) -> None:
         self._workbench = workbench
         self._workshop = workshop
@@ -106,18 +96,18 @@ class Editor:
         self._metered = metered
         self._show_text = show_text
         self._seconds = seconds
+        self._terminals = terminals
 
     def tools(self) -> Sequence[FunctionTool]:
-        """Both tools. Removes what an earlier daemon left; blocking."""
-        clear(self._folder / "copies")
-        return self._aider(), self._apply()
+        """All three. Removes what an earlier daemon left; blocking."""
+        copies = self._folder / "copies"
+        clear(copies)
+        interactive = interactive_tool(
+            self._workbench, self._workshop, self._proposals, copies, self._metered, self._terminals
+        )
+        return self._aider(), interactive, self._apply()
 
     def _aider(self) -> FunctionTool:
-        async def touched(arguments: AiderArguments, context: ToolContext) -> tuple[Target, ...]:
-            programs = [AIDER, *arguments.test[:1]]
-            used = tuple(Target(TargetKind.COMMAND, name, Access.USE) for name in programs)
-            return (*used, *workspace_targets(context)[:1])
-
         @tool(
             effect=Effect.EXEC_CONTAINED,
             example={
@@ -134,7 +124,7 @@ class Editor:
             """Changes source code in a private copy and tests it; apply_changes brings the result to the working folder."""
             threads = self._workshop.threads
             made = await threads.run(
-                lambda _stopped: self._proposals.made_by(_call_key(arguments, context), context.uid)
+                lambda _stopped: self._proposals.made_by(call_key(arguments, context), context.uid)
             )
             if made is None:
                 made = await self._made(arguments, context)
@@ -146,28 +136,25 @@ class Editor:
         return aider
 
     async def _made(self, arguments: AiderArguments, context: ToolContext) -> Proposal:
-        if not context.workspace:
-            raise ToolError("this run has no folder to work in", reason="WORKSPACE_MISSING")
-        threads = self._workshop.threads
-        listed = await listed_files(self._workshop, context)
-        parcel = await threads.run(lambda _stopped: packed(context.workspace, listed))
         grant = context.grant or Grant(ASKING_TOOL_STEP)
         show = self._show_text(context.run_id, context.step_id) if context.run_id else _ignore
-        stack = ExitStack()
-        try:
-            copy = await threads.run(
-                lambda _stopped: stack.enter_context(worktree(self._folder / "copies", parcel))
-            )
-            files, read = _chosen(copy, arguments)
+        threads = self._workshop.threads
+        async with private_copy(self._workshop, self._folder / "copies", context) as copy:
+            files, read = chosen(copy, arguments)
             order = Order(copy.folder, arguments.task, files, read, tuple(arguments.test), self._seconds)
             done, refusals = await self._workbench.work(order, self._metered(grant), show)
             found, refused = await threads.run(lambda _stopped: copy.changes(done.changed))
             if not found:
                 raise _nothing(done, refusals)
-            proposal = _proposal(arguments, context, copy, done, found, [*refused], refusals)
-        finally:
-            with anyio.CancelScope(shield=True):
-                await threads.run(lambda _stopped: stack.close())
+            message = message_of(arguments.task)
+            result = {
+                "files": [one.path for one in found],
+                "message": message,
+                "diff": whole_diff(copy, found),
+                "test": outcome_of(done.before, done.after),
+                "note": notes_of(refused, refusals, stopped=done.aider.stopped),
+            }
+        proposal = drafted(arguments, context, message, found, result)
         await threads.run(lambda _stopped: self._proposals.keep(proposal))
         return proposal
 
@@ -203,7 +190,7 @@ class Editor:
             diffs = []
             for one in proposal.files:
                 content = await self._content(one, context)
-                diffs.append(_diff(content, one))
+                diffs.append(file_diff(content, one))
             return CallPreview(diff="".join(diffs), target=context.workspace)
 
         async def proposing(context: ToolContext, limit: int, _near: str) -> Sequence[str]:
@@ -264,83 +251,6 @@ def _changed(path: str) -> ToolError:
         f"{path!r:.200} was changed after the proposal was made: let aider make a new one",
         reason="FILE_CHANGED",
     )
-
-
-def _chosen(copy: Worktree, arguments: AiderArguments) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The files to change and to read. ToolError (reason FILE_NOT_FOUND) for one that would not be below the folder."""
-    found = context_files(copy, arguments.task, arguments.test)
-    if not arguments.files:
-        return found
-    for name in arguments.files:
-        if name.startswith(("/", "-")) or ".." in name.split("/"):
-            raise ToolError(
-                f"{name!r:.200} is no path below the working folder", reason="FILE_NOT_FOUND", field="files"
-            )
-    files = tuple(arguments.files)
-    return files, tuple(name for name in (*found[0], *found[1]) if name not in files)
-
-
-def _proposal(
-    arguments: AiderArguments,
-    context: ToolContext,
-    copy: Worktree,
-    done: Done,
-    found: Sequence[FileProposal],
-    refused: Sequence[str],
-    refusals: Sequence[str],
-) -> Proposal:
-    message = _message(arguments.task)
-    diff = "".join(_diff(copy.before.get(one.path), one) for one in found)
-    notes = [
-        f"left out, because the names can run code or hold keys: {', '.join(refused)}" if refused else "",
-        f"the model refused: {refusals[-1]}" if refusals else "",
-        "Aider was stopped" if done.aider.stopped else "",
-    ]
-    result: dict[str, Any] = {
-        "files": [one.path for one in found],
-        "message": message,
-        "diff": diff if len(diff) <= MAX_DIFF_CHARS else f"{diff[:MAX_DIFF_CHARS]}\n[...]\n",
-        "test": _outcome(done.before, done.after),
-        "note": "; ".join(filter(None, notes)),
-    }
-    return Proposal(
-        uid=context.uid,
-        workspace=str(context.workspace),
-        call_id=_call_key(arguments, context),
-        message=message,
-        files=tuple(found),
-        result=result,
-        taint=context.taint,
-    )
-
-
-def _call_key(arguments: AiderArguments, context: ToolContext) -> str:
-    """The same for a repeated call, and another for a call of other arguments."""
-    return f"{context.call_id}:{sha256(arguments.model_dump_json().encode()).hexdigest()}"
-
-
-def _outcome(before: Ended | None, after: Ended | None) -> dict[str, object] | None:
-    if before is None or after is None:
-        return None
-    return {"before": before.exit_code, "after": after.exit_code, "output": after.output[-MAX_TEST_CHARS:]}
-
-
-def _diff(before: bytes | None, one: FileProposal) -> str:
-    try:
-        return unified_diff(before, one.after or b"", one.path)
-    except ToolError as error:  # binary, or too long
-        return f"{error.message}\n"
-
-
-def _message(task: str) -> str:
-    """A message for a commit: the beginning of the task as its subject, the task below if it is longer."""
-    text = task.strip()
-    line = text.partition("\n")[0]
-    if len(line) <= MAX_SUBJECT_CHARS:
-        subject = line.rstrip(".")
-    else:
-        subject = line[: MAX_SUBJECT_CHARS - 3].rpartition(" ")[0] + "..."
-    return subject if text.rstrip(".") == subject else f"{subject}\n\n{text}"
 
 
 def _nothing(done: Done, refusals: Sequence[str]) -> ToolError:

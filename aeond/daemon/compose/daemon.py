@@ -27,6 +27,7 @@ from aeond.capabilities.tools.files.safe_open import best_resolver, keep_out
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.restorer import Restorer
+from aeond.capabilities.tools.served.terminals import RunTerminals
 from aeond.capabilities.tools.served.tool_serving import RegisteredServing
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.capabilities.undo.sqlite_undo_log import SqliteUndoLog
@@ -139,6 +140,7 @@ async def composed(
 
         registry = Registry(accepted=config.tools.accepted)
         serving = await stack.enter_async_context(RegisteredServing(registry, clock))
+        terminals = RunTerminals()
         resolve = keep_out(
             best_resolver(), real_names(paths.own_files), but_for=real_names([paths.workspaces])
         )
@@ -148,7 +150,9 @@ async def composed(
         threads = WorkerThreads()
         own, unconfined = await own_tools(config.tools, paths)
         feed, admission, folding = HotFeed(log_events), Admission(), RunFolding(journal, fold)
-        hands, web = own_hands(config, paths, files, threads, undo_log, clock, feed.text_sink, lambda: models)
+        hands, web = own_hands(
+            config, paths, files, threads, undo_log, clock, feed.text_sink, lambda: models, terminals
+        )
         builtin = builtin_tools(clock, memory, files, threads, embedder, undo_log)
         for tool in parts.tools((*builtin, *hands, *own)):
             registry.register(tool)
@@ -276,6 +280,7 @@ async def composed(
                 admission=admission,
                 ids=ids,
                 serving=serving,
+                terminals=terminals,
             ),
             memory=MemoryKeys(memory, admission),
             policy=PolicyDecisions(

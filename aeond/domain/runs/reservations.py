@@ -2,6 +2,7 @@
 start.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from aeond.domain.runs.budgets import Amounts
@@ -24,3 +25,14 @@ def lacking(left: Amounts, want: Amounts) -> str:
     (BUDGET_SPENT) from a limit of the single operation.
     """
     return Amounts(llm_calls=1, tokens=want.tokens).exceeding(left)
+
+
+def asking_tool_step(left: Amounts) -> Amounts:
+    """For a call of a tool that asks the model itself: a fifth of the model calls and tokens that the run has left, and at
+    least ASKING_TOOL_STEP."""
+    least = ASKING_TOOL_STEP
+    return replace(
+        least,
+        llm_calls=max(least.llm_calls, left.llm_calls // 5),
+        tokens=max(least.tokens, left.tokens // 5),
+    )

@@ -1,9 +1,10 @@
 """A model that is paid for: every call is taken from a grant before it is made."""
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Final
 
-from aeond.domain.llm import FinishReason, LLMRequest, LLMResponse, Timing, TokenUsage
+from aeond.domain.llm import FinishReason, LLMChunk, LLMRequest, LLMResponse, Timing, TokenUsage
 from aeond.domain.messages import ModelToolCall
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.runs.budgets import Amounts, Grant, ModelUse
@@ -59,6 +60,21 @@ class BudgetedLLM:
             on_text("")
             outcome = await self._stream_once(request, on_text)
         return outcome
+
+    async def chunks(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
+        """The same, once, in pieces as they come. Raises AeondError, LLMError with the reason of the problem if the grant has
+        too little left."""
+        admitted = await self._admit(request)
+        if admitted.value is None:
+            problem = admitted.problem or _spent("")
+            raise LLMError(problem.message, reason=problem.reason)
+        fitting, taken = admitted.value
+        usage, timing = None, Timing()
+        async for chunk in self._llm.stream(fitting):
+            usage, timing = chunk.usage or usage, chunk.timing
+            yield chunk
+        if usage is not None:
+            self._settle(taken, usage, timing)
 
     async def _stream_once(self, request: LLMRequest, on_text: TextSink) -> Outcome[LLMResponse | None]:
         text: list[str] = []

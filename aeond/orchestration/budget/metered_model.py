@@ -37,9 +37,9 @@ class MeteredModel:
         return answered.value
 
     async def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
-        """The answer in one piece."""
-        response = await self.generate(request)
-        yield LLMChunk(response.text, response.finish_reason, response.usage, response.timing)
+        """The answer in pieces as they come. One that is not read to its end counts in full."""
+        async for chunk in self._budgeted.chunks(request):
+            yield chunk
 
     async def count_tokens(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> int:
         return await self._llm.count_tokens(messages, tools)

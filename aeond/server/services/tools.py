@@ -9,6 +9,7 @@ from aeond.domain.runs.run import Caller
 from aeond.errors import AeondError, InvalidInputError
 from aeond.ports.serving import CallCancelled, CallStarted, OfferAccepted, ServedTools, ToClient
 from aeond.server.calls import ToolCalls
+from aeond.server.services.terminal_exchange import TerminalExchange
 from aeond.server.streaming import Part
 from aeond.server.wire import checks
 from aeond.server.wire.pages import page_of, page_size, page_start
@@ -49,6 +50,9 @@ class ToolShim:
 
     def serve_tools(self, caller: Caller) -> "ToolExchange":
         return ToolExchange(self._calls.serve(caller), caller.owner.pid)
+
+    def attach_terminal(self, caller: Caller) -> TerminalExchange:
+        return TerminalExchange(lambda run_id, kind: self._calls.attach(run_id, kind, caller))
 
 
 class ToolExchange:

@@ -165,7 +165,7 @@ def ask(
     if new_session and named and session_id:
         raise click.UsageError("A run belongs to one session: give either --session or --new-session.")
     with connect(context) as client:
-        session_id = _begun_session(client) if new_session else session_named(client, session_id)
+        session_id = begun_session(client) if new_session else session_named(client, session_id)
         run = client.create_run(request, replace(options, session_id=session_id))
         if detach:
             if as_json:
@@ -224,7 +224,7 @@ def watch(
         return follow(client, run_named(client, run_id), how)
 
 
-def _begun_session(client: "Client") -> str:
+def begun_session(client: "Client") -> str:
     """Creates a session and prints its id on standard error, out of the way of the answer."""
     session_id = client.create_session().session_id
     print(f"Session {session_id}: continue it with --session last", file=sys.stderr)

@@ -1,8 +1,11 @@
-"""`acp` and `completion`: aeonctl in editors and shells."""
+"""`acp`, `aider` and `completion`: aeonctl with editors and shells."""
+
+from pathlib import Path
 
 import click
 
-from aeon_cli.connection import chosen_socket
+from aeon_cli.completion import complete_session
+from aeon_cli.connection import chosen_socket, connect, session_named
 
 
 @click.command()
@@ -46,6 +49,93 @@ def acp(context: click.Context, /, patience_seconds: float) -> None:
 
 
 @click.command()
+@click.argument("task", nargs=-1, metavar="[TASK]...")
+@click.option(
+    "--file",
+    "files",
+    multiple=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="A file to change, below the folder; may be given several times. Default: the daemon finds them.",
+)
+@click.option("--test", default="", metavar="COMMAND", help="A test that Aider runs after each change.")
+@click.option(
+    "--workspace",
+    type=click.Path(file_okay=False),
+    metavar="FOLDER",
+    default=".",
+    show_default="the current folder",
+    help="The folder to work on.",
+)
+@click.option(
+    "--session",
+    "session_id",
+    metavar="ID",
+    default="",
+    envvar="AEOND_SESSION",
+    shell_complete=complete_session,
+    help="Session that the work belongs to: an id, or last. Default: $AEOND_SESSION, else a new one.",
+)
+@click.option(
+    "--patience",
+    "patience_seconds",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for a daemon that has gone away.",
+)
+@click.pass_context
+def aider(
+    context: click.Context,
+    /,
+    task: tuple[str, ...],
+    files: tuple[str, ...],
+    test: str,
+    workspace: str,
+    session_id: str,
+    patience_seconds: float,
+) -> int:
+    """Work with Aider at this terminal, on a copy of the folder.
+
+    The words of TASK are the first request. Aider runs in the daemon's sandbox with the daemon's model. When it ends,
+    the session gets what was asked and changed, and you are asked whether your files get the changes, as the policy says.
+
+    \b
+    aeonctl aider Let add return the sum
+    aeonctl aider --file calc.py --test 'python3 -m unittest -q'
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    import shlex
+
+    from aeon_cli.terminal.handover import has_terminal
+
+    if not has_terminal():
+        raise click.UsageError("Aider needs a terminal: use aeonctl call aider, or aeonctl ask --plan.")
+    try:
+        words = shlex.split(test)
+    except ValueError as error:
+        raise click.UsageError(f"--test is no command: {error}") from error
+    folder = Path(workspace).absolute()
+    names = tuple(_below(folder, file) for file in files)
+    from aeon_cli.commands.asking import begun_session
+    from aeon_cli.terminal.pairing import Pairing, pair
+
+    with connect(context) as client:
+        session = session_named(client, session_id) or begun_session(client)
+        return pair(
+            client, Pairing(" ".join(task), names, tuple(words), str(folder), session, patience_seconds)
+        )
+
+
+def _below(folder: Path, file: str) -> str:
+    """The path of a file below the folder."""
+    path = Path(file).absolute()
+    if not path.is_relative_to(folder):
+        raise click.UsageError(f"--file {file}: it is not below {folder}.")
+    return str(path.relative_to(folder))
+
+
+@click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, /, shell: str) -> None:
@@ -63,4 +153,4 @@ def completion(context: click.Context, /, shell: str) -> None:
     print(kind(context.find_root().command, {}, "aeonctl", "_AEONCTL_COMPLETE").source())
 
 
-COMMANDS = {127: acp, 170: completion}
+COMMANDS = {126: aider, 127: acp, 170: completion}

@@ -44,7 +44,8 @@ class Showing:
     """Options for following a run: start after event `after_seq`; with `children`, include runs below it.
 
     Following ends when the run waits for a person and no terminal is available, unless `stay` is set. An
-    unavailable daemon is waited for up to `patience_seconds`.
+    unavailable daemon is waited for up to `patience_seconds`. `lend` is called with each of the run's
+    events, and returns whether the terminal is handed over: then no progress is shown.
     """
 
     patience_seconds: float
@@ -54,6 +55,7 @@ class Showing:
     stay: bool = False
     children: bool = False
     cancel_on_interrupt: bool = False
+    lend: Callable[[Event], bool] | None = None
 
 
 def follow(client: "Client", run_id: str, how: Showing) -> Exit:
@@ -105,9 +107,12 @@ def _shown_to_its_end(client: "Client", run_id: str, how: Showing) -> Exit:
         for event in watch:
             own = event.run_id == run_id
             shown = shown.after(event, time.time()) if own else shown
+            lent = own and how.lend is not None and how.lend(event)
             if how.as_json:
                 if own or how.children:
                     print(json_line(plain(event)), flush=True)
+            elif lent:
+                view.pause()
             elif own:
                 view.show(shown, event)
                 if shown.answer_text and writer.streams:

@@ -26,7 +26,8 @@ class ServerProgram:
     """A command and everything that it may reach.
 
     `environment` is all that it has besides HOME, LANG and PATH. The folders are shown under their own paths. With
-    `loopback` its processes may connect to each other by TCP, and to nothing else.
+    `loopback` its processes may connect to each other by TCP, and to nothing else. With `terminals` they may open
+    pseudo-terminals of their own.
     """
 
     command: tuple[str, ...]
@@ -35,6 +36,7 @@ class ServerProgram:
     writable: tuple[str, ...] = ()
     network: bool = False
     loopback: bool = False
+    terminals: bool = False
     memory_bytes: int = 1 << 30
 
 
@@ -61,7 +63,7 @@ async def server_process(
         network = ["--share-net"] if program.network else []
         folders = {
             "readable": program.readable,
-            "writable": program.writable,
+            "writable": (*program.writable, *(("/dev/pts",) if program.terminals else ())),
             "network": program.network
             or program.loopback,  # the namespace without network has a loopback of its own
         }

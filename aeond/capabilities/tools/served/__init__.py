@@ -1,5 +1,6 @@
-"""Tools that clients serve: registered for one user while the client is connected, executed in the client's process.
+"""Tools that clients serve, registered for one user while the client is connected and executed in the client's process; and
+terminals that clients lend to their runs.
 
-Entry point: `tool_serving.RegisteredServing`.
+Entry point: `tool_serving.RegisteredServing`, `terminals.RunTerminals`.
 Must not know the wire, the policy or the kernel.
 """

@@ -8,6 +8,7 @@ from aeond.capabilities.aider.environment import BUILT, PACKAGES, is_built, mark
 from aeond.daemon.config.paths import Paths, real_names
 from aeond.daemon.config.schema import Config
 from aeond.ports import Clock, TextSink, Tool
+from aeond.ports.serving import Terminals
 from aeond.ports.undo import UndoLog
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ def own_aider(
     clock: Clock,
     models: "Callable[[], OpenModels]",
     show_text: Callable[[str, str], TextSink],
+    terminals: Terminals,
 ) -> Sequence[Tool]:
-    """The tools aider and apply_changes, where Aider is installed and bubblewrap can run it. `models` is
+    """The tools aider, aider_interactive and apply_changes, where Aider is installed and bubblewrap can run it. `models` is
     called once there are some."""
     from aeond.daemon.compose.tooling.sandbox_layers import bubblewrap
 
@@ -49,5 +51,8 @@ def own_aider(
         lambda grant: MeteredModel(models().llm_of(config.aider.model), grant),
         show_text,
         config.aider.seconds,
+        terminals,
     )
-    return [tool.offering(tool.spec.name in config.tools.hands) for tool in editor.tools()]
+    return [
+        tool.offering(tool.spec.offered and tool.spec.name in config.tools.hands) for tool in editor.tools()
+    ]

@@ -21,6 +21,7 @@ from aeond.daemon.config.schema import AgentsSection, Config, SandboxKind, Tools
 from aeond.domain.tools import Effect
 from aeond.orchestration.matching.template_choice import TemplateLibrary
 from aeond.ports import Clock, TextSink, Tool
+from aeond.ports.serving import Terminals
 from aeond.ports.undo import UndoLog
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ def own_hands(
     clock: Clock,
     show_text: Callable[[str, str], TextSink],
     models: Callable[[], OpenModels],
+    terminals: Terminals,
 ) -> tuple[Sequence[Tool], OwnWeb]:
     """The tools that act on the machine, as far as it has a sandbox and the daemon is in the session of a user, and those
     of the web, which a reload can replace. InvalidInputError (reason CONFIG_INVALID)."""
@@ -125,7 +127,7 @@ def own_hands(
         )
         memory_bytes = tools.sandbox_memory_mib << 20
         workshop = Workshop(sandbox, files, threads, undo_log, clock, memory_bytes, show_text)
-        aider = tuple(own_aider(config, paths, workshop, undo_log, clock, models, show_text))
+        aider = tuple(own_aider(config, paths, workshop, undo_log, clock, models, show_text, terminals))
     desktop = find_desktop(os.environ, files, threads)
     return [*hands(workshop, desktop, tools.hands), *aider], OwnWeb(workshop)
 

@@ -29,6 +29,21 @@ async def test_a_request_is_answered_in_its_form() -> None:
     assert llm.requests[-1].max_tokens == ANSWER_TOKENS
 
 
+async def test_an_answer_can_be_streamed() -> None:
+    """The pieces come before the answer, which is the same as without them."""
+    one, _ = relay(text="one two three")
+    pieces: list[str] = []
+
+    async def show(text: str) -> None:
+        pieces.append(text)
+
+    status, body = await one.answer({**HELLO, "stream": True}, show)
+    assert (status, body["choices"][0]["message"]["content"]) == (200, "one two three")
+    assert len(pieces) > 1
+    assert "".join(pieces) == "one two three"
+    assert body["usage"]["completion_tokens"] == 3
+
+
 async def test_a_cut_answer_says_so() -> None:
     """An answer that reached its length is marked."""
     one, _ = relay(text="one two three four five")

@@ -184,7 +184,7 @@ async def test_no_network_and_no_daemon_files_inside(tmp_path: Path) -> None:
 def test_the_rules_of_the_tools(tmp_path: Path) -> None:
     """A call of aider leaves nothing behind, so that it may be interrupted and repeated; one of apply_changes is resumed."""
     desk = Desk(tmp_path, [])
-    aider, apply = desk.editor.tools()
+    aider, _interactive, apply = desk.editor.tools()
     assert (aider.spec.recovery, apply.spec.recovery) == (Recovery.RERUN, Recovery.RECONCILE)
 
 
@@ -192,7 +192,7 @@ async def test_targets_name_every_file(tmp_path: Path) -> None:
     """The policy decides about the application by each file that it writes, and about aider by what it executes."""
     desk = Desk(tmp_path, answers(SAID))
     made = await desk.done("aider", task=TASK)
-    aider, apply = desk.editor.tools()
+    aider, _interactive, apply = desk.editor.tools()
     (target,) = await apply.targets({"proposal": made["proposal"]}, desk.hands.context) or ()
     assert (target.name, target.access) == (str(desk.project / "calc.py"), Access.WRITE)
     found = await aider.targets({"task": TASK, "test": ["sh"]}, desk.hands.context) or ()

@@ -1,0 +1,64 @@
+"""The folder as a git repository, for Aider and to find what differs."""
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Final
+
+GIT_SECONDS: Final = 60.0
+IGNORED: Final = ("__pycache__/", "*.pyc", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".coverage")
+USUAL: Final = {
+    "TERM": "dumb",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_AUTHOR_NAME": "aeond",
+    "GIT_AUTHOR_EMAIL": "aeond@localhost",
+    "GIT_COMMITTER_NAME": "aeond",
+    "GIT_COMMITTER_EMAIL": "aeond@localhost",
+}
+
+
+class Worktree:
+    """The folder, as a git repository of its own with one commit."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._first = "HEAD"
+
+    def begin(self) -> None:
+        self._git("init", "--quiet", "--template=", "--initial-branch=main")
+        for name in ("name", "email"):  # Aider reads them from the configuration alone
+            self._git("config", f"user.{name}", USUAL[f"GIT_AUTHOR_{name.upper()}"])
+        exclude = Path(self._folder, ".git", "info", "exclude")
+        exclude.parent.mkdir(exist_ok=True)
+        exclude.write_text("".join(f"{line}\n" for line in (".aider*", *IGNORED)), encoding="utf-8")
+        self._git("add", "--all")
+        self._git("commit", "--quiet", "--no-verify", "--allow-empty", "-m", "Before")
+        self._first = self._git("rev-parse", "HEAD").strip()
+
+    def changed(self) -> list[str]:
+        """The paths of the files that differ from the first commit."""
+        self._git("add", "--all")
+        listing = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z", self._first)
+        return [name for name in self._git(*listing).split("\0") if name]
+
+    def subjects(self, most: int) -> list[str]:
+        """The first lines of the messages of later commits, the oldest first."""
+        span = f"{self._first}..HEAD"
+        return self._git("log", "--reverse", f"--max-count={most}", "--format=%s", span).splitlines()
+
+    def _git(self, *words: str) -> str:
+        done = subprocess.run(
+            ["git", *words],  # noqa: S607 - found on the path of the sandbox
+            cwd=self._folder,
+            env={**os.environ, **USUAL},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=GIT_SECONDS,
+        )
+        if done.returncode:
+            raise OSError(f"git {words[0]} failed: {done.stderr[-500:].decode(errors='replace')}")
+        return os.fsdecode(done.stdout)

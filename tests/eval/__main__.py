@@ -20,6 +20,7 @@ import anyio
 from tests.eval.case_files import find_open
 from tests.eval.engine_rates import EngineRates, measured_rates
 from tests.eval.evaluation_log import PAGE, LoggedRun, append_row, commit
+from tests.eval.extra_tools import MOST
 from tests.eval.known_sets import OPEN, SETS, set_of_file
 from tests.eval.reporting import as_json, share_of, tables
 from tests.eval.subjects import EngineChoice, Subject, opened_subject
@@ -59,6 +60,14 @@ def parser() -> argparse.ArgumentParser:
         default="trusted-folder",
         choices=["ask", "trusted-folder"],
         help="the profile of the policy; what it asks about is allowed and counted (%(default)s)",
+    )
+    engine.add_argument(
+        "--extra-tools",
+        type=int,
+        default=0,
+        choices=range(MOST + 1),
+        metavar="N",
+        help=f"register N tools of other trades as well, at most {MOST}; such a run of the set {OPEN} is not logged",
     )
     cases = parser.add_argument_group("which cases")
     cases.add_argument("--open", default="", metavar="FILE", help="the independent set (default: EVAL_OPEN)")
@@ -114,6 +123,7 @@ async def judge(arguments: argparse.Namespace, sets: Sequence[EvalSet]) -> int:
         parallel=terms.parallel,
         hub=arguments.hub,
         policy=arguments.policy,
+        extra_tools=arguments.extra_tools,
     )
     report: dict[str, Any] = {}
     good = True
@@ -127,7 +137,7 @@ async def judge(arguments: argparse.Namespace, sets: Sequence[EvalSet]) -> int:
                 good &= summary(one, verdicts, rates)
                 shown = arguments.cases or not one.quiet
                 report[one.name] = as_json(verdicts, rates, shown=shown)
-                if one.name == OPEN and whole(terms):
+                if one.name == OPEN and whole(terms) and not choice.extra_tools:
                     log(model, verdicts)
     if arguments.json:
         arguments.json.write_text(json.dumps(_framed(model, report), ensure_ascii=False, indent=1))

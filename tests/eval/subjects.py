@@ -20,6 +20,7 @@ from aeond.daemon.notify import Silence
 from aeond.ports import LLMAdapter, Tool
 from aeond_client import AsyncClient
 from tests.eval.counted_model import CountedModel
+from tests.eval.extra_tools import extra_tools
 
 ToolChoice = Callable[[Sequence[Tool]], Sequence[Tool]]
 
@@ -31,7 +32,7 @@ DRAIN_SECONDS: Final = 30.0
 class EngineChoice:
     """Which engine is judged: a model of the catalogue in `llama_cpp` or `vllm`, the server at `remote`, or, in tests,
     the `script` of one that is `scripted`. A model that is missing comes from the `hub`. Calls are decided by the
-    shipped profile `policy`."""
+    shipped profile `policy`. `extra_tools` tools of other trades are registered, too."""
 
     engine: str = "llama_cpp"
     model: str = ""
@@ -41,6 +42,7 @@ class EngineChoice:
     parallel: int = 1
     hub: str = ""
     policy: str = "trusted-folder"
+    extra_tools: int = 0
 
     def config(self, folder: Path) -> Config:
         model: dict[str, Any] = {
@@ -79,6 +81,7 @@ class Subject:
 
     config: Config
     models: OpenModels
+    extra: Sequence[Tool] = ()
 
     @property
     def llm(self) -> LLMAdapter:
@@ -89,7 +92,10 @@ class Subject:
         """A daemon with its state in `folder` and nothing remembered. `tools` chooses among the usual ones or others."""
         counted = CountedModel(self.models.adapter)
         models = replace(self.models, adapter=counted)
-        parts = Parts(open_models=lambda *_: contextlib.nullcontext(models), tools=tools)
+        parts = Parts(
+            open_models=lambda *_: contextlib.nullcontext(models),
+            tools=lambda usual: [*tools(usual), *self.extra],
+        )
         config = self.config.model_copy(
             update={
                 "daemon": self.config.daemon.model_copy(update={"state_dir": str(folder / "state")}),
@@ -127,7 +133,7 @@ async def opened_subject(choice: EngineChoice, folder: Path) -> AsyncIterator[Su
     paths = paths_of(config, folder / "aeond.toml")
     paths.make()
     async with opened_models(config, paths, SystemClock()) as models:
-        subject = Subject(config, models)
+        subject = Subject(config, models, extra_tools(choice.extra_tools))
         await models.engine.ready()
         if config.model.reads_ahead:
             async with subject.daemon(folder / "first") as first:

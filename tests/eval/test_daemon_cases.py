@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from aeond.orchestration.execution.tool_visibility import MAX_SHOWN
+from aeond_client.events import RouteChosen
 from tests.eval.__main__ import chosen_sets, judge_set, parser, summary
 from tests.eval.bfcl.data import AcceptedCall, Function, Question
 from tests.eval.bfcl.judging import answered
@@ -13,6 +15,7 @@ from tests.eval.case_files import Placed, find_open, read_case_file
 from tests.eval.cases import Case
 from tests.eval.engine_rates import EngineRates
 from tests.eval.everyday import judge_placed, worked
+from tests.eval.extra_tools import MOST
 from tests.eval.known_sets import SETS, set_of_file
 from tests.eval.scenarios.judging import judged
 from tests.eval.scenarios.scenario import Scenario
@@ -171,3 +174,23 @@ def test_every_set_has_a_name_of_its_own() -> None:
     """No two sets have one name, and the product's own must not fall below 80 %."""
     assert len({one.name for one in SETS}) == len(SETS)
     assert next(one for one in SETS if one.name == "everyday").least_share == 0.80
+
+
+async def test_extra_tools_crowd_the_usual_ones(tmp_path: Path) -> None:
+    """With extra tools a run is shown some of all, and a call of one of these fails."""
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps({"rules": [{"json": {"answer": "It is Lisbon."}}]}), encoding="utf-8")
+    choice = EngineChoice("scripted", script=str(script), extra_tools=MOST)
+    async with (
+        opened_subject(choice, tmp_path / "engine") as subject,
+        subject.daemon(tmp_path / "daemon") as judged_daemon,
+    ):
+        client = judged_daemon.client
+        names = {tool.name for tool in await client.list_tools()}
+        assert len(names) > MOST
+        assert {"calculator", "clipboard_read"} <= names
+        run = await client.create_run("Read the clipboard")
+        async for event in client.watch(run.run_id):
+            if isinstance(event.kind, RouteChosen):
+                assert len(event.kind.shown) == MAX_SHOWN
+        assert (await client.call_tool("clipboard_read", {"text": "all"})).reason == "NOT_CONNECTED"

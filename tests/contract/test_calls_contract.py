@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from aeond.capabilities.tools.registry import Registry
+from aeond.capabilities.tools.served.terminals import RunTerminals
 from aeond.capabilities.tools.served.tool_serving import RegisteredServing
 from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import Event, RunEnded
@@ -18,6 +19,7 @@ from aeond.domain.runs.run import Caller, Owner, Resolution, RunRequest, RunStat
 from aeond.domain.sessions import Session
 from aeond.domain.tools import ToolCall
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
+from aeond.ports.serving import TerminalKind
 from aeond.server.calls import MemoryCalls, RunCalls, ToolCalls
 from aeond.service.memory import MemoryKeys
 from aeond.service.tools import Tools
@@ -252,7 +254,17 @@ def tools(request: pytest.FixtureRequest, tmp_path: Path) -> ToolCalls:
         admission=open_admission(),
         ids=NumberedIds(),
         serving=RegisteredServing(Registry(), ManualClock()),
+        terminals=RunTerminals(),
     )
+
+
+async def test_a_run_has_one_terminal(tools: ToolCalls) -> None:
+    """A terminal is lent to one run of its user; a second for the same run is refused until the first is taken back."""
+    lent = tools.attach("run", TerminalKind(), CALLER)
+    with pytest.raises(AlreadyExistsError):
+        tools.attach("run", TerminalKind(), CALLER)
+    lent.hang_up()
+    tools.attach("run", TerminalKind(), CALLER)
 
 
 async def test_tools_are_sorted_and_found_by_name(tools: ToolCalls) -> None:

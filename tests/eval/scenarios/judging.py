@@ -13,7 +13,10 @@ from tests.eval.scenarios.scenario import Scenario, lacking, read_scenarios
 from tests.eval.subjects import Subject
 from tests.eval.verdicts import OnVerdict, Terms, Verdict
 
-HANDS: Final = ("run_command", "run_python", "read_document", "git_status", "git_diff", "git_commit")
+HANDS: Final = (
+    *("run_command", "run_python", "read_document", "git_status", "git_diff", "git_commit"),
+    "fetch_url",
+)
 LEAST_RUN_SECONDS: Final = 1_800.0  # on a busy machine a run is slow, and not wrong
 
 
@@ -29,7 +32,10 @@ async def judge_reach(subject: Subject, terms: Terms, on_verdict: OnVerdict) -> 
 async def judged(subject: Subject, scenario: Scenario, terms: Terms) -> Verdict:
     """What became of one scenario."""
     with served(scenario.pages) as site:
-        return await worked(subject, scenario.placed(site), terms, partial(lacking, scenario))
+        local = (site.removeprefix("http://"),) if scenario.pages else ()
+        egress = subject.config.egress.model_copy(update={"local": local})
+        reaching = replace(subject, config=subject.config.model_copy(update={"egress": egress}))
+        return await worked(reaching, scenario.placed(site), terms, partial(lacking, scenario))
 
 
 @contextmanager

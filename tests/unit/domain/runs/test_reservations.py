@@ -1,0 +1,20 @@
+"""What operations reserve."""
+
+import pytest
+
+from aeond.domain.runs.budgets import Amounts, Budget
+from aeond.domain.runs.reservations import ASKING_TOOL_STEP, asking_tool_step
+
+
+@pytest.mark.parametrize(
+    ("left", "calls", "tokens"),
+    [
+        (Budget().amounts, ASKING_TOOL_STEP.llm_calls, ASKING_TOOL_STEP.tokens),
+        (Amounts(), ASKING_TOOL_STEP.llm_calls, ASKING_TOOL_STEP.tokens),
+        (Amounts(llm_calls=400, tokens=2_000_000), 80, 400_000),
+    ],
+)
+def test_a_tool_that_asks_gets_more_of_a_large_budget(left: Amounts, calls: int, tokens: int) -> None:
+    """With the default budget it is the usual share; a client that requests more gives more to such a step."""
+    wanted = asking_tool_step(left)
+    assert (wanted.llm_calls, wanted.tokens, wanted.ttl, wanted.tool_calls) == (calls, tokens, 1, 1)

@@ -67,7 +67,10 @@ class ServedTools(Protocol):
 
 
 class ToolServing(Protocol):
-    """All clients that serve tools."""
+    """All clients that serve tools or lend terminals."""
+
+    @property
+    def terminals(self) -> "Terminals": ...
 
     def open(self, uid: int) -> ServedTools:
         """A new stream of this user, whose runs alone see its tools. OverloadedError (reason TOO_MANY_STREAMS)."""

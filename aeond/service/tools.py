@@ -8,7 +8,7 @@ from aeond.domain.runs.run import Caller
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult, ToolSpec
 from aeond.errors import NotFoundError, RefusedError
 from aeond.ports import Ids, ToolInvoker, ToolRegistry
-from aeond.ports.serving import LentTerminal, ServedTools, TerminalKind, Terminals, ToolServing
+from aeond.ports.serving import LentTerminal, ServedTools, TerminalKind, ToolServing
 from aeond.service.runs.admission import Admission
 from aeond.service.runs.workspaces import Workspaces
 
@@ -29,7 +29,6 @@ class Tools:
         admission: Admission,
         ids: Ids,
         serving: ToolServing,
-        terminals: Terminals,
     ) -> None:
         self._registry = registry
         self._invoker = invoker
@@ -37,7 +36,6 @@ class Tools:
         self._admission = admission
         self._ids = ids
         self._serving = serving
-        self._terminals = terminals
 
     async def list_tools(self, caller: Caller, *, after: str, limit: int) -> Sequence[ToolSpec]:
         """The common tools and those of the caller's clients, sorted by name."""
@@ -64,7 +62,7 @@ class Tools:
         """Lends the caller's terminal to a run of theirs. See `Terminals`. A run of another user, or one that does not exist,
         does not find it."""
         self._admission.check()
-        return self._terminals.attach(caller.owner.uid, run_id, kind)
+        return self._serving.terminals.attach(caller.owner.uid, run_id, kind)
 
     async def invoke(self, call: ToolCall, workspace: str, caller: Caller) -> ToolResult:
         """A failing tool is a result. Nothing is journaled: a call outside a run has no history; the policy's decision

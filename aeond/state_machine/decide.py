@@ -165,9 +165,7 @@ def _costs(run: RunSnapshot, step: StepSnapshot) -> tuple[Amounts, Amounts]:
     call = step.step.tool_call
     if call is None:
         return r.AGENT_STEP, r.AGENT_STEP_MINIMUM
-    if call.tool in run.asking_tools:
-        return r.asking_tool_step(run.ledger.left), r.TOOL_STEP_MINIMUM
-    return r.TOOL_STEP, r.TOOL_STEP_MINIMUM
+    return r.tool_step(run.ledger.left, asks=call.tool in run.asking_tools), r.TOOL_STEP_MINIMUM
 
 
 def _lack_of_steps(run: RunSnapshot) -> str:

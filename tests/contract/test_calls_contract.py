@@ -10,7 +10,6 @@ import anyio
 import pytest
 
 from aeond.capabilities.tools.registry import Registry
-from aeond.capabilities.tools.served.terminals import RunTerminals
 from aeond.capabilities.tools.served.tool_serving import RegisteredServing
 from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import Event, RunEnded
@@ -254,7 +253,6 @@ def tools(request: pytest.FixtureRequest, tmp_path: Path) -> ToolCalls:
         admission=open_admission(),
         ids=NumberedIds(),
         serving=RegisteredServing(Registry(), ManualClock()),
-        terminals=RunTerminals(),
     )
 
 

@@ -11,15 +11,13 @@ from typing import Any
 import anyio
 from mcp.shared.memory import create_client_server_memory_streams
 
-from aeond.capabilities.egress.gate import Gate
-from aeond.capabilities.egress.rules import server_rules
 from aeond.capabilities.mcp.servers import Servers
 from aeond.capabilities.mcp.settings import Open, ServerSettings
 from aeond.capabilities.mcp.wire import Wire, http_wire
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.daemon.clocks import SystemClock
-from aeond.daemon.compose.tooling.mcp import process_wire
+from aeond.daemon.compose.tooling.mcp import gate_to, process_wire
 from aeond.daemon.config.network_sections import McpSection
 from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolResult
@@ -113,7 +111,7 @@ async def by_http(folder: Path) -> AsyncIterator[Open]:
     try:
         await wait_until(port_file.exists)
         url = f"http://127.0.0.1:{port_file.read_text(encoding='utf-8')}/mcp"
-        yield partial(http_wire, url, lambda: "", Gate(server_rules(url, local=True)))
+        yield partial(http_wire, url, lambda: "", gate_to(url, local=True, field="url"))
     finally:
         process.kill()
         await process.aclose()

@@ -20,8 +20,6 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from mcp_types.jsonrpc import jsonrpc_message_adapter
 
-from aeond.capabilities.egress.gate import Gate
-from aeond.capabilities.egress.urls import parse_url
 from aeond.errors import ToolError
 from aeond.ports import Clock
 
@@ -34,6 +32,9 @@ CONNECT_SECONDS: Final = 10.0
 _LOCAL: Final = (
     "its host has an address that is not public: set `local = true` in the server's section to allow that"
 )
+Check = Callable[[str], Awaitable[str]]
+"""The IP address to which a request to a URL may go. ToolError (reason ADDRESS_NOT_PUBLIC for one of this machine or its
+network)."""
 Message = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError
 
 # Their records contain what servers send.
@@ -157,12 +158,12 @@ def _parsed(line: bytes) -> Message | None:
 
 
 @contextlib.asynccontextmanager
-async def http_wire(url: str, key: Callable[[], str], gate: Gate) -> AsyncIterator[Wire]:
-    """The messages of a server at an address (streamable HTTP), through the gate. `key` gives the bearer token ("" for
+async def http_wire(url: str, key: Callable[[], str], check: Check) -> AsyncIterator[Wire]:
+    """The messages of a server at an address (streamable HTTP), as far as `check` allows. `key` gives the bearer token ("" for
     none)."""
     token = key()
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    transport = GatedTransport(gate)
+    transport = GatedTransport(check)
 
     async def last_words() -> str:
         return transport.refusal or f"{url} does not respond"
@@ -181,26 +182,26 @@ async def http_wire(url: str, key: Callable[[], str], gate: Gate) -> AsyncIterat
 
 
 class GatedTransport(httpx2.AsyncBaseTransport):
-    """Sends each request to an address that the gate has checked for it. `refusal` is the gate's last one ("": none).
+    """Sends each request to the IP address that was checked for it. `refusal` is the reason of the last one that was not
+    sent ("": none).
 
     The library connects to that address and resolves nothing; the server still proves the name of its host by TLS.
     """
 
-    def __init__(self, gate: Gate) -> None:
-        self._gate = gate
+    def __init__(self, check: Check) -> None:
+        self._check = check
         self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
         self.refusal = ""
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
-            url = parse_url(str(request.url))
-            addresses = await self._gate.checked_addresses(url)
+            address = await self._check(str(request.url))
         except ToolError as error:
             self.refusal = _LOCAL if error.reason == "ADDRESS_NOT_PUBLIC" else error.message
             raise httpx2.ConnectError(self.refusal) from error
         self.refusal = ""
-        request.extensions = {**request.extensions, "sni_hostname": url.host}
-        request.url = request.url.copy_with(host=addresses[0])  # the field Host is set already
+        request.extensions = {**request.extensions, "sni_hostname": request.url.raw_host.decode("ascii")}
+        request.url = request.url.copy_with(host=address)  # the field Host is set already
         return await self._inner.handle_async_request(request)
 
     async def aclose(self) -> None:

@@ -27,7 +27,6 @@ from aeond.capabilities.tools.files.safe_open import best_resolver, keep_out
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.restorer import Restorer
-from aeond.capabilities.tools.served.terminals import RunTerminals
 from aeond.capabilities.tools.served.tool_serving import RegisteredServing
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.capabilities.undo.sqlite_undo_log import SqliteUndoLog
@@ -128,9 +127,8 @@ async def composed(
         ids = TimeSortedIds(clock)
         embedding = embedding_files(config, paths)
         embedder = await stack.enter_async_context(opened_embedder(config, embedding, clock))
-        journal = SqliteJournal(paths.journal)
+        journal, sessions = SqliteJournal(paths.journal), SqliteSessions(paths.sessions)
         memory = SqliteMemory(paths.memory, embedder=embedder)
-        sessions = SqliteSessions(paths.sessions)
         undo_log = SqliteUndoLog(paths.undo, config.tools.undo_mib << 20)
         observation = Observation(config, paths, clock)
         recorded = observation.timed(journal)
@@ -140,7 +138,6 @@ async def composed(
 
         registry = Registry(accepted=config.tools.accepted)
         serving = await stack.enter_async_context(RegisteredServing(registry, clock))
-        terminals = RunTerminals()
         resolve = keep_out(
             best_resolver(), real_names(paths.own_files), but_for=real_names([paths.workspaces])
         )
@@ -151,7 +148,7 @@ async def composed(
         own, unconfined = await own_tools(config.tools, paths)
         feed, admission, folding = HotFeed(log_events), Admission(), RunFolding(journal, fold)
         hands, web = own_hands(
-            config, paths, files, threads, undo_log, clock, feed.text_sink, lambda: models, terminals
+            config, paths, files, threads, undo_log, clock, feed.text_sink, lambda: models, serving.terminals
         )
         builtin = builtin_tools(clock, memory, files, threads, embedder, undo_log)
         for tool in parts.tools((*builtin, *hands, *own)):
@@ -218,8 +215,7 @@ async def composed(
         )
         children = RunChildren(journal=recorded, feed=feed, folding=folding, scheduler=scheduler, clock=clock)
         replays = Replays(journal, decide, fold)
-        owners = RunOwners(journal)
-        profiles = ToolProfiles(config.tools.profiles)
+        owners, profiles = RunOwners(journal), ToolProfiles(config.tools.profiles)
         runs = Runs(
             journal=journal,
             folding=folding,
@@ -280,7 +276,6 @@ async def composed(
                 admission=admission,
                 ids=ids,
                 serving=serving,
-                terminals=terminals,
             ),
             memory=MemoryKeys(memory, admission),
             policy=PolicyDecisions(

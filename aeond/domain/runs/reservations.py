@@ -27,9 +27,11 @@ def lacking(left: Amounts, want: Amounts) -> str:
     return Amounts(llm_calls=1, tokens=want.tokens).exceeding(left)
 
 
-def asking_tool_step(left: Amounts) -> Amounts:
-    """For a call of a tool that asks the model itself: a fifth of the model calls and tokens that the run has left, and at
-    least ASKING_TOOL_STEP."""
+def tool_step(left: Amounts, *, asks: bool) -> Amounts:
+    """For a call of a tool. One that `asks` the model itself gets a fifth of the model calls and tokens that the run has left,
+    and at least ASKING_TOOL_STEP."""
+    if not asks:
+        return TOOL_STEP
     least = ASKING_TOOL_STEP
     return replace(
         least,

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from aeond.capabilities.tools.registry import Registry
-from aeond.capabilities.tools.served.terminals import RunTerminals
 from aeond.capabilities.tools.served.tool_serving import RegisteredServing
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.tools import ToolCall, ToolContext
@@ -32,7 +31,6 @@ def tools(registry: ScriptedRegistry, admission: Admission, tmp_path: Path) -> T
         admission=admission,
         ids=NumberedIds(),
         serving=RegisteredServing(Registry(), ManualClock()),
-        terminals=RunTerminals(),
     )
 
 

@@ -1,5 +1,4 @@
-"""Tools that clients serve, registered for one user while the client is connected and executed in the client's process; and
-terminals that clients lend to their runs.
+"""Tools that clients serve and execute for one user while they are connected, and terminals that they lend to runs.
 
 Entry point: `tool_serving.RegisteredServing`, `terminals.RunTerminals`.
 Must not know the wire, the policy or the kernel.

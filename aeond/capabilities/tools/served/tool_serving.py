@@ -10,6 +10,7 @@ import anyio
 from aeond.capabilities.tools.registry import RegisteredTool, Registry, check
 from aeond.capabilities.tools.served.client_stream import ClientCalls, ClientStream
 from aeond.capabilities.tools.served.client_tool import ClientTool
+from aeond.capabilities.tools.served.terminals import RunTerminals
 from aeond.domain.tools import ToolResult, ToolSpec
 from aeond.errors import AlreadyExistsError, InvalidInputError, OverloadedError
 from aeond.ports import Clock
@@ -28,6 +29,7 @@ class RegisteredServing:
         self._clock = clock
         self._grace_seconds = grace_seconds
         self._users: dict[int, UserTools] = {}
+        self.terminals = RunTerminals()
 
     async def __aenter__(self) -> Self:
         self._tasks = anyio.create_task_group()

@@ -1,7 +1,7 @@
 """Composes the MCP client: how each configured server is reached. The SDK is imported only if there is one."""
 
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from aeond.ports import Clock, Tool
 from aeond.service.watching.feed import HotFeed
 
 if TYPE_CHECKING:
-    from aeond.capabilities.egress.gate import Gate
+    from aeond.capabilities.egress.gate import Resolve
     from aeond.capabilities.mcp.servers import Servers
     from aeond.capabilities.mcp.settings import ServerSettings
     from aeond.capabilities.mcp.wire import Wire
@@ -92,7 +92,7 @@ def server_settings(config: Config, paths: Paths, clock: Clock) -> "Sequence[Ser
                 http_wire,
                 one.url,
                 partial(read_secret, one.key_credential, one.key_file),
-                _gate(name, one),
+                gate_to(one.url, local=one.local, field=f"mcp.{name}.url"),
             )
             if one.url
             else partial(process_wire, one, hidden, clock),
@@ -106,16 +106,24 @@ def server_settings(config: Config, paths: Paths, clock: Clock) -> "Sequence[Ser
     ]
 
 
-def _gate(name: str, section: McpSection) -> "Gate":
-    """The gate to the server alone. InvalidInputError (reason CONFIG_INVALID)."""
+def gate_to(
+    url: str, *, local: bool, field: str, resolve: "Resolve | None" = None
+) -> Callable[[str], Awaitable[str]]:
+    """The gate to the server of this address alone: the IP address for each request. InvalidInputError (reason
+    CONFIG_INVALID)."""
     from aeond.capabilities.egress.gate import Gate
     from aeond.capabilities.egress.rules import server_rules
+    from aeond.capabilities.egress.urls import parse_url
 
     try:
-        return Gate(server_rules(section.url, local=section.local))
+        gate = Gate(server_rules(url, local=local), resolve=resolve)
     except ToolError as error:
-        field = f"mcp.{name}.url"
         raise InvalidInputError(f"{field}: {error.message}", reason="CONFIG_INVALID", field=field) from error
+
+    async def check(requested: str) -> str:
+        return (await gate.checked_addresses(parse_url(requested)))[0]
+
+    return check
 
 
 class _Nowhere:

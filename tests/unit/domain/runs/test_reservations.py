@@ -3,7 +3,7 @@
 import pytest
 
 from aeond.domain.runs.budgets import Amounts, Budget
-from aeond.domain.runs.reservations import ASKING_TOOL_STEP, asking_tool_step
+from aeond.domain.runs.reservations import ASKING_TOOL_STEP, TOOL_STEP, tool_step
 
 
 @pytest.mark.parametrize(
@@ -16,5 +16,6 @@ from aeond.domain.runs.reservations import ASKING_TOOL_STEP, asking_tool_step
 )
 def test_a_tool_that_asks_gets_more_of_a_large_budget(left: Amounts, calls: int, tokens: int) -> None:
     """With the default budget it is the usual share; a client that requests more gives more to such a step."""
-    wanted = asking_tool_step(left)
+    assert tool_step(left, asks=False) == TOOL_STEP
+    wanted = tool_step(left, asks=True)
     assert (wanted.llm_calls, wanted.tokens, wanted.ttl, wanted.tool_calls) == (calls, tokens, 1, 1)

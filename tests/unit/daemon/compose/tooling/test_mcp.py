@@ -7,10 +7,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from aeond.capabilities.egress.gate import Gate
-from aeond.capabilities.egress.rules import server_rules
 from aeond.capabilities.mcp.settings import Open
 from aeond.capabilities.mcp.wire import http_wire
+from aeond.daemon.compose.tooling.mcp import gate_to
+from aeond.errors import InvalidInputError
 from tests.support.mcp_world import McpWorld, by_http, mcp_world
 
 
@@ -36,7 +36,7 @@ def named(port: int, answers: Sequence[str], *, local: bool) -> tuple[Open, list
         return (answers[min(len(asked), len(answers)) - 1],)
 
     url = f"http://localhost:{port}/mcp"
-    return partial(http_wire, url, lambda: "", Gate(server_rules(url, local=local), resolve=resolve)), asked
+    return partial(http_wire, url, lambda: "", gate_to(url, local=local, field="url", resolve=resolve)), asked
 
 
 async def test_a_local_server_that_the_owner_allows_is_used(world: McpWorld, port: int) -> None:
@@ -70,3 +70,10 @@ async def test_addresses_are_checked_for_each_request(world: McpWorld, port: int
         if not result.success:
             break
     assert not result.success
+
+
+def test_an_address_that_can_be_read_in_two_ways_is_refused() -> None:
+    """A configuration with such an address is invalid, with the path of its key."""
+    with pytest.raises(InvalidInputError) as caught:
+        gate_to("http://user@host/mcp", local=False, field="mcp.notes.url")
+    assert (caught.value.reason, caught.value.field) == ("CONFIG_INVALID", "mcp.notes.url")

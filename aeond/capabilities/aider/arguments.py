@@ -32,7 +32,7 @@ class AiderArguments(Editing):
     ]
 
 
-class SessionArguments(Editing):
+class TerminalArguments(Editing):
     """Work with a user at a terminal."""
 
     task: Annotated[

@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic import RootModel
 
-from aeond.capabilities.aider.arguments import SessionArguments, chosen
+from aeond.capabilities.aider.arguments import TerminalArguments, chosen
 from aeond.capabilities.aider.drafts import (
     call_key,
     drafted,
@@ -17,7 +17,7 @@ from aeond.capabilities.aider.drafts import (
     whole_diff,
 )
 from aeond.capabilities.aider.proposals import FileProposal, Proposal, Proposals
-from aeond.capabilities.aider.workbench import Ended, Order, SessionDone, Workbench
+from aeond.capabilities.aider.workbench import Ended, Order, TerminalDone, Workbench
 from aeond.capabilities.aider.worktrees import Worktree
 from aeond.capabilities.hands.workshop import Workshop
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
@@ -59,7 +59,7 @@ def interactive_tool(
         private=True,
         asks_model=True,
     )
-    async def aider_interactive(arguments: SessionArguments, context: ToolContext) -> ToolOutput[Summary]:
+    async def aider_interactive(arguments: TerminalArguments, context: ToolContext) -> ToolOutput[Summary]:
         """Lets the user work with Aider at a terminal, on a private copy; apply_changes brings the result to the working
         folder."""
         if not context.run_id:
@@ -75,7 +75,7 @@ def interactive_tool(
         ):
             files, read = chosen(copy, arguments)
             order = Order(copy.folder, arguments.task, files, read, tuple(arguments.test), SESSION_SECONDS)
-            done, refusals = await workbench.session(order, metered(grant), terminal)
+            done, refusals = await workbench.work_at_terminal(order, metered(grant), terminal)
             found, refused = await threads.run(lambda _stopped: copy.changes(done.changed))
             text = _summary(done, copy, found, notes_of(refused, refusals))
             if not found:
@@ -92,7 +92,7 @@ def _output(proposal: Proposal) -> ToolOutput[Summary]:
     return ToolOutput(Summary(proposal.result["text"]), (effect,))
 
 
-def _summary(done: SessionDone, copy: Worktree, found: Sequence[FileProposal], notes: str) -> str:
+def _summary(done: TerminalDone, copy: Worktree, found: Sequence[FileProposal], notes: str) -> str:
     asked = [
         " ".join(text.split())[:MAX_INPUT_CHARS]
         for text in done.inputs
@@ -114,7 +114,7 @@ def _tested(after: Ended | None) -> str:
     return f"The test fails (exit code {after.exit_code})." if after.exit_code else "The test succeeds."
 
 
-def _message(arguments: SessionArguments, done: SessionDone) -> str:
+def _message(arguments: TerminalArguments, done: TerminalDone) -> str:
     """For a commit: of the task, else of the first request, else of Aider's own last commit."""
     requests = (text for text in done.inputs if not text.startswith(("/", "!")))
     return message_of(

@@ -22,7 +22,7 @@ from aeond.ports import LLMAdapter, TextSink
 from aeond.ports.serving import Terminal, TerminalSize
 
 WORK: Final = ("-m", "aeond.capabilities.aider.inside.work")
-SESSION: Final = ("-m", "aeond.capabilities.aider.inside.session")
+SESSION: Final = ("-m", "aeond.capabilities.aider.inside.terminal")
 STOPPED: Final = 499
 MAX_LINE_BYTES: Final = 8 << 20
 MAX_SHOWN_CHARS: Final = 1 << 20
@@ -47,7 +47,7 @@ class Done(BaseModel):
     changed: list[str]
 
 
-class SessionDone(BaseModel):
+class TerminalDone(BaseModel):
     """The outcome of Aider at a terminal: what the user typed, the subjects of its commits, the outcome of the test after
     it, and the files that differ. Untrusted."""
 
@@ -95,16 +95,16 @@ class Workbench:
             await wire.send(self._fields(order, llm))
             return await _watched(wire, relay, show), relay.refusals
 
-    async def session(
+    async def work_at_terminal(
         self, order: Order, llm: LLMAdapter, terminal: Terminal
-    ) -> tuple[SessionDone, Sequence[str]]:
+    ) -> tuple[TerminalDone, Sequence[str]]:
         """The same with Aider at a terminal, until its user ends it or hangs up."""
         relay = Relay(llm)
         async with self._process(order, SESSION) as wire:
             kind = terminal.kind
             size = {"rows": kind.size.rows, "columns": kind.size.columns}
             await wire.send({**self._fields(order, llm), "terminal": {"kind": kind.name, **size}})
-            return await TerminalSession(wire, relay, terminal).ended(), relay.refusals
+            return await TerminalWork(wire, relay, terminal).ended(), relay.refusals
 
     @asynccontextmanager
     async def _process(self, order: Order, command: tuple[str, ...]) -> AsyncIterator["_Wire"]:
@@ -187,7 +187,7 @@ async def _watched(wire: _Wire, relay: Relay, show: TextSink) -> Done:
     raise ValueError("unknown message")
 
 
-class TerminalSession:
+class TerminalWork:
     """One Aider at a terminal: keys go in, screens come out, and the model is asked meanwhile."""
 
     def __init__(self, wire: _Wire, relay: Relay, terminal: Terminal) -> None:
@@ -196,7 +196,7 @@ class TerminalSession:
         self._terminal = terminal
         self._answering: anyio.CancelScope | None = None
 
-    async def ended(self) -> SessionDone:
+    async def ended(self) -> TerminalDone:
         """The outcome, once Aider has ended. Errors as `_watched`."""
         failure: Exception = EOFError()
         async with anyio.create_task_group() as tasks:
@@ -209,7 +209,7 @@ class TerminalSession:
                 tasks.cancel_scope.cancel()
         raise failure
 
-    async def _shown(self, tasks: TaskGroup) -> SessionDone:
+    async def _shown(self, tasks: TaskGroup) -> TerminalDone:
         async for message in self._wire.messages():
             match message:
                 case {"screen": str(output)}:
@@ -221,7 +221,7 @@ class TerminalSession:
                     if self._answering is not None:
                         self._answering.cancel()
                 case {"done": done}:
-                    return SessionDone.model_validate(done)
+                    return TerminalDone.model_validate(done)
                 case _:
                     break
         raise ValueError("unknown message")

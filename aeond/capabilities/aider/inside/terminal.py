@@ -120,7 +120,7 @@ def inputs() -> list[str]:
     return []
 
 
-def session(order: Any, connection: Connection, screen: Screen) -> Mapping[str, Any]:
+def work(order: Any, connection: Connection, screen: Screen) -> Mapping[str, Any]:
     """The outcome of Aider, what was typed and committed, the outcome of the test afterwards, and the changed files."""
     folder, test, terminal = order["folder"], order["test"], order["terminal"]
     os.chdir(folder)
@@ -146,7 +146,7 @@ def main() -> None:
     screen = Screen()
     connection = Connection(wire(), screen.obey)
     order = connection.order()
-    connection.send({"done": session(order, connection, screen)})
+    connection.send({"done": work(order, connection, screen)})
     os._exit(0)
 
 

@@ -51,7 +51,7 @@ func (daemonAgent) Name() string           { return "aeond" }
 func (daemonAgent) Capabilities() []string { return []string{"plan", "tools", "memory"} }
 
 // Process returns the answer; its metadata has the run_id. A run without an answer is an *Error (NO_ANSWER); so is one
-// that asks a question, which Client.Answer answers.
+// that asks a question, which Client.Answer answers, and one that needs an approval.
 func (a daemonAgent) Process(ctx context.Context, message *Message) (*Message, error) {
 	watch, err := a.client.Ask(ctx, fmt.Sprint(message.Content))
 	if err != nil {
@@ -61,7 +61,7 @@ func (a daemonAgent) Process(ctx context.Context, message *Message) (*Message, e
 	var reply *Message
 	for watch.Next() {
 		event := watch.Event()
-		if event.GetInputRequested() != nil || event.GetRunSuspended() != nil {
+		if event.GetInputRequested() != nil || event.GetApprovalRequested() != nil || event.GetRunSuspended() != nil {
 			break
 		}
 		if composed := event.GetAnswerComposed(); composed != nil {

@@ -1,8 +1,9 @@
 // Command conformance is the program that the conformance suite runs; docs/clients.md has its results.
 //
-//	conformance ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON | serve
+//	conformance ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON | serve |
+//	agent TEXT
 //
-// It prints each event, or the error, as a line of JSON.
+// It prints each event, or the error, as a line of JSON; of the agent, its reply.
 package main
 
 import (
@@ -56,12 +57,27 @@ func run(ctx context.Context, command string, words []string) error {
 		return printAll(client.Watch(ctx, words[0], afterSeq))
 	case "serve":
 		return serve(client)
+	case "agent":
+		return reply(ctx, client.Agent(), words[0])
 	case "answer":
 		_, err = client.Answer(ctx, words[0], json.RawMessage(words[1]), "")
 	case "cancel":
 		_, err = client.Cancel(ctx, words[0], words[1])
 	}
 	return err
+}
+
+func reply(ctx context.Context, agent aeond.Agent, text string) error {
+	message, err := agent.Process(ctx, &aeond.Message{Role: "user", Content: text})
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(map[string]any{"role": message.Role, "content": message.Content, "run_id": message.Metadata["run_id"]})
+	if err != nil {
+		return err
+	}
+	fmt.Println(string(line))
+	return nil
 }
 
 func printAll(watch *aeond.Watch) error {

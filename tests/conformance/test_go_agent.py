@@ -1,0 +1,62 @@
+"""The daemon as an Agent of a Go program."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from aeond_client import Client
+from aeond_client.runs import RunState
+from tests.support.conformance import DEADLINE_SECONDS
+from tests.support.daemon_process import daemon_folder
+from tests.support.stages import Stage, planned, staged
+from tests.support.stubs import STUBS, environment
+
+(GO,) = (stub for stub in STUBS if stub.name == "Go")
+SCRIPT = {
+    "rules": [
+        {"contains": "reply only: @tools", "text": "@tools"},
+        planned("Add the numbers", {"tool": "calculator", "arguments": {"expression": "1 + 1"}}),
+        planned("Let me choose", {"tool": "request_user_input", "arguments": {"prompt": "Which?"}}),
+        planned("Write my notes", {"tool": "write_file", "arguments": {"path": "a", "content": "b"}}),
+        {"text": "All done."},
+    ]
+}
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    """A daemon that asks before it changes a file."""
+    with daemon_folder() as folder, staged(folder, {"policy": {"profile": "ask"}}, SCRIPT) as stage:
+        yield stage
+
+
+def processed(stage: Stage, text: str) -> Any:
+    """What the agent made of a message: its reply, or its error."""
+    done = subprocess.run(
+        GO.command("agent", text),
+        env=environment(AEOND_SOCKET=stage.socket),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=DEADLINE_SECONDS,
+    )
+    return json.loads(done.stdout)
+
+
+def test_the_reply_is_the_answer_of_a_run(stage: Stage) -> None:
+    """A message is a request: the reply has the answer, and the id of the run in its metadata."""
+    reply = processed(stage, "Add the numbers")
+    assert (reply["role"], reply["content"]) == ("agent", "All done.")
+    with Client(stage.socket) as client:
+        assert client.get_run(reply["run_id"]).state is RunState.SUCCEEDED
+
+
+@pytest.mark.parametrize("request_text", ["Let me choose", "Write my notes"])
+def test_a_run_that_needs_a_person_is_an_error(stage: Stage, request_text: str) -> None:
+    """A run that asks a question or needs an approval is reported at once, and waits on."""
+    assert processed(stage, request_text)["error"]["reason"] == "NO_ANSWER"
+    with Client(stage.socket) as client:
+        assert client.list_runs()[0].state is RunState.AWAITING_INPUT

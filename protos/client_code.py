@@ -23,7 +23,12 @@ ENUMS: dict[str, dict[str, dict[str, Any]]] = RULES["enums"]
 MARK = "# Generated from protos/ by `make proto`; never edited.\n"
 WIDTH = 100
 TYPE = FieldDescriptorProto
-NUMBERS = {TYPE.TYPE_DOUBLE: ("float", "0.0"), TYPE.TYPE_INT32: ("int", "0"), TYPE.TYPE_INT64: ("int", "0")}
+NUMBERS = {
+    TYPE.TYPE_DOUBLE: ("float", "0.0"),
+    TYPE.TYPE_FLOAT: ("float", "0.0"),
+    TYPE.TYPE_INT32: ("int", "0"),
+    TYPE.TYPE_INT64: ("int", "0"),
+}
 SCALARS = {**NUMBERS, TYPE.TYPE_BOOL: ("bool", "False"), TYPE.TYPE_STRING: ("str", '""')}
 
 # The module before a name: records import each other's names, readers the modules.

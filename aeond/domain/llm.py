@@ -199,3 +199,18 @@ class ModelInfo:
     default: bool = False
     base_model: str = ""  # the base model of a LoRA adapter; "" for a base model
     metadata: JsonObject = field(default_factory=dict)
+
+
+@frozen
+class Embedding:
+    """A text as a unit vector."""
+
+    values: tuple[float, ...]
+
+
+@frozen
+class Embeddings:
+    """The vectors of several texts, in order, by the model of this name."""
+
+    model: str
+    embeddings: tuple[Embedding, ...] = ()

@@ -18,7 +18,7 @@ from typing import Protocol
 
 from aeond.domain.daemons import ConfigChanges, DaemonSnapshot
 from aeond.domain.facts import FactSource
-from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
+from aeond.domain.llm import Embeddings, EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
 from aeond.domain.plans.approvals import ApprovalAnswer
 from aeond.domain.plans.plan import Plan
 from aeond.domain.policy import DecidedCall, PolicyDescription, PolicyReplay
@@ -253,6 +253,10 @@ class ModelCalls(Protocol):
         `model` "" is the chosen model. NotFoundError (reason MODEL_NOT_FOUND) for a model that is not in the
         catalogue, WrongStateError (MODEL_NOT_PRESENT) for one that is not downloaded.
         """
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        """The vectors of the texts, in order. WrongStateError (reason EMBEDDER_MISSING) if there is no embedding model."""
         ...
 
     async def list_models(self, *, after: str, limit: int) -> Sequence[ModelInfo]:

@@ -12,7 +12,7 @@ from aeond_client.connection.waiting import answer_of, may_need_a_person, waits
 from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.events import Event
 from aeond_client.memory import MemoryEntry
-from aeond_client.models import Engine, ModelInfo, TextPiece
+from aeond_client.models import Embeddings, Engine, ModelInfo, TextPiece
 from aeond_client.policy import HypotheticalDecision, PolicyInForce, PolicyReplay
 from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary, UndoReport
 from aeond_client.sessions import Session, SessionContext, SessionMessage
@@ -318,6 +318,12 @@ class AsyncClient(AsyncConnection):
         async with aclosing(self._stream(call)) as pieces:
             async for piece in pieces:
                 yield piece
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        """The vectors of the texts, at most 512 of at most 4,000 characters; without texts only the name of the model.
+        WrongStateError (reason EMBEDDER_MISSING) if the daemon has no embedding model.
+        """
+        return await self._make(other_calls.embed(texts))
 
     async def get_status(self) -> DaemonStatus:
         return await self._make(other_calls.get_status())

@@ -94,3 +94,21 @@ class TextPiece:
     """Tokens of the answer."""
     cached_tokens: int = 0
     """Prompt tokens served from the prefix cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """The vector of a text."""
+
+    values: tuple[float, ...] = ()
+    """The coordinates; the vector has the length 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """The vectors of the texts."""
+
+    model: str
+    """The embedding model. Vectors of models of different names must not be compared."""
+    embeddings: tuple[Embedding, ...] = ()
+    """One for each text, in order. Empty: there were no texts."""

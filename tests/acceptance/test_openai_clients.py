@@ -272,9 +272,10 @@ def test_errors_have_stable_codes(
     assert client.error(CHAT, stream=True, **given) == (status, code)
 
 
-def test_embeddings_are_refused(client: ClientProgram) -> None:
-    """There is no call of the daemon for embeddings, and the error says so."""
-    assert client.error("embeddings.create", model="scripted", input="text") == (400, "unsupported")
+def test_a_language_model_embeds_nothing(client: ClientProgram) -> None:
+    """Without its embedding model, which the tests turn off, the daemon embeds nothing, and the error says so."""
+    error = client.error("embeddings.create", model="scripted", input="text")
+    assert error == (404, "model_not_found")
 
 
 def test_the_unix_socket_needs_no_key(stage: Stage) -> None:

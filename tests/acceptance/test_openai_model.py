@@ -2,17 +2,21 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
+from operator import mul
 from typing import Any
 
+import anyio
 import pytest
 
 from tests.support.daemon_process import DaemonProcess, daemon_folder
+from tests.support.embedders import real_files
+from tests.support.engine import MODELS
 from tests.support.openai_clients import LANGUAGES, ClientProgram, client_program, openai_facade
 
 pytestmark = [pytest.mark.model, pytest.mark.slow]
 
 MODEL = "smollm2-135m-instruct"
+EMBEDDER = "all-MiniLM-L6-v2"
 CHAT = "chat.completions.create"
 HELLO = [{"role": "user", "content": "Say hello to the reader in one short sentence."}]
 COLOUR = {
@@ -25,11 +29,12 @@ COLOUR = {
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A façade before a daemon whose model still loads."""
+    """A façade before a daemon whose language model still loads; its embedding model is there."""
+    anyio.run(real_files().fetch)
     model: dict[str, Any] = {
         "engine": "llama_cpp",
         "name": MODEL,
-        "models_dir": str(Path.home() / ".cache" / "aeond" / "models"),
+        "models_dir": str(MODELS),
         "script": "",
         "context_tokens": 4096,
         "yields_memory": False,  # the load of the machine is not checked here
@@ -90,6 +95,25 @@ def test_a_schema_and_a_required_function_are_kept(client: ClientProgram) -> Non
     (call,) = called["choices"][0]["message"]["tool_calls"]
     assert call["function"]["name"] == "paint"
     fits(json.loads(call["function"]["arguments"]))
+
+
+def test_texts_have_vectors(client: ClientProgram) -> None:
+    """The embedding model is in the list, and texts of similar meaning have near vectors, in both encodings."""
+    assert EMBEDDER in {one["id"] for one in client.result("models.list")["data"]}
+    texts = ["The cat sleeps on the sofa.", "A kitten naps on the couch.", "Interest rates rose again."]
+    for given in ({}, {"encoding_format": "float"}):
+        found = client.result("embeddings.create", model=EMBEDDER, input=texts, **given)
+        cat, kitten, rates = (one["embedding"] for one in found["data"])
+        assert len(cat) == 384
+        assert product(cat, cat) == pytest.approx(1.0, abs=1e-4)
+        assert product(cat, kitten) > product(cat, rates) + 0.2
+    wrong = client.error("embeddings.create", model=EMBEDDER, input="text", dimensions=10)
+    assert wrong == (400, "unsupported")
+
+
+def product(one: list[float], other: list[float]) -> float:
+    total: float = sum(map(mul, one, other))
+    return total
 
 
 def fits(found: dict[str, Any]) -> None:

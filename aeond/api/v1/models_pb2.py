@@ -25,19 +25,19 @@ _sym_db = _symbol_database.Default()
 from aeond.api.v1 import sessions_pb2 as aeond_dot_api_dot_v1_dot_sessions__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x61\x65ond/api/v1/models.proto\x12\x0c\x61\x65ond.api.v1\x1a\x1b\x61\x65ond/api/v1/sessions.proto\"\xb4\x01\n\x06\x45ngine\x12(\n\x05state\x18\x01 \x01(\x0e\x32\x19.aeond.api.v1.EngineState\x12\r\n\x05model\x18\x02 \x01(\t\x12\x10\n\x08\x61\x63tivity\x18\x03 \x01(\t\x12\x10\n\x08progress\x18\x04 \x01(\x01\x12\r\n\x05\x65rror\x18\x05 \x01(\t\x12\x10\n\x08restarts\x18\x06 \x01(\x03\x12,\n\x07metrics\x18\x07 \x01(\x0b\x32\x1b.aeond.api.v1.EngineMetrics\"\xf1\x01\n\rEngineMetrics\x12\x18\n\x10running_requests\x18\x01 \x01(\x03\x12\x18\n\x10waiting_requests\x18\x02 \x01(\x03\x12\x15\n\rprompt_tokens\x18\x03 \x01(\x03\x12\x15\n\rcached_tokens\x18\x04 \x01(\x03\x12\x19\n\x11\x63ompletion_tokens\x18\x05 \x01(\x03\x12\x19\n\x11tokens_per_second\x18\x06 \x01(\x01\x12\x1b\n\x13\x66irst_token_seconds\x18\x07 \x01(\x01\x12\x16\n\x0e\x63\x61\x63he_fraction\x18\x08 \x01(\x01\x12\x13\n\x0bread_tokens\x18\t \x01(\x03\"U\n\nTokenUsage\x12\x15\n\rprompt_tokens\x18\x01 \x01(\x03\x12\x19\n\x11\x63ompletion_tokens\x18\x02 \x01(\x03\x12\x15\n\rcached_tokens\x18\x03 \x01(\x03\"\xd4\x01\n\x05Model\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\x12\x12\n\nsize_bytes\x18\x03 \x01(\x03\x12\x0f\n\x07licence\x18\x04 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x05 \x01(\t\x12\x16\n\x0e\x63ontext_length\x18\x06 \x01(\x03\x12\x0f\n\x07present\x18\x07 \x01(\x08\x12\x0e\n\x06loaded\x18\x08 \x01(\x08\x12\x0f\n\x07\x64\x65\x66\x61ult\x18\t \x01(\x08\x12\x15\n\rmetadata_json\x18\n \x01(\t\x12\x12\n\nbase_model\x18\x0b \x01(\t\"\xf5\x01\n\x0fGenerateRequest\x12\'\n\x08messages\x18\x01 \x03(\x0b\x32\x15.aeond.api.v1.Message\x12\x12\n\nmax_tokens\x18\x02 \x01(\x05\x12\x13\n\x0btemperature\x18\x03 \x01(\x01\x12\x11\n\x04seed\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x0c\n\x04stop\x18\x05 \x03(\t\x12\x13\n\x0bschema_json\x18\x06 \x01(\t\x12(\n\x08priority\x18\x07 \x01(\x0e\x32\x16.aeond.api.v1.Priority\x12\x18\n\x10\x64\x65\x61\x64line_seconds\x18\x08 \x01(\x01\x12\r\n\x05model\x18\t \x01(\tB\x07\n\x05_seed\"|\n\x10GenerateResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x31\n\rfinish_reason\x18\x02 \x01(\x0e\x32\x1a.aeond.api.v1.FinishReason\x12\'\n\x05usage\x18\x03 \x01(\x0b\x32\x18.aeond.api.v1.TokenUsage\":\n\x11ListModelsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"R\n\x12ListModelsResponse\x12#\n\x06models\x18\x01 \x03(\x0b\x32\x13.aeond.api.v1.Model\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"!\n\x10LoadModelRequest\x12\r\n\x05model\x18\x01 \x01(\t\"9\n\x11LoadModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine\"\x14\n\x12UnloadModelRequest\";\n\x13UnloadModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine\"\x13\n\x11SleepModelRequest\":\n\x12SleepModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine\"\x12\n\x10WakeModelRequest\"9\n\x11WakeModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine*\xa5\x01\n\x0b\x45ngineState\x12\x1c\n\x18\x45NGINE_STATE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x45NGINE_STATE_COLD\x10\x01\x12\x19\n\x15\x45NGINE_STATE_STARTING\x10\x02\x12\x16\n\x12\x45NGINE_STATE_READY\x10\x03\x12\x17\n\x13\x45NGINE_STATE_ASLEEP\x10\x04\x12\x15\n\x11\x45NGINE_STATE_DEAD\x10\x05*W\n\x08Priority\x12\x18\n\x14PRIORITY_UNSPECIFIED\x10\x00\x12\x18\n\x14PRIORITY_INTERACTIVE\x10\x01\x12\x17\n\x13PRIORITY_BACKGROUND\x10\x02*_\n\x0c\x46inishReason\x12\x1d\n\x19\x46INISH_REASON_UNSPECIFIED\x10\x00\x12\x16\n\x12\x46INISH_REASON_STOP\x10\x01\x12\x18\n\x14\x46INISH_REASON_LENGTH\x10\x02\x32\xed\x03\n\x0cModelService\x12K\n\x08Generate\x12\x1d.aeond.api.v1.GenerateRequest\x1a\x1e.aeond.api.v1.GenerateResponse0\x01\x12O\n\nListModels\x12\x1f.aeond.api.v1.ListModelsRequest\x1a .aeond.api.v1.ListModelsResponse\x12L\n\tLoadModel\x12\x1e.aeond.api.v1.LoadModelRequest\x1a\x1f.aeond.api.v1.LoadModelResponse\x12R\n\x0bUnloadModel\x12 .aeond.api.v1.UnloadModelRequest\x1a!.aeond.api.v1.UnloadModelResponse\x12O\n\nSleepModel\x12\x1f.aeond.api.v1.SleepModelRequest\x1a .aeond.api.v1.SleepModelResponse\x12L\n\tWakeModel\x12\x1e.aeond.api.v1.WakeModelRequest\x1a\x1f.aeond.api.v1.WakeModelResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x61\x65ond/api/v1/models.proto\x12\x0c\x61\x65ond.api.v1\x1a\x1b\x61\x65ond/api/v1/sessions.proto\"\xb4\x01\n\x06\x45ngine\x12(\n\x05state\x18\x01 \x01(\x0e\x32\x19.aeond.api.v1.EngineState\x12\r\n\x05model\x18\x02 \x01(\t\x12\x10\n\x08\x61\x63tivity\x18\x03 \x01(\t\x12\x10\n\x08progress\x18\x04 \x01(\x01\x12\r\n\x05\x65rror\x18\x05 \x01(\t\x12\x10\n\x08restarts\x18\x06 \x01(\x03\x12,\n\x07metrics\x18\x07 \x01(\x0b\x32\x1b.aeond.api.v1.EngineMetrics\"\xf1\x01\n\rEngineMetrics\x12\x18\n\x10running_requests\x18\x01 \x01(\x03\x12\x18\n\x10waiting_requests\x18\x02 \x01(\x03\x12\x15\n\rprompt_tokens\x18\x03 \x01(\x03\x12\x15\n\rcached_tokens\x18\x04 \x01(\x03\x12\x19\n\x11\x63ompletion_tokens\x18\x05 \x01(\x03\x12\x19\n\x11tokens_per_second\x18\x06 \x01(\x01\x12\x1b\n\x13\x66irst_token_seconds\x18\x07 \x01(\x01\x12\x16\n\x0e\x63\x61\x63he_fraction\x18\x08 \x01(\x01\x12\x13\n\x0bread_tokens\x18\t \x01(\x03\"U\n\nTokenUsage\x12\x15\n\rprompt_tokens\x18\x01 \x01(\x03\x12\x19\n\x11\x63ompletion_tokens\x18\x02 \x01(\x03\x12\x15\n\rcached_tokens\x18\x03 \x01(\x03\"\xd4\x01\n\x05Model\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\x12\x12\n\nsize_bytes\x18\x03 \x01(\x03\x12\x0f\n\x07licence\x18\x04 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x05 \x01(\t\x12\x16\n\x0e\x63ontext_length\x18\x06 \x01(\x03\x12\x0f\n\x07present\x18\x07 \x01(\x08\x12\x0e\n\x06loaded\x18\x08 \x01(\x08\x12\x0f\n\x07\x64\x65\x66\x61ult\x18\t \x01(\x08\x12\x15\n\rmetadata_json\x18\n \x01(\t\x12\x12\n\nbase_model\x18\x0b \x01(\t\"\xf5\x01\n\x0fGenerateRequest\x12\'\n\x08messages\x18\x01 \x03(\x0b\x32\x15.aeond.api.v1.Message\x12\x12\n\nmax_tokens\x18\x02 \x01(\x05\x12\x13\n\x0btemperature\x18\x03 \x01(\x01\x12\x11\n\x04seed\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x0c\n\x04stop\x18\x05 \x03(\t\x12\x13\n\x0bschema_json\x18\x06 \x01(\t\x12(\n\x08priority\x18\x07 \x01(\x0e\x32\x16.aeond.api.v1.Priority\x12\x18\n\x10\x64\x65\x61\x64line_seconds\x18\x08 \x01(\x01\x12\r\n\x05model\x18\t \x01(\tB\x07\n\x05_seed\"|\n\x10GenerateResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x31\n\rfinish_reason\x18\x02 \x01(\x0e\x32\x1a.aeond.api.v1.FinishReason\x12\'\n\x05usage\x18\x03 \x01(\x0b\x32\x18.aeond.api.v1.TokenUsage\"\x1d\n\x0c\x45mbedRequest\x12\r\n\x05texts\x18\x01 \x03(\t\"K\n\rEmbedResponse\x12\r\n\x05model\x18\x01 \x01(\t\x12+\n\nembeddings\x18\x02 \x03(\x0b\x32\x17.aeond.api.v1.Embedding\"\x1b\n\tEmbedding\x12\x0e\n\x06values\x18\x01 \x03(\x02\":\n\x11ListModelsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"R\n\x12ListModelsResponse\x12#\n\x06models\x18\x01 \x03(\x0b\x32\x13.aeond.api.v1.Model\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"!\n\x10LoadModelRequest\x12\r\n\x05model\x18\x01 \x01(\t\"9\n\x11LoadModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine\"\x14\n\x12UnloadModelRequest\";\n\x13UnloadModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine\"\x13\n\x11SleepModelRequest\":\n\x12SleepModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine\"\x12\n\x10WakeModelRequest\"9\n\x11WakeModelResponse\x12$\n\x06\x65ngine\x18\x01 \x01(\x0b\x32\x14.aeond.api.v1.Engine*\xa5\x01\n\x0b\x45ngineState\x12\x1c\n\x18\x45NGINE_STATE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x45NGINE_STATE_COLD\x10\x01\x12\x19\n\x15\x45NGINE_STATE_STARTING\x10\x02\x12\x16\n\x12\x45NGINE_STATE_READY\x10\x03\x12\x17\n\x13\x45NGINE_STATE_ASLEEP\x10\x04\x12\x15\n\x11\x45NGINE_STATE_DEAD\x10\x05*W\n\x08Priority\x12\x18\n\x14PRIORITY_UNSPECIFIED\x10\x00\x12\x18\n\x14PRIORITY_INTERACTIVE\x10\x01\x12\x17\n\x13PRIORITY_BACKGROUND\x10\x02*_\n\x0c\x46inishReason\x12\x1d\n\x19\x46INISH_REASON_UNSPECIFIED\x10\x00\x12\x16\n\x12\x46INISH_REASON_STOP\x10\x01\x12\x18\n\x14\x46INISH_REASON_LENGTH\x10\x02\x32\xaf\x04\n\x0cModelService\x12K\n\x08Generate\x12\x1d.aeond.api.v1.GenerateRequest\x1a\x1e.aeond.api.v1.GenerateResponse0\x01\x12@\n\x05\x45mbed\x12\x1a.aeond.api.v1.EmbedRequest\x1a\x1b.aeond.api.v1.EmbedResponse\x12O\n\nListModels\x12\x1f.aeond.api.v1.ListModelsRequest\x1a .aeond.api.v1.ListModelsResponse\x12L\n\tLoadModel\x12\x1e.aeond.api.v1.LoadModelRequest\x1a\x1f.aeond.api.v1.LoadModelResponse\x12R\n\x0bUnloadModel\x12 .aeond.api.v1.UnloadModelRequest\x1a!.aeond.api.v1.UnloadModelResponse\x12O\n\nSleepModel\x12\x1f.aeond.api.v1.SleepModelRequest\x1a .aeond.api.v1.SleepModelResponse\x12L\n\tWakeModel\x12\x1e.aeond.api.v1.WakeModelRequest\x1a\x1f.aeond.api.v1.WakeModelResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'aeond.api.v1.models_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ENGINESTATE']._serialized_start=1657
-  _globals['_ENGINESTATE']._serialized_end=1822
-  _globals['_PRIORITY']._serialized_start=1824
-  _globals['_PRIORITY']._serialized_end=1911
-  _globals['_FINISHREASON']._serialized_start=1913
-  _globals['_FINISHREASON']._serialized_end=2008
+  _globals['_ENGINESTATE']._serialized_start=1794
+  _globals['_ENGINESTATE']._serialized_end=1959
+  _globals['_PRIORITY']._serialized_start=1961
+  _globals['_PRIORITY']._serialized_end=2048
+  _globals['_FINISHREASON']._serialized_start=2050
+  _globals['_FINISHREASON']._serialized_end=2145
   _globals['_ENGINE']._serialized_start=73
   _globals['_ENGINE']._serialized_end=253
   _globals['_ENGINEMETRICS']._serialized_start=256
@@ -50,26 +50,32 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GENERATEREQUEST']._serialized_end=1047
   _globals['_GENERATERESPONSE']._serialized_start=1049
   _globals['_GENERATERESPONSE']._serialized_end=1173
-  _globals['_LISTMODELSREQUEST']._serialized_start=1175
-  _globals['_LISTMODELSREQUEST']._serialized_end=1233
-  _globals['_LISTMODELSRESPONSE']._serialized_start=1235
-  _globals['_LISTMODELSRESPONSE']._serialized_end=1317
-  _globals['_LOADMODELREQUEST']._serialized_start=1319
-  _globals['_LOADMODELREQUEST']._serialized_end=1352
-  _globals['_LOADMODELRESPONSE']._serialized_start=1354
-  _globals['_LOADMODELRESPONSE']._serialized_end=1411
-  _globals['_UNLOADMODELREQUEST']._serialized_start=1413
-  _globals['_UNLOADMODELREQUEST']._serialized_end=1433
-  _globals['_UNLOADMODELRESPONSE']._serialized_start=1435
-  _globals['_UNLOADMODELRESPONSE']._serialized_end=1494
-  _globals['_SLEEPMODELREQUEST']._serialized_start=1496
-  _globals['_SLEEPMODELREQUEST']._serialized_end=1515
-  _globals['_SLEEPMODELRESPONSE']._serialized_start=1517
-  _globals['_SLEEPMODELRESPONSE']._serialized_end=1575
-  _globals['_WAKEMODELREQUEST']._serialized_start=1577
-  _globals['_WAKEMODELREQUEST']._serialized_end=1595
-  _globals['_WAKEMODELRESPONSE']._serialized_start=1597
-  _globals['_WAKEMODELRESPONSE']._serialized_end=1654
-  _globals['_MODELSERVICE']._serialized_start=2011
-  _globals['_MODELSERVICE']._serialized_end=2504
+  _globals['_EMBEDREQUEST']._serialized_start=1175
+  _globals['_EMBEDREQUEST']._serialized_end=1204
+  _globals['_EMBEDRESPONSE']._serialized_start=1206
+  _globals['_EMBEDRESPONSE']._serialized_end=1281
+  _globals['_EMBEDDING']._serialized_start=1283
+  _globals['_EMBEDDING']._serialized_end=1310
+  _globals['_LISTMODELSREQUEST']._serialized_start=1312
+  _globals['_LISTMODELSREQUEST']._serialized_end=1370
+  _globals['_LISTMODELSRESPONSE']._serialized_start=1372
+  _globals['_LISTMODELSRESPONSE']._serialized_end=1454
+  _globals['_LOADMODELREQUEST']._serialized_start=1456
+  _globals['_LOADMODELREQUEST']._serialized_end=1489
+  _globals['_LOADMODELRESPONSE']._serialized_start=1491
+  _globals['_LOADMODELRESPONSE']._serialized_end=1548
+  _globals['_UNLOADMODELREQUEST']._serialized_start=1550
+  _globals['_UNLOADMODELREQUEST']._serialized_end=1570
+  _globals['_UNLOADMODELRESPONSE']._serialized_start=1572
+  _globals['_UNLOADMODELRESPONSE']._serialized_end=1631
+  _globals['_SLEEPMODELREQUEST']._serialized_start=1633
+  _globals['_SLEEPMODELREQUEST']._serialized_end=1652
+  _globals['_SLEEPMODELRESPONSE']._serialized_start=1654
+  _globals['_SLEEPMODELRESPONSE']._serialized_end=1712
+  _globals['_WAKEMODELREQUEST']._serialized_start=1714
+  _globals['_WAKEMODELREQUEST']._serialized_end=1732
+  _globals['_WAKEMODELRESPONSE']._serialized_start=1734
+  _globals['_WAKEMODELRESPONSE']._serialized_end=1791
+  _globals['_MODELSERVICE']._serialized_start=2148
+  _globals['_MODELSERVICE']._serialized_end=2707
 # @@protoc_insertion_point(module_scope)

@@ -41,6 +41,11 @@ class ModelServiceStub:
                 request_serializer=aeond_dot_api_dot_v1_dot_models__pb2.GenerateRequest.SerializeToString,
                 response_deserializer=aeond_dot_api_dot_v1_dot_models__pb2.GenerateResponse.FromString,
                 _registered_method=True)
+        self.Embed = channel.unary_unary(
+                '/aeond.api.v1.ModelService/Embed',
+                request_serializer=aeond_dot_api_dot_v1_dot_models__pb2.EmbedRequest.SerializeToString,
+                response_deserializer=aeond_dot_api_dot_v1_dot_models__pb2.EmbedResponse.FromString,
+                _registered_method=True)
         self.ListModels = channel.unary_unary(
                 '/aeond.api.v1.ModelService/ListModels',
                 request_serializer=aeond_dot_api_dot_v1_dot_models__pb2.ListModelsRequest.SerializeToString,
@@ -80,6 +85,16 @@ class ModelServiceServicer:
         (MODEL_NOT_FOUND) for a model that is not in the catalogue, FAILED_PRECONDITION (MODEL_NOT_PRESENT) for
         one that is not downloaded, RESOURCE_EXHAUSTED (MODEL_QUEUE_FULL) if too many requests are waiting,
         UNAVAILABLE (LLM_GONE) if the engine dies. A repeat generates another answer.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Embed(self, request, context):
+        """Maps texts to vectors with the embedding model, a small one beside the engine that also ranks facts and tools:
+        texts of similar meaning have a high scalar product. Returns all vectors at once; without texts only the name
+        of the model. INVALID_ARGUMENT (TOO_MANY, TOO_LONG), FAILED_PRECONDITION (EMBEDDER_MISSING) if the
+        model is turned off or not downloaded. Safe to repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -134,6 +149,11 @@ def add_ModelServiceServicer_to_server(servicer, server):
                     servicer.Generate,
                     request_deserializer=aeond_dot_api_dot_v1_dot_models__pb2.GenerateRequest.FromString,
                     response_serializer=aeond_dot_api_dot_v1_dot_models__pb2.GenerateResponse.SerializeToString,
+            ),
+            'Embed': grpc.unary_unary_rpc_method_handler(
+                    servicer.Embed,
+                    request_deserializer=aeond_dot_api_dot_v1_dot_models__pb2.EmbedRequest.FromString,
+                    response_serializer=aeond_dot_api_dot_v1_dot_models__pb2.EmbedResponse.SerializeToString,
             ),
             'ListModels': grpc.unary_unary_rpc_method_handler(
                     servicer.ListModels,
@@ -190,6 +210,33 @@ class ModelService:
             '/aeond.api.v1.ModelService/Generate',
             aeond_dot_api_dot_v1_dot_models__pb2.GenerateRequest.SerializeToString,
             aeond_dot_api_dot_v1_dot_models__pb2.GenerateResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Embed(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/aeond.api.v1.ModelService/Embed',
+            aeond_dot_api_dot_v1_dot_models__pb2.EmbedRequest.SerializeToString,
+            aeond_dot_api_dot_v1_dot_models__pb2.EmbedResponse.FromString,
             options,
             channel_credentials,
             insecure,

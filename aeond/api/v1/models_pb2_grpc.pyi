@@ -43,6 +43,12 @@ class ModelServiceStub:
     one that is not downloaded, RESOURCE_EXHAUSTED (MODEL_QUEUE_FULL) if too many requests are waiting,
     UNAVAILABLE (LLM_GONE) if the engine dies. A repeat generates another answer.
     """
+    Embed: _grpc.UnaryUnaryMultiCallable[_models_pb2.EmbedRequest, _models_pb2.EmbedResponse]
+    """Maps texts to vectors with the embedding model, a small one beside the engine that also ranks facts and tools:
+    texts of similar meaning have a high scalar product. Returns all vectors at once; without texts only the name
+    of the model. INVALID_ARGUMENT (TOO_MANY, TOO_LONG), FAILED_PRECONDITION (EMBEDDER_MISSING) if the
+    model is turned off or not downloaded. Safe to repeat.
+    """
     ListModels: _grpc.UnaryUnaryMultiCallable[_models_pb2.ListModelsRequest, _models_pb2.ListModelsResponse]
     """Lists the models of the catalogue, sorted by name. Fails only for a bad page token. Safe to repeat."""
     LoadModel: _grpc.UnaryUnaryMultiCallable[_models_pb2.LoadModelRequest, _models_pb2.LoadModelResponse]
@@ -79,6 +85,12 @@ class ModelServiceAsyncStub(ModelServiceStub):
     (MODEL_NOT_FOUND) for a model that is not in the catalogue, FAILED_PRECONDITION (MODEL_NOT_PRESENT) for
     one that is not downloaded, RESOURCE_EXHAUSTED (MODEL_QUEUE_FULL) if too many requests are waiting,
     UNAVAILABLE (LLM_GONE) if the engine dies. A repeat generates another answer.
+    """
+    Embed: _aio.UnaryUnaryMultiCallable[_models_pb2.EmbedRequest, _models_pb2.EmbedResponse]  # type: ignore[assignment]
+    """Maps texts to vectors with the embedding model, a small one beside the engine that also ranks facts and tools:
+    texts of similar meaning have a high scalar product. Returns all vectors at once; without texts only the name
+    of the model. INVALID_ARGUMENT (TOO_MANY, TOO_LONG), FAILED_PRECONDITION (EMBEDDER_MISSING) if the
+    model is turned off or not downloaded. Safe to repeat.
     """
     ListModels: _aio.UnaryUnaryMultiCallable[_models_pb2.ListModelsRequest, _models_pb2.ListModelsResponse]  # type: ignore[assignment]
     """Lists the models of the catalogue, sorted by name. Fails only for a bad page token. Safe to repeat."""
@@ -119,6 +131,18 @@ class ModelServiceServicer(metaclass=_abc_1.ABCMeta):
         (MODEL_NOT_FOUND) for a model that is not in the catalogue, FAILED_PRECONDITION (MODEL_NOT_PRESENT) for
         one that is not downloaded, RESOURCE_EXHAUSTED (MODEL_QUEUE_FULL) if too many requests are waiting,
         UNAVAILABLE (LLM_GONE) if the engine dies. A repeat generates another answer.
+        """
+
+    @_abc_1.abstractmethod
+    def Embed(
+        self,
+        request: _models_pb2.EmbedRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_models_pb2.EmbedResponse, _abc.Awaitable[_models_pb2.EmbedResponse]]:
+        """Maps texts to vectors with the embedding model, a small one beside the engine that also ranks facts and tools:
+        texts of similar meaning have a high scalar product. Returns all vectors at once; without texts only the name
+        of the model. INVALID_ARGUMENT (TOO_MANY, TOO_LONG), FAILED_PRECONDITION (EMBEDDER_MISSING) if the
+        model is turned off or not downloaded. Safe to repeat.
         """
 
     @_abc_1.abstractmethod

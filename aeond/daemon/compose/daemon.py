@@ -287,7 +287,7 @@ async def composed(
                 owners=owners,
                 workspaces=workspaces,
             ),
-            models=Models(llm_of=models.llm_of, engine=engine, admission=admission),
+            models=Models(llm_of=models.llm_of, engine=engine, embedder=embedder, admission=admission),
             daemon=status,
         )
 

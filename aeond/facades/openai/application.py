@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from aeond.facades.openai import engine, requests, runs
+from aeond.facades.openai import embeddings, engine, requests, runs
 from aeond.facades.openai.chat import ChatForm
 from aeond.facades.openai.conversations import Conversations
 from aeond.facades.openai.delivery import Delivery, failure
-from aeond.facades.openai.failures import ApiError, of_daemon, unsupported
+from aeond.facades.openai.failures import ApiError, of_daemon
 from aeond.facades.openai.parts import Part, Prompt, Started
 from aeond.facades.openai.responses import ResponsesForm
 from aeond_client import AsyncClient
@@ -56,7 +56,7 @@ class _Api:
         self._conversations = Conversations(clock)
 
     async def models(self, _request: Request) -> Response:
-        """The downloaded models, and `aeond`."""
+        """The downloaded models, the embedding model, and `aeond`."""
         return JSONResponse({"object": "list", "data": await self._listed()})
 
     async def model(self, request: Request) -> Response:
@@ -78,12 +78,15 @@ class _Api:
         parts = self._answered(given.prompt(_request_id(request)))
         return Delivery(parts, ResponsesForm(given), stream=bool(given.stream))
 
-    async def embeddings(self, _request: Request) -> Response:
-        raise unsupported("The daemon has no call for embeddings.", "model")
+    async def embeddings(self, request: Request) -> Response:
+        given = requests.read(embeddings.EmbeddingsRequest, await request.body())
+        async with AsyncClient(self._socket) as client:
+            return JSONResponse(await embeddings.embedded(client, given))
 
     async def _listed(self) -> list[dict[str, Any]]:
         async with AsyncClient(self._socket) as client:
             names = [one.name for one in await client.list_models() if one.present or not one.size_bytes]
+            names += filter(None, [await embeddings.model_name(client)])
         created = int(self._clock())
         return [
             {"id": name, "object": "model", "created": created, "owned_by": "aeond"}

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from aeond.api.v1 import models_pb2 as pb
 from aeond.domain.runs.run import Caller
 from aeond.ports import Clock
+from aeond.ports.embedding import MAX_TEXT_CHARS, MAX_TEXTS
 from aeond.server.calls import ModelCalls
 from aeond.server.services.administration import require_admin
 from aeond.server.streaming import Part, closing
@@ -28,6 +29,14 @@ class ModelShim:
         async with closing(self._calls.generate(question, _model(request.model))) as chunks:
             async for chunk in chunks:
                 yield Part(to_wire(chunk, pb.GenerateResponse).SerializeToString())
+
+    async def embed(self, request: pb.EmbedRequest, _caller: Caller) -> pb.EmbedResponse:
+        checks.at_most(request.texts, "texts", MAX_TEXTS)
+        texts = [
+            checks.bounded_text(text, f"texts[{index}]", MAX_TEXT_CHARS)
+            for index, text in enumerate(request.texts)
+        ]
+        return to_wire(await self._calls.embed(texts), pb.EmbedResponse)
 
     async def list_models(self, request: pb.ListModelsRequest, _caller: Caller) -> pb.ListModelsResponse:
         size = page_size(request.page_size)

@@ -148,6 +148,8 @@ _RECORDS: tuple[Shape[Any], ...] = (
         content_json=lambda said: json_text(said.text),
     ),
     Shape(sessions.SessionContext, sessions_pb2.PreviewContextResponse),
+    Shape(llm.Embedding, models_pb2.Embedding),
+    Shape(llm.Embeddings, models_pb2.EmbedResponse),
     Shape(llm.TokenUsage, models_pb2.TokenUsage),
     Shape(llm.LLMChunk, models_pb2.GenerateResponse),
     Shape(llm.EngineSnapshot, models_pb2.Engine, unset=("metrics",)),  # set by _engine

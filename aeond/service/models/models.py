@@ -1,12 +1,13 @@
-"""Model operations for clients: generate text, and manage the loaded model."""
+"""Model operations for clients: generate text, embed texts, and manage the loaded model."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 import anyio
 
-from aeond.domain.llm import EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
-from aeond.errors import LLMError
+from aeond.domain.llm import Embedding, Embeddings, EngineSnapshot, LLMChunk, LLMRequest, ModelInfo
+from aeond.errors import LLMError, WrongStateError
 from aeond.ports import Engine, LLMAdapter
+from aeond.ports.embedding import Embedder
 from aeond.service.models.model_checks import check_model
 from aeond.service.runs.admission import Admission
 
@@ -14,8 +15,16 @@ from aeond.service.runs.admission import Admission
 class Models:
     """Model operations; `llm_of` returns the adapter of a model ("": the chosen one)."""
 
-    def __init__(self, *, llm_of: Callable[[str], LLMAdapter], engine: Engine, admission: Admission) -> None:
+    def __init__(
+        self,
+        *,
+        llm_of: Callable[[str], LLMAdapter],
+        engine: Engine,
+        embedder: Embedder,
+        admission: Admission,
+    ) -> None:
         self._llm_of = llm_of
+        self._embedder = embedder
         self._engine = engine
         self._admission = admission
 
@@ -47,6 +56,19 @@ class Models:
             # A disconnecting client closes this iterator; closing the inner one frees the engine's slot.
             if isinstance(chunks, AsyncGenerator):
                 await chunks.aclose()
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        """The vectors of the texts, in order. WrongStateError (reason EMBEDDER_MISSING) if the embedding model is turned off
+        or not downloaded.
+        """
+        self._admission.check()
+        found = await self._embedder.embed(texts) if self._embedder.available else ()
+        if not self._embedder.available or len(found) != len(texts):
+            raise WrongStateError(
+                "There is no embedding model: set embedding.enabled, and let the daemon download it (embedding.fetch).",
+                reason="EMBEDDER_MISSING",
+            )
+        return Embeddings(self._embedder.name, tuple(Embedding(vector) for vector in found))
 
     async def list_models(self, *, after: str, limit: int) -> Sequence[ModelInfo]:
         """Sorted by name."""

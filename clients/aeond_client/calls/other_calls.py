@@ -20,10 +20,11 @@ from aeond_client.calls.call_spec import (
 from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.errors import InvalidInputError
 from aeond_client.memory import MemoryEntry
-from aeond_client.models import Engine, ModelInfo, TextPiece
+from aeond_client.models import Embeddings, Engine, ModelInfo, TextPiece
 from aeond_client.policy import HypotheticalDecision, PolicyInForce, PolicyReplay
 from aeond_client.tools import ToolResult, ToolSpec
 
+EMBED_SECONDS = 60.0
 _TOOLS = methods_of(tools_pb2.DESCRIPTOR)
 _MEMORY = methods_of(memory_pb2.DESCRIPTOR)
 _MODELS = methods_of(models_pb2.DESCRIPTOR)
@@ -181,6 +182,12 @@ def generate(
         seed=seed,
     )
     return Call(_MODELS["Generate"], request, reading.text_piece, False, seconds + GRACE_SECONDS)
+
+
+def embed(texts: Sequence[str]) -> Call[Embeddings]:
+    check_unicode("texts", *texts)
+    request = models_pb2.EmbedRequest(texts=texts)
+    return Call(_MODELS["Embed"], request, reading.embeddings, seconds=EMBED_SECONDS)
 
 
 def _role(role: str) -> "sessions_pb2.Role.ValueType":

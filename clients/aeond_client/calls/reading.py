@@ -399,6 +399,19 @@ def text_piece(wire: models_pb2.GenerateResponse) -> models.TextPiece:
     )
 
 
+def embedding(wire: models_pb2.Embedding) -> models.Embedding:
+    return models.Embedding(
+        values=tuple(wire.values),
+    )
+
+
+def embeddings(wire: models_pb2.EmbedResponse) -> models.Embeddings:
+    return models.Embeddings(
+        model=wire.model,
+        embeddings=tuple(map(embedding, wire.embeddings)),
+    )
+
+
 def config_changes(wire: daemon_pb2.ReloadResponse) -> daemon.ConfigChanges:
     return daemon.ConfigChanges(
         changed_keys=tuple(wire.changed_keys),

@@ -33,6 +33,7 @@ ALL: list[Call[Any]] = [
     other_calls.load_model(""),
     other_calls.unload_model(),
     other_calls.sleep_model(),
+    other_calls.embed(["text"]),
     other_calls.wake_model(),
     other_calls.generate(
         [("system", "be brief"), ("user", "text")],

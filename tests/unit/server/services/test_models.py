@@ -161,3 +161,21 @@ async def test_only_the_administrative_socket_loads_and_unloads(world: ApiWorld,
         async with refused(grpc.StatusCode.PERMISSION_DENIED, "ADMIN_ONLY"):
             await change(request)
     assert world.behind.models.engine == before
+
+
+async def test_texts_have_vectors_in_their_order(client: Stubs) -> None:
+    """Each text has a vector, and the reply names the model."""
+    reply = await client.models.Embed(models_pb2.EmbedRequest(texts=["a", "abc"]))
+    assert reply.model == "letters"
+    assert [list(one.values) for one in reply.embeddings] == [[1.0, 0.5], [3.0, 0.5]]
+    assert not (await client.models.Embed(models_pb2.EmbedRequest())).embeddings
+
+
+@pytest.mark.parametrize(
+    ("texts", "reason", "where"),
+    [(["a"] * 513, "TOO_MANY", "texts"), (["a", "b" * 4_001], "TOO_LONG", "texts[1]")],
+)
+async def test_texts_to_embed_are_bounded(client: Stubs, texts: list[str], reason: str, where: str) -> None:
+    """Too many texts and too long ones are refused, with the path of the field."""
+    async with refused(grpc.StatusCode.INVALID_ARGUMENT, reason, where):
+        await client.models.Embed(models_pb2.EmbedRequest(texts=texts))

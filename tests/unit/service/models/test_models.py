@@ -5,14 +5,17 @@ from dataclasses import replace
 
 import pytest
 
+from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.capabilities.llm.external.scripted_engine import ScriptedEngine
 from aeond.domain.llm import EngineState, FinishReason, LLMRequest, ModelInfo
 from aeond.domain.messages import Message, Role
 from aeond.errors import LLMError, NotFoundError, UnavailableError, WrongStateError
+from aeond.ports.embedding import Embedder
 from aeond.service.models.models import Models
 from aeond.service.runs.admission import Admission
 from tests.support.doubles import ManualClock
+from tests.support.embedders import WordEmbedder
 
 
 class Catalogue(ScriptedEngine):
@@ -46,7 +49,7 @@ def models(adapter: ScriptedLLM, admission: Admission, asked: list[str]) -> Mode
         asked.append(name)
         return adapter
 
-    return Models(llm_of=llm_of, engine=engine, admission=admission)
+    return Models(llm_of=llm_of, engine=engine, embedder=WordEmbedder(), admission=admission)
 
 
 def asking(text: str = "greet me", deadline_seconds: float = 60.0) -> LLMRequest:
@@ -117,3 +120,38 @@ async def test_a_daemon_that_stops_begins_nothing(models: Models, admission: Adm
     for change in (models.load(""), models.unload(), models.sleep(), models.wake()):
         with pytest.raises(UnavailableError):
             await change
+
+
+@pytest.mark.parametrize(
+    ("embedder", "vectors"),
+    [(WordEmbedder(), 2), (WordEmbedder(available=False), None), (NoEmbedder(), None)],
+)
+async def test_texts_have_vectors_where_there_is_an_embedding_model(
+    adapter: ScriptedLLM, admission: Admission, embedder: Embedder, vectors: int | None
+) -> None:
+    """Each text has a vector, and without texts the model is named; without a model the error says how to get one."""
+    engine = Catalogue(adapter, ManualClock())
+    models = Models(llm_of=lambda _: adapter, engine=engine, embedder=embedder, admission=admission)
+    if vectors is None:
+        for texts in (["a"], []):
+            with pytest.raises(WrongStateError, match=r"embedding\.enabled"):
+                await models.embed(texts)
+        return
+    found = await models.embed(["red", "blue"])
+    assert (found.model, len(found.embeddings)) == ("words", vectors)
+    assert found.embeddings[0] != found.embeddings[1]
+    assert (await models.embed([])).embeddings == ()
+
+
+async def test_a_model_that_has_gone_is_missing(adapter: ScriptedLLM, admission: Admission) -> None:
+    """Weights that turn out to be damaged when they are used are missing weights."""
+    embedder = WordEmbedder()
+    embedder.gives = False
+    models = Models(
+        llm_of=lambda _: adapter,
+        engine=Catalogue(adapter, ManualClock()),
+        embedder=embedder,
+        admission=admission,
+    )
+    with pytest.raises(WrongStateError):
+        await models.embed(["a"])

@@ -41,7 +41,7 @@ SYSTEM_PYTHON := /usr/bin/python3
 # `make install POPUP=1` installs the desktop window too.
 POPUP :=
 
-.PHONY: help setup engine-setup aider-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-systems check-engines check-sessions small-model test lint type arch proto clients mcp-servers openai-clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures pins clean
+.PHONY: help setup engine-setup aider-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-systems check-engines check-sessions small-model test lint type arch proto clients mcp-servers openai-clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures recording pins clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -167,6 +167,9 @@ fmt: $(READY) ## format the code and apply automatic fixes of ruff
 pictures: $(READY) ## draw the states of the desktop window and of the web page into docs/pictures
 	@QT_QPA_PLATFORM=offscreen QT_LOGGING_RULES='*=false' $(BIN)/python -m tests.support.popup_pictures
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.page_pictures
+
+recording: $(READY) ## record hotkey, question and answer of the desktop window in a real X session into docs/pictures
+	@$(BIN)/python -m tests.support.popup_recording
 
 # Resolves without the pins: the only place where versions change.
 pins: ## resolve the pinned versions again, for development and benchmarks

@@ -1,10 +1,12 @@
 """The popup in a real Plasma session: KWin and the portal of KDE for global shortcuts."""
 
+import os
 import time
 from collections.abc import Iterator
 
 import pytest
 
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type=ImportError)
 pytest.importorskip("xcffib", reason="xcffib is not installed here", exc_type=ImportError)
 
@@ -13,6 +15,7 @@ from tests.support.daemon_process import DaemonProcess
 from tests.support.desktop_session import DEADLINE_SECONDS, HOTKEY, Popup
 from tests.support.kwin_session import KwinSession, kwin_session, needs_kwin
 from tests.support.ledgers import Gate
+from tests.support.popup_screens import check_screens, x11_screen
 from tests.support.popup_script import GATE
 
 pytestmark = needs_kwin
@@ -69,6 +72,13 @@ def test_the_panel_has_its_place(kwin: KwinSession, popup: Popup) -> None:
     while kwin.colour(x, top + 20) != theme.DARK.bg:
         assert time.monotonic() < deadline, f"{kwin.colour(x, top + 20)} is not the colour of the panel"
     assert kwin.colour(x, top - theme.SHADOW - 4) == kwin.colour(4, 4)
+
+
+def test_the_screen_shows_what_the_window_draws(
+    kwin: KwinSession, popup: Popup, daemon: DaemonProcess
+) -> None:
+    """On KWin the screen has the prompt, and the answer of a run, as the window draws them by itself."""
+    check_screens(popup, str(daemon.socket), lambda: x11_screen(kwin.display), "kwin")
 
 
 def test_a_request_runs_to_its_answer(popup: Popup, gate: Gate) -> None:

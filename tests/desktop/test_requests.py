@@ -1,10 +1,19 @@
 """Requests from the hotkey to the answer, with the real daemon and a scripted model."""
 
+import os
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type=ImportError)
+pytest.importorskip("xcffib", reason="xcffib is not installed here", exc_type=ImportError)
+
 from aeond_client import Client, RunOptions
 from aeond_client.runs import RunState
 from tests.support.daemon_process import DaemonProcess
-from tests.support.desktop_session import HOTKEY, Popup
+from tests.support.desktop_session import HOTKEY, Popup, XSession
 from tests.support.ledgers import Gate
+from tests.support.popup_screens import check_screens, x11_screen
 from tests.support.popup_script import FOLLOW_UP, GATE, NOTE, QUESTION, asking
 
 
@@ -35,6 +44,13 @@ def test_steps_tick_off_and_the_answer_appears(popup: Popup, gate: Gate) -> None
     gate.open()
     popup.wait_for("rows", since, rows=["tick"])
     popup.wait_for("stage", since, stage="done")
+
+
+def test_the_screen_shows_what_the_window_draws(
+    popup: Popup, session: XSession, daemon: DaemonProcess
+) -> None:
+    """On X11 the screen has the prompt, and the answer of a run, as the window draws them by itself."""
+    check_screens(popup, str(daemon.socket), lambda: x11_screen(session.display), "x11")
 
 
 def test_escape_hides_and_does_not_cancel(popup: Popup, gate: Gate, daemon: DaemonProcess) -> None:

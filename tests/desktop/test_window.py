@@ -282,6 +282,32 @@ def test_assistive_programs_press_deny(popup: Popup, chosen: Chosen) -> None:
     assert [call[1] for call in chosen.of("decide")] == [("approved", False)]
 
 
+@pytest.mark.parametrize("name", ["question", "approval", "decision"])
+def test_the_window_grows_for_a_card_at_once(popup: Popup, name: str) -> None:
+    """A card that appears while the window is visible is shown whole, without a further change of the state."""
+    show(popup, states()["planning"])
+    popup.show_view(states()[name])
+    QApplication.processEvents()
+    height = popup.height()
+    assert popup.body.wanted_height() <= popup.body.height()
+    show(popup, states()[name])
+    assert popup.height() == height
+
+
+def test_an_approval_is_allowed_for_the_run_by_its_key(popup: Popup, chosen: Chosen) -> None:
+    """Ctrl+Shift+Enter allows for the rest of the run, where the approval offers that."""
+    show(popup, states()["approval"])
+    press(popup, Qt.Key.Key_Return, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    card = popup.body.card
+    assert isinstance(card, ApprovalCard)
+    assert chosen.of("decide") == [(card.approval, ("approved", True), ("scope", "run"))]
+    once = replace(card.approval, request=replace(card.approval.request, digest="other", scopes=("once",)))
+    view = states()["approval"]
+    popup.show_view(replace(view, runs=(replace(view.runs[0], approvals=(once,)),)))
+    press(popup, Qt.Key.Key_Return, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    assert len(chosen.of("decide")) == 1
+
+
 def test_a_hidden_window_draws_nothing(popup: Popup) -> None:
     """A change of the state while the window is hidden is drawn when the window is shown."""
     show(popup, states()["prompt"])

@@ -52,6 +52,11 @@ class KwinSession(Session):
             "XDG_SESSION_TYPE": "wayland",
         }
 
+    @property
+    def display(self) -> str:
+        """The X server that shows the screen of KWin."""
+        return self._outer.display
+
     def press(self, *keys: str) -> None:
         self._outer.press(*keys)
 

@@ -1,5 +1,6 @@
 """Draws the states of the web page into docs/pictures: `python -m tests.support.page_pictures [FOLDER]`."""
 
+import datetime as dt
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 Scheme = Literal["dark", "light"]
 
+NOW = 1_800_000_000.0
 FOLDER = ROOT / "docs" / "pictures"
 _SIZE = (960, 720)
 _SIZES = {"history": (1280, 800), "small": (390, 720)}
@@ -78,6 +80,7 @@ def show(
         viewport={"width": width, "height": height}, device_scale_factor=scale, color_scheme=scheme, reduced_motion="reduce", locale="en-GB", timezone_id="UTC"
     )  # fmt: skip
     page = context.new_page()
+    page.clock.set_fixed_time(dt.datetime.fromtimestamp(NOW, dt.UTC))
     run, act = states()[name]
     client.state = "starting" if name == "starting" else "ready"
     page.goto(link)
@@ -106,7 +109,7 @@ def _grow(page: "Page") -> None:
 
 def main(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
-    client = StatesClient()
+    client = StatesClient(now=lambda: NOW)
     with (
         listening() as daemon,
         chromium() as browser,

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -136,7 +136,7 @@ def runs() -> dict[str, list[EventKind]]:
     }  # fmt: skip
 
 
-def summaries() -> tuple[RunSummary, ...]:
+def summaries(now: float) -> tuple[RunSummary, ...]:
     """The history, newest first."""
     rows = (
         (RunState.RUNNING, TEXT),
@@ -146,7 +146,6 @@ def summaries() -> tuple[RunSummary, ...]:
         (RunState.CANCELLED, "Convert all HEIC pictures to JPEG"),
         (RunState.SUCCEEDED, "What is 17.5% of 2400?"),
     )
-    now = time.time()
     return tuple(
         RunSummary(f"run-{number}", state, text, now - 600.0 * number**3, now, 9)
         for number, (state, text) in enumerate(rows, start=1)
@@ -161,6 +160,7 @@ class StatesClient:
     up: bool = True
     state: str = "ready"
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    now: Callable[[], float] = time.time
 
     async def __aenter__(self) -> Self:
         if not self.up:
@@ -174,7 +174,7 @@ class StatesClient:
     async def watch(self, run_id: str, after_seq: int = 0, **_: Any) -> AsyncIterator[AsyncIterator[Event]]:
         async def events() -> AsyncIterator[Event]:
             seq = 0
-            start = time.time() - 12
+            start = self.now() - 12
             for kind in self.kinds[run_id]:
                 live = isinstance(kind, TextDelta | Progress)
                 seq += not live
@@ -192,10 +192,10 @@ class StatesClient:
         raise UnavailableError("No daemon is listening.")
 
     async def list_runs(self, *, session_id: str = "", **_: Any) -> tuple[RunSummary, ...]:
-        return () if session_id else summaries()
+        return () if session_id else summaries(self.now())
 
     async def list_sessions(self, **_: Any) -> tuple[Session, ...]:
-        now = time.time()
+        now = self.now()
         return tuple(
             Session(f"session-{at}", title, now - at * 4000, now - at * 3000, 4, at)
             for at, title in enumerate((TEXT, "Photos of last weekend", "Papers"), start=1)
@@ -211,4 +211,4 @@ class StatesClient:
     async def get_status(self) -> DaemonStatus:
         engine = Engine(self.state, "qwen3-4b")
         messages = () if self.state == "ready" else ("The model is loading.",)
-        return DaemonStatus("0.1.0", self.state, 4711, time.time(), 60.0, engine, messages=messages)
+        return DaemonStatus("0.1.0", self.state, 4711, self.now(), 60.0, engine, messages=messages)

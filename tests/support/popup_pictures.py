@@ -11,6 +11,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtWidgets import QApplication
 
 from aeon_popup.state import happenings
 from aeon_popup.state.session import SessionView, after
@@ -18,7 +19,7 @@ from aeon_popup.trace import Trace
 from aeon_popup.ui import commands
 from aeon_popup.ui.popup import Popup, application
 from aeon_popup.ui.theme import DARK, LIGHT, SHADOW, WIDTH, Palette
-from tests.support.popup_states import history, states
+from tests.support.popup_states import NOW, history, states
 from tests.support.repository import ROOT
 
 FOLDER = ROOT / "docs" / "pictures"
@@ -54,9 +55,10 @@ def fewer_colours(image: QImage) -> QImage:
 def draw(name: str, view: SessionView, palette: Palette, app: Any, scale: int = 1) -> QImage:
     """One state. The window is made for it, so that no picture depends on the one before."""
     actions: Any = NoActions()
-    popup = Popup(actions, palette, Trace(), composited=True, motion=False)
+    popup = Popup(actions, palette, Trace(), composited=True, motion=False, now=lambda: NOW)
     popup.show_view(view)
     popup.appear()
+    popup.show_shortcut("Ctrl+Alt+Space")
     if name == "history":
         popup.perform(commands.Command.HISTORY)
     if name == "keys":
@@ -70,6 +72,20 @@ def draw(name: str, view: SessionView, palette: Palette, app: Any, scale: int = 
     popup.hide()
     popup.deleteLater()
     return image
+
+
+def picture_of(name: str, view: SessionView, palette: Palette) -> QImage:
+    """The window over a plain desktop, in a program that may have a Qt application already."""
+    existing = QApplication.instance()
+    app = existing if isinstance(existing, QApplication) else application(["popup-pictures"])
+    return draw(name, view, palette, app)
+
+
+def panel_of(name: str, view: SessionView, palette: Palette) -> QImage:
+    """The panel alone."""
+    edge = SHADOW + _EDGE
+    whole = picture_of(name, view, palette)
+    return whole.copy(edge, edge, whole.width() - 2 * edge, whole.height() - 2 * edge)
 
 
 def every_state() -> dict[str, SessionView]:

@@ -1,6 +1,5 @@
 """Every state of the popup as happenings, for its tests and for the pictures in docs/pictures."""
 
-import time
 from collections.abc import Mapping
 
 from aeon_popup.state import happenings
@@ -42,7 +41,8 @@ from aeond_client.tools import RecordedEffect, ToolCall
 
 KEY, RUN, SESSION = "request-1", "01990000-0000-7000-8000-0000000007f3a", "session-1"
 TEXT = "Plan my trip to the Lisbon offsite and draft a mail to Marta"
-START = time.time() // 1 - 12
+START = 1_800_000_000.0
+NOW = START + 12.0
 SOCKET = "/run/user/1000/aeond/aeond.sock"
 
 STEPS = (
@@ -63,6 +63,17 @@ before the 14:00 kickoff.
 - Draft itinerary saved to `~/Documents/lisbon.md`
 - Nothing was booked or sent.
 """
+LONG_ANSWER = "\n\n".join(
+    [
+        ANSWER,
+        "## The days in detail",
+        *(
+            f"{day}. **Day {day}.** Sessions from 09:00 to 17:00 with a break at noon; dinner at {18 + day % 3}:30 near the river."
+            for day in range(1, 13)
+        ),
+        "```\ntotal = flights + hotel + 4 * 35\n```",
+    ]
+)
 EFFECTS = (
     RecordedEffect("file.created", "~/Documents/lisbon.md", "2.1 kB"),
     RecordedEffect("fact.remembered", "trip/lisbon/flight"),
@@ -146,6 +157,7 @@ def states() -> Mapping[str, SessionView]:
     failure = StepEnded("s3", StepState.FAILED, error="flights.search: 503 from provider after 3 tries")
     answer = Answer(ANSWER, effects=EFFECTS)
     answered: list[EventKind] = [*planned(5), AnswerStarted(), AnswerComposed(answer)]
+    long: list[EventKind] = [*planned(5), AnswerStarted(), AnswerComposed(Answer(LONG_ANSWER))]
     done = folded([*sent(), *received(*answered, RunEnded(RunState.SUCCEEDED))])
     running = folded([*sent(), *received(*planned(2), StepStarted(compare), progress)])
     asked = [*planned(2), StepStarted(compare)]
@@ -162,6 +174,9 @@ def states() -> Mapping[str, SessionView]:
     ]
     return {
         "prompt": folded([happenings.LinkUp(SOCKET)]),
+        "starting": folded(
+            [happenings.LinkUp(SOCKET), happenings.DaemonSeen("starting", ("The model is loading.",))]
+        ),
         "planning": folded(
             [*sent(), *received(RunCreated(TEXT, session_id=SESSION), RunStarted(), PlanningStarted())]
         ),
@@ -173,6 +188,7 @@ def states() -> Mapping[str, SessionView]:
         "decision": folded([*sent(), *received(*suspended)]),
         "streaming": folded([*sent(), *received(*streaming)]),
         "done": done,
+        "long-answer": folded([*sent(), *received(*long, RunEnded(RunState.SUCCEEDED))]),
         "undone": after(done, happenings.Undone(KEY, report)),
         "follow-up": after(done, happenings.FollowUpStarted("And the cheapest hotel nearby?")),
         "failed": folded([*sent(), *received(*asked, failure, RunEnded(RunState.FAILED, problem))]),
@@ -195,6 +211,6 @@ def history() -> tuple[RunSummary, ...]:
         (RunState.SUCCEEDED, "What is 17.5% of 2400?"),
     )
     return tuple(
-        RunSummary(f"run-{number}", state, text, START - 600.0 * number**3, START, 9)
+        RunSummary(f"run-{number}", state, text, NOW - 600.0 * number**3, NOW, 9)
         for number, (state, text) in enumerate(rows, start=1)
     )

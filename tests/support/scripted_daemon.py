@@ -206,11 +206,12 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
 
 
 class ScriptedStatus(daemon_pb2_grpc.DaemonServiceServicer):
-    """A daemon that is well, unless it has `messages`. `engines` is how its engine is at each look to come; after that
-    it is ready."""
+    """A daemon that is well, unless it has `messages`. `engines` and `states` are how its engine and it are at each look to
+    come; after that they are ready."""
 
     def __init__(self) -> None:
         self.engines: list[models_pb2.Engine] = []
+        self.states: list[daemon_pb2.DaemonState.ValueType] = []
         self.messages: list[str] = []
 
     async def GetStatus(self, request: Any, context: Any) -> Any:  # noqa: N802 - the contract's
@@ -220,6 +221,8 @@ class ScriptedStatus(daemon_pb2_grpc.DaemonServiceServicer):
         ready = models_pb2.Engine(state=models_pb2.ENGINE_STATE_READY, model="tiny")
         reply.engine.CopyFrom(self.engines.pop(0) if self.engines else ready)
         reply.load.max_running_runs = 8
+        if self.states:
+            reply.state = self.states.pop(0)
         if self.messages:
             reply.state = daemon_pb2.DAEMON_STATE_DEGRADED
             reply.messages.extend(self.messages)

@@ -8,7 +8,7 @@ from aeond_client.judgements import CallPreview
 from aeond_client.tools import ToolCall
 
 # Every line of what a model or a file wrote begins with this, so that none can pass for a line of ours.
-_QUOTED = "     | "
+QUOTED = "     | "
 _SHORT_CHARS = 200
 
 
@@ -19,7 +19,7 @@ def call_lines(call: ToolCall, preview: CallPreview) -> Iterator[str]:
         shown = json_line(value)
         if in_diff and len(shown) > _SHORT_CHARS:
             shown = f"{counted(len(shown), 'character')}, see the diff"
-        yield f"{_QUOTED}{one_line(name)}: {shown}"
+        yield f"{QUOTED}{one_line(name)}: {shown}"
     if preview.command:
         yield f"     runs: {json_line(list(preview.command))}"
     if preview.host:
@@ -32,6 +32,6 @@ def call_lines(call: ToolCall, preview: CallPreview) -> Iterator[str]:
     elif preview.target:
         yield f"     writes: {one_line(preview.target)}"
     for line in preview.diff.removesuffix("\n").split("\n") if preview.diff else ():
-        yield f"{_QUOTED}{printable(line)}"
+        yield f"{QUOTED}{printable(line)}"
     if preview.problem:
         yield f"     (not shown in full: {one_line(preview.problem)})"

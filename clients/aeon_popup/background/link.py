@@ -17,6 +17,7 @@ from aeon_popup.state.happenings import (
     Approval,
     ApprovalsFetched,
     CallFailed,
+    DaemonSeen,
     Happening,
     HistoryListed,
     LinkDown,
@@ -37,6 +38,8 @@ from aeond_client.watching.following import Outage
 PROBE_SECONDS = 0.5
 START_SECONDS = 30.0
 _HISTORY_RUNS = 50
+# States of the daemon that end by themselves, so that it is worth to look again.
+_PASSING = ("starting", "draining")
 # A person waits for the reply: three attempts within half a second.
 _RETRIES = Retries(attempts=3)
 # Events after which the approvals for which a run waits may be others.
@@ -64,6 +67,7 @@ class Link:
         self._looking = asyncio.Event()
         self._followed: set[str] = set()
         self._up: bool | None = None
+        self._seen = False  # the state of the daemon needs no further look
 
     def start(self) -> None:
         self._worker.start_soon(self._monitor)
@@ -74,7 +78,7 @@ class Link:
 
     def look(self, *, visible: bool) -> None:
         """Whether the popup is visible and should show the state of the connection."""
-        self._worker.call_soon(self._looking.set if visible else self._looking.clear)
+        self._worker.call_soon(self._look if visible else self._looking.clear)
 
     # ------------------------------------------------------------ what the user asks for
 
@@ -126,11 +130,28 @@ class Link:
 
     # ------------------------------------------------------------ in the worker
 
+    def _look(self) -> None:
+        self._seen = False
+        self._looking.set()
+
     async def _monitor(self) -> None:
         while True:
             await self._looking.wait()
             self._probe()
+            if self._up and not self._seen:
+                await self._look_at_daemon()
             await asyncio.sleep(PROBE_SECONDS)
+
+    async def _look_at_daemon(self) -> None:
+        """Reads the daemon's state, until it is ready or cannot be read."""
+        try:
+            async with self._client() as client:
+                status = await client.get_status()
+        except AeondError as error:
+            self._seen = not isinstance(error, NoDaemonError)
+            return
+        self._seen = status.state not in _PASSING
+        self._batches.put(DaemonSeen(status.state, status.messages))
 
     def _probe(self) -> None:
         try:
@@ -144,6 +165,7 @@ class Link:
             self._batches.put(LinkUp(path))
 
     def _note_down(self, message: str) -> None:
+        self._seen = False
         if self._up is not False:
             self._up = False
             self._batches.put(LinkDown(candidates(self._socket)[0].path, message, PROBE_SECONDS))

@@ -125,6 +125,14 @@ class HistoryListed:
 
 
 @dataclass(frozen=True, slots=True)
+class DaemonSeen:
+    """The daemon's state and its problems, while the window is visible."""
+
+    state: str
+    messages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Drafted:
     """The text in the prompt changed."""
 
@@ -159,6 +167,7 @@ Happening = (
     | ApprovalsFetched
     | LinkUp
     | LinkDown
+    | DaemonSeen
     | CallFailed
     | Sent
     | StopAsked

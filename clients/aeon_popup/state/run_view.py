@@ -25,6 +25,8 @@ from aeond_client.events import (
 from aeond_client.judgements import Question
 from aeond_client.runs import Plan, RunState, StepState, UndoReport
 
+# The tool whose call is a question to a person.
+_ASKING = "request_user_input"
 _OVER = {StepState.SUCCEEDED, StepState.FAILED, StepState.INVALID, StepState.SKIPPED}
 
 
@@ -213,8 +215,13 @@ def _asked(run: RunView, event: Event) -> RunView:
 
 
 def _titles(plan: Plan) -> dict[str, str]:
-    """The descriptions of a plan's steps, where there are any."""
-    return {step.step_id: one_line(step.description) for step in plan.steps if step.description}
+    """The descriptions of a plan's steps, where there are any; of a question what it asks."""
+    described = {
+        step.step_id: step.description or step.arguments.get("prompt", "")
+        for step in plan.steps
+        if step.description or step.tool == _ASKING
+    }
+    return {step_id: one_line(str(words)) for step_id, words in described.items() if words}
 
 
 def _without_run(run: RunView, run_id: str) -> RunView:

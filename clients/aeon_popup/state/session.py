@@ -9,6 +9,7 @@ from aeon_popup.state.happenings import (
     Approval,
     ApprovalsFetched,
     CallFailed,
+    DaemonSeen,
     Drafted,
     FollowUpStarted,
     Happening,
@@ -30,6 +31,8 @@ from aeond_client.runs import RunSummary
 
 # Runs that are kept; beyond that the oldest ended ones are dropped and can be opened from the history.
 KEPT_RUNS = 16
+# The state of a daemon that needs no words.
+READY = "ready"
 
 
 class Link(StrEnum):
@@ -59,6 +62,8 @@ class SessionView:
     socket: str = ""
     problem: str = ""
     retry_seconds: float = 0.0
+    daemon_state: str = READY
+    daemon_messages: tuple[str, ...] = ()
     history: tuple[RunSummary, ...] = ()
 
     @property
@@ -107,7 +112,10 @@ def after(view: SessionView, happening: Happening) -> SessionView:
         case LinkUp(socket=socket):
             return replace(view, link=Link.UP, socket=socket, problem="", retry_seconds=0.0)
         case LinkDown(socket=socket, message=message, retry_seconds=seconds):
-            return replace(view, link=Link.DOWN, socket=socket, problem=message, retry_seconds=seconds)
+            down = replace(view, link=Link.DOWN, socket=socket, problem=message, retry_seconds=seconds)
+            return replace(down, daemon_state=READY, daemon_messages=())
+        case DaemonSeen(state=state, messages=messages):
+            return replace(view, daemon_state=state, daemon_messages=messages)
         case HistoryListed(runs=runs):
             return replace(view, history=runs)
         case _:

@@ -2,7 +2,7 @@
 
 from aeon_cli.text.titles import counted, duration_in_words
 from aeon_popup.state.run_view import RunView, Stage
-from aeon_popup.state.session import SessionView
+from aeon_popup.state.session import READY, SessionView
 from aeond_client.runs import RunState, StepState
 
 
@@ -12,7 +12,7 @@ def badge(view: SessionView) -> tuple[str, str]:
     if view.stage is Stage.UNAVAILABLE:
         return "Daemon not running", "err"
     if run is None:
-        return "", "accent"
+        return ("", "accent") if view.daemon_state == READY else (f"Daemon {view.daemon_state}", "warn")
     if view.writing:
         return "Follow-up", "accent"
     if run.stopping and not run.ended:
@@ -60,8 +60,12 @@ def meta(view: SessionView, now: float) -> str:
 
 def explanation(view: SessionView, run: RunView | None) -> tuple[str, str]:
     """Why there is no answer, or the last problem: a sentence in bold, and the rest."""
+    if run is None and view.stage is Stage.UNAVAILABLE:
+        return "", ""
+    if run is None and view.problem:
+        return "", view.problem
     if run is None:
-        return ("", view.problem) if view.problem and view.stage is not Stage.UNAVAILABLE else ("", "")
+        return _unready(view)
     if run.stage is Stage.FAILED:
         problem = run.steps.problem
         why = problem.message if problem else "The run ended without an answer."
@@ -76,11 +80,27 @@ def explanation(view: SessionView, run: RunView | None) -> tuple[str, str]:
     return "", "" if run.needs_person else run.note
 
 
+def ago(seconds: float) -> str:
+    """How long ago something was, in its largest unit."""
+    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= size:
+            return f"{counted(int(seconds // size), unit)} ago"
+    return "just now"
+
+
 def spoken(view: SessionView) -> str:
     """The state of the window for screen readers."""
     words, _ = badge(view)
     run = view.shown
     return ", ".join(filter(None, ("aeon", words, run.text if run else "")))
+
+
+def _unready(view: SessionView) -> tuple[str, str]:
+    """What a daemon that is starting, degraded or draining means for a request."""
+    if view.daemon_state == READY:
+        return "", ""
+    waits = " Requests are accepted and wait." if view.daemon_state == "starting" else ""
+    return f"The daemon is {view.daemon_state}.", " ".join((waits.strip(), *view.daemon_messages)).strip()
 
 
 def _others(view: SessionView) -> str:

@@ -6,8 +6,10 @@ from PySide6.QtGui import (
     QColor,
     QDesktopServices,
     QFont,
+    QTextBlock,
     QTextCursor,
     QTextDocument,
+    QTextFormat,
     QTextFrameFormat,
     QTextLength,
     QTextTable,
@@ -32,7 +34,7 @@ class AnswerText(QTextBrowser):
         self.setObjectName("answer")
         self.setOpenLinks(False)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Answer")
         self.document().setDocumentMargin(0)
         self.anchorClicked.connect(_open)
@@ -61,6 +63,7 @@ class AnswerText(QTextBrowser):
         document = self.document()
         block = document.begin()
         while block.isValid():
+            _space(block, palette)
             pieces = block.begin()
             while not pieces.atEnd():
                 fragment = pieces.fragment()
@@ -93,6 +96,26 @@ class AnswerText(QTextBrowser):
                 table_form.setBottomMargin(8)
                 table_form.setWidth(QTextLength())
                 frame.setFormat(table_form)
+
+
+def _space(block: QTextBlock, palette: Palette) -> None:
+    """Sets headings and code apart from what is above them."""
+    form = block.blockFormat()
+    if form.headingLevel():
+        form.setTopMargin(12)
+        form.setBottomMargin(4)
+    elif _is_code(block):
+        form.setBackground(QBrush(QColor(palette.panel)))
+        form.setNonBreakableLines(False)  # a line that is too long goes on below, instead of beyond the edge
+        form.setTopMargin(0 if _is_code(block.previous()) else 8)
+        form.setBottomMargin(0 if _is_code(block.next()) else 8)
+    else:
+        return
+    QTextCursor(block).setBlockFormat(form)
+
+
+def _is_code(block: QTextBlock) -> bool:
+    return block.isValid() and block.blockFormat().hasProperty(QTextFormat.Property.BlockCodeFence)
 
 
 class Changes(QWidget):

@@ -21,13 +21,19 @@ from aeon_popup.ui.theme import WIDTH, Palette, named
 _LONG_ANSWER = 4_000
 _FORMAT_SECONDS = 0.15
 _EDGE = 22
+# The scroll bar beside a long answer.
+_BAR = 12
 
 
 class Body(QScrollArea):
     """Everything between the two rules. `card_changed` is called after a card appeared or went away."""
 
     def __init__(
-        self, actions: Actions, palette: Palette, card_changed: Callable[[AnyCard | None], None]
+        self,
+        actions: Actions,
+        palette: Palette,
+        card_changed: Callable[[AnyCard | None], None],
+        now: Callable[[], float],
     ) -> None:
         super().__init__()
         self.setObjectName("body")
@@ -42,7 +48,7 @@ class Body(QScrollArea):
         self.note.setWordWrap(True)
         self.answer = AnswerText()
         self.changes = Changes()
-        self.history = HistoryList()
+        self.history = HistoryList(now)
         self.keys = named(QLabel(), "keys")
         inside = named(QWidget(), "body")
         self._inside = QVBoxLayout(inside)
@@ -72,7 +78,7 @@ class Body(QScrollArea):
 
     def show_history(self, view: SessionView, wanted: str, palette: Palette) -> None:
         """Shows the recent runs instead of a run."""
-        self._hide_run()
+        self._hide_run(palette)
         self.keys.hide()
         self.history.show_runs(view.history, wanted, palette)
         self.history.show()
@@ -83,7 +89,7 @@ class Body(QScrollArea):
         self.history.hide()
         self.keys.setVisible(keys)
         self._draw_note(view)
-        self._draw_card(view, run)
+        self._draw_card(view, run, palette)
         self.plan.setVisible(run is not None)
         if run is not None:
             self.plan.show_run(run, palette, details=details)
@@ -111,8 +117,8 @@ class Body(QScrollArea):
         bar = self.verticalScrollBar()
         bar.setValue(bar.value() + pages * (self.height() - 40))
 
-    def _hide_run(self) -> None:
-        self._replace_card(("", ""), None)
+    def _hide_run(self, palette: Palette) -> None:
+        self._replace_card(("", ""), None, palette)
         for widget in (self.plan, self.note, self.answer, self.changes):
             widget.hide()
 
@@ -122,17 +128,17 @@ class Body(QScrollArea):
         self.note.setText(f"<b>{bold}</b> {plain}" if bold else plain)
         self.note.setVisible(bool(start or rest))
 
-    def _draw_card(self, view: SessionView, run: RunView | None) -> None:
+    def _draw_card(self, view: SessionView, run: RunView | None, palette: Palette) -> None:
         away = view.link is Link.DOWN
         subject = (run.key, identity_of(run)) if run is not None and not away else ("", "")
         if subject != self._subject:
-            self._replace_card(subject, run)
+            self._replace_card(subject, run, palette)
         if self.card is not None and run is not None:
             self.card.show_state(sent=run.subject in run.sent, note=run.note)
 
-    def _replace_card(self, subject: tuple[str, str], run: RunView | None) -> None:
+    def _replace_card(self, subject: tuple[str, str], run: RunView | None, palette: Palette) -> None:
         before, self._subject = self.card, subject
-        self.card = card_of(run, self._actions) if run is not None and subject[1] else None
+        self.card = card_of(run, self._actions, palette) if run is not None and subject[1] else None
         if before is not None:
             self._inside.removeWidget(before)
             before.hide()
@@ -150,7 +156,7 @@ class Body(QScrollArea):
         self._answer_behind = streaming and time.monotonic() - self._formatted < _FORMAT_SECONDS
         if text and not self._answer_behind:
             self._formatted = time.monotonic()
-            self.answer.show_text(text, palette, WIDTH - 2 * _EDGE)
+            self.answer.show_text(text, palette, WIDTH - 2 * _EDGE - _BAR)
         self.answer.setVisible(bool(text))
         if run is not None and run.ended:
             self.changes.show_run(run)
@@ -161,9 +167,10 @@ class Body(QScrollArea):
 class Footer(QHBoxLayout):
     """The run on the left, the commands of the stage on the right; each can be clicked."""
 
-    def __init__(self, perform: Callable[[Command], object]) -> None:
+    def __init__(self, perform: Callable[[Command], object], now: Callable[[], float]) -> None:
         super().__init__()
         self._perform = perform
+        self._now = now
         self._offers: list[Offer] = []
         self.meta = named(QLabel(), "meta")
         self._hints = QHBoxLayout()
@@ -173,8 +180,14 @@ class Footer(QHBoxLayout):
         self.addStretch()
         self.addLayout(self._hints)
 
+    def show_time(self, view: SessionView) -> None:
+        """The run and its time, or the socket."""
+        words = wording.meta(view, self._now())
+        if words != self.meta.text():
+            self.meta.setText(words)
+
     def show_view(self, view: SessionView, *, history: bool) -> None:
-        self.meta.setText(wording.meta(view, time.time()))
+        self.show_time(view)
         offers = offered(view, history=history)
         if offers == self._offers:
             return

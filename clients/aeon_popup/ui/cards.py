@@ -5,16 +5,16 @@ import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QColor, QKeyEvent, QSyntaxHighlighter, QTextDocument
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout
 
-from aeon_cli.text.calls import call_lines
+from aeon_cli.text.calls import QUOTED, call_lines
 from aeon_cli.text.printable import one_line, printable, shown_value
 from aeon_cli.text.titles import duration_in_words
 from aeon_popup.actions import Actions
 from aeon_popup.state.happenings import Approval
 from aeon_popup.state.run_view import Asked, RunView
-from aeon_popup.ui.theme import named
+from aeon_popup.ui.theme import Palette, named
 from aeond_client.judgements import ApprovalRequest, CallPreview, Question
 from aeond_client.runs import Resolution
 
@@ -122,7 +122,7 @@ class QuestionCard(Card):
 class ApprovalCard(Card):
     """Calls with their exact arguments. Deny has the focus, plain Enter never allows, and keys are ignored at first."""
 
-    def __init__(self, approval: Approval, actions: Actions) -> None:
+    def __init__(self, approval: Approval, actions: Actions, palette: Palette) -> None:
         super().__init__(urgent=True)
         self.approval = approval
         self._actions = actions
@@ -132,7 +132,9 @@ class ApprovalCard(Card):
         words = f"Allow {tools}?" + (f" {asked.message}" if asked.message else "")
         self.heading.setText(printable(words))
         self.setAccessibleName(f"Approval: {words}")
-        self.box.addWidget(scrolled(text_of(asked), f"What {tools} would do"))
+        shown = scrolled(text_of(asked), f"What {tools} would do")
+        self.differences = Differences(shown.document(), palette)
+        self.box.addWidget(shown)
         self.note = named(QLabel(), "detail")
         self.note.setTextFormat(Qt.TextFormat.PlainText)
         self.note.hide()
@@ -179,12 +181,29 @@ class ApprovalCard(Card):
         self._shown = time.monotonic()
 
     def allow(self, scope: str = "once") -> None:
-        if not self.guarded and self.allow_button.isEnabled():
+        """Allows in a scope that the approval offers."""
+        offered = scope == "once" or scope in self.approval.request.scopes
+        if offered and not self.guarded and self.allow_button.isEnabled():
             self._actions.decide(self.approval, approved=True, scope=scope)
 
     def deny(self) -> None:
         if not self.guarded and self.deny_button.isEnabled():
             self._actions.decide(self.approval, approved=False)
+
+
+class Differences(QSyntaxHighlighter):
+    """Colours the lines that a change of a file adds and removes; their signs say the same."""
+
+    def __init__(self, document: QTextDocument, palette: Palette) -> None:
+        super().__init__(document)
+        self._colours = {"+": QColor(palette.ok), "-": QColor(palette.err), "@": QColor(palette.dim)}
+
+    def highlightBlock(self, text: str) -> None:
+        line = text.removeprefix(QUOTED) if text.startswith(QUOTED) else ""
+        is_difference = bool(line) and (self.previousBlockState() == 1 or line.startswith("@@ "))
+        self.setCurrentBlockState(int(is_difference))
+        if is_difference and line[0] in self._colours:
+            self.setFormat(len(QUOTED), len(line), self._colours[line[0]])
 
 
 class DecisionCard(Card):
@@ -243,12 +262,12 @@ def scrolled(text: str, name: str) -> QPlainTextEdit:
 AnyCard = QuestionCard | ApprovalCard | DecisionCard
 
 
-def card_of(run: RunView, actions: Actions) -> AnyCard | None:
+def card_of(run: RunView, actions: Actions, palette: Palette) -> AnyCard | None:
     """The card for what the run waits for; None if it waits for nothing."""
     if run.ended:
         return None
     if run.approvals:
-        return ApprovalCard(run.approvals[0], actions)
+        return ApprovalCard(run.approvals[0], actions, palette)
     if run.questions:
         return QuestionCard(run.questions[0], actions)
     return DecisionCard(run, actions) if run.needs_person else None

@@ -27,6 +27,7 @@ class Command(Enum):
     RETRY = ("Ctrl+R", "Retry")
     KEYS = ("F1", "Keys")
     ALLOW = ("Ctrl+⏎", "Allow once")
+    ALLOW_RUN = ("Ctrl+Shift+⏎", "Allow for this run")
     DENY = ("Ctrl+⌫", "Deny")
     CHOOSE = ("Alt+1…9", "Choose")
 
@@ -49,6 +50,8 @@ _KEYS = {
     (_CTRL, Qt.Key.Key_R): Command.RETRY,
     (_CTRL, Qt.Key.Key_Return): Command.ALLOW,
     (_CTRL, Qt.Key.Key_Enter): Command.ALLOW,
+    (_CTRL | _SHIFT, Qt.Key.Key_Return): Command.ALLOW_RUN,
+    (_CTRL | _SHIFT, Qt.Key.Key_Enter): Command.ALLOW_RUN,
     (_CTRL, Qt.Key.Key_Backspace): Command.DENY,
     (_NONE, Qt.Key.Key_F1): Command.KEYS,
 }

@@ -1,6 +1,6 @@
 """The list of recent runs, filtered by what the user types."""
 
-import time
+from collections.abc import Callable
 
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, Q
 from PySide6.QtWidgets import QStyleOptionViewItem as Option
 
 from aeon_cli.text.printable import one_line
-from aeon_cli.text.titles import duration_in_words
+from aeon_popup.state.wording import ago
 from aeon_popup.ui.marks import SIZE, Shape, draw
 from aeon_popup.ui.theme import FAMILIES, Palette
 from aeond_client.runs import RunState, RunSummary
@@ -29,8 +29,9 @@ _SHAPES = {
 class HistoryList(QListWidget):
     """Runs, newest first; those that need a person or are running come before the others."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float]) -> None:
         super().__init__()
+        self._now = now
         self.setObjectName("history")
         self.setAccessibleName("Recent runs")
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -51,7 +52,7 @@ class HistoryList(QListWidget):
                 item.setSizeHint(QSize(0, _ROW))
                 self.addItem(item)
             self.setCurrentRow(0)
-        self.setItemDelegate(_Row(palette, self))
+        self.setItemDelegate(_Row(palette, self, self._now))
         self.setFixedHeight(_ROW * min(max(self.count(), 1), _MOST_ROWS) + 4)
 
     @property
@@ -68,9 +69,10 @@ class HistoryList(QListWidget):
 class _Row(QStyledItemDelegate):
     """Draws a run: mark, text, and how long ago it was created."""
 
-    def __init__(self, palette: Palette, parent: HistoryList) -> None:
+    def __init__(self, palette: Palette, parent: HistoryList, now: Callable[[], float]) -> None:
         super().__init__(parent)
         self._palette = palette
+        self._now = now
 
     def paint(self, painter: QPainter, option: Option, index: object) -> None:
         run = index.data(_RUN)  # type: ignore[attr-defined]
@@ -85,7 +87,7 @@ class _Row(QStyledItemDelegate):
         painter.translate(place.left() + 10, place.center().y() - SIZE // 2 + 1)
         draw(painter, _SHAPES.get(run.state, Shape.SPINNER), p)
         painter.restore()
-        when = f"{duration_in_words(max(time.time() - run.created_time, 0.0))} ago"
+        when = ago(self._now() - run.created_time)
         small = _font(12)
         painter.setFont(small)
         painter.setPen(QColor(p.dim))

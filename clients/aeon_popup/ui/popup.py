@@ -1,6 +1,7 @@
 """The window's content: it draws the state and turns keys into the user's choices."""
 
 import time
+from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QShowEvent
@@ -38,6 +39,7 @@ class Popup(Window):
         centred: bool = False,
         motion: bool = True,
         seat: Seat = _NO_SEAT,
+        now: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(palette, trace, composited=composited, seat=seat, centred=centred)
         self._actions = actions
@@ -48,14 +50,14 @@ class Popup(Window):
         self._details = self._keys_shown = self._history_shown = self._escape_held = False
         self._stage: tuple[str, Stage] | None = None
         self._rows: list[str] = []
-        self._build()
+        self._build(now)
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._tick)
         self.show_theme(palette)
 
     # ------------------------------------------------------------ construction
 
-    def _build(self) -> None:
+    def _build(self, now: Callable[[], float]) -> None:
         self.spark = named(QLabel("✦"), "spark")
         self.prompt = Prompt()
         self.badge = named(QLabel(), "badge")
@@ -65,8 +67,8 @@ class Popup(Window):
         header.addWidget(self.spark, 0, Qt.AlignmentFlag.AlignTop)
         header.addWidget(self.prompt, 1, Qt.AlignmentFlag.AlignVCenter)
         header.addWidget(self.badge, 0, Qt.AlignmentFlag.AlignVCenter)
-        self.body = Body(self._actions, self.palette_of_theme, self._card_changed)
-        self.footer = Footer(self.perform)
+        self.body = Body(self._actions, self.palette_of_theme, self._card_changed, now)
+        self.footer = Footer(self.perform, now)
         self.rules = (named(QFrame(), "rule"), named(QFrame(), "rule"))
         for rule in self.rules:
             rule.setFixedHeight(1)
@@ -127,6 +129,7 @@ class Popup(Window):
             self.body.show_run(view, p, details=self._details, keys=self._keys_shown)
         self.setAccessibleName(wording.spoken(view))
         self._fit()
+        QTimer.singleShot(0, self, self._fit)  # only then do layouts count what was added to them
         self._pace()
         rows = self.body.plan.shapes
         if rows != self._rows:
@@ -167,9 +170,7 @@ class Popup(Window):
     def _tick(self) -> None:
         if self._motion:
             self.body.plan.turn(time.monotonic())
-        words = wording.meta(self._view, time.time())
-        if words != self.footer.meta.text():
-            self.footer.meta.setText(words)
+        self.footer.show_time(self._view)
         if self.body.catch_up(self._view, self.palette_of_theme):
             self._fit()
 
@@ -304,6 +305,8 @@ class Popup(Window):
                 self._show_keys()
             case Command.ALLOW if isinstance(self.body.card, ApprovalCard):
                 self.body.card.allow()
+            case Command.ALLOW_RUN if isinstance(self.body.card, ApprovalCard):
+                self.body.card.allow("run")
             case Command.DENY if isinstance(self.body.card, ApprovalCard):
                 self.body.card.deny()
             case _:

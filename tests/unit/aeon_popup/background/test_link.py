@@ -17,6 +17,7 @@ from aeon_popup.state import happenings
 from aeon_popup.state.happenings import Happening
 from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import SessionView, after
+from aeond.api.v1 import daemon_pb2
 from aeond_client.tools import ToolCall
 from tests.support.popup_daemon import APPROVAL, ApprovingRuns, approving_daemon
 from tests.support.scripted_daemon import ScriptedDaemon
@@ -135,6 +136,18 @@ async def test_a_request_without_a_daemon_is_refused_and_found_again(tmp_path: P
             window.link.look(visible=False)
             window.submit()
             await window.until(lambda view: view.stage is Stage.APPROVAL)
+
+
+async def test_a_starting_daemon_is_looked_at_until_it_is_ready(tmp_path: Path) -> None:
+    """While the window is visible, the state of a daemon that is starting is read again until it is ready."""
+    daemon, _ = approving_daemon(tmp_path / "d.sock")
+    daemon.status.states = [daemon_pb2.DAEMON_STATE_STARTING, daemon_pb2.DAEMON_STATE_STARTING]
+    async with daemon, opened(tmp_path / "d.sock") as window:
+        window.link.look(visible=True)
+        await window.until(lambda view: view.daemon_state == "starting")
+        await window.until(lambda view: view.daemon_state == "ready")
+    seen = [one.state for one in window.applied if isinstance(one, happenings.DaemonSeen)]
+    assert seen == ["starting", "starting", "ready"]
 
 
 async def test_a_failed_call_says_why(served: tuple[ScriptedDaemon, ApprovingRuns]) -> None:

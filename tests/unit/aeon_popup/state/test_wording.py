@@ -7,6 +7,7 @@ from tests.support.popup_states import SOCKET, START, states
 
 BADGES = {
     "prompt": "",
+    "starting": "Daemon starting",
     "planning": "Planning…",
     "running": "Running · 2 of 5",
     "question": "Needs your answer",
@@ -15,6 +16,7 @@ BADGES = {
     "decision": "Needs your decision",
     "streaming": "Answering…",
     "done": "Done",
+    "long-answer": "Done",
     "follow-up": "Follow-up",
     "failed": "Failed",
     "cancelled": "Cancelled",
@@ -44,3 +46,28 @@ def test_a_failure_says_what_was_kept() -> None:
     start, rest = wording.explanation(view, view.shown)
     assert start == "Failed."
     assert "did not answer. The results of 2 steps are kept" in rest
+
+
+def test_a_starting_daemon_says_that_requests_wait() -> None:
+    """While the daemon starts, the note under the prompt says so, and why; a ready one needs no words."""
+    view = states()["starting"]
+    assert wording.explanation(view, None) == (
+        "The daemon is starting.",
+        "Requests are accepted and wait. The model is loading.",
+    )
+    assert wording.explanation(states()["prompt"], None) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "just now"),
+        (59, "just now"),
+        (60, "1 minute ago"),
+        (7_300, "2 hours ago"),
+        (200_000, "2 days ago"),
+    ],
+)
+def test_the_age_of_a_run_has_one_unit(seconds: float, words: str) -> None:
+    """The history shows the age of a run in its largest unit."""
+    assert wording.ago(seconds) == words

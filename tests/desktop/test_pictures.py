@@ -1,0 +1,86 @@
+"""The pictures of docs/pictures, and the comparison of pictures."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type=ImportError)
+
+from PySide6.QtGui import QColor, QImage, QPainter
+
+from aeon_popup.ui.theme import DARK, LIGHT
+from tests.support.animated_png import Frame, animated_png, frames_of
+from tests.support.compared_pictures import check_picture, differences
+from tests.support.page_pictures import states as page_states
+from tests.support.popup_pictures import every_state, panel_of, picture_of
+from tests.support.popup_recording import REQUEST
+from tests.support.repository import ROOT
+
+FOLDER = ROOT / "docs" / "pictures"
+MOST_SHARE = 0.01
+
+
+def test_every_state_has_its_pictures() -> None:
+    """docs/pictures has each state of window and page in light and dark and for both densities, and no other picture
+    of them.
+    """
+    names = [f"popup-{name}" for name in every_state()] + [f"page-{name}" for name in page_states()]
+    wanted = {
+        f"{name}-{scheme}{density}.png"
+        for name in names
+        for scheme in ("dark", "light")
+        for density in ("", "@2x")
+    }
+    assert {path.name for path in FOLDER.glob("p*-*.png")} == wanted
+
+
+@pytest.mark.parametrize("name", sorted(every_state()))
+def test_the_pictures_show_the_window_as_it_is(name: str) -> None:
+    """The pictures of the documentation are what the window draws now; if not, `make pictures` draws them again."""
+    for palette in (DARK, LIGHT):
+        shown = QImage(str(FOLDER / f"popup-{name}-{palette.name}.png"))
+        share, _ = differences(shown, picture_of(name, every_state()[name], palette))
+        assert share <= MOST_SHARE, f"popup-{name}-{palette.name}.png: {share:.1%} differs"
+
+
+def test_a_difference_is_kept_as_a_picture(tmp_path: Path) -> None:
+    """A screen that lacks a line of text fails the comparison and leaves what was seen, expected and different."""
+    expected = panel_of("running", every_state()["running"], DARK)
+    seen = expected.copy()
+    painter = QPainter(seen)
+    painter.fillRect(0, 70, 400, 30, QColor(DARK.bg))
+    painter.end()
+    check_picture("same", expected.copy, expected, 0.0, tmp_path)
+    with pytest.raises(AssertionError, match=r"changed: .* of the picture differs"):
+        check_picture("changed", seen.copy, expected, 0.0, tmp_path)
+    names = {"same.png", "changed.png", "changed-expected.png", "changed-differences.png"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    marked = QImage(str(tmp_path / "changed-differences.png"))
+    assert marked.size() == expected.size()
+    assert marked.pixelColor(110, 84) == QColor("red")
+
+
+def test_a_film_has_every_frame() -> None:
+    """A film has the frames that it was made of, also where nothing or little changes."""
+    images = [panel_of("running", every_state()["running"], palette) for palette in (DARK, LIGHT)]
+    images = [image.convertToFormat(QImage.Format.Format_RGB888) for image in images]
+    images.append(images[1].copy())
+    images[2].setPixelColor(300, 40, QColor("red"))
+    images.append(images[2].copy())
+    frames = [Frame(image, 100 + number) for number, image in enumerate(images)]
+    assert list(frames_of(animated_png(frames))) == frames
+
+
+def test_the_recording_ends_with_the_answer() -> None:
+    """The recording in the documentation opens the window, shows a question, an answer, and closes the window."""
+    film = (FOLDER / "recording-popup.png").read_bytes()
+    assert len(film) < 2_000_000
+    frames = list(frames_of(film))
+    assert 10 < sum(frame.milliseconds for frame in frames) / 1e3 < 60
+    assert len(frames) > len(REQUEST)
+    first, last = frames[0].image, frames[-1].image
+    middle = first.width() // 2
+    assert first.pixelColor(middle, 100) == last.pixelColor(middle, 100) != QColor(DARK.bg)
+    assert frames[-2].image.pixelColor(60, 60) == QColor(DARK.bg)

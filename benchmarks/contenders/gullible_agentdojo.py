@@ -172,6 +172,7 @@ async def perform(
             inspector=inspector,
             preview=_no_preview,
             planned=PlannedCalls(registry, validator) if planned else lambda _run: (),
+            sources=Trust().sources,
             clock=clock,
             rules=ApprovalRules(0.0),
         )

@@ -17,10 +17,12 @@ class AskingPolicy:
     verdicts: Mapping[str, Verdict] = field(default_factory=lambda: {"work": Verdict.ASK})
     version: str = "v1"
     rule: str = "a rule"
+    rule_if_tainted: str = ""
 
     def decide(self, facts: CallFacts) -> Decision:
         verdict = self.verdicts.get(facts.tool, Verdict.ALLOW)
-        return Decision(verdict, self.rule, f"{self.rule} says {verdict}", self.version)
+        rule = (facts.taint and self.rule_if_tainted) or self.rule
+        return Decision(verdict, rule, f"{rule} says {verdict}", self.version)
 
 
 @dataclass

@@ -9,6 +9,7 @@ import anyio
 
 from aeond.capabilities.llm.adapters.scripted import Script, ScriptedLLM
 from aeond.capabilities.llm.external.scripted_engine import ScriptedEngine
+from aeond.capabilities.policy.trust import Trust
 from aeond.domain.outcome import Problem
 from aeond.domain.plans.plan import Plan, PlanStep
 from aeond.domain.plans.steps import StepMode
@@ -209,6 +210,7 @@ class World:
             inspector=self.facts,
             preview=self.preview,
             planned=PlannedCalls(ScriptedRegistry(*self.tools.values()), self.validator),
+            sources=Trust().sources,
             clock=self.clock,
             rules=self.rules,
         )

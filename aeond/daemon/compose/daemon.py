@@ -155,14 +155,14 @@ async def composed(
             registry.register(tool)
         web.adopt(web.tools(config), registry)
         templates = open_templates(config.tools, registry, agents := open_agents(config.agents))
-        validator = PlanValidator(registry, {LLM_AGENT, *agents})
-        inspector = ToolInspector(registry)
+        validator, inspector = PlanValidator(registry, {LLM_AGENT, *agents}), ToolInspector(registry)
         requests = ApprovalRequests(
             folding=folding,
             policy=policy,
             inspector=inspector,
             preview=lambda call, context: invoker.preview(call, context),  # noqa: PLW0108 - made below
             planned=PlannedCalls(registry, validator),
+            sources=trust.sources,
             clock=clock,
             rules=ApprovalRules(config.approvals.expire_seconds),
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import Final
@@ -15,7 +16,7 @@ from aeond.domain.plans.approvals import (
     ApprovalRequest,
     ApprovalScope,
 )
-from aeond.domain.policy import CallFacts, Decision, TargetKind, Verdict, call_digest
+from aeond.domain.policy import CallFacts, Decision, TargetKind, Verdict, call_digest, joined
 from aeond.domain.runs.events import Event, RunEnded
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult
@@ -29,6 +30,9 @@ from aeond.service.folding import RunFolding
 
 MAX_CALLS: Final = 32  # of one request
 MAX_PLANNED_BYTES: Final = 256 * 1024  # of the arguments of the calls shown with the first one
+
+Sources = Callable[[CallFacts], tuple[str, ...]]
+"""The untrusted sources that a call reads."""
 
 PlannedCalls = Callable[[RunSnapshot], Sequence[tuple[str, ToolCall]]]
 """The calls of steps that have not ended, by step id in plan order, of which every argument is known."""
@@ -76,6 +80,7 @@ class ApprovalRequests:
         inspector: CallInspector,
         preview: Preview,
         planned: PlannedCalls,
+        sources: Sources,
         clock: Clock,
         rules: ApprovalRules,
     ) -> None:
@@ -84,6 +89,7 @@ class ApprovalRequests:
         self._inspector = inspector
         self._preview = preview
         self._planned = planned
+        self._sources = sources
         self._clock = clock
         self._rules = rules
         self._one_by_one: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()  # by run id
@@ -146,13 +152,24 @@ class ApprovalRequests:
             digest=request_digest(run.run_id, step_ids, digests),
             message="; ".join(dict.fromkeys(one.decision.reason for one in asked)),
             previews=tuple(previews),
-            kinds=tuple(one.kind for one in asked),
+            kinds=tuple(dict.fromkeys(kind for one in asked for kind in self._kinds(one, asked))),
             folders=tuple(dict.fromkeys(str(PurePosixPath(name).parent) for name in files)),
             hosts=tuple(dict.fromkeys(hosts)),
             requested_time=self._clock.time(),
             expire_seconds=self._rules.expire_seconds,
             unattended=run.request.unattended,
         )
+
+    def _kinds(self, one: _AskedCall, asked: Sequence[_AskedCall]) -> Iterator[str]:
+        """The kinds of a call now, after it was made, and after all of the request were: what they read themselves was allowed
+        with them, and must not end what was allowed."""
+        own = joined(one.facts.taint, self._sources(one.facts))
+        every = reduce(joined, (self._sources(other.facts) for other in asked), own)
+        for taint in (one.facts.taint, own, every):
+            facts = replace(one.facts, taint=taint)
+            decision = self._policy.decide(facts)
+            if decision.verdict is Verdict.ASK:
+                yield replace(one, facts=facts, decision=decision).kind
 
     async def _more(self, run: RunSnapshot, first: _AskedCall) -> AsyncIterator[_AskedCall]:
         """The calls planned besides the first one that need approval too."""

@@ -227,6 +227,23 @@ async def test_a_scope_ends_when_what_it_rests_on_changes(world: World, change: 
     assert (run.state, done(world)) == (RunState.AWAITING_INPUT, ["s1"])
 
 
+async def test_what_an_allowed_call_reads_does_not_end_its_scope(world: World) -> None:
+    """A host that was allowed for the run stays allowed when its answer has tainted the run, also where that makes another
+    rule ask; what is read elsewhere ends it."""
+
+    async def answer(arguments: object, context: ToolContext) -> JsonValue:
+        world.facts.taint = ("host:example.org:443",)
+        return {"on": "host"}
+
+    world.policy.rule_if_tainted = "builtin.tainted-effect"
+    world.tools["work"].run = answer
+    steps = (step("s1", on="host"), step("s2", "s1", on="$s1.on"), step("s3", "s2", on="$s2.on"))
+    run_id = await create(world, *steps)
+    await decide(world, run_id, True, ApprovalScope.HOST)
+    await world.reached(run_id, RunState.SUCCEEDED)
+    assert done(world) == ["s1", "s2", "s3"]
+
+
 async def test_a_policy_that_changes_after_the_question_asks_again(world: World) -> None:
     """An approval given under another version of the policy than the one that is in force allows nothing."""
     run_id = await create(world, step("s1"))

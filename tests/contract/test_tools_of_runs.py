@@ -1,6 +1,10 @@
 """Allow lists and profiles of tools, and the choice among many, in runs of the real daemon."""
 
 import json
+import os
+import re
+import subprocess
+import tomllib
 from collections.abc import Iterator
 
 import pytest
@@ -16,7 +20,9 @@ from aeond_client import (
     ToolSpec,
 )
 from aeond_client.events import RouteChosen, RunCreated
+from tests.support.aeonctl import command
 from tests.support.daemon_process import DaemonProcess, daemon_folder
+from tests.support.repository import ROOT
 
 SECONDS = 30.0
 SCRIPT = {
@@ -90,3 +96,37 @@ def test_of_two_hundred_tools_the_nearest_are_shown(daemon: DaemonProcess) -> No
     assert {len(shown) for shown in seen.values()} == {12}
     assert "tool077" in seen["Please brew some coffee"]
     assert "tool012" in seen["Pull lever 12"]
+
+
+def test_the_page_about_tools_of_runs_is_right() -> None:
+    """Every command of docs/tools-of-a-run.md prints what the page shows, in a daemon with the profile of the page."""
+    page = (ROOT / "docs" / "tools-of-a-run.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w+) ?(.*?)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    (configured,) = (tomllib.loads(text) for language, _, text in blocks if language == "toml")
+    with (
+        daemon_folder() as folder,
+        DaemonProcess(folder, {"tools.profiles": configured["tools"]["profiles"]}) as daemon,
+    ):
+        (folder / "aeonctl").write_text(f'#!/bin/sh\nexec {" ".join(command())} "$@"\n', encoding="utf-8")
+        (folder / "aeonctl").chmod(0o755)
+        settings = {
+            **os.environ,
+            "PATH": f"{folder}:{os.environ['PATH']}",
+            "AEOND_SOCKET": str(daemon.socket),
+        }
+        for language, place, text in blocks:
+            if language == "json":
+                (folder / place).write_text(text, encoding="utf-8")
+            elif language == "console":
+                typed, _, printed = text.removeprefix("$ ").partition("\n")
+                done = subprocess.run(
+                    typed,
+                    shell=True,
+                    cwd=folder,
+                    env=settings,
+                    capture_output=True,
+                    text=True,
+                    timeout=60.0,
+                    check=True,
+                )
+                assert done.stdout == printed, typed

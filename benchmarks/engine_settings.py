@@ -1,11 +1,14 @@
-"""llama.cpp's settings for the default model: each is tried alone against the settings that aeond uses."""
+"""llama.cpp's settings for the default model: each is compared with the settings that aeond uses, in turns."""
 
 import random
 import statistics
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.bare_llama import bare_llama, default_model
+from aeond.daemon.compose.native_engine import usable
+from aeond.daemon.config.paths import paths_of
+from aeond.daemon.config.schema import Config
+from benchmarks.bare_llama import BareLlama, Timed, bare_llama, default_model
 from benchmarks.page import Section
 
 # What the engine's host sets; `aeond/capabilities/llm/llama/host.py`.
@@ -24,7 +27,6 @@ TRIED: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("flash attention off", {"flash_attention": "DISABLED"}),
     ("cache in 8 bits", {"flash_attention": "ENABLED", "key_cache": "Q8_0", "value_cache": "Q8_0"}),
     ("weights as in the file", {"no_extra_bufts": True}),
-    ("as aeond sets them, again", {}),
 )
 SIZES: Final = (700, 1_700)
 WRITTEN: Final = 64
@@ -32,33 +34,57 @@ ROUNDS: Final = 2
 
 
 def measure(_folder: Path) -> Section:
-    """One server after another: two at once would share the cores."""
+    """Two servers in memory, asked in turns: one as aeond sets it, and one that differs in one setting."""
     model, dice = default_model(), random.Random()
-    rows = [_row(name, {**OURS, **settings}, model, dice) for name, settings in TRIED]
+    library = native_build()
+    tried = (*TRIED, *([("built for this processor", {"library": str(library)})] if library else []))
+    with bare_llama(model, **OURS) as ours:
+        ours.ask("Begin.", 4)
+        rows = [_row(name, {**OURS, **settings}, ours, model, dice) for name, settings in tried]
     return Section(
         "Settings of the engine",
-        "The default model on llama.cpp's own server, driven directly, each row a server of its own that differs from "
-        f"aeond's settings in what the row names. Tokens a second, the best of {ROUNDS} unseen prompts of each size, "
-        f"{WRITTEN} tokens written after each; memory is the largest resident size, the model's file included.",
+        "The default model on llama.cpp's own server, driven directly: each row is a server that differs from aeond's "
+        "settings in what the row names, asked in turns with one that has aeond's. Ratios to that one are medians over "
+        f"{ROUNDS} pairs of unseen prompts of each size, with {WRITTEN} tokens written after each; tokens a second beside "
+        "them depend on what else the machine does. Memory is the largest resident size, the model's file included.",
         ("settings", *(f"reads {size}" for size in SIZES), "writes", "memory", "loads in"),
         tuple(rows),
     )
 
 
-def _row(name: str, settings: dict[str, Any], model: Path, dice: random.Random) -> tuple[str, ...]:
+def native_build() -> Path | None:
+    """The build of llama.cpp for this processor, where `aeond engine-setup --native` made one."""
+    folder = paths_of(Config(), Path()).native_build
+    return folder if usable(folder) else None
+
+
+def _row(
+    name: str, settings: dict[str, Any], ours: BareLlama, model: Path, dice: random.Random
+) -> tuple[str, ...]:
     with bare_llama(model, **settings) as bare:
         bare.ask("Begin.", 4)
-        read: dict[int, list[float]] = {size: [] for size in SIZES}
-        written: list[float] = []
-        for _ in range(ROUNDS):
+        read: dict[int, list[tuple[float, float]]] = {size: [] for size in SIZES}
+        written: list[tuple[float, float]] = []
+        for number in range(ROUNDS):
             for size in SIZES:
-                timed = bare.ask(f"Tell a story with: {bare.prompt(dice, size)}", WRITTEN)
-                read[size].append(timed.read_rate)
-                written.append(timed.written_rate)
+                pair = [_timed(one, dice, size) for one in (bare, ours)[:: 1 if number % 2 else -1]]
+                its, our = pair if number % 2 else pair[::-1]
+                read[size].append((its.read_rate, our.read_rate))
+                written.append((its.written_rate, our.written_rate))
         return (
             name,
-            *(f"{max(rates):.1f}" for rates in read.values()),
-            f"{statistics.median(written):.1f}",
+            *(_compared(rates) for rates in read.values()),
+            _compared(written),
             f"{bare.peak_memory / 2**30:.2f} GiB",
             f"{bare.load_seconds:.1f} s",
         )
+
+
+def _timed(server: BareLlama, dice: random.Random, size: int) -> Timed:
+    return server.ask(f"Tell a story with: {server.prompt(dice, size)}", WRITTEN)
+
+
+def _compared(rates: list[tuple[float, float]]) -> str:
+    """The median rate, and the median ratio to the server with aeond's settings."""
+    ratio = statistics.median(its / our for its, our in rates)
+    return f"{statistics.median(its for its, _ in rates):.1f} ({ratio:.2f})"

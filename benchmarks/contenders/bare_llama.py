@@ -3,7 +3,7 @@
 usage: python -m benchmarks.contenders.bare_llama SOCKET MODEL SETTINGS
 
 SETTINGS is a JSON object of xllamacpp's parameters; `threads`, `poll`, `flash_attention`, `key_cache` and `value_cache`
-stand for the nested ones.
+stand for the nested ones; `library` is a folder with another build of xllamacpp.
 """
 
 import json
@@ -11,13 +11,15 @@ import os
 import sys
 from typing import Any
 
-import xllamacpp  # type: ignore[import-untyped]  # a native module without types
-
 CONTEXT_TOKENS = 4096
 
 
 def started(socket: str, model: str, settings: dict[str, Any]) -> object:
     """The server, which works in threads of its own."""
+    if "library" in settings:
+        sys.path.insert(0, settings.pop("library"))
+    import xllamacpp  # type: ignore[import-untyped]  # a native module without types
+
     parameters = xllamacpp.CommonParams()
     parameters.model.path = model
     parameters.hostnames = [socket]

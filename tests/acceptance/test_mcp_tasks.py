@@ -15,7 +15,7 @@ from tests.support.aeonctl import environment
 from tests.support.repository import ROOT
 from tests.support.stages import Stage, planned, staged
 
-SECONDS = 60.0
+SECONDS = 180.0
 INSPECTOR = ROOT / "tests" / "mcp_inspector"
 EXTENSION = "io.modelcontextprotocol/tasks"
 SCRIPT = {

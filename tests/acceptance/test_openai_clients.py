@@ -49,7 +49,9 @@ SCRIPT = {
 @pytest.fixture
 def stage(folder: Path) -> Iterator[Stage]:
     """A daemon that asks before it changes a file, with a model that plans by the request."""
-    with staged(folder, {"policy": {"profile": "ask"}}, SCRIPT) as stage:
+    # The weights of the embedding model may be on this machine or not.
+    settings: dict[str, dict[str, Any]] = {"policy": {"profile": "ask"}, "embedding": {"enabled": False}}
+    with staged(folder, settings, SCRIPT) as stage:
         yield stage
 
 

@@ -62,11 +62,12 @@ demo: $(READY) $(if $(filter vllm,$(ENGINE)),engine-setup) ## start a private da
 run: $(READY) ## run the daemon in the foreground, with its state in your home folder
 	@$(BIN)/aeond serve
 
-# The reports feed the tables of docs/testing.md. Three groups of tests run side by side, because one alone waits for much of
-# its time: tests without an engine, those that load engines, and those that wait for a desktop, a browser or a systemd.
+# The reports feed the tables of docs/testing.md. Tests without an engine and those that load engines run side by side, because
+# the former wait for much of their time. Those of a desktop, a browser and a systemd follow: users wait for what they show.
 check: $(READY) ## all checks for a change, including a real model and a real systemd
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory --jobs 5 --output-sync=target type check-plain check-engines check-sessions
+	@$(MAKE) --no-print-directory --jobs 5 --output-sync=target type check-plain check-engines
+	@$(MAKE) --no-print-directory check-sessions
 
 # The parts of a group are recipe lines, so they run one after the other also under --jobs.
 check-engines: $(READY) engine-setup small-model ## the tests with engines, as part of `make check`

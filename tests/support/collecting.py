@@ -9,7 +9,7 @@ from aeond_client.client import Client
 from aeond_client.events import Event, EventKind, Progress, Queued, RunEnded, TextDelta
 from aeond_client.runs import Run
 
-DEADLINE_SECONDS = 60.0
+DEADLINE_SECONDS = 180.0
 
 
 class Collector:

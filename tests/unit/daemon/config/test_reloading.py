@@ -151,7 +151,7 @@ def test_the_operations_page_names_every_live_key() -> None:
     sections = {"log", "socket", "runs", "model"}
     assert [key for key in sorted(LIVE) if key not in listed | sections] == []
     keys = values_of(Config.model_validate({"tools": {"profiles": {"look": ("read_*",)}}}))
-    assert [key for key in listed if "." in key and key not in keys and key not in LIVE] == [
+    assert [key for key in sorted(listed) if "." in key and key not in keys and key not in LIVE] == [
         "runs.budget",
         "runs.budget_limit",
     ]

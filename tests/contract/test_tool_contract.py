@@ -12,12 +12,12 @@ from aeond.capabilities.tools.builtin.tool_set import builtin_tools
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
 from aeond.capabilities.tools.invoker import GuardedInvoker
-from aeond.capabilities.tools.schemas import CompiledSchema
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.tools import Effect, Recovery, ToolCall, ToolContext, ToolResult, ToolSpec
 from aeond.domain.values import canonical_json
 from aeond.ports import Memories, Tool
+from aeond.schemas.compiled import CompiledSchema
 from tests.support.doubles import ManualClock
 from tests.support.memory import InMemoryMemory
 from tests.support.tools import CONTEXT, invoker_of, within

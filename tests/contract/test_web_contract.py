@@ -15,10 +15,10 @@ from aeond.capabilities.policy.loading import load_policy
 from aeond.capabilities.policy.trust import Trust
 from aeond.capabilities.tools.function_tool import FunctionTool
 from aeond.capabilities.tools.registry import Registry
-from aeond.capabilities.tools.schemas import CompiledSchema
 from aeond.capabilities.tools.tool_check import tool_problems
 from aeond.domain.policy import Effect, Origin
 from aeond.domain.tools import Recovery, ToolCall
+from aeond.schemas.compiled import CompiledSchema
 from tests.contract.test_tool_contract import CORE_KEYWORDS, all_tools, schemas_in
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.hands import Hands

@@ -19,11 +19,11 @@ from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
 from aeond.orchestration.execution.tool_visibility import offered_tools
 from aeond.orchestration.interfaces import PlanDraft
 from aeond.orchestration.planning.plan_parsing import plan_from_model
-from aeond.orchestration.planning.plan_schema import MAX_MODEL_STEPS, closed_object
+from aeond.orchestration.planning.plan_schema import MAX_MODEL_STEPS
 from aeond.orchestration.planning.planner import MAX_PLAN_TOKENS
-from aeond.orchestration.repair.schema_parts import as_object, is_list
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter, ProgressSink, ToolRegistry
+from aeond.schemas.parts import as_object, closed_object, is_list
 
 MODEL: Final = "llm"
 RULES: Final = """\

@@ -8,15 +8,15 @@ from typing import Any, Final, Protocol, Self, TypeVar, get_args, get_origin, ge
 
 from pydantic import BaseModel, ValidationError
 
-from aeond.capabilities.tools.json_size import pointer_token
-from aeond.capabilities.tools.model_schemas import model_schema
-from aeond.capabilities.tools.schemas import arguments_invalid
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.outcome import Problem
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Target
 from aeond.domain.tools import Effect, ToolCode, ToolContext, ToolOutput, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
+from aeond.errors import InvalidInputError
+from aeond.schemas.models import model_schema
+from aeond.schemas.pointers import pointer
 
 Arguments = TypeVar("Arguments", bound=BaseModel)
 Result = TypeVar("Result", bound=BaseModel)
@@ -104,10 +104,19 @@ class FunctionTool:
             return self._arguments.model_validate(arguments)
         except ValidationError as error:
             problems = tuple(
-                Problem(part["type"], part["msg"], "".join(pointer_token(step) for step in part["loc"]))
+                Problem(part["type"], part["msg"], pointer(part["loc"]))
                 for part in error.errors(include_url=False, include_context=False, include_input=False)
             )
             raise arguments_invalid(self._spec.name, problems) from error
+
+
+def arguments_invalid(tool: str, problems: Sequence[Problem]) -> InvalidInputError:
+    """The error for arguments that a tool's schema or model rejects; `problems` must not be empty."""
+    return InvalidInputError(
+        f"the arguments of {tool} are not valid: " + "; ".join(map(str, problems)),
+        reason="ARGUMENTS_INVALID",
+        field=f"arguments{problems[0].path}",
+    )
 
 
 class _Decorator(Protocol):

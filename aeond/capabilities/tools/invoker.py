@@ -17,10 +17,9 @@ from typing import Any, Final, TypeVar
 import anyio
 
 from aeond.capabilities.tools.effects import split_output
-from aeond.capabilities.tools.json_size import json_size
+from aeond.capabilities.tools.function_tool import arguments_invalid
 from aeond.capabilities.tools.registry import RegisteredTool, Registry
 from aeond.capabilities.tools.request_checks import check_request
-from aeond.capabilities.tools.schemas import arguments_invalid
 from aeond.domain.outcome import Problem
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.plans.subtasks import SubtaskRequest
@@ -41,6 +40,7 @@ from aeond.errors import AeondError, InvalidInputError, OverloadedError, ToolErr
 from aeond.ports import CANDIDATES_SECONDS, MAX_CANDIDATES, Clock, ToolAnswer
 from aeond.ports.approvals import MAX_DIFF_CHARS, PREVIEW_SECONDS, Previews
 from aeond.ports.policy import Authoriser, Decided, ignore_decision
+from aeond.schemas.json_size import json_size
 
 MAX_ARGUMENT_BYTES: Final = 1 << 20
 MAX_ERROR_CHARS: Final = 2_000

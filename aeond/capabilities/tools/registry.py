@@ -9,7 +9,6 @@ from dataclasses import fields, replace
 from typing import Final
 
 from aeond.capabilities.tools.function_tool import FunctionTool
-from aeond.capabilities.tools.schemas import CompiledSchema
 from aeond.domain.policy import Target
 from aeond.domain.tools import Effect, ToolCode, ToolContext, ToolOutput, ToolSpec, description_digest
 from aeond.domain.values import JsonObject, JsonValue, canonical_json
@@ -18,6 +17,7 @@ from aeond.frozen import frozen
 from aeond.ports import ProposesValues, Tool, ToolAnswer
 from aeond.ports.policy import ReportsTargets, StatesCode
 from aeond.ports.serving import LimitsItself
+from aeond.schemas.compiled import CompiledSchema
 
 MAX_DESCRIPTION_CHARS: Final = 1_000
 MAX_REPORTED: Final = 1_000  # digests that were logged because they are not accepted

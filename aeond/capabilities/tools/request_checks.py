@@ -3,11 +3,11 @@
 import math
 from typing import Final
 
-from aeond.capabilities.tools.json_size import json_size
-from aeond.capabilities.tools.schemas import CompiledSchema
 from aeond.domain.plans.subtasks import SubtaskRequest
 from aeond.domain.runs.questions import InputRequest
 from aeond.errors import InvalidInputError, ToolError
+from aeond.schemas.compiled import CompiledSchema
+from aeond.schemas.json_size import json_size
 
 MAX_TEXT_CHARS: Final = 4_000
 MAX_OPTIONS: Final = 64

@@ -20,11 +20,10 @@ from aeond.orchestration.decision.constrained import (
 from aeond.orchestration.decision.interfaces import Decision, GiveAnswer, Offer, Turn
 from aeond.orchestration.decision.reading import UNREADABLE
 from aeond.orchestration.decision.schema import CANNOT, PLAN, decision_arguments
-from aeond.orchestration.planning.plan_schema import closed_object
 from aeond.orchestration.prompts.decision_prompts import CANNOT_USE, NATIVE_RULES, PLAN_USE, result_text
-from aeond.orchestration.repair.schema_parts import as_object
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter, TextSink
+from aeond.schemas.parts import as_object, closed_object
 
 TOOLS_UNSUPPORTED: Final = "TOOLS_UNSUPPORTED"
 

@@ -11,8 +11,8 @@ from aeond.frozen import frozen
 from aeond.orchestration.decision.interfaces import CallTool, Decision, GiveAnswer, MakePlan, Offer
 from aeond.orchestration.decision.schema import ANSWER, CANNOT, PLAN
 from aeond.orchestration.interfaces import Supervisor
-from aeond.orchestration.repair.schema_parts import as_object
 from aeond.ports import Validator
+from aeond.schemas.parts import as_object
 
 UNREADABLE: Final = "DECISION_UNREADABLE"
 

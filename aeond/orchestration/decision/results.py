@@ -9,7 +9,7 @@ from aeond.domain.tools import ToolCall
 from aeond.domain.values import JsonObject, JsonValue, display_json
 from aeond.orchestration.context.shortening import share, shorten
 from aeond.orchestration.decision.interfaces import Turn
-from aeond.orchestration.repair.schema_parts import is_list
+from aeond.schemas.parts import is_list
 
 _OF_WHOLENESS: Final = ("truncated", "next_offset", "left_out")
 _MIN_ROWS: Final = 2  # of a list that is shown as a table

@@ -10,8 +10,8 @@ from typing import Final
 from aeond.domain.tools import Effect, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.decision.interfaces import Offer
-from aeond.orchestration.planning.plan_schema import closed_object, compile_arguments
-from aeond.orchestration.repair.schema_parts import as_object
+from aeond.orchestration.planning.plan_schema import compile_arguments
+from aeond.schemas.parts import as_object, closed_object
 
 ANSWER: Final = "answer"
 CANNOT: Final = "cannot"

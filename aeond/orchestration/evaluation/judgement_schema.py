@@ -11,7 +11,7 @@ from aeond.domain.plans.evaluations import Issue, Severity
 from aeond.domain.plans.profiles import Breadth, ConfidenceLevel, TaskProfile, ToolUsage
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.evaluation.convergence import Scores
-from aeond.orchestration.repair.schema_parts import as_object, is_list
+from aeond.schemas.parts import as_object, is_list
 
 MAX_MODEL_ISSUES: Final = 3
 MAX_TEXT_CHARS: Final = 120

@@ -31,10 +31,10 @@ from aeond.orchestration.prompts.run_prompts import (
     step_prompt,
     with_earlier,
 )
-from aeond.orchestration.repair.schema_parts import as_object
 from aeond.orchestration.repair.strict_json import check_value
 from aeond.ports import Agent, LLMAdapter, StepOutput, TextSink
 from aeond.ports.agents import ModelAgent
+from aeond.schemas.parts import as_object
 
 MAX_STEP_TOKENS: Final = 1_024
 MAX_PROMPT_TOKENS: Final = 3_000

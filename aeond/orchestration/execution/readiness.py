@@ -15,10 +15,10 @@ from aeond.orchestration.context.shortening import share, shorten
 from aeond.orchestration.planning.step_references import (
     StepReference,
     references_in_text,
-    references_in_value,
+    refers,
 )
-from aeond.orchestration.repair.schema_checker import SchemaChecker
-from aeond.orchestration.repair.schema_parts import part_at
+from aeond.schemas.checker import SchemaChecker
+from aeond.schemas.parts import part_at
 
 MAX_CONTEXT_CHARS: Final = 16_000
 MAX_INLINE_CHARS: Final = 100  # of a value that is inserted in place of a reference
@@ -67,7 +67,7 @@ class StepReadiness:
         ids = tuple(snapshot.steps)
         bound: dict[str, JsonValue] = {}
         for name, value in arguments.items():
-            if not isinstance(value, str) and not any(True for _ in references_in_value(value, ids)):
+            if not isinstance(value, str) and not refers(value, ids):
                 bound[name] = value
                 continue
             outcome = self._bind(value, schema, (name,), snapshot)

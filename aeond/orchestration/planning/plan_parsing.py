@@ -10,7 +10,7 @@ from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.domain.values import JsonValue, display_json
 from aeond.orchestration.planning.step_references import references_in_text, references_in_value
 from aeond.orchestration.prompts.run_prompts import WHOLE_REQUEST
-from aeond.orchestration.repair.schema_parts import as_object, is_list
+from aeond.schemas.parts import as_object, is_list
 
 MAX_DESCRIPTION_CHARS: Final = 160
 

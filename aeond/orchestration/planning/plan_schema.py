@@ -14,7 +14,7 @@ from aeond.domain.plans.plan import LLM_AGENT
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue, canonical_json
 from aeond.frozen import frozen
-from aeond.orchestration.repair.schema_parts import as_object, is_list, resolve
+from aeond.schemas.parts import as_object, closed_object, is_list, resolve
 
 MAX_MODEL_STEPS: Final = 8
 MAX_STRING_CHARS: Final = 1000
@@ -193,16 +193,6 @@ class _Compiler:
         items: JsonObject = {"anyOf": scalars}
         array: JsonObject = {"type": "array", "items": items, "minItems": 0, "maxItems": MAX_ARRAY_ITEMS}
         return {"anyOf": [*scalars, array]}
-
-
-def closed_object(properties: JsonObject) -> JsonObject:
-    """An object with all of these properties, in this order, and no others."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
 
 
 def _parts(schema: JsonObject) -> list[JsonObject]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from aeond.domain.values import JsonValue
 from aeond.frozen import frozen
-from aeond.orchestration.repair.strict_json import pointer_token
+from aeond.schemas.pointers import pointer_token
 
 STEP_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
@@ -54,6 +54,11 @@ def references_in_value(
             for reference in references_in_text(current, step_ids):
                 yield where, reference
         elif isinstance(current, Mapping):
-            waiting.extend((f"{where}/{pointer_token(key)}", item) for key, item in current.items())
+            waiting.extend((where + pointer_token(key), item) for key, item in current.items())
         elif isinstance(current, Sequence):
             waiting.extend((f"{where}/{i}", item) for i, item in enumerate(current))
+
+
+def refers(value: JsonValue, step_ids: Collection[str]) -> bool:
+    """Whether there is such a reference anywhere within a value."""
+    return next(references_in_value(value, step_ids), None) is not None

@@ -8,10 +8,15 @@ from aeond.domain.plans.plan import MAX_PLAN_STEPS, Plan, PlanStep
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.planning.step_graph import ancestors_of, cycle_in
-from aeond.orchestration.planning.step_references import STEP_ID, references_in_text, references_in_value
-from aeond.orchestration.repair.schema_checker import SchemaChecker
+from aeond.orchestration.planning.step_references import (
+    STEP_ID,
+    references_in_text,
+    references_in_value,
+    refers,
+)
 from aeond.orchestration.repair.strict_json import check_value
 from aeond.ports import ToolRegistry
+from aeond.schemas.checker import SchemaChecker
 
 MAX_PROBLEMS = 50
 
@@ -79,7 +84,9 @@ class PlanValidator:
         unreadable = check_value(arguments)
         if unreadable or spec is None:
             return unreadable[:MAX_PROBLEMS]
-        return self._checker.check(arguments, spec.input_schema, "ARGUMENT", references_to=step_ids)
+        return self._checker.check(
+            arguments, spec.input_schema, "ARGUMENT", is_pending=lambda part: refers(part, step_ids)
+        )
 
     def _step_problems(self, step: PlanStep, path: str, step_ids: Collection[str]) -> Iterator[Problem]:
         if step.tool_call is not None and step.agent is not None:

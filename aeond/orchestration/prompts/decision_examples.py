@@ -15,8 +15,8 @@ from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
 from aeond.orchestration.decision.schema import ANSWER, CANNOT, PLAN
 from aeond.orchestration.prompts.decision_prompts import situation_text
-from aeond.orchestration.repair.schema_parts import as_object
 from aeond.ports import Validator
+from aeond.schemas.parts import as_object
 
 _SITUATION: Final = Situation(
     time="Friday 6 March 2026, 10:15",

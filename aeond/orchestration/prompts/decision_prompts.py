@@ -11,7 +11,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, display_json
-from aeond.orchestration.repair.schema_parts import as_object, is_list
+from aeond.schemas.parts import as_object, is_list
 
 _ROLE: Final = (
     "You are aeond, the assistant on a person's computer. You work with tools in the person's folder. You see the "

@@ -11,8 +11,8 @@ from typing import Final
 
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject
-from aeond.orchestration.repair.schema_parts import as_object
 from aeond.ports import Validator
+from aeond.schemas.parts import as_object
 
 _EXAMPLES: Final[tuple[tuple[str, tuple[JsonObject, ...]], ...]] = (
     ("Hi, how are you?", ({"agent": "llm"},)),

@@ -12,7 +12,7 @@ from aeond.domain.plans.plan import PlanStep
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, compact_json
-from aeond.orchestration.repair.schema_parts import as_object
+from aeond.schemas.parts import as_object
 
 _TOOLS: Final = "You are aeond, the assistant on the user's own computer. You have these tools:"
 

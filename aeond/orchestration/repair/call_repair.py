@@ -6,10 +6,10 @@ from typing import Final
 
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue, display_json
-from aeond.orchestration.planning.step_references import references_in_value
-from aeond.orchestration.repair.schema_checker import SchemaChecker
-from aeond.orchestration.repair.schema_parts import as_object, is_list, part_at
+from aeond.orchestration.planning.step_references import refers
 from aeond.orchestration.repair.strict_json import read_json
+from aeond.schemas.checker import SchemaChecker
+from aeond.schemas.parts import as_object, is_list, part_at
 
 _STEP_LISTS: Final = ("steps", "plan", "actions", "tasks", "tool_calls")
 _TOOL_KEYS: Final = ("tool", "name", "tool_name", "function", "action")
@@ -69,7 +69,7 @@ def repair_arguments(arguments: JsonObject, spec: ToolSpec, checker: SchemaCheck
 
 
 def _typed(value: JsonValue, schema: JsonObject, checker: SchemaChecker) -> JsonValue:
-    if not schema or any(True for _ in references_in_value(value, ())):
+    if not schema or refers(value, ()):
         return value
     for candidate in (value, *_others(value)):
         if not checker.check(candidate, schema, "ARGUMENT"):

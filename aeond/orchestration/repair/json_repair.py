@@ -7,7 +7,8 @@ from aeond.domain.outcome import Problem
 from aeond.domain.values import JsonValue
 from aeond.frozen import frozen
 from aeond.orchestration.repair.provenance import Material
-from aeond.orchestration.repair.strict_json import MAX_DEPTH, check_value, nesting_exceeds, read_json
+from aeond.orchestration.repair.strict_json import check_value, nesting_exceeds, read_json
+from aeond.schemas.json_size import MAX_DEPTH
 
 MAX_MENDED_CHARS: Final = 64_000
 

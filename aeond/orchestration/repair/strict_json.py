@@ -13,8 +13,9 @@ from typing import Final
 
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.values import JsonValue
+from aeond.schemas.json_size import MAX_DEPTH
+from aeond.schemas.pointers import pointer_token
 
-MAX_DEPTH: Final = 64
 MAX_CHARS: Final = 1_000_000
 MAX_VALUES: Final = 200_000  # of a value that is already in memory
 
@@ -93,17 +94,12 @@ def check_value(value: object, *, max_depth: int = MAX_DEPTH) -> tuple[Problem, 
                     if not isinstance(key, str) or not _is_text(key):
                         problems.append(Problem("JSON_BAD_KEY", f"{key!r:.80} is no key", path))
                     else:
-                        waiting.append((item, f"{path}/{pointer_token(key)}", depth + 1))
+                        waiting.append((item, path + pointer_token(key), depth + 1))
             else:
                 waiting.extend((item, f"{path}/{i}", depth + 1) for i, item in enumerate(current))
         elif current is not None and not isinstance(current, int):
             problems.append(Problem("JSON_NOT_A_VALUE", f"{type(current).__name__} is no JSON value", path))
     return tuple(problems)
-
-
-def pointer_token(key: str) -> str:
-    """A key as part of a JSON pointer."""
-    return key.replace("~", "~0").replace("/", "~1")
 
 
 def _is_text(text: str) -> bool:

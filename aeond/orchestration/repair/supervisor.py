@@ -31,10 +31,10 @@ from aeond.orchestration.prompts import run_prompts
 from aeond.orchestration.repair.call_repair import repair_arguments, repair_plan_shape, repair_step_shape
 from aeond.orchestration.repair.json_repair import repair_json
 from aeond.orchestration.repair.provenance import Material, values_in
-from aeond.orchestration.repair.schema_checker import SchemaChecker
-from aeond.orchestration.repair.schema_parts import as_object
 from aeond.orchestration.repair.strict_json import check_value
 from aeond.ports import LLMAdapter, Validator
+from aeond.schemas.checker import SchemaChecker
+from aeond.schemas.parts import as_object
 
 MAX_REPAIR_CHARS: Final = 16_000  # of what is shown to the model
 MAX_REPAIR_TOKENS: Final = 1_000

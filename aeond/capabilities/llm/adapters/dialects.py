@@ -14,13 +14,13 @@ from aeond.capabilities.llm.adapters.requests import (
     tool_fields,
     tools_length,
 )
-from aeond.capabilities.llm.adapters.schema import compile_schema, response_format
 from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.domain.llm import LLMRequest, ToolSchema
 from aeond.domain.messages import Message
 from aeond.domain.values import display_json
 from aeond.errors import LLMError
 from aeond.frozen import frozen
+from aeond.schemas.engine_core import compile_schema, response_format
 
 # Without a tokenizer a count is a guess on the safe side, by what tokenizers have in common: words fall into pieces
 # of four letters and more, digits and signs stand alone, a space belongs to its word, and the bytes of rarer

@@ -15,7 +15,6 @@ from aeond.capabilities.llm.adapters.requests import (
     tool_fields,
 )
 from aeond.capabilities.llm.adapters.retry import Retries
-from aeond.capabilities.llm.adapters.schema import compile_schema, response_format
 from aeond.capabilities.llm.adapters.server_adapter import EngineSessions, ServerAdapter
 from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.capabilities.llm.llama.prefill import Resident
@@ -28,6 +27,7 @@ from aeond.domain.llm import (
 from aeond.domain.messages import Message
 from aeond.domain.values import JsonObject
 from aeond.errors import LLMError, LLMGoneError
+from aeond.schemas.engine_core import compile_schema, response_format
 
 # JSON without a space: fewer tokens, and small models cannot fill their budget with newlines.
 COMPACT = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}

@@ -4,10 +4,10 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from aeond.capabilities.tools.model_schemas import model_schema
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.tools import Effect, ToolContext, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
+from aeond.schemas.models import model_schema
 
 MAX_PROMPT_CHARS: Final = 1_000
 MAX_OPTIONS: Final = 16

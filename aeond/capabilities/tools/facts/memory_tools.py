@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field
 
 from aeond.capabilities.tools.facts.same_fact import same_facts
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
-from aeond.capabilities.tools.json_size import json_size
 from aeond.domain.facts import Fact, FactSource
 from aeond.domain.names import Match, fit
 from aeond.domain.policy import Access, Target, TargetKind, joined
@@ -20,6 +19,7 @@ from aeond.errors import InvalidInputError, ToolError
 from aeond.ports import Clock, Memories
 from aeond.ports.embedding import Embedder
 from aeond.ports.undo import UndoLog
+from aeond.schemas.json_size import json_size
 
 MAX_KEY_CHARS: Final = 200
 MAX_TEXT_CHARS: Final = 4_000

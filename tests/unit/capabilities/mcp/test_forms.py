@@ -4,7 +4,7 @@ import mcp_types as types
 
 from aeond.capabilities.mcp.forms import DECLINED, question_of, result_of
 from aeond.capabilities.tools.request_checks import check_request
-from aeond.capabilities.tools.schemas import CompiledSchema
+from aeond.schemas.compiled import CompiledSchema
 
 
 def form(**fields: dict[str, object]) -> types.ElicitRequestFormParams:

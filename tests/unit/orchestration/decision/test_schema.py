@@ -3,7 +3,7 @@ from dataclasses import replace
 from aeond.domain.tools import Effect
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.decision.schema import decision_schema
-from aeond.orchestration.repair.schema_checker import SchemaChecker
+from aeond.schemas.checker import SchemaChecker
 from tests.support.strategy import ADD, LOOK, spec
 
 WRITE = spec("write", {"path": {"type": "string", "maxLength": 9}}, ("path",), Effect.WRITE_CONTAINED)

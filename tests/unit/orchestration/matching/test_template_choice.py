@@ -17,8 +17,8 @@ from aeond.orchestration.matching.template_choice import (
     wording_of,
 )
 from aeond.orchestration.matching.text_ranking import TextRanking
-from aeond.orchestration.repair.schema_parts import as_object
 from aeond.ports.embedding import Embedder, Vector
+from aeond.schemas.parts import as_object
 from tests.support.embedders import WordEmbedder
 from tests.support.judging import model_of
 from tests.support.strategy import grant, says

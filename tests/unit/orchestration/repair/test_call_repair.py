@@ -2,7 +2,7 @@ import pytest
 
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.repair.call_repair import repair_arguments, repair_plan_shape, repair_step_shape
-from aeond.orchestration.repair.schema_checker import SchemaChecker
+from aeond.schemas.checker import SchemaChecker
 from tests.support.strategy import ADD, LOOK, SEND
 
 CALL: JsonObject = {"tool": "look", "arguments": {"path": "x"}}

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aeond.orchestration.repair.strict_json import MAX_DEPTH, check_value, nesting_exceeds, read_json
+from aeond.orchestration.repair.strict_json import check_value, nesting_exceeds, read_json
+from aeond.schemas.json_size import MAX_DEPTH
 
 SCALARS = (
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()

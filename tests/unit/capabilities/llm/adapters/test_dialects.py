@@ -10,10 +10,10 @@ from aeond.capabilities.llm.adapters.dialects import (
     VllmDialect,
     guessed_tokens,
 )
-from aeond.capabilities.llm.adapters.schema import is_strict
 from aeond.domain.llm import LLMRequest, ToolChoice, ToolSchema
 from aeond.domain.messages import Message, ModelToolCall, Role
 from aeond.errors import InvalidInputError
+from aeond.schemas.engine_core import is_strict
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Optional
 import pytest
 from pydantic import BaseModel, Field
 
-from aeond.capabilities.tools.model_schemas import model_schema
 from aeond.errors import InvalidInputError
+from aeond.schemas.models import model_schema
 
 
 class Colour(StrEnum):

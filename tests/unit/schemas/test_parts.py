@@ -1,7 +1,7 @@
 import pytest
 
 from aeond.domain.values import JsonObject
-from aeond.orchestration.repair.schema_parts import part_at, resolve
+from aeond.schemas.parts import part_at, resolve
 
 ROOT: JsonObject = {
     "type": "object",

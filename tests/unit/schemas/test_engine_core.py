@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from aeond.capabilities.llm.adapters.schema import compile_schema
 from aeond.errors import InvalidInputError
+from aeond.schemas.engine_core import compile_schema
 
 
 class Leaf(BaseModel):

@@ -1,4 +1,4 @@
-"""Compiles a JSON Schema down to what llama.cpp enforces, so that nothing is ignored silently.
+"""Reduces a JSON Schema to the core that engines enforce, so that nothing is ignored silently.
 
 The engine answers a schema that it cannot compile with unconstrained text and no error. Therefore every
 keyword is on one of three lists: kept, left out (it only narrows what the rest allows, and the Validator

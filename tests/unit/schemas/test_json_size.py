@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aeond.capabilities.tools.json_size import MAX_DEPTH, json_size, pointer_token
 from aeond.errors import InvalidInputError
+from aeond.schemas.json_size import MAX_DEPTH, json_size
 
 UNLIMITED = 1 << 40
 
@@ -147,9 +147,3 @@ def test_large_text_is_refused_without_a_copy() -> None:
     finally:
         tracemalloc.stop()
     assert peak < 1_000_000
-
-
-@pytest.mark.parametrize(("name", "token"), [("a", "/a"), (3, "/3"), ("a/b~c", "/a~1b~0c"), ("", "/")])
-def test_pointer_tokens_are_escaped(name: str | int, token: str) -> None:
-    """A name with slashes or tildes stays one step of its pointer."""
-    assert pointer_token(name) == token

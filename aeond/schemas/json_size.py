@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aeond.errors import InvalidInputError
+from aeond.schemas.pointers import pointer_token
 
 MAX_DEPTH: Final = 64
 """Deeper values cannot be distinguished from values that contain themselves, and no reader on the wire takes them."""
@@ -93,11 +94,6 @@ def _placed(error: InvalidInputError, name: str | int) -> InvalidInputError:
     if error.reason == "NOT_JSON":
         error.field = pointer_token(name) + error.field
     return error
-
-
-def pointer_token(name: str | int) -> str:
-    """One step of a JSON pointer (RFC 6901)."""
-    return "/" + str(name).replace("~", "~0").replace("/", "~1")
 
 
 def _check_depth(depth: int) -> None:

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from aeond.capabilities.tools.schemas import Schema, closed, with_subschemas
 from aeond.domain.values import JsonObject, display_json
 from aeond.errors import InvalidInputError
+from aeond.schemas.parts import Schema, closed, with_subschemas
 
 _MAX_NESTING: Final = 16
 _DROPPED: Final = ("title", "default", "discriminator", "$defs")

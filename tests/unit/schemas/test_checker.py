@@ -1,7 +1,8 @@
 import pytest
 
 from aeond.domain.values import JsonObject, JsonValue
-from aeond.orchestration.repair.schema_checker import MAX_ERRORS, MAX_SCHEMAS, SchemaChecker
+from aeond.orchestration.planning.step_references import refers
+from aeond.schemas.checker import MAX_ERRORS, MAX_SCHEMAS, SchemaChecker
 
 SCHEMA: JsonObject = {
     "type": "object",
@@ -17,8 +18,8 @@ SCHEMA: JsonObject = {
 
 
 def found(value: JsonValue, **how: bool) -> set[tuple[str, str]]:
-    references = ("fetch",) if how.get("references") else None
-    problems = SchemaChecker().check(value, SCHEMA, "ARGUMENT", references_to=references)
+    pending = (lambda part: refers(part, ("fetch",))) if how.get("references") else None
+    problems = SchemaChecker().check(value, SCHEMA, "ARGUMENT", is_pending=pending)
     return {(problem.reason, problem.path) for problem in problems}
 
 

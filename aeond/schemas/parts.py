@@ -1,0 +1,87 @@
+"""The parts of a JSON Schema: walking them, closing them, and finding the one that applies to a place of a value."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeGuard
+
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.schemas.pointers import referenced
+
+Schema = Mapping[str, Any]
+
+_MAX_REFERENCES: Final = 8
+_ONE_SUBSCHEMA: Final = ("items", "additionalProperties", "not", "contains", "propertyNames")
+_LISTS_OF_SUBSCHEMAS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
+_NAMED_SUBSCHEMAS: Final = ("properties", "patternProperties", "$defs")
+
+
+def is_list(value: JsonValue) -> TypeGuard[Sequence[JsonValue]]:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def as_object(value: JsonValue) -> JsonObject:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def resolve(schema: JsonObject, root: JsonObject) -> JsonObject:
+    """Follows `#/...` references; one that leads nowhere, or in a circle, admits anything."""
+    for _ in range(_MAX_REFERENCES):
+        target = schema.get("$ref")
+        if not isinstance(target, str):
+            return schema
+        try:
+            schema = as_object(referenced(root, target))
+        except LookupError:
+            return {}
+    return {}
+
+
+def part_at(root: JsonObject, path: Sequence[str | int]) -> JsonObject:
+    """The schema of the value at that place, usable by itself; `{}` (anything) where it is unknown."""
+    schema = resolve(root, root)
+    for part in path:
+        if isinstance(part, int):
+            schema = as_object(schema.get("items"))
+        else:
+            schema = as_object(as_object(schema.get("properties")).get(part))
+        schema = resolve(schema, root)
+    definitions = {key: root[key] for key in ("$defs", "definitions") if key in root}
+    return {**schema, **definitions}
+
+
+def with_subschemas(schema: Schema, change: Callable[[Schema], Schema]) -> dict[str, Any]:
+    """A copy of a schema in which each schema directly below it has been changed."""
+    changed = dict(schema)
+    for keyword in _ONE_SUBSCHEMA:
+        if isinstance(changed.get(keyword), Mapping):
+            changed[keyword] = change(changed[keyword])
+    for keyword in _LISTS_OF_SUBSCHEMAS:
+        if isinstance(changed.get(keyword), Sequence):
+            changed[keyword] = [
+                change(part) if isinstance(part, Mapping) else part for part in changed[keyword]
+            ]
+    for keyword in _NAMED_SUBSCHEMAS:
+        if isinstance(changed.get(keyword), Mapping):
+            changed[keyword] = {
+                name: change(part) if isinstance(part, Mapping) else part
+                for name, part in changed[keyword].items()
+            }
+    return changed
+
+
+def closed(schema: Schema) -> dict[str, Any]:
+    """The schema with every object that names its fields closed against others, unless it says otherwise."""
+    copy = with_subschemas(schema, closed)
+    if "properties" in copy and "patternProperties" not in copy:
+        copy.setdefault("additionalProperties", False)
+    return copy
+
+
+def closed_object(properties: JsonObject) -> JsonObject:
+    """An object with all of these properties, in this order, and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
 _MOST_WAITING = 100
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-
 
 def connect(context: click.Context, *, at_once: bool = False, administers: bool = False) -> "Client":
     """The client for the requested socket; use it in a `with` statement.

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import click
 
 from aeon_cli.completion import complete_answer, complete_approval, run_argument
-from aeon_cli.connection import connect, json_option, print_json, waiting_run_named
+from aeon_cli.connection import connect, print_json, waiting_run_named
 from aeon_cli.grouping import InOrder
+from aeon_cli.options import json_option
 
 if TYPE_CHECKING:
     from aeon_cli.exits import Exit

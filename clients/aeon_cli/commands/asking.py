@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from aeon_cli.completion import complete_model, complete_session, run_argument, seq_option
-from aeon_cli.connection import connect, json_option, print_json, run_named, session_named
+from aeon_cli.completion import complete_model, run_argument, seq_option
+from aeon_cli.connection import connect, print_json, run_named, session_named
+from aeon_cli.options import json_option, session_option, tools_workspace_option
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
@@ -42,14 +43,7 @@ def _bound(flag: str, name: str, what: str) -> Callable[[_F], _F]:
     metavar="FILE",
     help="Run this plan (JSON or TOML; - for stdin).",
 )
-@click.option(
-    "--workspace",
-    type=click.Path(file_okay=False),
-    metavar="FOLDER",
-    default=".",
-    show_default="the current folder",
-    help="Working folder of the file tools; '' for a private folder of the daemon's.",
-)
+@tools_workspace_option
 @click.option("--detach", is_flag=True, help="Print the run id and exit; the run continues.")
 @json_option
 @_quiet
@@ -58,15 +52,7 @@ def _bound(flag: str, name: str, what: str) -> Callable[[_F], _F]:
 @click.option(
     "--cancel-on-interrupt", is_flag=True, help="Ctrl-C cancels the run instead of detaching from it."
 )
-@click.option(
-    "--session",
-    "session_id",
-    metavar="ID",
-    default="",
-    envvar="AEOND_SESSION",
-    shell_complete=complete_session,
-    help="Session that the run belongs to: an id, or last. Default: $AEOND_SESSION, else none.",
-)
+@session_option("Session that the run belongs to: an id, or last. Default: $AEOND_SESSION, else none.")
 @click.option("--model", default="", metavar="NAME", shell_complete=complete_model, help="Use this model.")
 @click.option(
     "--unattended",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aeon_cli.connection import chosen_socket, connect, json_option, print_json
+from aeon_cli.connection import chosen_socket, connect, print_json
+from aeon_cli.options import json_option
 
 if TYPE_CHECKING:
     from aeon_web.access import Access

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from aeon_cli.completion import complete_model, complete_step_begun, run_argument, seq_option
-from aeon_cli.connection import connect, json_option, print_json, run_named
+from aeon_cli.connection import connect, print_json, run_named
+from aeon_cli.options import json_option
 
 if TYPE_CHECKING:
     from aeond_client.client import Client

@@ -4,20 +4,12 @@ from pathlib import Path
 
 import click
 
-from aeon_cli.completion import complete_session
 from aeon_cli.connection import chosen_socket, connect, session_named
+from aeon_cli.options import patience_option, session_option, workspace_option
 
 
 @click.command()
-@click.option(
-    "--patience",
-    "patience_seconds",
-    type=click.FloatRange(min=0),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to wait for a daemon that has gone away.",
-)
+@patience_option
 @click.pass_context
 def acp(context: click.Context, /, patience_seconds: float) -> None:
     """Serve an editor on standard input and output, in the Agent Client Protocol.
@@ -59,32 +51,9 @@ def acp(context: click.Context, /, patience_seconds: float) -> None:
     help="A file to change, below the folder; may be given several times. Default: the daemon finds them.",
 )
 @click.option("--test", default="", metavar="COMMAND", help="A test that Aider runs after each change.")
-@click.option(
-    "--workspace",
-    type=click.Path(file_okay=False),
-    metavar="FOLDER",
-    default=".",
-    show_default="the current folder",
-    help="The folder to work on.",
-)
-@click.option(
-    "--session",
-    "session_id",
-    metavar="ID",
-    default="",
-    envvar="AEOND_SESSION",
-    shell_complete=complete_session,
-    help="Session that the work belongs to: an id, or last. Default: $AEOND_SESSION, else a new one.",
-)
-@click.option(
-    "--patience",
-    "patience_seconds",
-    type=click.FloatRange(min=0),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to wait for a daemon that has gone away.",
-)
+@workspace_option("The folder to work on.")
+@session_option("Session that the work belongs to: an id, or last. Default: $AEOND_SESSION, else a new one.")
+@patience_option
 @click.pass_context
 def aider(
     context: click.Context,

@@ -5,8 +5,9 @@ import sys
 import click
 
 from aeon_cli.completion import complete_key
-from aeon_cli.connection import connect, json_option, print_json
+from aeon_cli.connection import connect, print_json
 from aeon_cli.grouping import InOrder
+from aeon_cli.options import json_option
 from aeond_client.memory import MemoryEntry
 
 

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import click
 
-from aeon_cli.completion import complete_run, complete_tool
-from aeon_cli.connection import connect, json_option, print_json, run_named
+from aeon_cli.completion import complete_run
+from aeon_cli.connection import connect, print_json, run_named
 from aeon_cli.grouping import InOrder
+from aeon_cli.options import json_option, tool_call_arguments
 
 
 @click.group(cls=InOrder)
@@ -93,16 +94,7 @@ def _explain_run(context: click.Context, run_id: str, *, as_json: bool) -> None:
 
 
 @policy.command("test", context_settings={"ignore_unknown_options": True})
-@click.argument("tool", shell_complete=complete_tool)
-@click.argument("arguments", nargs=-1, metavar="[JSON | KEY=VALUE...]")
-@click.option(
-    "--workspace",
-    type=click.Path(file_okay=False),
-    metavar="FOLDER",
-    default=".",
-    show_default="the current folder",
-    help="Working folder of the file tools; '' for a private folder of the daemon's.",
-)
+@tool_call_arguments
 @click.option(
     "--taint",
     multiple=True,

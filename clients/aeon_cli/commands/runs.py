@@ -5,7 +5,8 @@ import sys
 import click
 
 from aeon_cli.completion import complete_run, complete_session, complete_step_unknown, run_argument
-from aeon_cli.connection import connect, json_option, print_json, run_named, session_named, waiting_run_named
+from aeon_cli.connection import connect, print_json, run_named, session_named, waiting_run_named
+from aeon_cli.options import json_option
 
 _MOST_BELOW = 100
 _STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "failed", "cancelled", "expired"]

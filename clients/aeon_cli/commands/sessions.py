@@ -5,8 +5,9 @@ import sys
 import click
 
 from aeon_cli.completion import complete_session
-from aeon_cli.connection import connect, json_option, print_json, session_named
+from aeon_cli.connection import connect, print_json, session_named
 from aeon_cli.grouping import InOrder
+from aeon_cli.options import json_option
 
 _HOW_MANY = click.IntRange(min=1)
 

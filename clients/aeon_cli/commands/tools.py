@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from aeon_cli.completion import complete_tool
-from aeon_cli.connection import connect, json_option, print_json
+from aeon_cli.connection import connect, print_json
+from aeon_cli.options import json_option, tool_call_arguments
 
 if TYPE_CHECKING:
     from aeond_client.tools import ToolSpec
@@ -64,16 +65,7 @@ def _state(tool: "ToolSpec") -> str:
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("tool", shell_complete=complete_tool)
-@click.argument("arguments", nargs=-1, metavar="[JSON | KEY=VALUE...]")
-@click.option(
-    "--workspace",
-    type=click.Path(file_okay=False),
-    metavar="FOLDER",
-    default=".",
-    show_default="the current folder",
-    help="Working folder of the file tools; '' for a private folder of the daemon's.",
-)
+@tool_call_arguments
 @click.option(
     "--timeout",
     "timeout_seconds",

@@ -15,11 +15,10 @@ from aeond.capabilities.llm.adapters.requests import (
     tool_fields,
 )
 from aeond.capabilities.llm.adapters.retry import Retries
-from aeond.capabilities.llm.adapters.server_adapter import EngineSessions, ServerAdapter
+from aeond.capabilities.llm.adapters.server_adapter import EngineAdapter
 from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.capabilities.llm.llama.prefill import Resident
 from aeond.domain.llm import (
-    LLMCapabilities,
     LLMChunk,
     LLMRequest,
     ToolSchema,
@@ -33,34 +32,13 @@ from aeond.schemas.engine_core import compile_schema, response_format
 COMPACT = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
 
 
-class LlamaCppAdapter(ServerAdapter):
+class LlamaCppAdapter(EngineAdapter[Resident]):
     """The LLMAdapter port over a llama.cpp engine, which starts with the first request.
 
     Requests run at the same time in the engine's slots. One that begins as an earlier one did goes on where
     that one was read: put stable text first. A background request for a single token only has
     its prompt read ahead: it yields to all other requests, and the read prompt is kept across restarts.
     """
-
-    def __init__(self, engine: EngineSessions[Resident], retries: Retries) -> None:
-        super().__init__(retries, engine.measurements)
-        self._engine = engine
-
-    @property
-    def model(self) -> str:
-        return self._engine.model
-
-    @property
-    def capabilities(self) -> LLMCapabilities:
-        return LLMCapabilities(
-            streaming=True,
-            schema=True,
-            context_length=self._engine.context_length,
-            tool_calls=self._engine.tool_calls and self.may_call_tools,
-        )
-
-    async def met(self) -> None:
-        async with self._engine.session():
-            return
 
     def retries_of(self, request: LLMRequest) -> Retries:
         """A request that only reads ahead is tried once: a second try would restart an engine that has just been

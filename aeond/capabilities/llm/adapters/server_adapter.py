@@ -4,7 +4,7 @@ import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import anyio
 
@@ -27,6 +27,7 @@ COUNT_SECONDS = 120.0
 # its time is tighter than this.
 START_SECONDS = 3_600.0
 REQUIRED_PROBE = replace(PROBE, tool_choice=ToolChoice.REQUIRED)
+ResidentT = TypeVar("ResidentT")
 ResidentT_co = TypeVar("ResidentT_co", covariant=True)
 
 
@@ -182,3 +183,31 @@ class ServerAdapter(ABC):
                 await self._retries.pause(error, attempt)
             else:
                 return
+
+
+class EngineAdapter(ServerAdapter, Generic[ResidentT]):
+    """A ServerAdapter over an engine that aeond supervises, which starts with the first request."""
+
+    has_priorities: ClassVar = False
+
+    def __init__(self, engine: EngineSessions[ResidentT], retries: Retries) -> None:
+        super().__init__(retries, engine.measurements)
+        self._engine = engine
+
+    @property
+    def model(self) -> str:
+        return self._engine.model
+
+    @property
+    def capabilities(self) -> LLMCapabilities:
+        return LLMCapabilities(
+            streaming=True,
+            schema=True,
+            context_length=self._engine.context_length,
+            priority=self.has_priorities,
+            tool_calls=self._engine.tool_calls and self.may_call_tools,
+        )
+
+    async def met(self) -> None:
+        async with self._engine.session():
+            return

@@ -8,9 +8,9 @@ from aeond.capabilities.llm.adapters.chunks import chunks_of
 from aeond.capabilities.llm.adapters.llama_cpp import uncounted
 from aeond.capabilities.llm.adapters.requests import check_length, tools_length
 from aeond.capabilities.llm.adapters.retry import Retries
-from aeond.capabilities.llm.adapters.server_adapter import EngineSessions, ServerAdapter
+from aeond.capabilities.llm.adapters.server_adapter import EngineAdapter, EngineSessions
 from aeond.capabilities.llm.vllm.engine import VllmResident
-from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, Priority, ToolSchema
+from aeond.domain.llm import LLMChunk, LLMRequest, Priority, ToolSchema
 from aeond.domain.messages import Message, Role
 from aeond.domain.values import display_json
 from aeond.errors import LLMError, LLMGoneError
@@ -30,34 +30,18 @@ class VllmSessions(EngineSessions[VllmResident], Protocol):
         """Ends the life that this one is of."""
 
 
-class VllmAdapter(ServerAdapter):
+class VllmAdapter(EngineAdapter[VllmResident]):
     """The LLMAdapter port over a vLLM engine, which starts with the first request.
 
     The engine works on many requests at once and finds by itself what it has read of a prompt before: put
     stable text first. Interactive requests go before background ones.
     """
 
+    has_priorities = True
+    _engine: VllmSessions
+
     def __init__(self, engine: VllmSessions, retries: Retries) -> None:
-        super().__init__(retries, engine.measurements)
-        self._engine = engine
-
-    @property
-    def model(self) -> str:
-        return self._engine.model
-
-    @property
-    def capabilities(self) -> LLMCapabilities:
-        return LLMCapabilities(
-            streaming=True,
-            schema=True,
-            context_length=self._engine.context_length,
-            priority=True,
-            tool_calls=self._engine.tool_calls and self.may_call_tools,
-        )
-
-    async def met(self) -> None:
-        async with self._engine.session():
-            return
+        super().__init__(engine, retries)
 
     async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int:
         async with self._engine.session() as resident:

@@ -10,7 +10,7 @@ import anyio.lowlevel
 
 from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.capabilities.llm.agent import LLMAgent
-from aeond.capabilities.policy.authorising import NoApprover, PolicyAuthoriser
+from aeond.capabilities.policy.authorising import PolicyAuthoriser
 from aeond.capabilities.policy.inspecting import ToolInspector
 from aeond.capabilities.policy.loading import Profile, load_policy
 from aeond.capabilities.policy.trust import Trust
@@ -23,6 +23,7 @@ from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from benchmarks.measuring import Sample
 from benchmarks.page import Section, microseconds, verdict
+from tests.support.null_objects import NoApprover
 
 CALLS_A_TURN = 500
 TURNS = 41

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import anyio
 
-from aeond.capabilities.policy.authorising import NoApprover, PolicyAuthoriser
+from aeond.capabilities.policy.authorising import PolicyAuthoriser
 from aeond.capabilities.policy.inspecting import ToolInspector
 from aeond.capabilities.policy.loading import Profile, load_policy, parse_policy
 from aeond.capabilities.policy.trust import Trust
@@ -17,6 +17,7 @@ from aeond.domain.tools import ToolCall, ToolContext
 from benchmarks.calls import Same
 from benchmarks.measuring import OURS, Contender, Sample, in_turns
 from benchmarks.page import Section, microseconds, verdict
+from tests.support.null_objects import NoApprover
 
 DECISIONS_A_TURN = 2_000
 TURNS = 41

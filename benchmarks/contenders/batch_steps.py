@@ -15,7 +15,7 @@ import anyio
 
 from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.capabilities.llm.agent import LLMAgent
-from aeond.capabilities.policy.authorising import NoApprover, PolicyAuthoriser
+from aeond.capabilities.policy.authorising import PolicyAuthoriser
 from aeond.capabilities.policy.inspecting import ToolInspector
 from aeond.capabilities.policy.loading import Profile, load_policy
 from aeond.capabilities.policy.trust import Trust
@@ -45,7 +45,7 @@ from aeond.state_machine.fold import fold
 from benchmarks.contenders.opening import opened
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.no_children import NoChildren
-from tests.support.null_objects import AsSaid, NamedTemplates, NoSituations, NoTemplates
+from tests.support.null_objects import AsSaid, NamedTemplates, NoApprover, NoSituations, NoTemplates
 
 # A small model that is asked for a long story may end after a sentence; this prompt makes it continue.
 TASK = "Explain in at least three hundred words what a ship's crew of {page} does from morning to night."

@@ -138,7 +138,7 @@ class PlanStep:
     depends_on: tuple[str, ...] = ()
     """Ids of steps that must succeed before this one starts."""
     provides: tuple[str, ...] = ()
-    """Names of its results, for people and refinement."""
+    """Names of its results, returned unchanged and never interpreted."""
     handoff_to_next: str = ""
     """The text to pass to the steps that depend on it."""
     errors: tuple[str, ...] = ()

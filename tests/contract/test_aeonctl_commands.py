@@ -146,8 +146,8 @@ async def test_memory_is_kept_by_hand(aeonctl: Run, daemon: ScriptedDaemon) -> N
 
 async def test_a_reload_is_told(aeonctl: Run) -> None:
     """Changed keys and keys that need a restart are printed on one line each, or in one JSON object."""
-    told = await aeonctl("reload")
-    assert (told.code, told.out.splitlines()) == (
+    printed = await aeonctl("reload")
+    assert (printed.code, printed.out.splitlines()) == (
         0,
         ["changed        log.level, runs.max_running", "needs restart  model.name"],
     )
@@ -171,8 +171,8 @@ async def test_waiting_for_a_model_ends_with_its_start(
     end = models_pb2.Engine(state=last, model="" if last == models_pb2.ENGINE_STATE_COLD else "tiny")
     end.error = "no room" if code and end.model else ""
     daemon.models.starting, daemon.status.engines = starting, [half, end]
-    told = await aeonctl("models", "load", "--wait")
-    assert (told.code, told.out, told.err) == (code, out, "loading\nloading 50%\n")
+    printed = await aeonctl("models", "load", "--wait")
+    assert (printed.code, printed.out, printed.err) == (code, out, "loading\nloading 50%\n")
 
 
 async def test_models_and_status_are_told(aeonctl: Run, daemon: ScriptedDaemon) -> None:

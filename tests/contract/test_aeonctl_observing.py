@@ -70,8 +70,8 @@ async def test_top_prints_once_into_a_pipe(aeonctl: Run, daemon: ScriptedDaemon)
 async def test_top_redraws_until_it_is_interrupted(daemon: ScriptedDaemon) -> None:
     """On a terminal the display follows the daemon, says when it does not answer and goes on when it does; Ctrl-C
     ends it with 0."""
-    told = environment(AEOND_SOCKET=str(daemon.path), TERM="xterm-256color")
-    async with terminal(command("top", "--interval", "0.1"), environment=told) as shown:
+    variables = environment(AEOND_SOCKET=str(daemon.path), TERM="xterm-256color")
+    async with terminal(command("top", "--interval", "0.1"), environment=variables) as shown:
         await shown.read_until("No unfinished run.")
         daemon.status.messages = ["the disk is full"]
         await shown.read_until("! the disk is full")

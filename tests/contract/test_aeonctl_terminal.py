@@ -19,8 +19,8 @@ LOUD = "\x1b[2J\x1b]0;owned\x07\u202e"
 def aeonctl(
     daemon: ScriptedDaemon, *words: str, columns: int = 80, lines: int = 24, **settings: str
 ) -> AbstractAsyncContextManager[Terminal]:
-    told = environment(**{"AEOND_SOCKET": str(daemon.path), "TERM": "xterm-256color", **settings})
-    return terminal(command(*words), environment=told, columns=columns, lines=lines)
+    variables = environment(**{"AEOND_SOCKET": str(daemon.path), "TERM": "xterm-256color", **settings})
+    return terminal(command(*words), environment=variables, columns=columns, lines=lines)
 
 
 async def test_the_screen_of_a_whole_run(daemon: ScriptedDaemon) -> None:

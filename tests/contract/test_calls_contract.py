@@ -245,10 +245,10 @@ def tools(request: pytest.FixtureRequest, tmp_path: Path) -> ToolCalls:
     names = ("c", "a", "b")
     if request.param == "double":
         return InMemoryTools(names)
-    told = {name: ScriptedTool(name) for name in names}
+    scripted = {name: ScriptedTool(name) for name in names}
     return Tools(
-        registry=ScriptedRegistry(*told.values()),
-        invoker=PlainInvoker(told),
+        registry=ScriptedRegistry(*scripted.values()),
+        invoker=PlainInvoker(scripted),
         workspaces=World(tmp_path).workspaces,
         admission=open_admission(),
         ids=NumberedIds(),

@@ -66,7 +66,7 @@ async def test_unknown_tool_is_a_failed_result(make: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "explained"),
     [
         ({}, ["text"]),
         ({"text": 3}, ["/text", "string"]),
@@ -81,7 +81,7 @@ async def test_unknown_tool_is_a_failed_result(make: Any) -> None:
     ],
 )
 async def test_bad_arguments_never_reach_the_tool(
-    make: Any, arguments: dict[str, Any], told: Sequence[str]
+    make: Any, arguments: dict[str, Any], explained: Sequence[str]
 ) -> None:
     """Arguments that violate the schema fail with every problem reported, and the tool does not run."""
     ran: list[object] = []
@@ -92,7 +92,7 @@ async def test_bad_arguments_never_reach_the_tool(
 
     result = await make(FreeTool(work=note)).invoke(ToolCall("give_back", arguments), CONTEXT)
     assert (result.success, result.reason) == (False, "ARGUMENTS_INVALID")
-    assert [word for word in told if word not in result.error] == []
+    assert [word for word in explained if word not in result.error] == []
     assert ran == []
 
 
@@ -183,12 +183,12 @@ RAISED: dict[str, tuple[BaseException, str]] = {
 }
 
 
-@pytest.mark.parametrize(("error", "told"), RAISED.values(), ids=RAISED)
-async def test_what_a_tool_raises_is_data(make: Any, error: BaseException, told: str) -> None:
+@pytest.mark.parametrize(("error", "explained"), RAISED.values(), ids=RAISED)
+async def test_what_a_tool_raises_is_data(make: Any, error: BaseException, explained: str) -> None:
     """Whatever a tool raises ends in a failed result with its class and message."""
     result = await make(FreeTool(work=raising(error))).invoke(call(), CONTEXT)
     assert (result.success, result.reason) == (False, "TOOL_RAISED")
-    assert told in result.error
+    assert explained in result.error
     assert result.error.encode()
 
 

@@ -105,12 +105,12 @@ async def test_the_caller_is_told_of_an_outage_and_of_its_end(tmp_path: Path, na
                 await wait_until(lambda: len(watcher.outages) >= 3)
                 await daemon.start()
                 run.append(wire_events.ended())
-        told, end = watcher.outages[:-1], watcher.outages[-1]
+        reported, end = watcher.outages[:-1], watcher.outages[-1]
         assert end is None
         assert all(
-            outage is not None and (outage.run_id, outage.last_seq) == (run.run_id, 1) for outage in told
+            outage is not None and (outage.run_id, outage.last_seq) == (run.run_id, 1) for outage in reported
         )
-        waited = [outage.waited_seconds for outage in told if outage is not None]
+        waited = [outage.waited_seconds for outage in reported if outage is not None]
         assert waited == sorted(waited)
         assert waited[0] == 0
 

@@ -85,14 +85,14 @@ async def test_no_failure_of_the_disk_loses_an_acknowledged_event(tmp_path: Path
     points = (await healthy.live()).done
     assert len(healthy.acknowledged) == sum(map(len, appends()))
     assert points > 50
-    told = 0
+    reported = 0
     for point in range(1, points + 1):
         life = Life(tmp_path / f"at{point}")
         failing = await life.live(point, for_good)
         await life.check()
         assert failing.failed
-        told += bool(life.errors)
-    assert told > 0
+        reported += bool(life.errors)
+    assert reported > 0
 
 
 async def test_a_write_that_fails_once_is_made_good(tmp_path: Path) -> None:

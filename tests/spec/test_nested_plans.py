@@ -47,14 +47,14 @@ def deepest(run: RunSnapshot) -> int:
 
 async def test_a_plan_nests_in_a_plan_that_nests() -> None:
     """A vague step gets a plan, and a vague step of that another: all of it is done within the default budget."""
-    told = daemon(found("s1"), found("s1_1"), found())
-    run = await told.work()
+    simulated = daemon(found("s1"), found("s1_1"), found())
+    run = await simulated.work()
     assert run.state is RunState.SUCCEEDED
     assert list(run.steps) == ["s1_1_1", "s1_1", "s1", "s2"]
     assert run.steps["s1_1"].step.description == "Tell $s1_1_1."
     assert run.steps["s1"].step.depends_on == ("s1_1",)
     assert all(step.attempt == 1 for step in run.steps.values())
-    judged = [x.evaluation.reasons for x in await told.kinds(e.PassEvaluated)]
+    judged = [x.evaluation.reasons for x in await simulated.kinds(e.PassEvaluated)]
     assert judged == [("SPECIFICITY",), ("SPECIFICITY",), ("PLAN_VALID",), ("ALL_STEPS_COMPLETE",)]
     assert within_bounds(run)
 
@@ -65,8 +65,8 @@ async def test_all_that_was_found_is_mended_before_the_plan_runs() -> None:
     wrong = found("s3", kind="contradiction")
     both = {"issues": [*found("s1", "s2")["issues"], *wrong["issues"]]}
     rest = {"issues": [*found("s2")["issues"], *wrong["issues"]]}
-    told = daemon(both, rest, wrong, steps=4, refine=change)
-    run = await told.work()
+    simulated = daemon(both, rest, wrong, steps=4, refine=change)
+    run = await simulated.work()
     assert run.state is RunState.SUCCEEDED
     assert list(run.steps) == ["s1_1", "s1", "s2_1", "s2", "s3", "s4"]
     assert run.steps["s3"].step.description == "Find out 3 in peace."
@@ -76,8 +76,8 @@ async def test_all_that_was_found_is_mended_before_the_plan_runs() -> None:
 async def test_a_run_nests_to_a_depth_of_five_and_no_deeper() -> None:
     """A model that finds the inmost step vague again and again gets five levels; then it may change the plan no more."""
     inmost = ["s1" + "_1" * depth for depth in range(MAX_NESTING + 1)]
-    told = daemon(*(found(step_id) for step_id in inmost))
-    run = await told.work()
+    simulated = daemon(*(found(step_id) for step_id in inmost))
+    run = await simulated.work()
     assert run.state is RunState.SUCCEEDED
     assert deepest(run) == MAX_NESTING == 5
     assert run.refinement_count == MAX_NESTING
@@ -90,24 +90,24 @@ async def test_a_fragment_is_changed_in_three_rounds() -> None:
     """Its making is one, a plan for one of its steps another; after the third its steps are no longer changed."""
     wide = {"steps": [*(think(f"Look closer at {n}.") for n in "abc"), think("Tell.")]}
     change = {"change": "replace", "id": "s1_3", "step": think("Look closer still.")}
-    told = daemon(found("s1"), found("s1_1"), found("s1_2"), found("s1_3"), refine=change)
-    told.said[PLAN].insert(1, wide)
-    run = await told.work(AMPLE)
+    simulated = daemon(found("s1"), found("s1_1"), found("s1_2"), found("s1_3"), refine=change)
+    simulated.said[PLAN].insert(1, wide)
+    run = await simulated.work(AMPLE)
     assert run.state is RunState.SUCCEEDED
     assert run.refinements == {"s1": MAX_FRAGMENT_ROUNDS, "s1_1": 1, "s1_2": 1}
     assert run.refinement_count == MAX_FRAGMENT_ROUNDS == 3
-    refused = [p.reason for x in await told.kinds(e.PlanRefined) for p in x.skipped]
+    refused = [p.reason for x in await simulated.kinds(e.PlanRefined) for p in x.skipped]
     assert refused == ["FRAGMENT_LIMIT"]
 
 
 async def test_a_plan_is_changed_in_ten_rounds() -> None:
     """A model that always finds one more vague step is asked once for each round and heard ten times."""
     vague = [f"s{n}" for n in range(1, MAX_REFINEMENTS + 3)]
-    told = daemon(*(found(step_id) for step_id in vague), steps=len(vague) + 1)
-    run = await told.work(AMPLE)
+    simulated = daemon(*(found(step_id) for step_id in vague), steps=len(vague) + 1)
+    run = await simulated.work(AMPLE)
     assert run.state is RunState.SUCCEEDED
     assert run.refinement_count == MAX_REFINEMENTS == 10
-    judged = [x for x in await told.kinds(e.PassEvaluated) if x.evaluation.pass_index == 0]
+    judged = [x for x in await simulated.kinds(e.PassEvaluated) if x.evaluation.pass_index == 0]
     assert [x.used.llm_calls for x in judged] == [1] * MAX_REFINEMENTS
     assert deepest(run) == 1
 

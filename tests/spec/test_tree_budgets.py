@@ -128,12 +128,12 @@ async def test_no_tree_exceeds_its_roots_budget(
             for run in await every_run(last):
                 await last.ended(run.run_id)
         runs = await every_run(last)
-        told = sum([await happened(last, run.run_id) for run in runs], Counter[type]())
+        counted = sum([await happened(last, run.run_id) for run in runs], Counter[type]())
     calls = sum(len(tool.calls) for tool in last.tools.values())
     used = next(run for run in runs if run.run_id == run_id).ledger.used
     assert calls <= limit.tool_calls
     assert planner.asked <= limit.llm_calls
-    assert told[PassStarted] <= limit.passes
-    assert told[StepStarted] <= limit.ttl
+    assert counted[PassStarted] <= limit.passes
+    assert counted[StepStarted] <= limit.ttl
     assert max(run.ancestry.depth for run in runs) <= limit.depth
     assert all(getattr(used, d) <= getattr(limit.amounts, d) for d in DIMENSIONS)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import anyio
 
 from aeond.capabilities.embedding.no_embedder import NoEmbedder
-from aeond.capabilities.policy.authorising import NoApprover, PolicyAuthoriser
+from aeond.capabilities.policy.authorising import PolicyAuthoriser
 from aeond.capabilities.policy.inspecting import ToolInspector
 from aeond.capabilities.policy.loading import load_policy
 from aeond.capabilities.policy.trust import Trust
@@ -42,7 +42,7 @@ from tests.support.gullible_model import Gullible, instructions_in
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.memory import InMemoryMemory
 from tests.support.no_children import NoChildren
-from tests.support.null_objects import NamedTemplates, NoTemplates
+from tests.support.null_objects import NamedTemplates, NoApprover, NoTemplates
 from tests.support.service_world import NumberedIds
 from tests.support.undo import InMemoryUndoLog
 

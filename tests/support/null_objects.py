@@ -1,4 +1,4 @@
-"""Parts of phases that ask no model: for runs that need only a plan, its steps and an answer."""
+"""Parts that ask neither a model nor a person: for runs that need only a plan, its steps and an answer."""
 
 from collections.abc import Sequence
 
@@ -7,10 +7,12 @@ from aeond.domain.plans.evaluations import Evaluation, RefinementAction
 from aeond.domain.plans.plan import Plan, StepState
 from aeond.domain.plans.profiles import DEFAULT_PROFILE, Route, TaskProfile
 from aeond.domain.plans.subtasks import SubtaskRequest, Template
+from aeond.domain.policy import CallFacts, Decision
 from aeond.domain.runs.budgets import Budget, Grant
 from aeond.domain.runs.events import EventKind, Intent
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import ToolContext, ToolResult
 from aeond.frozen import frozen
 from aeond.orchestration.interfaces import Judgement, Refinement, Resolved, RouteChoice
 from aeond.ports import TextSink
@@ -98,3 +100,14 @@ class NoSituations:
 
     async def observe(self, run: RunSnapshot) -> Situation:
         return Situation()
+
+
+class NoApprover:
+    """The Approver of a daemon that cannot ask: it refuses every call."""
+
+    async def approve(self, facts: CallFacts, decision: Decision, context: ToolContext) -> ToolResult | None:
+        error = (
+            f"this call needs a person's approval ({decision.rule or 'no rule'}: {decision.reason}), which cannot be"
+            " given here; do without it, or ask the user to allow it in the policy"
+        )
+        return ToolResult(False, error=error, reason="APPROVAL_UNAVAILABLE")

@@ -11,7 +11,7 @@ import anyio
 
 from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.capabilities.llm.agent import LLMAgent
-from aeond.capabilities.policy.authorising import NoApprover, PolicyAuthoriser
+from aeond.capabilities.policy.authorising import PolicyAuthoriser
 from aeond.capabilities.policy.inspecting import ToolInspector
 from aeond.capabilities.policy.loading import Profile, load_policy
 from aeond.capabilities.policy.trust import Trust
@@ -46,7 +46,7 @@ from tests.eval.verdicts import RUN_SECONDS
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.memory import InMemoryMemory
 from tests.support.no_children import NoChildren
-from tests.support.null_objects import AsSaid, NamedTemplates, NoSituations, NoTemplates
+from tests.support.null_objects import AsSaid, NamedTemplates, NoApprover, NoSituations, NoTemplates
 from tests.support.undo import InMemoryUndoLog
 
 PATIENCE_SECONDS: Final = 1_800.0

@@ -640,7 +640,7 @@ class PlanStep(_message.Message):
 
     @_builtins.property
     def provides(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Names of its results, for people and refinement."""
+        """Names of its results, returned unchanged and never interpreted."""
 
     @_builtins.property
     def errors(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:

@@ -1,7 +1,7 @@
 """Carries decisions out: allowed calls proceed, denied ones fail, and for the others a person is asked."""
 
 from aeond.capabilities.policy.trust import Trust
-from aeond.domain.policy import CallFacts, DecidedCall, Decision, Verdict
+from aeond.domain.policy import DecidedCall, Verdict
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult
 from aeond.frozen import frozen
 from aeond.ports.policy import Approver, CallInspector, Decided, Policy
@@ -32,14 +32,3 @@ class PolicyAuthoriser:
             )
             return ToolResult(False, error=error, reason=DENIED)
         return await self.approver.approve(facts, decision, context)
-
-
-class NoApprover:
-    """The Approver of a daemon that cannot ask: it refuses every call."""
-
-    async def approve(self, facts: CallFacts, decision: Decision, context: ToolContext) -> ToolResult | None:
-        error = (
-            f"this call needs a person's approval ({decision.rule or 'no rule'}: {decision.reason}), which cannot be"
-            " given here; do without it, or ask the user to allow it in the policy"
-        )
-        return ToolResult(False, error=error, reason="APPROVAL_UNAVAILABLE")

@@ -234,15 +234,15 @@ class Running:
 
     async def meet(self, news: int, group: Group | None) -> None:
         """Reads the pid of the namespace's first process from bubblewrap, and adds it to the group."""
-        told = b""
+        status = b""
         while True:
             await anyio.wait_readable(news)
             piece = os.read(news, 1 << 12)
-            told += piece
+            status += piece
             if not piece:
                 break
-        if told:  # otherwise it could not even start
-            pid = json.loads(told)["child-pid"]
+        if status:  # otherwise it could not even start
+            pid = json.loads(status)["child-pid"]
             with contextlib.suppress(ProcessLookupError):
                 self._first = os.pidfd_open(pid)
                 if group is not None:

@@ -44,10 +44,10 @@ class SandboxedTool:
     async def reconcile(
         self, arguments: JsonObject, context: ToolContext
     ) -> JsonValue | ToolOutput[JsonValue] | None:
-        told = await self._perform(Errand.RECONCILE, arguments, context)
-        if isinstance(told, InputRequest | SubtaskRequest):
+        found = await self._perform(Errand.RECONCILE, arguments, context)
+        if isinstance(found, InputRequest | SubtaskRequest):
             raise ToolError("reconciliation must return data", reason="OUTPUT_INVALID")
-        return told
+        return found
 
     async def _perform(self, errand: Errand, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         limits = Limits(self.spec.timeout_seconds, self.memory_bytes)

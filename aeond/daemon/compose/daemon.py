@@ -5,9 +5,8 @@ engine, orchestration, kernel, service, socket. The API itself is opened by the 
 """
 
 import os
-import socket
 from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -35,16 +34,15 @@ from aeond.daemon.compose.embedding import embedding_files, opened_embedder
 from aeond.daemon.compose.observation import Observation
 from aeond.daemon.compose.parts import PRODUCT, Parts
 from aeond.daemon.compose.policy import configured_trust, opened_policy
+from aeond.daemon.compose.settings import access_rule, admin_listener_of, listener_of, run_bounds, run_limits
 from aeond.daemon.compose.thinking import Thinking, workspace_views
 from aeond.daemon.compose.tooling.mcp import opened_mcp
 from aeond.daemon.compose.tooling.tools import open_agents, open_templates, own_hands, own_tools
-from aeond.daemon.config.accounts import group_id, user_id
 from aeond.daemon.config.paths import Paths, real_names
 from aeond.daemon.config.reloading import LiveConfig
 from aeond.daemon.config.schema import Config
 from aeond.daemon.socket_activation import NONE_INHERITED, Inherited
 from aeond.domain.plans.plan import LLM_AGENT
-from aeond.domain.runs.budgets import Budget
 from aeond.frozen import frozen
 from aeond.kernel.orchestrator import Orchestrator
 from aeond.orchestration.assembly import usual_openings, usual_schema
@@ -54,8 +52,6 @@ from aeond.orchestration.planning.plan_parsing import in_order
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.ports import Clock, Engine, Journal
 from aeond.server.api import Api, Calls
-from aeond.server.door.access_control import AccessRule
-from aeond.server.door.listening import bound_socket, inherited_socket
 from aeond.service.approvals.decisions import ApprovalDecisions
 from aeond.service.approvals.requests import ApprovalRequests, ApprovalRules
 from aeond.service.folding import RunFolding, RunOwners
@@ -68,11 +64,10 @@ from aeond.service.models.models import Models
 from aeond.service.models.prompt_warmup import PromptWarmup
 from aeond.service.policy import PolicyDecisions
 from aeond.service.recovery.run_boundary import RunBoundary
-from aeond.service.run_use_cases import Bounds, Runs
+from aeond.service.run_use_cases import Runs
 from aeond.service.runs.admission import Admission
 from aeond.service.runs.answers import Answers
 from aeond.service.runs.children import RunChildren
-from aeond.service.runs.run_queue import RunLimits
 from aeond.service.runs.scheduler import RunScheduler
 from aeond.service.runs.situations import ObservedSituations
 from aeond.service.runs.tool_profiles import ToolProfiles
@@ -209,7 +204,7 @@ async def composed(
                     run, thinking.over(models.llm_of(run.request.model), run.request.owner.uid)
                 ),
                 clock=clock,
-                limits=_limits(config),
+                limits=run_limits(config),
                 workspaces=workspaces,
             )
         )
@@ -230,7 +225,7 @@ async def composed(
             sessions=records,
             clock=clock,
             ids=ids,
-            bounds=_bounds(config),
+            bounds=run_bounds(config),
             profiles=profiles,
             asking_tools=registry.asking_tools,
             in_order=in_order,
@@ -291,14 +286,14 @@ async def composed(
             daemon=status,
         )
 
-        listener = stack.enter_context(_listener(config, paths, inherited.main))
-        admin_listener = stack.enter_context(_admin_listener(paths, inherited.admin))
+        listener = stack.enter_context(listener_of(config, paths, inherited.main))
+        admin_listener = stack.enter_context(admin_listener_of(paths, inherited.admin))
         api = Api(
             calls,
             listener=listener,
             admin_listener=admin_listener,
             inner_folder=paths.inner_dir,
-            entry=_entry_rule(config),
+            entry=access_rule(config),
             clock=clock,
             ids=ids,
             active=active,
@@ -308,13 +303,13 @@ async def composed(
 
         def adopt(changed: Config) -> None:
             # First: if a name or the policy is wrong, nothing must change.
-            entry, rules = _entry_rule(changed), opened_policy(changed)
+            entry, rules = access_rule(changed), opened_policy(changed)
             servers, pages = mcp.settings(changed), web.tools(changed)
             policy.adopt(rules)
             trust.adopt(configured_trust(changed))
             api.adopt(entry, changed.socket.max_request_mib_per_user << 20)
-            scheduler.adopt(_limits(changed))
-            runs.adopt(_bounds(changed))
+            scheduler.adopt(run_limits(changed))
+            runs.adopt(run_bounds(changed))
             profiles.adopt(changed.tools.profiles)
             requests.adopt(ApprovalRules(changed.approvals.expire_seconds))
             models.adopt(changed.model)
@@ -351,44 +346,6 @@ async def composed(
             api=api,
             socket=Path(listener.getsockname()),
         )
-
-
-def _limits(config: Config) -> RunLimits:
-    return RunLimits(
-        running=config.runs.max_running,
-        waiting=config.runs.max_waiting,
-        running_per_user=config.runs.max_running_per_user,
-        waiting_per_user=config.runs.max_waiting_per_user,
-        attend_seconds=config.approvals.attend_seconds,
-    )
-
-
-def _bounds(config: Config) -> Bounds:
-    return Bounds(
-        default=Budget(**config.runs.budget.model_dump()),
-        limit=Budget(**config.runs.budget_limit.model_dump()),
-    )
-
-
-def _entry_rule(config: Config) -> AccessRule:
-    """InvalidInputError (reason CONFIG_INVALID) for an unknown user or group."""
-    return AccessRule(
-        user_ids=frozenset(map(user_id, config.socket.allow_users)),
-        group_ids=frozenset(map(group_id, config.socket.allow_groups)),
-        max_connections=config.socket.max_connections,
-        max_connections_per_user=config.socket.max_connections_per_user,
-    )
-
-
-def _listener(config: Config, paths: Paths, descriptor: int | None) -> AbstractContextManager[socket.socket]:
-    if descriptor is not None:
-        return inherited_socket(descriptor)
-    group = config.socket.group
-    return bound_socket(paths.socket, int(config.socket.mode, 8), group_id(group) if group else None)
-
-
-def _admin_listener(paths: Paths, descriptor: int | None) -> AbstractContextManager[socket.socket]:
-    return bound_socket(paths.admin_socket) if descriptor is None else inherited_socket(descriptor)
 
 
 def _resident_bytes() -> int:

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from aeond.capabilities.llm.sharing.gpu_memory import GpuMemory
-from aeond.capabilities.llm.sharing.memory_pressure import MemoryPressure, told_by_environment
+from aeond.capabilities.llm.sharing.memory_pressure import MemoryPressure, source_from_environment
 from aeond.capabilities.llm.sharing.model_scheduler import ModelScheduler, SchedulerRules
 from aeond.capabilities.llm.sharing.shared_engine import IdlePolicy, MemoryWatch, SharedEngine
 from aeond.capabilities.llm.sharing.shared_llm import SharedLLM
@@ -55,6 +55,6 @@ def _manners(model: ModelSection) -> IdlePolicy:
 
 
 def _watches(model: ModelSection, clock: Clock) -> tuple[MemoryWatch, ...]:
-    pressure = (MemoryPressure(told_by_environment()),) if model.yields_memory else ()
+    pressure = (MemoryPressure(source_from_environment()),) if model.yields_memory else ()
     gpu = (GpuMemory(clock, model.gpu_free_mib),) if model.gpu_free_mib else ()
     return (*pressure, *gpu)

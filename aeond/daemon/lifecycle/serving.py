@@ -213,15 +213,15 @@ def status_line(engine: EngineSnapshot, runs: RunCounts, fetched: float = -1.0) 
     not being downloaded.
     """
     model = engine.model or "no model"
-    told = f"{model}: {IN_WORDS.get(engine.state, engine.state)}"
+    text = f"{model}: {IN_WORDS.get(engine.state, engine.state)}"
     if engine.activity:
-        told += f", {engine.activity}" + (f" {engine.progress:.0%}" if engine.progress else "")
+        text += f", {engine.activity}" + (f" {engine.progress:.0%}" if engine.progress else "")
     elif engine.error:
-        told = f"{model}: {engine.state} ({engine.error})"
+        text = f"{model}: {engine.state} ({engine.error})"
     if fetched >= 0:
-        told += f"; optional embedding model: downloading {fetched:.0%}"
+        text += f"; optional embedding model: downloading {fetched:.0%}"
     return (
-        f"{told}; runs: {runs.running_count} running, {runs.waiting_count} waiting,"
+        f"{text}; runs: {runs.running_count} running, {runs.waiting_count} waiting,"
         f" {runs.attention_count} need a person"
     )
 

@@ -7,7 +7,6 @@ Requests, prompts, arguments and outputs are content: no message at level info o
 
 import logging
 import os
-import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -165,8 +164,3 @@ def _with_fields(message: str, fields: Mapping[str, object]) -> str:
 def _formatted(formatter: logging.Formatter, record: logging.LogRecord) -> str:
     trace = f"\n{formatter.formatException(record.exc_info)}" if record.exc_info else ""
     return f"{record.name}: {_with_fields(record.getMessage(), _fields(record))}{trace}"
-
-
-def standard_error() -> TextIO:
-    """The default log stream."""
-    return sys.stderr

@@ -42,7 +42,8 @@ class PlanStep:
     """One step: a tool call *or* an agent, its dependencies and its handoff.
 
     `step_index` counts from 1. `incoming_context` is filled from the outputs of the dependencies when the
-    step becomes ready. `errors` are set by the Validator and cleared by a successful repair.
+    step becomes ready. `errors` are set by the Validator and cleared by a successful repair. `provides` are names given by
+    the client, returned unchanged and never interpreted.
     """
 
     step_id: str

@@ -154,7 +154,6 @@ def _modified(step: PlanStep, change: PlanStep) -> PlanStep:
         tool_call=change.tool_call if acts else step.tool_call,
         agent=change.agent if acts else step.agent,
         depends_on=change.depends_on or step.depends_on,
-        provides=change.provides or step.provides,
         handoff_to_next=change.handoff_to_next or step.handoff_to_next,
         errors=(),
     )

@@ -67,7 +67,10 @@ def _bound(flag: str, name: str, what: str) -> Callable[[_F], _F]:
     help="Use only the tools whose names match, with * and ?; may be given several times.",
 )
 @click.option(
-    "--tool-profile", default="", metavar="NAME", help="Use the tools of a profile of the daemon's."
+    "--tool-profile",
+    default="",
+    metavar="NAME",
+    help="Use the tools of this profile in the daemon's configuration.",
 )
 @click.option("--new-session", is_flag=True, help="Start a new session with this run.")
 @click.option(

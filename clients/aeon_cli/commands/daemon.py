@@ -81,7 +81,7 @@ def reload(context: click.Context, /, as_json: bool) -> int:
 @json_option
 @click.pass_context
 def open_page(context: click.Context, /, no_browser: bool, port: int, as_json: bool) -> int:
-    """Serve a web page for yourself and open it in the browser.
+    """Serve your runs on a local web page and open it in the browser.
 
     The page sends requests, shows the plan as a picture, answers questions, decides approvals, undoes changes and
     explores the journal. It is served on 127.0.0.1 until Ctrl-C. A link opens the page once, within ten minutes;

@@ -15,7 +15,7 @@ from aeond_client.memory import MemoryEntry
 @click.option(
     "--user",
     metavar="NAME",
-    help="The user whose memory it is, by name or uid. Default: you. For administrators.",
+    help="User whose memory to use, by name or uid; administrators only. Default: you.",
 )
 @click.pass_context
 def memory(context: click.Context, /, user: str | None) -> None:

@@ -114,7 +114,7 @@ def test(
 ) -> int:
     """Decide about a call as a step of a run, without carrying it out.
 
-    The arguments are given as for `call`. Exits with 0 if the call is allowed, with 1 if it is asked about or denied.
+    The arguments are given as for `call`. Exits with 0 if the call is allowed, with 1 if it needs approval or is denied.
 
     \b
     aeonctl policy test write_file path=notes.md content=x

@@ -90,11 +90,11 @@ def show(context: click.Context, /, session_id: str, with_context: bool, limit: 
     with connect(context) as client:
         session = client.get_session(session_named(client, session_id))
         if with_context:
-            told = client.preview_context(session.session_id)
+            preview = client.preview_context(session.session_id)
             if as_json:
-                print_json(told)
+                print_json(preview)
             else:
-                print_context(told)
+                print_context(preview)
             return
         # The newest messages are at the end of the list, which can only be read from its start.
         said = client.list_messages(session.session_id, max(session.message_count, 1))[-limit:]

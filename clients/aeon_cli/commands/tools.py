@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def tools(context: click.Context, /, name: str | None, as_json: bool) -> None:
     """List the tools, or describe one.
 
-    The description of one tool includes its arguments, result and effects, and for a tool of another author its source
-    and what a person accepts of it. With --json, one tool per line.
+    The description of one tool includes its arguments, result and effects, and for a third-party tool its source
+    and the digest to accept. With --json, one tool per line.
     """
     from aeon_cli.text.tables import print_table
 
@@ -124,7 +124,9 @@ def call(
 @click.command("serve-tool")
 @click.argument("name")
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND...")
-@click.option("--description", default="", metavar="TEXT", help="Its purpose, by which models choose it.")
+@click.option(
+    "--description", default="", metavar="TEXT", help="Description by which models choose the tool."
+)
 @click.option(
     "--effect",
     default="undeclared",

@@ -26,11 +26,13 @@ def print_talk(session: Session, said: Sequence[SessionMessage]) -> None:
         print(printable(message.text).rstrip())
 
 
-def print_context(told: SessionContext) -> None:
+def print_context(context: SessionContext) -> None:
     """Prints the context on standard output and a summary of it on standard error."""
-    if told.text:
-        print(printable(told.text).rstrip())
-    told_short = f", {counted(told.digested_count, 'exchange')} summarised" if told.digested_count else ""
-    whole = f"{counted(told.whole_count, 'exchange')} verbatim{told_short}"
-    cost = f"{counted(told.tokens, 'token')} of at most {told.max_tokens}"
-    print(f"({whole}; {cost})" if told.text else "(the context is empty)", file=sys.stderr)
+    if context.text:
+        print(printable(context.text).rstrip())
+    summarised = (
+        f", {counted(context.digested_count, 'exchange')} summarised" if context.digested_count else ""
+    )
+    whole = f"{counted(context.whole_count, 'exchange')} verbatim{summarised}"
+    cost = f"{counted(context.tokens, 'token')} of at most {context.max_tokens}"
+    print(f"({whole}; {cost})" if context.text else "(the context is empty)", file=sys.stderr)

@@ -35,10 +35,6 @@ class Palette:
     err: str
     shadow: int
 
-    @property
-    def dark(self) -> bool:
-        return self.name == "dark"
-
 
 DARK = Palette(
     name="dark",
@@ -70,18 +66,6 @@ LIGHT = Palette(
     err="#c62828",
     shadow=60,
 )
-
-
-def contrast(one: str, other: str) -> float:
-    """The contrast ratio of two colours as WCAG 2 defines it, 1 to 21."""
-    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def style_sheet(p: Palette) -> str:

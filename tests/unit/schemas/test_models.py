@@ -56,11 +56,11 @@ def test_schema_is_plain() -> None:
 
 def test_defaults_are_told_in_words() -> None:
     """A default that says something becomes part of the field's description."""
-    told = properties(Bicycle)
-    assert told["colour"]["description"] == "Paint (default: red)"
-    assert told["kind"]["description"] == "(default: city)"
-    assert "description" not in told["note"]
-    assert "null" not in told["spare"].get("description", "")
+    described = properties(Bicycle)
+    assert described["colour"]["description"] == "Paint (default: red)"
+    assert described["kind"]["description"] == "(default: city)"
+    assert "description" not in described["note"]
+    assert "null" not in described["spare"].get("description", "")
 
 
 def test_only_fields_without_default_are_required() -> None:

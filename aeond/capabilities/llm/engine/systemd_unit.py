@@ -68,20 +68,20 @@ class EngineUnit:
     async def meet(self) -> None:
         """Learns which process it is. LLMGoneError when it does not say so, or ends."""
         with anyio.move_on_after(CONNECT_SECONDS), contextlib.suppress(OSError, TypeError, KeyError):
-            told = await self._said() or {}
-            self._process = os.pidfd_open(told["pid"])
-            self.pid = told["pid"]
+            report = await self._said() or {}
+            self._process = os.pidfd_open(report["pid"])
+            self.pid = report["pid"]
             return
         raise LLMGoneError(f"The engine's unit did not start: journalctl -u {UNIT}.", retryable=True)
 
     async def wait_ready(self, show: ShowProgress = show_nobody) -> None:
-        while (told := await self._said()) is not None:
-            if told.get("ready") is True:
+        while (report := await self._said()) is not None:
+            if report.get("ready") is True:
                 return
-            if "activity" in told:
-                show(*progress_of(told))
-            if "error" in told:
-                raise cannot_load(str(told["error"]), told)
+            if "activity" in report:
+                show(*progress_of(report))
+            if "error" in report:
+                raise cannot_load(str(report["error"]), report)
         raise LLMGoneError(f"The engine ended while it loaded: journalctl -u {UNIT}.", retryable=True)
 
     async def ended(self) -> str:
@@ -115,9 +115,9 @@ class EngineUnit:
         with contextlib.suppress(OSError, ValueError):
             while line := await self._reader.readline():
                 with contextlib.suppress(ValueError):
-                    told = json.loads(line)
-                    if isinstance(told, dict):
-                        return told
+                    report = json.loads(line)
+                    if isinstance(report, dict):
+                        return report
         return None
 
 

@@ -33,7 +33,7 @@ from aeond.ports import Clock
 LOOK_SECONDS: Final = 20.0
 FIRST_PAUSE_SECONDS: Final = 1.0
 LONGEST_PAUSE_SECONDS: Final = 60.0
-UNTOLD_CONTEXT_TOKENS: Final = 8192  # where neither the server nor the configuration says
+UNKNOWN_CONTEXT_TOKENS: Final = 8192  # where neither the server nor the configuration says
 SHOWN_MODELS: Final = 10
 # Errors of single requests that say that no request will do any better.
 OUTAGES: Final = frozenset({"KEY_REFUSED", "QUOTA_SPENT", "ENDPOINT_NOT_FOUND", "ENDPOINT_REDIRECTS"})
@@ -108,7 +108,7 @@ class RemoteEngine(BackgroundTasks):
     def context_length(self) -> int:
         if self._seen is not None:
             return self._seen.context_length
-        return self._settings.context_tokens or UNTOLD_CONTEXT_TOKENS
+        return self._settings.context_tokens or UNKNOWN_CONTEXT_TOKENS
 
     # ------------------------------------------------------------------ the Engine port
 
@@ -252,8 +252,8 @@ class RemoteEngine(BackgroundTasks):
             raise LLMError(_unknown(self._model, known, self._host).message, reason="MODEL_NOT_FOUND")
         entry = entry or {"id": self._model}
         parent = next((one for one in entries if one.get("id") == entry.get("parent")), {})
-        name, told = str(entry.get("id")), _context_of(entry) or _context_of(parent)
-        context_length = self._settings.context_tokens or told or UNTOLD_CONTEXT_TOKENS
+        name, reported = str(entry.get("id")), _context_of(entry) or _context_of(parent)
+        context_length = self._settings.context_tokens or reported or UNKNOWN_CONTEXT_TOKENS
         dialect = await self._dialect(kind, name)
         logger.info("%s serves %s with %d tokens of context", self._host, name, context_length)
         return RemoteModel(self._client, name, context_length, dialect, await self._tool_calls(dialect))

@@ -33,44 +33,44 @@ log = logging.getLogger(__name__)
 
 
 @frozen
-class Told:
+class PressureSource:
     """What to watch, and what to write to it first; no path: nothing is to be watched."""
 
     path: Path | None
     write: bytes
 
 
-def told_by_environment(environment: Mapping[str, str] = os.environ) -> Told:
+def source_from_environment(environment: Mapping[str, str] = os.environ) -> PressureSource:
     """What the service manager says by MEMORY_PRESSURE_WATCH and MEMORY_PRESSURE_WRITE."""
     watch = environment.get("MEMORY_PRESSURE_WATCH", "")
     if not watch:
-        return Told(MACHINE, TRIGGER)
+        return PressureSource(MACHINE, TRIGGER)
     path = Path(watch)
     try:
         written = base64.b64decode(environment.get("MEMORY_PRESSURE_WRITE", ""), validate=True)
     except binascii.Error:
         log.warning("MEMORY_PRESSURE_WRITE is not base64: memory pressure is not watched")
-        return Told(None, b"")
-    return Told(None if watch == "/dev/null" or not path.is_absolute() else path, written)
+        return PressureSource(None, b"")
+    return PressureSource(None if watch == "/dev/null" or not path.is_absolute() else path, written)
 
 
 class MemoryPressure:
     """The MemoryWatch over this source; logs and ends when the source cannot be watched."""
 
-    def __init__(self, told: Told) -> None:
-        self._told = told
+    def __init__(self, source: PressureSource) -> None:
+        self._source = source
 
     async def shortages(self) -> AsyncIterator[str]:
-        if self._told.path is None:
+        if self._source.path is None:
             return
         with ExitStack() as stack:
             try:
-                pressure = _Pressure(self._told.path, self._told.write, stack)
+                pressure = _Pressure(self._source.path, self._source.write, stack)
                 while True:
                     await pressure.wait()
                     yield "memory runs short on this machine"
             except (OSError, EOFError) as error:
-                log.info("memory pressure is not watched: %s: %s", self._told.path, error)
+                log.info("memory pressure is not watched: %s: %s", self._source.path, error)
 
 
 class _Pressure:

@@ -4,12 +4,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from aeond.capabilities.policy.authorising import NoApprover, PolicyAuthoriser
+from aeond.capabilities.policy.authorising import PolicyAuthoriser
 from aeond.capabilities.policy.loading import parse_policy
 from aeond.capabilities.policy.trust import Trust
 from aeond.domain.policy import Access, CallFacts, DecidedCall, Decision, Effect, Target, TargetKind, Verdict
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult
 from aeond.ports.policy import Approver
+from tests.support.null_objects import NoApprover
 from tests.support.policy_facts import policy_text
 
 CALL = ToolCall("remember", {"key": "a"})

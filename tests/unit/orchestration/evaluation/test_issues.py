@@ -122,15 +122,15 @@ def test_a_failure_that_later_steps_made_good_weighs_little() -> None:
 def test_a_call_that_took_the_place_of_a_failed_one_settles_it() -> None:
     """Nothing is wrong any more where a later call of the same tool succeeded and was used; each settles one."""
     failed, instead = ran(LOOK, error="no garden"), ran(calls("s3", "look", path="shed"), 2)
-    told = ran(replace(TELL, depends_on=("s3",)), 2)
-    facts = pass_facts(after_pass(2, failed, told, instead))
+    answered = ran(replace(TELL, depends_on=("s3",)), 2)
+    facts = pass_facts(after_pass(2, failed, answered, instead))
     assert (facts.flawless, facts.issues) == (True, ())
     two = pass_facts(
-        after_pass(2, failed, ran(calls("s4", "look", path="den"), error="no den"), told, instead)
+        after_pass(2, failed, ran(calls("s4", "look", path="den"), error="no den"), answered, instead)
     )
     assert [issue.step_id for issue in two.issues] == ["s4"]
     other = ran(calls("s3", "add", a=1, b=2), 2)
-    assert pass_facts(after_pass(2, failed, told, other)).issues
+    assert pass_facts(after_pass(2, failed, answered, other)).issues
 
 
 def test_an_empty_pass_is_not_complete() -> None:

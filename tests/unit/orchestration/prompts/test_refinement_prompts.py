@@ -34,7 +34,7 @@ UNFULFILLED = "- the request is not fulfilled yet"
 
 
 @pytest.mark.parametrize(
-    ("reasons", "issues", "told"),
+    ("reasons", "issues", "lines"),
     [
         (LOW, (), [UNFULFILLED, "- the results do not fit together", "- results disagree"]),
         (
@@ -47,14 +47,14 @@ UNFULFILLED = "- the request is not fulfilled yet"
     ],
 )
 def test_each_score_that_was_too_low_is_told(
-    reasons: tuple[str, ...], issues: tuple[Issue, ...], told: list[str]
+    reasons: tuple[str, ...], issues: tuple[Issue, ...], lines: list[str]
 ) -> None:
     """The reasons why a pass did not converge are problems to fix, with issues and without; none is listed twice."""
     judged = Evaluation(1, False, reasons, issues)
     run = run_with(ended(calls("s1", "look", path="garden"), "roses"), evaluation=judged)
     text = str(refining_messages(run, BEGINNING)[-1].content)
     wrong = text.partition("What is wrong:\n")[2].partition("\n\n")[0]
-    assert wrong.splitlines() == told
+    assert wrong.splitlines() == lines
 
 
 def test_the_scores_that_are_told_are_those_that_are_judged() -> None:

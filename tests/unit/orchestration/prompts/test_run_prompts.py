@@ -30,8 +30,8 @@ def test_a_plan_prompt_shows_every_tool_with_its_example() -> None:
 
 def test_the_instructions_of_a_template_follow_the_rules() -> None:
     """A child run's prompt has its Template's instructions after the rules that all runs have in common."""
-    plain, told = (str(preamble_messages(SPECS, (), words)[0].content) for words in ("", "Be brief."))
-    assert told == f"{plain}\n\nBe brief."
+    plain, instructed = (str(preamble_messages(SPECS, (), words)[0].content) for words in ("", "Be brief."))
+    assert instructed == f"{plain}\n\nBe brief."
 
 
 def test_examples_are_earlier_turns_and_the_request_comes_last() -> None:

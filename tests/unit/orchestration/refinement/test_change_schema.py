@@ -81,17 +81,17 @@ def test_a_task_that_is_put_otherwise_waits_as_before() -> None:
         calls("s3", "look", path="yard"),
         thinks("s4", "Tell of $s1.", "s1", "s2", "s3"),
     )
-    told = {"change": "replace", "id": "s4", "step": {"agent": "llm", "task": "Sing of $s1."}}
+    replaced = {"change": "replace", "id": "s4", "step": {"agent": "llm", "task": "Sing of $s1."}}
 
     def waits(run: RunSnapshot, *changes: Any) -> tuple[str, ...]:
         actions = actions_from_model({"changes": list(changes)}, run, SPECS)
         return next(a.step.depends_on for a in actions if a.step_id == "s4" and a.step)
 
     fresh = run_of(*plan)
-    assert waits(fresh, told) == ("s1", "s2", "s3")
-    assert waits(fresh, told, {"change": "remove", "id": "s2"}) == ("s1", "s3")
+    assert waits(fresh, replaced) == ("s1", "s2", "s3")
+    assert waits(fresh, replaced, {"change": "remove", "id": "s2"}) == ("s1", "s3")
     failed = replace(fresh, steps={**fresh.steps, "s3": ended(plan[2], state=StepState.FAILED)})
-    assert waits(failed, told) == ("s1", "s2")
+    assert waits(failed, replaced) == ("s1", "s2")
     call = {"change": "replace", "id": "s4", "step": {"tool": "look", "arguments": {"path": "shed"}}}
     assert waits(fresh, call) == ()
 

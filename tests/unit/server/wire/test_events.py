@@ -79,12 +79,12 @@ def test_what_a_template_and_a_fork_choose_is_told_beside_the_request() -> None:
 def test_a_question_tells_its_default_and_its_deadline() -> None:
     """A question without default and deadline has neither on the wire; one with both has both."""
     bare = ours.InputRequested(Question("q", "s1", InputRequest("which?"), 5.0))
-    told = ours.InputRequested(
+    complete = ours.InputRequested(
         Question("q", "s1", InputRequest("which?", default="a", has_default=True, deadline_seconds=60.0), 5.0)
     )
     without, with_both = (
         event_to_wire(ours.Event("run-1", 1, 0.0, 0.0, kind)).input_requested.question
-        for kind in (bare, told)
+        for kind in (bare, complete)
     )
     assert (without.default_json, without.HasField("deadline_time")) == ("", False)
     assert (with_both.default_json, with_both.deadline_time.seconds) == ('"a"', 65)

@@ -14,22 +14,24 @@ from aeond.capabilities.llm.sharing.memory_pressure import (
     MACHINE,
     TRIGGER,
     MemoryPressure,
-    Told,
+    PressureSource,
     priority_data,
-    told_by_environment,
+    source_from_environment,
 )
 
 
 def test_what_is_watched_is_what_the_service_manager_says() -> None:
     """The environment sets the path and the first words: unset means the machine's own file, /dev/null or an invalid
     value means no watch."""
-    assert told_by_environment({}) == Told(MACHINE, TRIGGER)
+    assert source_from_environment({}) == PressureSource(MACHINE, TRIGGER)
     words = base64.b64encode(b"some 1 2").decode()
-    told = {"MEMORY_PRESSURE_WATCH": "/sys/fs/cgroup/x/memory.pressure", "MEMORY_PRESSURE_WRITE": words}
-    assert told_by_environment(told) == Told(Path("/sys/fs/cgroup/x/memory.pressure"), b"some 1 2")
-    assert told_by_environment({"MEMORY_PRESSURE_WATCH": "/dev/null"}).path is None
-    assert told_by_environment({"MEMORY_PRESSURE_WATCH": "not/absolute"}).path is None
-    assert told_by_environment({**told, "MEMORY_PRESSURE_WRITE": "not base64!"}).path is None
+    source = {"MEMORY_PRESSURE_WATCH": "/sys/fs/cgroup/x/memory.pressure", "MEMORY_PRESSURE_WRITE": words}
+    assert source_from_environment(source) == PressureSource(
+        Path("/sys/fs/cgroup/x/memory.pressure"), b"some 1 2"
+    )
+    assert source_from_environment({"MEMORY_PRESSURE_WATCH": "/dev/null"}).path is None
+    assert source_from_environment({"MEMORY_PRESSURE_WATCH": "not/absolute"}).path is None
+    assert source_from_environment({**source, "MEMORY_PRESSURE_WRITE": "not base64!"}).path is None
 
 
 async def test_a_fifo_tells_each_time(tmp_path: Path) -> None:
@@ -37,7 +39,7 @@ async def test_a_fifo_tells_each_time(tmp_path: Path) -> None:
     fifo = tmp_path / "pressure"
     os.mkfifo(fifo)
     with anyio.fail_after(60):
-        async with closing(MemoryPressure(Told(fifo, b"")).shortages()) as shortages:
+        async with closing(MemoryPressure(PressureSource(fifo, b"")).shortages()) as shortages:
             for _ in range(3):
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(write_when_open, fifo)
@@ -64,7 +66,7 @@ async def test_a_socket_tells_and_may_end(tmp_path: Path, caplog: pytest.LogCapt
     with socket.socket(socket.AF_UNIX) as listener, anyio.fail_after(60):
         listener.bind(str(path))
         listener.listen()
-        async with closing(MemoryPressure(Told(path, b"some 5 6")).shortages()) as shortages:
+        async with closing(MemoryPressure(PressureSource(path, b"some 5 6")).shortages()) as shortages:
 
             async def tell() -> None:
                 await anyio.wait_readable(listener)
@@ -112,11 +114,11 @@ async def test_the_kernel_takes_what_we_ask_for() -> None:
     """This machine's own pressure file, where there is one, is watched as it is asked to be."""
     if not MACHINE.exists():  # a kernel without it: then the watch ends by itself, as below
         return
-    told = "?"
+    source = "?"
     with anyio.move_on_after(1):
-        async with closing(MemoryPressure(told_by_environment({})).shortages()) as shortages:
-            told = await anext(shortages, "refused")
-    assert told != "refused"
+        async with closing(MemoryPressure(source_from_environment({})).shortages()) as shortages:
+            source = await anext(shortages, "refused")
+    assert source != "refused"
 
 
 @pytest.mark.parametrize("path", ["nothing there", "a plain file"])
@@ -127,6 +129,6 @@ async def test_what_cannot_be_watched_is_not(
     caplog.set_level(logging.INFO)
     (tmp_path / "a plain file").write_text("")
     with anyio.fail_after(60):
-        async with closing(MemoryPressure(Told(tmp_path / path, b"")).shortages()) as shortages:
+        async with closing(MemoryPressure(PressureSource(tmp_path / path, b"")).shortages()) as shortages:
             assert await anext(shortages, None) is None
     assert "not watched" in caplog.text

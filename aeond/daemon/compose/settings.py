@@ -1,0 +1,53 @@
+"""The configuration as the settings of components, and the sockets that it names."""
+
+import socket
+from contextlib import AbstractContextManager
+
+from aeond.daemon.config.accounts import group_id, user_id
+from aeond.daemon.config.paths import Paths
+from aeond.daemon.config.schema import Config
+from aeond.domain.runs.budgets import Budget
+from aeond.server.door.access_control import AccessRule
+from aeond.server.door.listening import bound_socket, inherited_socket
+from aeond.service.run_use_cases import Bounds
+from aeond.service.runs.run_queue import RunLimits
+
+
+def run_limits(config: Config) -> RunLimits:
+    return RunLimits(
+        running=config.runs.max_running,
+        waiting=config.runs.max_waiting,
+        running_per_user=config.runs.max_running_per_user,
+        waiting_per_user=config.runs.max_waiting_per_user,
+        attend_seconds=config.approvals.attend_seconds,
+    )
+
+
+def run_bounds(config: Config) -> Bounds:
+    return Bounds(
+        default=Budget(**config.runs.budget.model_dump()),
+        limit=Budget(**config.runs.budget_limit.model_dump()),
+    )
+
+
+def access_rule(config: Config) -> AccessRule:
+    """InvalidInputError (reason CONFIG_INVALID) for an unknown user or group."""
+    return AccessRule(
+        user_ids=frozenset(map(user_id, config.socket.allow_users)),
+        group_ids=frozenset(map(group_id, config.socket.allow_groups)),
+        max_connections=config.socket.max_connections,
+        max_connections_per_user=config.socket.max_connections_per_user,
+    )
+
+
+def listener_of(
+    config: Config, paths: Paths, descriptor: int | None
+) -> AbstractContextManager[socket.socket]:
+    if descriptor is not None:
+        return inherited_socket(descriptor)
+    group = config.socket.group
+    return bound_socket(paths.socket, int(config.socket.mode, 8), group_id(group) if group else None)
+
+
+def admin_listener_of(paths: Paths, descriptor: int | None) -> AbstractContextManager[socket.socket]:
+    return bound_socket(paths.admin_socket) if descriptor is None else inherited_socket(descriptor)

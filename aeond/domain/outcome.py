@@ -6,6 +6,7 @@ from typing import Any, Final, Generic, TypeVar
 from aeond.frozen import frozen
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 BUDGET_SPENT: Final = "BUDGET_SPENT"
 """The reason of every operation whose grant did not suffice: no model calls left, or too few tokens for a prompt."""
@@ -41,6 +42,16 @@ class Outcome(Generic[T]):
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.ok, self.value, self.problem))
+
+    @property
+    def cause(self) -> Problem:
+        """The problem of a failure."""
+        assert self.problem is not None, "a success has no cause"
+        return self.problem
+
+    def failed(self, fallback: U) -> "Outcome[U]":
+        """The same failure with another fallback value."""
+        return failure(self.cause, fallback)
 
 
 def success(value: T) -> Outcome[T]:

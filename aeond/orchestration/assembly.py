@@ -14,7 +14,7 @@ from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.decision.schema import decision_schema
 from aeond.orchestration.evaluation.evaluators import EvaluatorByRoute, PlanEvaluator
-from aeond.orchestration.interfaces import Planner, References, Supervisor
+from aeond.orchestration.interfaces import Planner, References
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.matching.tool_choice import ToolChoice
 from aeond.orchestration.phases import PhaseOrchestrator
@@ -22,7 +22,7 @@ from aeond.orchestration.planning.planner import ModelPlanner
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.refinement.refiner import ModelRefiner
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import LLMAdapter, ToolInvoker, ToolRegistry, Validator
 from aeond.ports.situations import Situations
 
@@ -78,6 +78,6 @@ def usual_openings(
     llm: LLMAdapter, registry: ToolRegistry, invoker: ToolInvoker, validator: Validator
 ) -> tuple[Callable[[], tuple[Message, ...]], ...]:
     """The beginnings of prompts that are known before a run is, in the order in which a run needs them."""
-    decisions = decisions_of(llm, ModelSupervisor(llm, validator), validator)
+    decisions = decisions_of(llm, Supervisor(llm, validator), validator)
     offers = Offers(registry, invoker)
     return (lambda: decisions().opening(offers.usual(), ""), Preamble(registry, validator).usual)

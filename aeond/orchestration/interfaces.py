@@ -5,13 +5,12 @@ from typing import Protocol
 
 from aeond.domain.outcome import Outcome, Problem
 from aeond.domain.plans.evaluations import Evaluation, RefinementAction
-from aeond.domain.plans.plan import Plan, PlanStep
+from aeond.domain.plans.plan import Plan
 from aeond.domain.plans.profiles import Route, TaskProfile
 from aeond.domain.plans.subtasks import SubtaskRequest, Template
 from aeond.domain.runs.budgets import Budget, Grant
 from aeond.domain.runs.run import Answer, RunSnapshot
-from aeond.domain.tools import ToolCall, ToolSpec
-from aeond.domain.values import JsonObject, JsonValue
+from aeond.domain.tools import ToolCall
 from aeond.frozen import frozen
 from aeond.ports import ProgressSink, TextSink
 
@@ -36,38 +35,6 @@ class Answerer(Protocol):
     """Phase E: always answers, also when the model is gone or the budget spent."""
 
     async def compose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Answer: ...
-
-
-class Supervisor(Protocol):
-    """Repairs form, never adds meaning: a well-kept library first, then the same model with a reduced
-    prompt, at most `max_attempts` calls, each taken from the grant before it is made."""
-
-    async def repair_json(
-        self, text: str, schema: JsonObject | None, grant: Grant, max_attempts: int = 2
-    ) -> Outcome[JsonValue]: ...
-
-    async def repair_tool_call(
-        self, call: JsonValue, spec: ToolSpec, grant: Grant, max_attempts: int = 2
-    ) -> Outcome[ToolCall | None]: ...
-
-    async def repair_plan(
-        self, plan: JsonValue, specs: Sequence[ToolSpec], grant: Grant, max_attempts: int = 2
-    ) -> Outcome[Plan | None]: ...
-
-    async def repair_missing_tool_step(
-        self, step: PlanStep, specs: Sequence[ToolSpec], goal: str, grant: Grant, max_attempts: int = 2
-    ) -> Outcome[PlanStep]:
-        """The step with a registered tool and cleared errors; on failure the step as it was."""
-
-
-class Readiness(Protocol):
-    """Prepares a step for execution from the outputs of its dependencies."""
-
-    def prepare(self, step: PlanStep, snapshot: RunSnapshot) -> PlanStep:
-        """The step with incoming context and indices."""
-
-    def bind(self, step: PlanStep, snapshot: RunSnapshot, spec: ToolSpec) -> Outcome[JsonObject]:
-        """The step's arguments with references such as `$s1` or `$s1.result` replaced by outputs."""
 
 
 # ---------------------------------------------------------------- phases A to D

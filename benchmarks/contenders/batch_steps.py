@@ -37,7 +37,7 @@ from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import Agent, LLMAdapter
 from aeond.service.watching.feed import HotFeed
 from aeond.service.watching.run_log import log_events
@@ -86,7 +86,7 @@ def ports_over(llm: LLMAdapter, tokens: int) -> RunPorts:
     clock, registry = SystemClock(), Registry()
     agents = {"llm": BriefAgent(LLMAgent(llm), tokens)}
     validator = PlanValidator(registry, agents)
-    supervisor = ModelSupervisor(llm, validator)
+    supervisor = Supervisor(llm, validator)
     reasoner = AgentReasoner(agents, llm)
     authoriser = PolicyAuthoriser(
         ToolInspector(registry), load_policy(Profile.TRUSTED_FOLDER, None), NoApprover(), Trust()
@@ -110,7 +110,7 @@ def ports_over(llm: LLMAdapter, tokens: int) -> RunPorts:
         executor=StepExecutor(
             invoker,
             reasoner,
-            StepRepairer(registry, supervisor, validator),
+            StepRepairer(registry, supervisor),
             clock,
             NoChildren(),
             NamedTemplates(),

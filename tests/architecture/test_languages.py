@@ -45,7 +45,6 @@ ALLOWED = {
         "goal",
     },
     # the keys of a model's judgement, and its kinds of issues as the schema enumerates them
-    "evaluation/convergence.py": {"completeness", "coherence", "consistency"},
     "evaluation/judgement_schema.py": {
         "vague",
         "irrelevant",

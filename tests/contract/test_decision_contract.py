@@ -20,7 +20,7 @@ from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.interfaces import CallTool, Decision, DecisionModel, GiveAnswer, Offer, Turn
 from aeond.orchestration.decision.native import NativeDecisions
 from aeond.orchestration.decision.reading import DecisionReading
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import LLMAdapter, TextSink
 from tests.support.engine import CONTEXT_LENGTH, SmallEngine, running_engine
 from tests.support.remote import remote
@@ -79,7 +79,7 @@ class Subject:
 
 def constrained(llm: LLMAdapter) -> ConstrainedDecisions:
     check = validator(DICE)
-    return ConstrainedDecisions(llm, DecisionReading(ModelSupervisor(llm, check), check))
+    return ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
 
 
 def native(llm: LLMAdapter) -> NativeDecisions:

@@ -10,7 +10,7 @@ import pytest
 from aeond.domain.plans.plan import Plan
 from aeond.orchestration.planning.planner import ModelPlanner
 from aeond.orchestration.planning.validator import PlanValidator
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.strategy import SPECS, grant, registry, run_of, says
 
 GOOD = (
@@ -127,7 +127,7 @@ async def repair_one(text: str, answer: str) -> str:
     """The Supervisor gets a malformed plan, and a model whose repairs are as bad."""
     llm = says({"text": answer}, piece_chars=100_000)
     purse = grant(5, 50_000)
-    outcome = await ModelSupervisor(llm, VALIDATOR).repair_plan(text, SPECS, purse)
+    outcome = await Supervisor(llm, VALIDATOR).repair_plan(text, SPECS, purse)
     assert len(llm.requests) <= 2
     assert purse.used.exceeding(purse.reservation) == ""
     if not outcome.ok:
@@ -143,7 +143,7 @@ async def plan_one(text: str, answer: str) -> str:
     """The planner's model writes a malformed plan, and repairs it as badly."""
     llm = says({"text": text, "times": 1}, {"text": answer}, piece_chars=100_000)
     purse = grant(3, 50_000)
-    planner = ModelPlanner(llm, REGISTRY, ModelSupervisor(llm, VALIDATOR), VALIDATOR)
+    planner = ModelPlanner(llm, REGISTRY, Supervisor(llm, VALIDATOR), VALIDATOR)
     drafted = await planner.draft(run_of(), purse, lambda _activity, _fraction: None)
     assert purse.used.exceeding(purse.reservation) == ""
     if drafted.value is None:

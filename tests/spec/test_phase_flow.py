@@ -26,7 +26,7 @@ from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.doubles import ManualClock, PlainInvoker, RecordingFeed, ScriptedChildren, ScriptedTool
 from tests.support.folding import fold_all
 from tests.support.in_memory_journal import InMemoryJournal
@@ -97,9 +97,9 @@ class Daemon:
         registry.register(tools["look"])
         agents = {"llm": LLMAgent(llm)}
         validator = PlanValidator(registry, agents)
-        supervisor = ModelSupervisor(llm, validator)
+        supervisor = Supervisor(llm, validator)
         reasoner = AgentReasoner(agents, llm)
-        repairer = StepRepairer(registry, supervisor, validator)
+        repairer = StepRepairer(registry, supervisor)
         ports = RunPorts(
             journal=self.journal,
             feed=RecordingFeed(),

@@ -149,14 +149,14 @@ def test_failed_planning_is_answered_without_a_model() -> None:
 
 def test_a_repaired_step_is_executed_again_under_its_new_form() -> None:
     """A step that comes back repaired is ready again, its ttl untouched, and runs as repaired."""
-    mended = PlanStep("s1", "do s1", tool_call=ToolCall("now"))
+    repaired = PlanStep("s1", "do s1", tool_call=ToolCall("now"))
     book = (
         executing(plan(tool_step("s1")))
         >> e.StepStarted(tool_step("s1"), 1, StepMode.REPAIR, Recovery.RERUN, TOOL_STEP)
-        >> e.StepRepaired(mended, Problem("STEP_MENDED", "no such tool"), Amounts(llm_calls=1, tokens=9))
+        >> e.StepRepaired(repaired, Problem("STEP_MENDED", "no such tool"), Amounts(llm_calls=1, tokens=9))
         << ExecuteStep("s1", TOOL_STEP)
     )
-    assert book.run.plan == plan(mended)
+    assert book.run.plan == plan(repaired)
     assert book.run.ledger.used == Amounts(llm_calls=1, tokens=9, passes=1)
 
 

@@ -33,7 +33,7 @@ from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import ToolAnswer
 from aeond.service.history.replays import Replay
 from aeond.state_machine.decide import decide
@@ -77,7 +77,7 @@ class World:
         for tool in self._tools():
             registry.register(tool)
         validator = PlanValidator(registry, ("llm",))
-        supervisor = ModelSupervisor(self.adversary, validator)
+        supervisor = Supervisor(self.adversary, validator)
         reasoner = AgentReasoner({"llm": LLMAgent(self.adversary)}, self.adversary)
         invoker = GuardedInvoker(registry, self.clock, AllowAll())
         self.ports = RunPorts(
@@ -97,7 +97,7 @@ class World:
             executor=StepExecutor(
                 invoker=invoker,
                 reasoner=reasoner,
-                repairer=StepRepairer(registry, supervisor, validator),
+                repairer=StepRepairer(registry, supervisor),
                 clock=self.clock,
                 children=self,
                 subtasks=NamedTemplates(),

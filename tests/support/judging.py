@@ -10,7 +10,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.values import JsonValue
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import LLMAdapter
 from tests.support.strategy import registry, run_with, validator
 
@@ -44,7 +44,7 @@ def after_pass(pass_index: int, *steps: StepSnapshot, **more: Any) -> RunSnapsho
 
 def model_of(llm: LLMAdapter) -> ConstrainedModel:
     check = validator()
-    return ConstrainedModel(llm, ModelSupervisor(llm, check), check)
+    return ConstrainedModel(llm, Supervisor(llm, check), check)
 
 
 def preamble() -> Preamble:

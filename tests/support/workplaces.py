@@ -36,7 +36,7 @@ from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import LLMAdapter
 from aeond.service.watching.feed import HotFeed
 from aeond.service.watching.run_log import log_events
@@ -107,12 +107,12 @@ class Workplace:
         llm, clock, registry = self.llm, SystemClock(), self._registry()
         agents = {"llm": LLMAgent(llm)}
         validator = PlanValidator(registry, agents)
-        supervisor = ModelSupervisor(llm, validator)
+        supervisor = Supervisor(llm, validator)
         reasoner = AgentReasoner(agents, llm)
         policy = load_policy(Profile.TRUSTED_FOLDER, None)
         authoriser = PolicyAuthoriser(ToolInspector(registry), policy, NoApprover(), Trust())
         invoker = GuardedInvoker(registry, clock, authoriser)
-        repairer = StepRepairer(registry, supervisor, validator)
+        repairer = StepRepairer(registry, supervisor)
         return RunPorts(
             journal=InMemoryJournal(),
             feed=HotFeed(log_events),

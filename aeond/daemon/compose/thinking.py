@@ -26,7 +26,7 @@ from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
 from aeond.orchestration.repair.step_repair import StepRepairer
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import Appends, Children, Clock, Feed, Ids, LLMAdapter, ToolInvoker, ToolRegistry
 from aeond.ports.sessions import SessionHistory
 from aeond.ports.situations import Situations
@@ -62,9 +62,9 @@ class Thinking:
         registry = self.registry.of(uid)
         validator = self.validator.over(registry)
         agents = {**self.agents, LLM_AGENT: LLMAgent(llm)}
-        supervisor = ModelSupervisor(llm, validator)
+        supervisor = Supervisor(llm, validator)
         reasoner = AgentReasoner(agents, llm)
-        repairer = StepRepairer(registry, supervisor, validator)
+        repairer = StepRepairer(registry, supervisor)
         asked = ConstrainedModel(llm, supervisor, validator)
         chooser = TemplateChooser(self.templates, self.ranking, asked)
         references = ModelReferences(llm, self.session_context(llm))

@@ -6,7 +6,7 @@ from typing import Final
 
 from aeond.domain.llm import FinishReason, LLMChunk, LLMRequest, LLMResponse, Timing, TokenUsage
 from aeond.domain.messages import ModelToolCall
-from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.outcome import BUDGET_SPENT, Outcome, Problem, failure, success
 from aeond.domain.runs.budgets import Amounts, Grant, ModelUse
 from aeond.errors import (
     AeondError,
@@ -27,20 +27,19 @@ class BudgetedLLM:
 
     A call takes one `llm_calls` and, in tokens, the exact prompt and the longest answer; what the answer
     did not fill is given back. `max_tokens` shrinks to what the grant and the model's context have left,
-    as long as `useful_tokens` remain. A failed call counts in full: what the engine did is unknown.
+    as long as USEFUL_TOKENS remain. A failed call counts in full: what the engine did is unknown.
     """
 
-    def __init__(self, llm: LLMAdapter, grant: Grant, useful_tokens: int = USEFUL_TOKENS) -> None:
+    def __init__(self, llm: LLMAdapter, grant: Grant) -> None:
         self._llm = llm
         self._grant = grant
-        self._useful_tokens = useful_tokens
 
     async def generate(self, request: LLMRequest) -> Outcome[LLMResponse | None]:
         """The answer; `is_cut` tells whether `max_tokens` ended it."""
         try:
             admitted = await self._admit(request)
             if admitted.value is None:
-                return failure(admitted.problem or _spent(""), None)
+                return admitted.failed(None)
             fitting, taken = admitted.value
             response = await self._llm.generate(fitting)
         except AeondError as error:
@@ -66,8 +65,7 @@ class BudgetedLLM:
         too little left."""
         admitted = await self._admit(request)
         if admitted.value is None:
-            problem = admitted.problem or _spent("")
-            raise LLMError(problem.message, reason=problem.reason)
+            raise LLMError(admitted.cause.message, reason=admitted.cause.reason)
         fitting, taken = admitted.value
         usage, timing = None, Timing()
         async for chunk in self._llm.stream(fitting):
@@ -83,11 +81,7 @@ class BudgetedLLM:
         timing = Timing()
         calls: tuple[ModelToolCall, ...] = ()
         try:
-            admitted = await self._admit(request)
-            if admitted.value is None:
-                return failure(admitted.problem or _spent(""), None)
-            fitting, taken = admitted.value
-            async for chunk in self._llm.stream(fitting):
+            async for chunk in self.chunks(request):
                 if chunk.text:
                     text.append(chunk.text)
                     on_text(chunk.text)
@@ -98,14 +92,13 @@ class BudgetedLLM:
         if reason is None or usage is None:
             message = "the model's answer ended without saying why"
             return failure(Problem(LLMError.reason, message, retryable=True), None)
-        self._settle(taken, usage, timing)
         return success(LLMResponse("".join(text), usage, self._llm.model, reason, timing, calls))
 
     async def _admit(self, request: LLMRequest) -> Outcome[tuple[LLMRequest, int] | None]:
         """The request as it fits, and the tokens taken for it."""
         prompt = await self._llm.count_tokens(request.messages, request.tools)
         context = self._llm.capabilities.context_length
-        useful = min(self._useful_tokens, request.max_tokens)
+        useful = min(USEFUL_TOKENS, request.max_tokens)
         if prompt + useful > context:
             message = f"the prompt has {prompt} tokens, too many for the model's context of {context}"
             return failure(Problem("CONTEXT_TOO_LONG", message), None)
@@ -153,4 +146,4 @@ def problem_of(error: AeondError) -> Problem:
 
 
 def _spent(message: str) -> Problem:
-    return Problem("BUDGET_SPENT", message or "nothing is left of the budget for this call")
+    return Problem(BUDGET_SPENT, message)

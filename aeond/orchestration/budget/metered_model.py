@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Sequence
 
 from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse, ToolSchema
 from aeond.domain.messages import Message
-from aeond.domain.outcome import Problem
 from aeond.domain.runs.budgets import Grant
 from aeond.errors import LLMError
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
@@ -32,8 +31,7 @@ class MeteredModel:
     async def generate(self, request: LLMRequest) -> LLMResponse:
         answered = await self._budgeted.generate(request)
         if answered.value is None:
-            problem = answered.problem or Problem(LLMError.reason, "no answer")
-            raise LLMError(problem.message, reason=problem.reason)
+            raise LLMError(answered.cause.message, reason=answered.cause.reason)
         return answered.value
 
     async def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:

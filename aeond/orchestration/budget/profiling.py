@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.outcome import Outcome, success
 from aeond.domain.plans.profiles import DEFAULT_PROFILE, TaskProfile
 from aeond.domain.runs.budgets import Budget, Grant
 from aeond.domain.runs.run import RunSnapshot
@@ -28,8 +28,7 @@ class AdaptiveDepth:
         messages = profile_messages(snapshot.text, self._preamble.messages(snapshot))
         said = await self._model.ask(messages, PROFILE_SCHEMA, MAX_PROFILE_TOKENS, grant, PROFILE_SECONDS)
         if not said.ok:
-            problem = said.problem or Problem("PROFILE_FAILED", "no profile could be read")
-            return failure(problem, DEFAULT_PROFILE)
+            return said.failed(DEFAULT_PROFILE)
         return success(read_profile(said.value))
 
     def allocate(self, profile: TaskProfile, bound: Budget) -> Budget:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from aeond.domain.llm import LLMRequest
-from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.outcome import Outcome, failure, success
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.sessions import SessionContext
@@ -64,8 +64,7 @@ class ModelReferences:
         )
         answered = await BudgetedLLM(self.llm, grant).generate(request)
         if answered.value is None:
-            problem = answered.problem or Problem("REFERENCES_FAILED", "the model gave nothing")
-            return failure(problem, _kept(said, context, f"kept as said ({problem.reason})"))
+            return answered.failed(_kept(said, context, f"kept as said ({answered.cause.reason})"))
         if is_cut(answered.value):
             return success(_kept(said, context, "kept as said: the rewritten request was cut off"))
         return success(_checked(said, answered.value.text, context))

@@ -1,6 +1,7 @@
 """When a pass is good enough: three judged scores against their thresholds, and no severe issue."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Final
 
 from aeond.domain.plans.evaluations import Issue, Severity
@@ -21,28 +22,25 @@ class Scores:
     consistency: float
 
 
-@frozen
-class Convergence:
-    """The thresholds. A score that is no number from 0 to 1 meets none."""
+THRESHOLDS: Final = Scores(completeness=0.95, coherence=0.90, consistency=0.90)
 
-    completeness: float = 0.95
-    coherence: float = 0.90
-    consistency: float = 0.90
 
-    def assess(self, scores: Scores | None, issues: Sequence[Issue] = ()) -> tuple[bool, tuple[str, ...]]:
-        """Whether it converged, and the reason codes of why or why not.
+def assess(scores: Scores | None, issues: Sequence[Issue] = ()) -> tuple[bool, tuple[str, ...]]:
+    """Whether a pass converged, and the reason codes of why or why not.
 
-        A HIGH issue alone keeps a pass from converging, whatever its scores. Without scores no pass converges.
-        """
-        reasons = [] if scores is None else self._low(scores)
-        reasons += dict.fromkeys(issue.reason for issue in issues if issue.severity is Severity.HIGH)
-        if scores is None and not reasons:
-            reasons = [NOT_JUDGED]
-        return (False, tuple(reasons)) if reasons else (True, (THRESHOLDS_MET,))
+    A HIGH issue alone keeps a pass from converging, whatever its scores. Without scores no pass converges. A score that
+    is no number from 0 to 1 meets no threshold.
+    """
+    reasons = [] if scores is None else _low(scores)
+    reasons += dict.fromkeys(issue.reason for issue in issues if issue.severity is Severity.HIGH)
+    if scores is None and not reasons:
+        reasons = [NOT_JUDGED]
+    return (False, tuple(reasons)) if reasons else (True, (THRESHOLDS_MET,))
 
-    def _low(self, scores: Scores) -> list[str]:
-        return [
-            f"{name.upper()}_LOW"
-            for name in ("completeness", "coherence", "consistency")
-            if not getattr(self, name) <= getattr(scores, name) <= 1.0
-        ]
+
+def _low(scores: Scores) -> list[str]:
+    return [
+        f"{name.upper()}_LOW"
+        for name, least in asdict(THRESHOLDS).items()
+        if not least <= getattr(scores, name) <= 1.0
+    ]

@@ -15,10 +15,9 @@ from aeond.frozen import frozen
 from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.evaluation.convergence import (
     ALL_STEPS_COMPLETE,
-    NOT_JUDGED,
     STUCK,
-    Convergence,
     Scores,
+    assess,
 )
 from aeond.orchestration.evaluation.issues import MAX_ISSUES, PassFacts, pass_facts, plan_issues
 from aeond.orchestration.evaluation.judgement_schema import judgement_schema, read_issues, read_scores
@@ -64,12 +63,9 @@ class PlanEvaluator:
     Where it cannot be asked, the facts alone are the judgement, and it is a conservative one.
     """
 
-    def __init__(
-        self, model: ConstrainedModel, preamble: Preamble, convergence: Convergence | None = None
-    ) -> None:
+    def __init__(self, model: ConstrainedModel, preamble: Preamble) -> None:
         self._model = model
         self._preamble = preamble
-        self._convergence = convergence or Convergence()
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         if snapshot.plan is None:
@@ -88,8 +84,7 @@ class PlanEvaluator:
         schema = judgement_schema([step.step_id for step in plan], scored=False)
         said = await self._model.ask(messages, schema, MAX_JUDGEMENT_TOKENS, grant, JUDGEMENT_SECONDS)
         if not said.ok:
-            problem = said.problem or Problem(NOT_JUDGED, "the plan could not be judged")
-            return failure(problem, Judgement(_of_plan(())))
+            return said.failed(Judgement(_of_plan(())))
         return success(Judgement(_of_plan(read_issues(said.value))))
 
     async def _judge_pass(self, run: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
@@ -99,13 +94,12 @@ class PlanEvaluator:
         why = stuck_in(run)
         stuck = (Issue(STUCK, Severity.HIGH, "", why),) if why else ()
         if stuck or facts.lacking:
-            return success(Judgement(self._assess(run, None, (*stuck, *facts.issues))))
+            return success(Judgement(_evaluation_of(run, None, (*stuck, *facts.issues))))
         said = await self._ask(run, facts, grant)
         if not said.ok:
-            problem = said.problem or Problem(NOT_JUDGED, "the pass could not be judged")
-            return failure(problem, Judgement(self._assess(run, None, facts.issues)))
+            return said.failed(Judgement(_evaluation_of(run, None, facts.issues)))
         issues = (*facts.issues, *read_issues(said.value))
-        return success(Judgement(self._assess(run, read_scores(said.value), issues)))
+        return success(Judgement(_evaluation_of(run, read_scores(said.value), issues)))
 
     async def _ask(self, run: RunSnapshot, facts: PassFacts, grant: Grant) -> Outcome[JsonValue]:
         preamble = self._preamble.messages(run)
@@ -117,16 +111,17 @@ class PlanEvaluator:
         available = min(results_length(run), MAX_RESULT_CHARS)
         fitted = await fit_prompt(self._model.llm, build, available, min(room, MAX_PROMPT_TOKENS))
         if fitted.value is None:
-            return failure(fitted.problem or Problem("PROMPT_TOO_LONG", "it does not fit"), None)
+            return fitted.failed(None)
         schema = judgement_schema([step.step_id for step in executed_steps(run)], scored=True)
         return await self._model.ask(
             fitted.value.messages, schema, MAX_JUDGEMENT_TOKENS, grant, JUDGEMENT_SECONDS
         )
 
-    def _assess(self, run: RunSnapshot, scores: Scores | None, issues: tuple[Issue, ...]) -> Evaluation:
-        converged, reasons = self._convergence.assess(scores, issues)
-        judged = {} if scores is None else asdict(scores)
-        return Evaluation(run.pass_index, converged, reasons, issues[:MAX_ISSUES], **judged)
+
+def _evaluation_of(run: RunSnapshot, scores: Scores | None, issues: tuple[Issue, ...]) -> Evaluation:
+    converged, reasons = assess(scores, issues)
+    judged = {} if scores is None else asdict(scores)
+    return Evaluation(run.pass_index, converged, reasons, issues[:MAX_ISSUES], **judged)
 
 
 def _is_deep(profile: TaskProfile) -> bool:

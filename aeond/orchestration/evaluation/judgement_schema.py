@@ -11,7 +11,7 @@ from aeond.domain.plans.evaluations import Issue, Severity
 from aeond.domain.plans.profiles import Breadth, ConfidenceLevel, TaskProfile, ToolUsage
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.evaluation.convergence import Scores
-from aeond.schemas.parts import as_object, is_list
+from aeond.schemas.parts import as_object, closed_object, is_list
 
 MAX_MODEL_ISSUES: Final = 3
 MAX_TEXT_CHARS: Final = 120
@@ -31,19 +31,16 @@ _PERCENT: Final[JsonObject] = {"type": "integer", "minimum": 0, "maximum": 100}
 _TEXT: Final[JsonObject] = {"type": "string", "maxLength": MAX_TEXT_CHARS}
 _SCORES: Final = ("completeness", "coherence", "consistency")
 
-PROFILE_SCHEMA: Final[JsonObject] = {
-    "type": "object",
-    "properties": {
+PROFILE_SCHEMA: Final = closed_object(
+    {
         "depth": {"type": "integer", "minimum": 1, "maximum": 5},
         "known": _PERCENT,
         "tools": {"enum": list(ToolUsage)},
         "breadth": {"enum": list(Breadth)},
         "confidence": {"enum": list(ConfidenceLevel)},
         "why": {"type": "string", "maxLength": MAX_WHY_CHARS},
-    },
-    "required": ["depth", "known", "tools", "breadth", "confidence", "why"],
-    "additionalProperties": False,
-}
+    }
+)
 
 
 def read_profile(value: JsonValue) -> TaskProfile:
@@ -61,26 +58,18 @@ def read_profile(value: JsonValue) -> TaskProfile:
 
 def judgement_schema(step_ids: Sequence[str], *, scored: bool) -> JsonObject:
     """Issues of these steps or of the whole; with `scored`, the three scores after them."""
-    issue: JsonObject = {
-        "type": "object",
-        "properties": {
+    issue = closed_object(
+        {
             "step": {"enum": [*step_ids, WHOLE]},
             "kind": {"enum": list(KINDS)},
             "severity": {"enum": list(Severity)},
             "problem": _TEXT,
             "repair": _TEXT,
-        },
-        "required": ["step", "kind", "severity", "problem", "repair"],
-        "additionalProperties": False,
-    }
+        }
+    )
     issues: JsonObject = {"type": "array", "items": issue, "minItems": 0, "maxItems": MAX_MODEL_ISSUES}
     scores: JsonObject = dict.fromkeys(_SCORES if scored else (), _PERCENT)
-    return {
-        "type": "object",
-        "properties": {"issues": issues, **scores},
-        "required": ["issues", *scores],
-        "additionalProperties": False,
-    }
+    return closed_object({"issues": issues, **scores})
 
 
 def read_issues(value: JsonValue) -> tuple[Issue, ...]:

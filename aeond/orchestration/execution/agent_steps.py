@@ -99,7 +99,7 @@ class AgentReasoner:
                 on_text("")  # discards the text shown so far
             fitted = await self._fit(step, snapshot, grant)
             if fitted.value is None:
-                problem = fitted.problem or _spent(grant)
+                problem = fitted.cause
                 # If there is no room for another try, the loss of the engine is the better report. Any other
                 # problem is reported itself: an engine that stays down says what to do.
                 retried = attempt and problem.reason in (BUDGET_SPENT, "PROMPT_TOO_LONG")
@@ -148,7 +148,7 @@ class AgentReasoner:
         message = _message(step, snapshot, prompt, taken.tokens, longest)
         said = await _said(agent, message, on_text)
         if said.value is None:
-            return failure(said.problem or _silent(agent), None)
+            return said.failed(None)
         _settle(grant, taken, as_object(said.value.metadata.get("used")))
         return _output(agent, said.value, shortened=prompt.shortened)
 
@@ -162,7 +162,7 @@ class AgentReasoner:
         with anyio.move_on_after(AGENT_SECONDS):
             said = await _said(bound, _material_message(step, snapshot, grant), on_text)
         if said.value is None:
-            return failure(said.problem or _silent(bound), None)
+            return said.failed(None)
         whole = context_length(step.depends_on, snapshot)
         return _output(bound, said.value, shortened=whole > MAX_MATERIAL_CHARS)
 

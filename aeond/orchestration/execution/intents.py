@@ -13,8 +13,9 @@ from aeond.domain.runs.events import ChildRunStarted, StepEnded, StepStarted
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.frozen import frozen
+from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.execution.tool_visibility import may_use
-from aeond.orchestration.interfaces import Readiness, Templates
+from aeond.orchestration.interfaces import Templates
 from aeond.ports import Ids, Reasoner, ToolRegistry, Validator
 
 
@@ -28,7 +29,7 @@ class PreparedIntents:
     registry: ToolRegistry
     reasoner: Reasoner
     validator: Validator
-    readiness: Readiness
+    readiness: StepReadiness
     templates: Templates
     ids: Ids
 
@@ -68,9 +69,7 @@ class PreparedIntents:
     ) -> ChildRunStarted | StepEnded:
         matched = self.templates.match(request)
         if matched.value is None:
-            return _refused(
-                step_id, matched.problem or Problem("TEMPLATE_NOT_FOUND", "no template fits"), used
-            )
+            return _refused(step_id, matched.cause, used)
         template = matched.value
         entry = f"{template.name}:{_digest(request)}"
         if entry in run.ancestry.lineage:

@@ -30,7 +30,7 @@ _PRIMARY_ALIASES: Final = ("result", "output")
 
 
 class StepReadiness:
-    """The Readiness over a run's snapshot."""
+    """Prepares steps from the snapshot of their run."""
 
     def __init__(self) -> None:
         self._checker = SchemaChecker()
@@ -72,7 +72,7 @@ class StepReadiness:
                 continue
             outcome = self._bind(value, schema, (name,), snapshot)
             if not outcome.ok:
-                return failure(outcome.problem or _unresolved("", "", ()), arguments)
+                return outcome.failed(arguments)
             bound[name] = outcome.value
         return success(bound)
 

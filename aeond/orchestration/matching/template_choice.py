@@ -70,7 +70,7 @@ class TemplateChooser:
     async def choose(self, request: SubtaskRequest, grant: Grant) -> Outcome[SubtaskRequest]:
         named = self.library.match(request)
         if named.value is not None or (named.problem and named.problem.reason != "TEMPLATE_NOT_FOUND"):
-            return success(request) if named.value is not None else failure(_problem(named), request)
+            return success(request) if named.value is not None else named.failed(request)
         fitting = {one.name: one for one in self.library.templates if not missing_inputs(one, request)}
         chosen = await self._decide(wording_of(request), fitting, grant) if fitting else None
         if chosen is None:
@@ -138,7 +138,3 @@ def missing_inputs(template: Template, request: SubtaskRequest) -> list[str]:
 
 def describe_template(template: Template) -> Described:
     return Described(template.name, (template.description, *template.hints))
-
-
-def _problem(outcome: Outcome[Template | None]) -> Problem:
-    return outcome.problem or Problem("TEMPLATE_NOT_FOUND", "no template fits")

@@ -7,19 +7,19 @@ from typing import Final
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure, success
-from aeond.domain.plans.plan import Plan
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonValue
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
-from aeond.orchestration.interfaces import PlanDraft, Supervisor
+from aeond.orchestration.interfaces import PlanDraft
 from aeond.orchestration.planning.plan_parsing import plan_from_model
 from aeond.orchestration.planning.plan_schema import MAX_STRING_CHARS, PlanSchema, PlanSchemas
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.run_prompts import plan_messages, replan_messages, with_earlier
 from aeond.orchestration.repair.provenance import values_in
 from aeond.orchestration.repair.strict_json import read_json
+from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import LLMAdapter, ProgressSink, ToolRegistry, Validator
 
 MAX_PLAN_TOKENS: Final = 900
@@ -83,7 +83,7 @@ class ModelPlanner:
         )
         answered = await BudgetedLLM(self._llm, grant).generate(request)
         if answered.value is None:
-            return failure(answered.problem or Problem("PLANNING_FAILED", "no answer"), None), ""
+            return answered.failed(None), ""
         text = answered.value.text
         if is_cut(answered.value):
             return failure(
@@ -98,12 +98,12 @@ class ModelPlanner:
         """The plan if it is right as it stands."""
         parsed = read_json(text)
         if not parsed.ok:
-            return failure(parsed.problem or Problem("JSON_MALFORMED", "not JSON"), None)
+            return parsed.failed(None)
         if _reaches_a_bound(parsed.value):
             return failure(_cut(f"a text in the plan is longer than {MAX_STRING_CHARS} characters"), None)
         read = plan_from_model(parsed.value, goal, specs)
         if read.value is None:
-            return failure(read.problem or Problem("PLAN_SHAPE", "no plan"), None)
+            return read.failed(None)
         problems = self._validator.validate_plan(read.value)
         if problems:
             return failure(problems[0], None)
@@ -113,8 +113,8 @@ class ModelPlanner:
         self, text: str, goal: str, specs: Sequence[ToolSpec], grant: Grant
     ) -> Outcome[PlanDraft | None]:
         repaired = await self._supervisor.repair_plan(text, specs, grant)
-        if not repaired.ok or not isinstance(repaired.value, Plan):
-            return failure(repaired.problem or Problem("REPAIR_FAILED", "no plan"), None)
+        if repaired.value is None or not repaired.ok:
+            return repaired.failed(None)
         done = (repaired.problem.message,) if repaired.problem else ()
         return success(PlanDraft(replace(repaired.value, goal=goal), done))
 

@@ -1,7 +1,8 @@
 """What waits for what: the order of a plan's steps, without recursion."""
 
-from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 
 from aeond.domain.plans.plan import Plan, PlanStep
 
@@ -33,18 +34,11 @@ def final_step(plan: Plan) -> PlanStep | None:
 
 def _in_order(plan: Plan) -> list[str]:
     """Dependencies before what depends on them; steps on a cycle are left out."""
-    missing = {step.step_id: len(set(step.depends_on)) for step in plan.steps}
-    after: dict[str, list[str]] = {step.step_id: [] for step in plan.steps}
-    for step in plan.steps:
-        for dependency in set(step.depends_on):
-            after[dependency].append(step.step_id)
-    ready = deque(step_id for step_id, count in missing.items() if count == 0)
-    order = []
-    while ready:
-        step_id = ready.popleft()
-        order.append(step_id)
-        for later in after[step_id]:
-            missing[later] -= 1
-            if missing[later] == 0:
-                ready.append(later)
+    sorter = TopologicalSorter({step.step_id: step.depends_on for step in plan.steps})
+    with suppress(CycleError):
+        sorter.prepare()  # what is on no cycle can be had nevertheless
+    order: list[str] = []
+    while ready := sorter.get_ready():
+        order += ready
+        sorter.done(*ready)
     return order

@@ -54,8 +54,7 @@ class ModelRefiner:
             problems += nested.skipped
         asked = await self._changes(snapshot, grant)
         if not asked.ok:
-            problem = asked.problem or Problem("NOT_REFINED", "the model gave no changes")
-            return failure(problem, replace(unchanged, skipped=(*problems, problem)))
+            return asked.failed(replace(unchanged, skipped=(*problems, asked.cause)))
         refined = self.apply(snapshot, asked.value)
         return success(replace(refined, skipped=(*problems, *refined.skipped)))
 
@@ -69,7 +68,7 @@ class ModelRefiner:
         schema = changes_schema(snapshot, specs)
         asked = await self._model.ask(messages, schema, MAX_CHANGE_TOKENS, grant)
         if not asked.ok:
-            return failure(asked.problem or Problem("NOT_REFINED", "the model gave no changes"), ())
+            return asked.failed(())
         return success(actions_from_model(asked.value, snapshot, specs))
 
     async def _nested(self, snapshot: RunSnapshot, plan: Plan, step: PlanStep, grant: Grant) -> Refinement:

@@ -1,5 +1,5 @@
 """Repair of malformed model output: JSON text, tool calls, steps. Form is repaired, meaning never added.
 
-Entry point: `supervisor.ModelSupervisor`.
+Entry point: `supervisor.Supervisor`.
 Must not know the kernel, capabilities or the phases that use it.
 """

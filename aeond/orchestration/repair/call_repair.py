@@ -59,13 +59,13 @@ def repair_arguments(arguments: JsonObject, spec: ToolSpec, checker: SchemaCheck
     the other.
     """
     known = {_plain(name): name for name in as_object(spec.input_schema.get("properties"))}
-    mended: dict[str, JsonValue] = {}
+    repaired: dict[str, JsonValue] = {}
     for name, value in arguments.items():
         proper = name if name in known.values() else known.get(_plain(name), name)
-        if proper in mended or (proper != name and proper in arguments):
+        if proper in repaired or (proper != name and proper in arguments):
             proper = name  # two values for one name: not ours to choose
-        mended[proper] = _typed(value, part_at(spec.input_schema, (proper,)), checker)
-    return mended
+        repaired[proper] = _typed(value, part_at(spec.input_schema, (proper,)), checker)
+    return repaired
 
 
 def _typed(value: JsonValue, schema: JsonObject, checker: SchemaChecker) -> JsonValue:

@@ -10,8 +10,8 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
-from aeond.orchestration.interfaces import Supervisor
 from aeond.orchestration.repair.strict_json import read_json
+from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import LLMAdapter, Validator
 
 ASKING_SECONDS: Final = 300.0
@@ -47,14 +47,12 @@ class ConstrainedModel:
         )
         answered = await BudgetedLLM(self.llm, grant).generate(request)
         if answered.value is None:
-            return failure(answered.problem or Problem("NOT_ANSWERED", "the model said nothing"), None)
+            return answered.failed(None)
         if is_cut(answered.value):
             return failure(Problem("ANSWER_CUT", f"the answer was cut after {max_tokens} tokens"), None)
         text = answered.value.text
         read = read_json(text)
         if read.ok and not self.validator.validate_output(read.value, schema):
             return read
-        mended = await self.supervisor.repair_json(text, schema, grant)
-        if not mended.ok:
-            return failure(mended.problem or Problem("REPAIR_FAILED", "not what was asked for"), None)
-        return mended
+        repaired = await self.supervisor.repair_json(text, schema, grant)
+        return repaired if repaired.ok else repaired.failed(None)

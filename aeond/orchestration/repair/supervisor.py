@@ -18,7 +18,6 @@ from aeond.domain.plans.plan import Plan, PlanStep
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue, display_json
-from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.planning.plan_parsing import describe_call, plan_from_model
 from aeond.orchestration.planning.plan_schema import (
@@ -29,12 +28,12 @@ from aeond.orchestration.planning.plan_schema import (
 )
 from aeond.orchestration.prompts import run_prompts
 from aeond.orchestration.repair.call_repair import repair_arguments, repair_plan_shape, repair_step_shape
-from aeond.orchestration.repair.json_repair import repair_json
+from aeond.orchestration.repair.json_repair import Reading, repair_json
 from aeond.orchestration.repair.provenance import Material, values_in
 from aeond.orchestration.repair.strict_json import check_value
 from aeond.ports import LLMAdapter, Validator
 from aeond.schemas.checker import SchemaChecker
-from aeond.schemas.parts import as_object
+from aeond.schemas.parts import as_object, closed_object
 
 MAX_REPAIR_CHARS: Final = 16_000  # of what is shown to the model
 MAX_REPAIR_TOKENS: Final = 1_000
@@ -43,15 +42,9 @@ MAX_ATTEMPTS: Final = 2
 T = TypeVar("T")
 
 
-@frozen
-class _Reading(Outcome[T]):
-    """What one text or value amounts to, with what was changed to read it."""
-
-    changes: tuple[str, ...] = ()
-
-
-class ModelSupervisor:
-    """The Supervisor over an LLMAdapter; what it makes is checked by the Validator."""
+class Supervisor:
+    """Repairs by rule, and else by at most MAX_ATTEMPTS calls of the model, each taken from the grant before it is made.
+    The results are checked by the Validator."""
 
     def __init__(self, llm: LLMAdapter, validator: Validator) -> None:
         self._llm = llm
@@ -59,26 +52,22 @@ class ModelSupervisor:
         self._schemas = PlanSchemas()
         self._checker = SchemaChecker()
 
-    async def repair_json(
-        self, text: str, schema: JsonObject | None, grant: Grant, max_attempts: int = MAX_ATTEMPTS
-    ) -> Outcome[JsonValue]:
+    async def repair_json(self, text: str, schema: JsonObject | None, grant: Grant) -> Outcome[JsonValue]:
         material = Material(text)
 
-        def read(written: str) -> _Reading[JsonValue]:
-            mended = repair_json(written)
-            problems = [mended.problem] if mended.problem else []
+        def read(written: str) -> Reading[JsonValue]:
+            repaired = repair_json(written)
+            problems = [repaired.problem] if repaired.problem else []
             if not problems and schema is not None:
-                problems += self._validator.validate_output(mended.value, schema)
+                problems += self._validator.validate_output(repaired.value, schema)
             if not problems:
-                problems += _inventions(material.invented(mended.value))
-            return _reading(mended.value, problems, mended.changes)
+                problems += _inventions(material.invented(repaired.value))
+            return _reading(repaired.value, problems, repaired.changes)
 
-        return await self._repair(
-            text, read(text), read, run_prompts.repair_json_messages, schema, grant, max_attempts
-        )
+        return await self._repair(text, read(text), read, run_prompts.repair_json_messages, schema, grant)
 
     async def repair_tool_call(
-        self, call: JsonValue, spec: ToolSpec, grant: Grant, max_attempts: int = MAX_ATTEMPTS
+        self, call: JsonValue, spec: ToolSpec, grant: Grant
     ) -> Outcome[ToolCall | None]:
         source, unreadable = _as_text(call)
         if unreadable is not None:
@@ -88,12 +77,12 @@ class ModelSupervisor:
         if isinstance(given, dict):  # compared in the types that the tool wants
             given = repair_arguments(given, spec, self._checker)
 
-        def read(written: str) -> _Reading[ToolCall | None]:
-            mended = repair_json(written)
-            shaped = as_object(repair_step_shape(mended.value))
+        def read(written: str) -> Reading[ToolCall | None]:
+            repaired = repair_json(written)
+            shaped = as_object(repair_step_shape(repaired.value))
             tool, arguments = shaped.get("tool"), shaped.get("arguments")
-            if mended.problem or not isinstance(tool, str) or not isinstance(arguments, dict):
-                problem = mended.problem or Problem("CALL_SHAPE", "a call is a tool with arguments")
+            if repaired.problem or not isinstance(tool, str) or not isinstance(arguments, dict):
+                problem = repaired.problem or Problem("CALL_SHAPE", "a call is a tool with arguments")
                 return _reading(None, [problem], ())
             typed = repair_arguments(arguments, spec, self._checker)
             result = ToolCall(tool, typed)
@@ -103,24 +92,19 @@ class ModelSupervisor:
             ]
             if given is not None and not _keeps(typed, given):
                 problems.append(Problem("MEANING_LOST", "an argument value was dropped"))
-            changed = shaped != mended.value or typed != arguments
+            changed = shaped != repaired.value or typed != arguments
             return _reading(
-                result, problems, (*mended.changes, *(("set the call's form right",) if changed else ()))
+                result, problems, (*repaired.changes, *(("set the call's form right",) if changed else ()))
             )
 
         def ask(text: str, problem: str) -> tuple[Message, ...]:
             return run_prompts.repair_call_messages(text, problem, spec)
 
-        schema: JsonObject = {
-            "type": "object",
-            "properties": {"tool": {"const": spec.name}, "arguments": compile_arguments(spec)},
-            "required": ["tool", "arguments"],
-            "additionalProperties": False,
-        }
-        return await self._repair(source, read(source), read, ask, schema, grant, max_attempts)
+        schema = closed_object({"tool": {"const": spec.name}, "arguments": compile_arguments(spec)})
+        return await self._repair(source, read(source), read, ask, schema, grant)
 
     async def repair_plan(
-        self, plan: JsonValue, specs: Sequence[ToolSpec], grant: Grant, max_attempts: int = MAX_ATTEMPTS
+        self, plan: JsonValue, specs: Sequence[ToolSpec], grant: Grant
     ) -> Outcome[Plan | None]:
         source, unreadable = _as_text(plan)
         if unreadable is not None:
@@ -128,14 +112,14 @@ class ModelSupervisor:
         material = Material(source)
         by_name = {spec.name: spec for spec in specs}
 
-        def read(written: str) -> _Reading[Plan | None]:
-            mended = repair_json(written)
-            if mended.problem:
-                return _reading(None, [mended.problem], ())
-            shaped = repair_plan_shape(mended.value)
+        def read(written: str) -> Reading[Plan | None]:
+            repaired = repair_json(written)
+            if repaired.problem:
+                return _reading(None, [repaired.problem], ())
+            shaped = repair_plan_shape(repaired.value)
             outcome = plan_from_model(shaped, "", specs)
             if outcome.value is None:
-                return _reading(None, [outcome.problem or Problem("PLAN_SHAPE", "no plan")], ())
+                return _reading(None, [outcome.cause], ())
             result = replace(outcome.value, steps=tuple(self._typed(s, by_name) for s in outcome.value))
             problems = [
                 *self._validator.validate_plan(result),
@@ -143,15 +127,13 @@ class ModelSupervisor:
             ]
             if not material.holds_each([s.tool_call.tool for s in result if s.tool_call]):
                 problems.append(Problem("MEANING_ADDED", "a step was added"))
-            changed = shaped != mended.value or result != outcome.value
+            changed = shaped != repaired.value or result != outcome.value
             return _reading(
-                result, problems, (*mended.changes, *(("set the steps' form right",) if changed else ()))
+                result, problems, (*repaired.changes, *(("set the steps' form right",) if changed else ()))
             )
 
         schema = self._schemas.compile(specs).schema
-        return await self._repair(
-            source, read(source), read, run_prompts.repair_plan_messages, schema, grant, max_attempts
-        )
+        return await self._repair(source, read(source), read, run_prompts.repair_plan_messages, schema, grant)
 
     async def repair_missing_tool_step(
         self,
@@ -159,8 +141,8 @@ class ModelSupervisor:
         specs: Sequence[ToolSpec],
         goal: str,
         grant: Grant,
-        max_attempts: int = MAX_ATTEMPTS,
     ) -> Outcome[PlanStep]:
+        """The step with a registered tool and cleared errors; on failure the step as it was."""
         if not specs:
             return failure(Problem("REPAIR_FAILED", "no tools are registered"), step)
         asked = step.tool_call
@@ -168,12 +150,12 @@ class ModelSupervisor:
         material = Material(source, step.description, goal, step.incoming_context)
         by_name = {spec.name: spec for spec in specs}
 
-        def read(written: str) -> _Reading[PlanStep]:
-            mended = repair_json(written)
-            shaped = as_object(repair_step_shape(mended.value))
+        def read(written: str) -> Reading[PlanStep]:
+            repaired = repair_json(written)
+            shaped = as_object(repair_step_shape(repaired.value))
             name, arguments = shaped.get("tool"), shaped.get("arguments")
             spec = _closest(name, by_name) if isinstance(name, str) else None
-            if mended.problem or spec is None or not isinstance(arguments, dict):
+            if repaired.problem or spec is None or not isinstance(arguments, dict):
                 return _reading(step, [Problem("TOOL_UNKNOWN", "no registered tool does this")], ())
             call = ToolCall(spec.name, repair_arguments(arguments, spec, self._checker))
             problems = [
@@ -187,28 +169,27 @@ class ModelSupervisor:
             return run_prompts.replace_tool_messages(text, problem, step.description, goal, specs)
 
         schema = compile_tool_calls(specs)
-        outcome = await self._repair(source, read(source), read, ask, schema, grant, max_attempts)
-        return outcome if outcome.ok else failure(outcome.problem or _failed(""), step)
+        outcome = await self._repair(source, read(source), read, ask, schema, grant)
+        return outcome if outcome.ok else outcome.failed(step)
 
     async def _repair(
         self,
         source: str,
-        first: _Reading[T],
-        read: Callable[[str], _Reading[T]],
+        first: Reading[T],
+        read: Callable[[str], Reading[T]],
         ask: Callable[[str, str], tuple[Message, ...]],
         schema: JsonObject | None,
         grant: Grant,
-        max_attempts: int,
     ) -> Outcome[T]:
-        """Takes the reading by rule if it is good; else asks the model, at most `max_attempts` times."""
+        """Takes the reading by rule if it is good; else asks the model."""
         if first.ok:
             return _outcome_of(first)
-        problem = first.problem or _failed("")
+        problem = first.cause
         if len(source) > MAX_REPAIR_CHARS:
             return failure(_failed(f"{problem}; and it is too long to be shown to the model"), first.value)
         llm = BudgetedLLM(self._llm, grant)
         longest = MAX_REPAIR_TOKENS if schema is None else min(MAX_REPAIR_TOKENS, _longest(schema))
-        for attempt in range(1, max_attempts + 1):
+        for attempt in range(1, MAX_ATTEMPTS + 1):
             request = LLMRequest(
                 ask(source, str(problem)),
                 max_tokens=longest,
@@ -222,9 +203,9 @@ class ModelSupervisor:
                 continue
             reading = read(answered.value.text)
             if reading.ok:
-                by = f"asked the model to mend it, attempt {attempt} ({problem})"
+                by = f"asked the model to repair it, attempt {attempt} ({problem})"
                 return _outcome_of(replace(reading, changes=(by, *reading.changes)))
-            problem = reading.problem or problem
+            problem = reading.cause
         return failure(_failed(str(problem)), first.value)
 
     def _typed(self, step: PlanStep, by_name: dict[str, ToolSpec]) -> PlanStep:
@@ -237,18 +218,18 @@ class ModelSupervisor:
         )
 
 
-def _reading(value: T, problems: Sequence[Problem], changes: tuple[str, ...]) -> _Reading[T]:
-    return _Reading(not problems, value, problems[0] if problems else None, changes)
+def _reading(value: T, problems: Sequence[Problem], changes: tuple[str, ...]) -> Reading[T]:
+    return Reading(not problems, value, problems[0] if problems else None, changes)
 
 
-def _outcome_of(reading: _Reading[T]) -> Outcome[T]:
+def _outcome_of(reading: Reading[T]) -> Outcome[T]:
     if not reading.changes:
         return success(reading.value)
     return Outcome(True, reading.value, Problem("REPAIRED", "; ".join(reading.changes)))
 
 
 def _failed(message: str) -> Problem:
-    return Problem("REPAIR_FAILED", f"could not be mended: {message}")
+    return Problem("REPAIR_FAILED", f"could not be repaired: {message}")
 
 
 def _inventions(values: Sequence[str]) -> list[Problem]:

@@ -13,7 +13,7 @@ from aeond.orchestration.decision.native import NativeDecisions
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.prompts.preamble import Preamble
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.doubles import PlainInvoker
 from tests.support.judging import after_pass, judgement, ran
 from tests.support.null_objects import AsSaid, NoSituations
@@ -47,7 +47,7 @@ async def test_every_operation_has_its_part(
         llm,
         registry(),
         PlainInvoker({}),
-        ModelSupervisor(llm, check),
+        Supervisor(llm, check),
         check,
         AsSaid(),
         NoSituations(),
@@ -62,7 +62,7 @@ async def test_every_operation_has_its_part(
 def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
     """The openings that are read before there is a run are those of its decisions and its plan."""
     tools, check, run, llm = registry(WRITE), validator(WRITE), run_of(), says()
-    decisions = ConstrainedDecisions(llm, DecisionReading(ModelSupervisor(llm, check), check))
+    decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
     expected = (decisions.opening(tools.specs(), ""), Preamble(tools, check).messages(run))
     openings = [opening() for opening in usual_openings(llm, tools, PlainInvoker({}), check)]
     assert [[m.content for m in one] for one in openings] == [[m.content for m in one] for one in expected]
@@ -71,7 +71,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
 def test_the_form_of_decisions_follows_the_loaded_model() -> None:
     """Native tool calls are used as long as the loaded model has them, and JSON under a schema otherwise."""
     llm, check = says(), validator()
-    current = decisions_of(llm, ModelSupervisor(llm, check), check)
+    current = decisions_of(llm, Supervisor(llm, check), check)
     assert isinstance(current(), ConstrainedDecisions)
     llm.script = llm.script.model_copy(update={"tool_calls": True})
     assert isinstance(current(), NativeDecisions)

@@ -14,7 +14,7 @@ from aeond.orchestration.decision.interfaces import CallTool, GiveAnswer, MakePl
 from aeond.orchestration.decision.native import NativeDecisions
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.prompts.decision_prompts import CONSTRAINED_RULES, NATIVE_RULES
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.strategy import ADD, grant, validator
 
 OFFER = Offer((ADD,), plan=True)
@@ -25,7 +25,7 @@ def native(*rules: Mapping[str, Any], tool_calls: bool = True) -> tuple[NativeDe
     parsed = tuple(Rule.model_validate({"times": 1, **rule}) for rule in rules)
     llm = ScriptedLLM(Script(rules=parsed, tool_calls=tool_calls))
     check = validator()
-    reading = DecisionReading(ModelSupervisor(llm, check), check)
+    reading = DecisionReading(Supervisor(llm, check), check)
     return NativeDecisions(llm, ConstrainedDecisions(llm, reading)), llm
 
 

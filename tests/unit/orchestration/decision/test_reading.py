@@ -5,7 +5,7 @@ import pytest
 from aeond.domain.tools import ToolCall
 from aeond.orchestration.decision.interfaces import CallTool, GiveAnswer, MakePlan, Offer
 from aeond.orchestration.decision.reading import DecisionReading
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.strategy import ADD, grant, says, validator
 
 OFFER = Offer((ADD,), plan=True)
@@ -13,7 +13,7 @@ OFFER = Offer((ADD,), plan=True)
 
 def reading() -> DecisionReading:
     check = validator()
-    return DecisionReading(ModelSupervisor(says(), check), check)
+    return DecisionReading(Supervisor(says(), check), check)
 
 
 @pytest.mark.parametrize(

@@ -105,12 +105,12 @@ def test_what_is_unclear_or_stood_in_for_a_tool_is_flagged() -> None:
 
 def test_a_failure_that_later_steps_made_good_weighs_little() -> None:
     """What failed in an earlier pass is a LOW issue once a later pass gave something new."""
-    failed, mended = ran(LOOK, 1, error="no garden"), ran(calls("s3", "look", path="shed"), 2)
-    facts = pass_facts(after_pass(2, failed, mended))
+    failed, repaired = ran(LOOK, 1, error="no garden"), ran(calls("s3", "look", path="shed"), 2)
+    facts = pass_facts(after_pass(2, failed, repaired))
     assert [(i.step_id, i.severity) for i in facts.issues] == [("s1", Severity.LOW)]
     assert not facts.lacking
     third = ran(calls("s4", "look", path="pond"), 3, error="no pond")
-    assert [i.severity for i in pass_facts(after_pass(3, failed, mended, third)).issues] == [
+    assert [i.severity for i in pass_facts(after_pass(3, failed, repaired, third)).issues] == [
         Severity.LOW,
         Severity.HIGH,
     ]

@@ -9,7 +9,7 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.tools import ToolCall
 from aeond.orchestration.interfaces import PlanDraft
 from aeond.orchestration.planning.planner import ModelPlanner
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.strategy import SPECS, grant, registry, run_of, says, validator
 
 
@@ -31,7 +31,7 @@ class Desk:
 
     async def draft(self, request: str = "What grows in the garden?") -> Outcome[PlanDraft | None]:
         check = validator()
-        planner = ModelPlanner(self.llm, registry(), ModelSupervisor(self.llm, check), check)
+        planner = ModelPlanner(self.llm, registry(), Supervisor(self.llm, check), check)
         outcome = await planner.draft(
             run_of(request=request), self.grant, lambda a, f: self.shown.append((a, f))
         )
@@ -153,7 +153,7 @@ async def test_what_the_user_said_for_good_is_told_with_the_request() -> None:
     """The prompt for a plan holds the earlier statements of the user; the goal is the request alone."""
     desk = Desk(plan(LOOK))
     check = validator()
-    planner = ModelPlanner(desk.llm, registry(), ModelSupervisor(desk.llm, check), check)
+    planner = ModelPlanner(desk.llm, registry(), Supervisor(desk.llm, check), check)
     run = replace(run_of(request="Look around."), standing=("Never enter the shed.",))
     outcome = await planner.draft(run, desk.grant, lambda *_: None)
     asked = str(desk.llm.requests[0].messages[-1].content)

@@ -3,7 +3,7 @@ import pytest
 from aeond.domain.messages import Message, Role
 from aeond.domain.plans.evaluations import Evaluation, Issue, Severity
 from aeond.domain.plans.plan import StepState
-from aeond.orchestration.evaluation.convergence import Convergence, Scores
+from aeond.orchestration.evaluation.convergence import Scores, assess
 from aeond.orchestration.prompts.refinement_prompts import refining_messages
 from tests.support.strategy import calls, ended, run_of, run_with, thinks
 
@@ -59,7 +59,7 @@ def test_each_score_that_was_too_low_is_told(
 
 def test_the_scores_that_are_told_are_those_that_are_judged() -> None:
     """No reason of a low score goes untold under another name."""
-    assert Convergence().assess(Scores(0.0, 0.0, 0.0)) == (False, LOW)
+    assert assess(Scores(0.0, 0.0, 0.0)) == (False, LOW)
 
 
 def test_long_results_are_shown_in_part() -> None:

@@ -16,7 +16,7 @@ from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.refinement.actions import MAX_NESTING
 from aeond.orchestration.refinement.refiner import TOO_COARSE, ModelRefiner
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.strategy import calls, ended, grant, registry, run_of, run_with, says, thinks, validator
 
 POND = {"tool": "look", "arguments": {"path": "pond"}}
@@ -52,7 +52,7 @@ class Desk:
         self.llm = says(*(json.dumps(a) if isinstance(a, dict) and "text" not in a else a for a in answers))
         self.grant: Grant = grant(llm_calls, tokens)
         check, tools = validator(), registry()
-        supervisor = ModelSupervisor(self.llm, check)
+        supervisor = Supervisor(self.llm, check)
         self.refiner = ModelRefiner(
             ConstrainedModel(self.llm, supervisor, check),
             Preamble(tools, check),

@@ -10,8 +10,8 @@ from aeond.orchestration.repair.strict_json import check_value
 
 def test_sound_json_is_not_touched() -> None:
     """What can be read strictly is reported as unchanged."""
-    mended = repair_json('{"a": [1, "two"]}')
-    assert (mended.value, mended.changes) == ({"a": [1, "two"]}, ())
+    repaired = repair_json('{"a": [1, "two"]}')
+    assert (repaired.value, repaired.changes) == ({"a": [1, "two"]}, ())
 
 
 @pytest.mark.parametrize(
@@ -28,10 +28,10 @@ def test_sound_json_is_not_touched() -> None:
 )
 def test_broken_json_is_read_by_rule(text: str, value: JsonValue) -> None:
     """Fences, quotes, commas and cut ends are repaired without a model, and the changes are reported."""
-    mended = repair_json(text)
-    assert mended.problem is None
-    assert mended.value == value
-    assert mended.changes
+    repaired = repair_json(text)
+    assert repaired.problem is None
+    assert repaired.value == value
+    assert repaired.changes
 
 
 @pytest.mark.parametrize(
@@ -48,18 +48,18 @@ def test_broken_json_is_read_by_rule(text: str, value: JsonValue) -> None:
 )
 def test_what_holds_no_json_is_a_problem(text: str) -> None:
     """Text without an object or list, or beyond the bounds, is not guessed at."""
-    mended = repair_json(text)
-    assert mended.problem is not None
-    assert mended.value is None
-    assert mended.changes == ()
+    repaired = repair_json(text)
+    assert repaired.problem is not None
+    assert repaired.value is None
+    assert repaired.changes == ()
 
 
 @pytest.mark.parametrize("text", ['{"path": "a", "path": "b"}', '```json\n{"path": "a", "path": "b"}\n```'])
 def test_which_of_two_values_was_meant_is_not_guessed(text: str) -> None:
     """An object with a key twice is a problem with its own reason, and no repair keeps one of the values."""
-    mended = repair_json(text)
-    assert mended.problem is not None
-    assert (mended.value, mended.problem.reason) == (None, "JSON_DUPLICATE_KEY")
+    repaired = repair_json(text)
+    assert repaired.problem is not None
+    assert (repaired.value, repaired.problem.reason) == (None, "JSON_DUPLICATE_KEY")
 
 
 def test_a_value_that_the_library_would_fill_in_is_refused() -> None:
@@ -70,8 +70,8 @@ def test_a_value_that_the_library_would_fill_in_is_refused() -> None:
 @given(st.text(alphabet='{}[]",:\\ abn123tfrue\n`$', max_size=80))
 def test_any_text_is_read_or_refused(text: str) -> None:
     """Whatever the text is, reading it ends in sound JSON made of it, or in a problem."""
-    mended = repair_json(text)
-    if mended.problem is None:
-        assert check_value(mended.value) == ()
-        if mended.changes:
-            assert Material(text).invented(mended.value) == ()
+    repaired = repair_json(text)
+    if repaired.problem is None:
+        assert check_value(repaired.value) == ()
+        if repaired.changes:
+            assert Material(text).invented(repaired.value) == ()

@@ -4,13 +4,12 @@ from aeond.domain.outcome import Outcome
 from aeond.domain.plans.plan import PlanStep
 from aeond.domain.tools import ToolCall
 from aeond.orchestration.repair.step_repair import StepRepairer
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.strategy import calls, grant, registry, run_of, says, validator
 
 
 async def mend(step: PlanStep, *answers: Any) -> Outcome[PlanStep]:
-    check = validator()
-    repairer = StepRepairer(registry(), ModelSupervisor(says(*answers), check), check)
+    repairer = StepRepairer(registry(), Supervisor(says(*answers), validator()))
     return await repairer.repair(step, run_of(step), grant())
 
 

@@ -7,7 +7,7 @@ from aeond.domain.outcome import Outcome
 from aeond.domain.plans.plan import PlanStep
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import JsonObject, JsonValue
-from aeond.orchestration.repair.supervisor import ModelSupervisor
+from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.strategy import ADD, LOOK, SPECS, STORE, calls, grant, says, spec, validator
 
 PERSON: JsonObject = {
@@ -18,9 +18,9 @@ PERSON: JsonObject = {
 }
 
 
-def supervisor(*answers: Any) -> tuple[ModelSupervisor, Any]:
+def supervisor(*answers: Any) -> tuple[Supervisor, Any]:
     llm = says(*answers)
-    return ModelSupervisor(llm, validator()), llm
+    return Supervisor(llm, validator()), llm
 
 
 def changes(outcome: Outcome[Any]) -> str:
@@ -145,7 +145,7 @@ async def test_calls_in_another_form_are_set_right_by_rule(call: Any) -> None:
 async def test_values_in_another_type_are_set_right_by_rule(given: JsonObject, meant: JsonObject) -> None:
     """A truth value and a list that were written as texts are the same values, and lose no meaning."""
     switch = spec("t", {"on": {"type": "boolean"}, "items": {"type": "array", "items": {"type": "string"}}})
-    repairer = ModelSupervisor(says(), validator(switch))
+    repairer = Supervisor(says(), validator(switch))
     outcome = await repairer.repair_tool_call({"tool": "t", "arguments": given}, switch, grant())
     assert outcome.value == ToolCall("t", meant)
     assert changes(outcome)

@@ -33,7 +33,10 @@ def x11_screen(display: str) -> QImage:
 
 
 def check_screens(popup: Popup, socket: str, screen: Callable[[], QImage], name: str, top: int = 0) -> None:
-    """Compares the empty prompt, and the answer of a run, on a screen of 1280 x 800 whose popup has the dark theme."""
+    """Compares the empty prompt, and the answer of a run, on a screen of 1280 x 800 whose popup has the dark theme.
+
+    The change of the run is undone: later tests with the same daemon need a memory without it.
+    """
     left, upper = (_SCREEN_WIDTH - WIDTH) // 2, top or int(_SCREEN_HEIGHT * TOP)
 
     def compare(state: str, view: SessionView) -> None:
@@ -56,4 +59,5 @@ def check_screens(popup: Popup, socket: str, screen: Callable[[], QImage], name:
     with Client(socket) as client, client.watch(run_id) as events:
         for event in events:
             view = after(view, happenings.Received("k", event, event.time))
+        assert client.undo_run(run_id).undone
     compare("done", view)

@@ -169,7 +169,7 @@ class _Compiler:
 
 def refused(path: str, why: str) -> InvalidInputError:
     return InvalidInputError(
-        f"The schema cannot be enforced: {path or '/'} {why}. Say it more simply.",
+        f"The schema cannot be enforced: {path or '/'} {why}. Simplify the schema.",
         reason="SCHEMA_UNSUPPORTED",
         field="schema",
     )

@@ -126,4 +126,4 @@ def _parts_of(schema: Schema, keywords: Sequence[str]) -> Iterator[Schema]:
 
 
 def invalid_schema(why: str) -> InvalidInputError:
-    return InvalidInputError(f"this is no usable JSON Schema: {why[:300]}", reason=SCHEMA_INVALID)
+    return InvalidInputError(f"this is not a usable JSON Schema: {why[:300]}", reason=SCHEMA_INVALID)

@@ -1,4 +1,4 @@
-"""What a tool may ask for in place of a result: checked like a result, before anybody acts on it."""
+"""Checks what a tool requests in place of a result, before it is acted on."""
 
 import math
 from typing import Final
@@ -25,7 +25,7 @@ def check_request(tool: str, request: InputRequest | SubtaskRequest) -> None:
         else:
             _check_subtask(request)
     except InvalidInputError as error:
-        message = f"{tool} asks for what cannot be: {error.message}"
+        message = f"{tool} made an invalid request: {error.message}"
         raise ToolError(message, reason="REQUEST_INVALID") from error
 
 
@@ -34,7 +34,7 @@ def _check_question(request: InputRequest) -> None:
     if not 0 <= request.deadline_seconds <= MAX_DEADLINE_SECONDS or not math.isfinite(
         request.deadline_seconds
     ):
-        raise InvalidInputError("its deadline is no number of seconds between 0 and a year")
+        raise InvalidInputError("its deadline must be from 0 seconds to a year")
     if len(request.options) > MAX_OPTIONS:
         raise InvalidInputError(f"it has more than {MAX_OPTIONS} options")
     for place, option in enumerate(request.options):
@@ -46,7 +46,7 @@ def _check_question(request: InputRequest) -> None:
         return
     json_size(request.default, MAX_INPUT_BYTES)
     if request.options and request.default not in request.options:
-        raise InvalidInputError(f"its default {request.default!r:.80} is none of its options")
+        raise InvalidInputError(f"its default {request.default!r:.80} is not one of its options")
     problems = () if request.options else schema.problems(request.default)
     if problems:
         raise InvalidInputError(f"its default does not fit its schema: {problems[0]}")

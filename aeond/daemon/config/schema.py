@@ -198,7 +198,7 @@ class ApprovalsSection(Section):
         300.0,
         ge=0,
         le=2_592_000,
-        description="How long a run that needs approval waits for somebody to watch it; then it is suspended"
+        description="How long a run that needs approval waits for a client to watch it; then it is suspended"
         " until the approval is decided.",
     )
 

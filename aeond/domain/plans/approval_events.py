@@ -46,5 +46,5 @@ class ApprovalDecided:
     def refusal(self) -> Problem:
         """What the steps end with if it was not approved."""
         if self.expired:
-            return Problem(APPROVAL_EXPIRED, "nobody approved this call in time, so it was not carried out")
+            return Problem(APPROVAL_EXPIRED, "this call was not approved in time, so it was not carried out")
         return Problem(APPROVAL_DENIED, "a person did not approve this call, so it was not carried out")

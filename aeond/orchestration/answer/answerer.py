@@ -14,7 +14,7 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.reservations import ANSWERING, lacking
 from aeond.domain.runs.run import Answer, PlanSource, RunSnapshot
 from aeond.domain.values import JsonValue, display_json
-from aeond.orchestration.answer.expiry import expiry_of
+from aeond.orchestration.answer.expiry import expiry_note
 from aeond.orchestration.answer.plain_reply import plain_reply
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, is_cut
 from aeond.orchestration.context.prompt_fitting import fit_prompt
@@ -111,9 +111,8 @@ def answer_from_steps(snapshot: RunSnapshot) -> Answer:
     if len(text) > MAX_RAW_CHARS:
         text = shorten(text, MAX_RAW_CHARS)
         notes.append("the result is shortened here; the step's own output is whole")
-    expiry = expiry_of(snapshot)
-    if expiry is not None:
-        notes.append(str(expiry))
+    if expiry := expiry_note(snapshot):
+        notes.append(expiry)
     if snapshot.problem is not None:
         notes.append(_line(snapshot.problem.message))
     return Answer(
@@ -220,9 +219,8 @@ def _without_model(given: Answer, problem: Problem | None) -> Answer:
 def _with_expiry(answer: Answer, snapshot: RunSnapshot, grant: Grant) -> Answer:
     """The answer, with what ran out where that kept a model from writing it."""
     lack = lacking(snapshot.ledger.left + grant.left, ANSWERING) if answer.budget_exhausted else ""
-    expiry = expiry_of(replace(snapshot, exhausted=lack))
-    notes = answer.notes if expiry is None else (*answer.notes, str(expiry))
-    return replace(answer, notes=notes, budget_exhausted=bool(lack))
+    expiry = expiry_note(replace(snapshot, exhausted=lack))
+    return replace(answer, notes=(*answer.notes, *([expiry] if expiry else [])), budget_exhausted=bool(lack))
 
 
 def _line(text: str) -> str:

@@ -94,7 +94,9 @@ class Supervisor:
                 problems.append(Problem("MEANING_LOST", "an argument value was dropped"))
             changed = shaped != repaired.value or typed != arguments
             return _reading(
-                result, problems, (*repaired.changes, *(("set the call's form right",) if changed else ()))
+                result,
+                problems,
+                (*repaired.changes, *(("corrected the form of the call",) if changed else ())),
             )
 
         def ask(text: str, problem: str) -> tuple[Message, ...]:
@@ -129,7 +131,9 @@ class Supervisor:
                 problems.append(Problem("MEANING_ADDED", "a step was added"))
             changed = shaped != repaired.value or result != outcome.value
             return _reading(
-                result, problems, (*repaired.changes, *(("set the steps' form right",) if changed else ()))
+                result,
+                problems,
+                (*repaired.changes, *(("corrected the form of the steps",) if changed else ())),
             )
 
         schema = self._schemas.compile(specs).schema
@@ -256,7 +260,7 @@ def _keeps(arguments: JsonValue, given: JsonValue) -> bool:
 
 
 def _closest(name: str, by_name: dict[str, ToolSpec]) -> ToolSpec | None:
-    """The tool of that name, give or take a slip of the pen."""
+    """The tool of that name, allowing near matches."""
     if name in by_name:
         return by_name[name]
     even = {known.lower().replace("-", "_"): known for known in by_name}

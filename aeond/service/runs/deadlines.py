@@ -47,7 +47,7 @@ Deliver = Callable[[str, EventKind], Awaitable[None]]
 @frozen
 class _Deadline:
     """What happens to a run when a time has passed. `item_id` is unique among its deadlines. With `put_off` it does
-    not happen as long as somebody watches the run."""
+    not happen while a client watches the run."""
 
     item_id: str
     ending: EventKind
@@ -57,7 +57,7 @@ class _Deadline:
 class Deadlines:
     """Tracks the deadlines of all open questions and approvals. `hear` and `restore` add them; `run` applies them.
 
-    `attended` says whether anybody watches a run; `attend_seconds` is how long an approval waits for somebody to.
+    `attended` says whether a client watches a run; `attend_seconds` is how long an approval waits for one.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class Deadlines:
         if expire_seconds is not None:
             expired = ApprovalDecided(approval.approval_id, False, Owner(), approval.digest, expired=True)
             self._note(run_id, _Deadline(approval.approval_id, expired), expire_seconds)
-        message = "a tool call needs approval, and nobody is there to give it"
+        message = "a tool call needs approval, and no client is watching the run"
         suspended = RunSuspended(SuspendReason.APPROVAL, message)
         deadline = _Deadline(_attendance(approval.approval_id), suspended, not approval.unattended)
         self._note(run_id, deadline, 0.0 if approval.unattended else self._attend_seconds())

@@ -13,7 +13,7 @@ RETRY_SECONDS = 5.0
 @frozen
 class RunLimits:
     """The maximum number of active runs, and of runs waiting for a slot, in all and of one user; and for how many
-    seconds a run whose calls need approval waits for somebody to watch it."""
+    seconds a run whose calls need approval waits for a client to watch it."""
 
     running: int = 8
     waiting: int = 256

@@ -83,7 +83,7 @@ def aider(
     try:
         words = shlex.split(test)
     except ValueError as error:
-        raise click.UsageError(f"--test is no command: {error}") from error
+        raise click.UsageError(f"--test is not a valid command: {error}") from error
     folder = Path(workspace).absolute()
     names = tuple(_below(folder, file) for file in files)
     from aeon_cli.commands.asking import begun_session

@@ -186,7 +186,7 @@ def serve_tool(
     try:
         given = None if schema is None else json.loads(schema)
     except ValueError as error:
-        raise click.UsageError(f"--schema is not JSON: {error}") from error
+        raise click.UsageError(f"--schema is not valid JSON: {error}") from error
     made = command_tool(
         name, words, description=description, effect=effect, timeout_seconds=timeout_seconds, schema=given
     )

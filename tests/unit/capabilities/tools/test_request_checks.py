@@ -50,7 +50,7 @@ def test_what_can_be_asked_passes(request_: Any) -> None:
 )
 def test_what_nobody_could_do_is_the_tools_failure(request_: Any) -> None:
     """A request that cannot be shown, stored or answered is refused with the tool's name."""
-    with pytest.raises(ToolError, match="mine asks for what cannot be") as raised:
+    with pytest.raises(ToolError, match="mine made an invalid request") as raised:
         check_request("mine", request_)
     assert raised.value.reason == "REQUEST_INVALID"
 
@@ -64,5 +64,5 @@ def test_what_nobody_could_do_is_the_tools_failure(request_: Any) -> None:
 )
 def test_options_that_cannot_be_say_what_is_wrong(options: tuple[str, ...], words: str) -> None:
     """Too many options and a duplicate option have different messages."""
-    with pytest.raises(ToolError, match=f"mine asks for what cannot be: {words}$"):
+    with pytest.raises(ToolError, match=f"mine made an invalid request: {words}$"):
         check_request("mine", InputRequest("which?", options=options))

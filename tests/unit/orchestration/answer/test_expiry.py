@@ -9,7 +9,7 @@ from aeond.domain.plans.profiles import DEFAULT_PROFILE, Route
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts, Budget
 from aeond.domain.runs.run import Operation, Phase, RunRequest, RunSnapshot
-from aeond.orchestration.answer.expiry import expiry_of
+from aeond.orchestration.answer.expiry import expiry_note
 from tests.support.folding import fold_all
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import calls
@@ -37,9 +37,8 @@ NOTHING = replace(DRAFT, plan=None, logic_version=2)
 )
 def test_an_expired_run_says_where(run: RunSnapshot, where: str) -> None:
     """Which phase it was in when the budget ran out, and whether before it or in its midst."""
-    expiry = expiry_of(replace(run, exhausted=run.exhausted or "ttl"))
-    assert expiry is not None
-    assert f"in phase {where}," in str(expiry)
+    expiry = expiry_note(replace(run, exhausted=run.exhausted or "ttl"))
+    assert f"in phase {where}," in expiry
 
 
 def lived(*kinds: e.EventKind) -> RunSnapshot:
@@ -56,22 +55,22 @@ WRITING = e.AnswerStarted(Amounts(llm_calls=2, tokens=500))
 OUT_OF_TIME = e.BudgetExhausted("wall_seconds")
 
 
-def test_time_that_is_over_while_a_reply_is_written_is_told_so() -> None:
+def test_time_that_is_over_while_a_reply_is_written_is_reported() -> None:
     """The expiry of a reply reports neither passes nor steps: it says that the reply was being written."""
     reply = lived(
         e.OperationStarted(Operation.ROUTE, Amounts()), e.RouteChosen(Route.REPLY), WRITING, OUT_OF_TIME
     )
-    assert str(expiry_of(reply)) == "the run's budget of wall seconds ran out in phase E, before it ended"
+    assert expiry_note(reply) == "the run's budget of wall seconds ran out in phase E, before it ended"
 
 
-def test_time_that_is_over_while_an_answer_is_written_is_told_so() -> None:
+def test_time_that_is_over_while_an_answer_is_written_is_reported() -> None:
     """Whether the last pass converged or not, the expiry names the answer as cut short and counts the steps."""
     for converged in (True, False):
         judged = replace(
             PASS, evaluation=Evaluation(1, converged), phase=Phase.ANSWER, exhausted="wall_seconds"
         )
-        told = str(expiry_of(replace(judged, operation=WRITING.reservation)))
-        assert told.endswith("in phase E, before it ended, after 1 pass: 1 of 1 steps gave a result")
+        note = expiry_note(replace(judged, operation=WRITING.reservation))
+        assert note.endswith("in phase E, before it ended, after 1 pass: 1 of 1 steps gave a result")
 
 
 def test_the_answer_of_an_expired_run_is_not_where_it_expired() -> None:
@@ -81,14 +80,16 @@ def test_the_answer_of_an_expired_run_is_not_where_it_expired() -> None:
     profiled = (e.OperationStarted(Operation.PROFILE, Amounts()), e.ProfileInferred(DEFAULT_PROFILE, False))
     failed = e.PlanningFailed(Problem("INTERRUPTED", "cut"))
     run = lived(*routed, *profiled, started, OUT_OF_TIME, failed, e.AnswerStarted(Amounts()))
-    assert "in phase B, before it ended" in str(expiry_of(run))
+    assert "in phase B, before it ended" in expiry_note(run)
 
 
 def test_an_expired_run_says_what_it_has() -> None:
     """What ran out, the passes that it made and how many steps gave a result."""
     steps: Any = [ran(LOOK), ran(calls("s2", "look", path="shed"), error="no shed")]
-    expiry = expiry_of(replace(after_pass(2, *steps), exhausted="llm_calls", evaluation=Evaluation(2, False)))
-    assert str(expiry) == (
+    expiry = expiry_note(
+        replace(after_pass(2, *steps), exhausted="llm_calls", evaluation=Evaluation(2, False))
+    )
+    assert expiry == (
         "the run's budget of llm calls ran out in phase D, at its boundary, after 2 passes: "
         "1 of 2 steps gave a result"
     )
@@ -96,11 +97,10 @@ def test_an_expired_run_says_what_it_has() -> None:
 
 def test_a_run_that_did_not_expire_says_nothing() -> None:
     """Without an exhausted budget there is no expiry to report."""
-    assert expiry_of(PASS) is None
+    assert expiry_note(PASS) == ""
 
 
-def test_an_expired_run_of_which_nothing_is_known_is_told_of() -> None:
+def test_an_expired_run_of_which_nothing_is_known_has_a_note() -> None:
     """A snapshot with nothing in it but what ran out is enough."""
-    expiry = expiry_of(RunSnapshot("run", exhausted="tokens"))
-    assert expiry is not None
-    assert (expiry.passes, expiry.total) == (0, 0)
+    expiry = expiry_note(RunSnapshot("run", exhausted="tokens"))
+    assert expiry.endswith("at its boundary, after 0 passes: 0 of 0 steps gave a result")

@@ -146,7 +146,7 @@ async def test_arguments_of_the_wrong_type_are_mended() -> None:
     outcome = await desk.draft()
     assert outcome.value is not None
     assert outcome.value.plan.steps[0].tool_call == ToolCall("look", {"path": "garden", "depth": 3})
-    assert outcome.value.repairs == ("set the steps' form right",)
+    assert outcome.value.repairs == ("corrected the form of the steps",)
 
 
 async def test_what_the_user_said_for_good_is_told_with_the_request() -> None:

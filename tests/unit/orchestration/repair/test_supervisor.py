@@ -187,7 +187,7 @@ async def test_a_plan_in_another_form_is_set_right_by_rule() -> None:
         ToolCall("store", {"key": "k", "value": "$s1"}),
     ]
     assert outcome.value.steps[1].depends_on == ("s1",)
-    assert "form right" in changes(outcome)
+    assert "corrected the form" in changes(outcome)
     assert not llm.requests
 
 

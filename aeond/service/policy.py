@@ -20,6 +20,7 @@ from aeond.domain.runs.run import Caller, Owner, RunRequest
 from aeond.domain.tools import ToolCall, ToolContext
 from aeond.domain.values import compact_json
 from aeond.errors import InvalidInputError, ToolError
+from aeond.frozen import frozen
 from aeond.ports import Journal, ToolRegistry
 from aeond.ports.policy import CallInspector, RuledPolicy
 from aeond.service.folding import RunOwners, run_not_found
@@ -30,47 +31,37 @@ MAX_DECISIONS: Final = 1_000
 MAX_ARGUMENT_CHARS: Final = 2 << 20  # of all calls together: a reply is bounded
 
 
+@frozen
 class PolicyDecisions:
     """Decides without carrying anything out. `parse` reads the text of a policy file, or raises InvalidInputError
     (reason POLICY_INVALID)."""
 
-    def __init__(
-        self,
-        *,
-        policy: RuledPolicy,
-        parse: Callable[[str], RuledPolicy],
-        inspector: CallInspector,
-        registry: ToolRegistry,
-        journal: Journal,
-        owners: RunOwners,
-        workspaces: Workspaces,
-    ) -> None:
-        self._policy = policy
-        self._parse = parse
-        self._inspector = inspector
-        self._registry = registry
-        self._journal = journal
-        self._owners = owners
-        self._workspaces = workspaces
+    policy: RuledPolicy
+    parse: Callable[[str], RuledPolicy]
+    inspector: CallInspector
+    registry: ToolRegistry
+    journal: Journal
+    owners: RunOwners
+    workspaces: Workspaces
 
     async def in_force(self) -> PolicyDescription:
-        return self._policy.describe()
+        return self.policy.describe()
 
     async def test(self, call: ToolCall, workspace: str, taint: tuple[str, ...], owner: Owner) -> DecidedCall:
         """The decision about the call as a step of a run that has read these untrusted sources."""
-        folder = await self._workspaces.resolve(workspace, OWN_WORKSPACE.format(uid=owner.uid), owner)
+        folder = await self.workspaces.resolve(workspace, OWN_WORKSPACE.format(uid=owner.uid), owner)
         context = ToolContext("", "", "", folder, None, owner.uid, Origin.MODEL, tuple(sorted(set(taint))))
         try:
-            facts = await self._inspector.inspect(call, context)
+            facts = await self.inspector.inspect(call, context)
         except ToolError as error:
             raise InvalidInputError(error.message, reason=error.reason, field="call") from error
-        return DecidedCall(facts, self._policy.decide(facts))
+        return DecidedCall(facts, self.policy.decide(facts))
 
     async def replay(self, run_id: str, text: str, caller: Caller) -> PolicyReplay:
         """The calls of a run decided by the policy of this text ("": the one in force), at most MAX_DECISIONS.
         NotFoundError (reason RUN_NOT_FOUND) unless the caller sees the run."""
-        await self._owners.check(run_id, caller)
-        policy = self._parse(text) if text else self._policy
+        await self.owners.check(run_id, caller)
+        policy = self.parse(text) if text else self.policy
         decisions: list[ReplayedDecision] = []
         size, request = 0, RunRequest("")
         pending: dict[str, ToolCall] = {}  # calls without a recorded decision, by step
@@ -99,7 +90,7 @@ class PolicyDecisions:
 
     def _derived(self, call: ToolCall, request: RunRequest) -> CallFacts:
         """Facts of a call of which none were recorded: from the call and its tool alone."""
-        tool = self._registry.of(request.owner.uid).get(call.tool)
+        tool = self.registry.of(request.owner.uid).get(call.tool)
         effect = Effect.UNDECLARED if tool is None else tool.spec.effect
         return CallFacts(
             call.tool,
@@ -113,7 +104,7 @@ class PolicyDecisions:
 
     async def _events(self, run_id: str) -> AsyncIterator[e.Event]:
         seq = 0
-        while page := await self._journal.read(run_id, seq):
+        while page := await self.journal.read(run_id, seq):
             for event in page:
                 yield event
             seq = page[-1].seq

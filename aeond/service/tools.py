@@ -7,6 +7,7 @@ from aeond.domain.policy import DecidedCall, Origin
 from aeond.domain.runs.run import Caller
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult, ToolSpec
 from aeond.errors import NotFoundError, RefusedError
+from aeond.frozen import frozen
 from aeond.ports import Ids, ToolInvoker, ToolRegistry
 from aeond.ports.serving import LentTerminal, ServedTools, TerminalKind, ToolServing
 from aeond.service.runs.admission import Admission
@@ -17,33 +18,24 @@ OWN_WORKSPACE = "calls-{uid}"  # of one user
 log = logging.getLogger("aeond.policy")
 
 
+@frozen
 class Tools:
     """Lists, describes and calls the registered tools, and registers those of clients."""
 
-    def __init__(
-        self,
-        *,
-        registry: ToolRegistry,
-        invoker: ToolInvoker,
-        workspaces: Workspaces,
-        admission: Admission,
-        ids: Ids,
-        serving: ToolServing,
-    ) -> None:
-        self._registry = registry
-        self._invoker = invoker
-        self._workspaces = workspaces
-        self._admission = admission
-        self._ids = ids
-        self._serving = serving
+    registry: ToolRegistry
+    invoker: ToolInvoker
+    workspaces: Workspaces
+    admission: Admission
+    ids: Ids
+    serving: ToolServing
 
     async def list_tools(self, caller: Caller, *, after: str, limit: int) -> Sequence[ToolSpec]:
         """The common tools and those of the caller's clients, sorted by name."""
-        found = [spec for spec in self._registry.of(caller.owner.uid).specs() if spec.name > after]
+        found = [spec for spec in self.registry.of(caller.owner.uid).specs() if spec.name > after]
         return sorted(found, key=lambda spec: spec.name)[:limit]
 
     async def get(self, name: str, caller: Caller) -> ToolSpec:
-        tool = self._registry.of(caller.owner.uid).get(name)
+        tool = self.registry.of(caller.owner.uid).get(name)
         if tool is None:
             raise NotFoundError(
                 f"tool {name!r} does not exist: list the tools to see the existing ones",
@@ -53,27 +45,27 @@ class Tools:
 
     def serve(self, caller: Caller) -> ServedTools:
         """A stream for tools of the caller's. RefusedError (reason UNKNOWN_USER) without a user whose they are."""
-        self._admission.check()
+        self.admission.check()
         if caller.owner.uid == -1:
             raise RefusedError("tools belong to a user, and yours is unknown", reason="UNKNOWN_USER")
-        return self._serving.open(caller.owner.uid)
+        return self.serving.open(caller.owner.uid)
 
     def attach(self, run_id: str, kind: TerminalKind, caller: Caller) -> LentTerminal:
         """Lends the caller's terminal to a run of theirs. See `Terminals`. A run of another user, or one that does not exist,
         does not find it."""
-        self._admission.check()
-        return self._serving.terminals.attach(caller.owner.uid, run_id, kind)
+        self.admission.check()
+        return self.serving.terminals.attach(caller.owner.uid, run_id, kind)
 
     async def invoke(self, call: ToolCall, workspace: str, caller: Caller) -> ToolResult:
         """A failing tool is a result. Nothing is journaled: a call outside a run has no history; the policy's decision
         is logged."""
-        self._admission.check()
+        self.admission.check()
         await self.get(call.tool, caller)
         owner = caller.owner
-        folder = await self._workspaces.resolve(workspace, OWN_WORKSPACE.format(uid=owner.uid), owner)
-        call_id = call.call_id or self._ids.new_id()
+        folder = await self.workspaces.resolve(workspace, OWN_WORKSPACE.format(uid=owner.uid), owner)
+        call_id = call.call_id or self.ids.new_id()
         context = ToolContext("", "", call_id, folder, uid=owner.uid, origin=Origin.DIRECT)
-        result = await self._invoker.invoke(ToolCall(call.tool, call.arguments, call_id), context, _log)
+        result = await self.invoker.invoke(ToolCall(call.tool, call.arguments, call_id), context, _log)
         if result.request is None:
             return result
         error = f"{call.tool} works only as a step of a run, because it asks a person or starts a run"

@@ -20,6 +20,7 @@ from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.run import Ancestry, Owner, PlanSource, RunSnapshot
 from aeond.domain.tools import ToolCall
 from aeond.errors import AlreadyExistsError, InvalidInputError, ReplayError, WrongStateError
+from aeond.frozen import frozen
 from aeond.ports import Clock, Engine, Ids, Journal, Validator
 from aeond.service.folding import RunFolding, request_id_reused, run_not_found
 from aeond.service.history.replays import Replays
@@ -32,33 +33,20 @@ from aeond.state_machine.transitions import admits
 _PLANNED: Final = (RunCreated, PlanAdopted, PlanRefined)
 
 
+@frozen
 class Forks:
     """Creates forks. Raises the classes of `aeond.errors`."""
 
-    def __init__(
-        self,
-        *,
-        journal: Journal,
-        folding: RunFolding,
-        replays: Replays,
-        scheduler: RunScheduler,
-        engine: Engine,
-        clock: Clock,
-        ids: Ids,
-        validator: Validator,
-        workspaces: Workspaces,
-        in_order: Callable[[Plan], Plan],
-    ) -> None:
-        self._journal = journal
-        self._folding = folding
-        self._replays = replays
-        self._scheduler = scheduler
-        self._engine = engine
-        self._clock = clock
-        self._ids = ids
-        self._validator = validator
-        self._workspaces = workspaces
-        self._in_order = in_order
+    journal: Journal
+    folding: RunFolding
+    replays: Replays
+    scheduler: RunScheduler
+    engine: Engine
+    clock: Clock
+    ids: Ids
+    validator: Validator
+    workspaces: Workspaces
+    in_order: Callable[[Plan], Plan]
 
     async def fork(self, asked: ForkRequest, limit: Budget) -> RunSnapshot:
         """The new run, durable, or the one that this owner forked with this request id before.
@@ -74,11 +62,11 @@ class Forks:
         events = self._forked(asked, past, limit)
         if (earlier := await self._earlier(asked, events)) is not None:
             return earlier
-        await check_model(self._engine, asked.model)
+        await check_model(self.engine, asked.model)
         if asked.plan is not None:
-            check_plan(self._validator, self._in_order(asked.plan))
+            check_plan(self.validator, self.in_order(asked.plan))
         try:
-            return await self._scheduler.admit(*await self._placed(events))
+            return await self.scheduler.admit(*await self._placed(events))
         except AlreadyExistsError:
             # Two forks with the same request id raced, and the other one won.
             if (earlier := await self._earlier(asked, events)) is not None:
@@ -86,11 +74,11 @@ class Forks:
             raise
 
     def _forked(self, asked: ForkRequest, past: Sequence[Event], limit: Budget) -> Sequence[Event]:
-        run_id, first = self._ids.new_id(), past[0].kind
+        run_id, first = self.ids.new_id(), past[0].kind
         assert isinstance(first, RunCreated), "no event precedes the creation of a run"
-        plan = None if asked.plan is None else self._in_order(asked.plan)
+        plan = None if asked.plan is None else self.in_order(asked.plan)
         bounds = first.budget.at_most(limit)
-        now = self._clock.time()
+        now = self.clock.time()
         created = replace(
             first,
             request=replace(
@@ -128,7 +116,7 @@ class Forks:
 
     def _fold(self, asked: ForkRequest, events: Sequence[Event]) -> RunSnapshot:
         try:
-            return self._folding.folded(events)
+            return self.folding.folded(events)
         except ReplayError as error:
             raise InvalidInputError(
                 f"the request contradicts the events of run {asked.run_id} before the fork:"
@@ -141,7 +129,7 @@ class Forks:
         replayed.
         """
         try:
-            self._replays.check(events)
+            self.replays.check(events)
         except ReplayError as error:
             raise InvalidInputError(
                 "a run with such low limits would have taken another path: fork it at an earlier event,"
@@ -154,7 +142,7 @@ class Forks:
         """InvalidInputError if the plan lacks or changes a step that was executed."""
         plans = [event.kind.plan for event in past if isinstance(event.kind, _PLANNED) and event.kind.plan]
         planned = [step for one in plans for step in one]
-        for executed in (step for step in self._folding.folded(past).steps.values() if step.executed):
+        for executed in (step for step in self.folding.folded(past).steps.values() if step.executed):
             step_id = executed.step_id
             # A repair may have changed it.
             known = [executed.step, *(step for step in planned if step.step_id == step_id)]
@@ -170,8 +158,8 @@ class Forks:
         created = events[0].kind
         assert isinstance(created, RunCreated), "no event precedes the creation of a run"
         folder = created.request.workspace
-        own = self._workspaces.is_own(folder)
-        placed = await self._workspaces.bound(
+        own = self.workspaces.is_own(folder)
+        placed = await self.workspaces.bound(
             replace(created.request, workspace="" if own else folder), events[0].run_id
         )
         return [replace(events[0], kind=replace(created, request=placed)), *events[1:]]
@@ -196,7 +184,7 @@ class Forks:
         """The first events of a run, up to that many."""
         first: list[Event] = []
         while len(first) < count and (
-            page := await self._journal.read(run_id, len(first), min(256, count - len(first)))
+            page := await self.journal.read(run_id, len(first), min(256, count - len(first)))
         ):
             first.extend(page)
         return first
@@ -205,12 +193,12 @@ class Forks:
         """The run with this request id, if it began with these events."""
         if not asked.request_id:
             return None
-        run_id = await self._journal.find_request(asked.owner.uid, asked.request_id)
+        run_id = await self.journal.find_request(asked.owner.uid, asked.request_id)
         if run_id is None:
             return None
         if list(map(_said, await self._first(run_id, len(events)))) != list(map(_said, events)):
             raise request_id_reused(asked.request_id, run_id)
-        return await self._folding.snapshot(run_id)
+        return await self.folding.snapshot(run_id)
 
 
 def _work(step: PlanStep) -> ToolCall | str:

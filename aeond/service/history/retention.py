@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from aeond.errors import OverloadedError, StoreError
+from aeond.frozen import frozen
 from aeond.ports import Clock
 
 LOOK_SECONDS: Final = 60.0
@@ -21,6 +22,7 @@ class PrunedStore(Protocol):
     async def prune(self, before_time: float) -> int: ...
 
 
+@frozen
 class Retention:
     """Deletes runs that ended more than `keep_days()` days ago (0: none), with their events, from the first of the
     stores, and records of that age from the others.
@@ -28,36 +30,29 @@ class Retention:
     Runs about once an hour, when no run is active; `is_busy` says whether one is.
     """
 
-    def __init__(
-        self,
-        stores: Sequence[PrunedStore],
-        clock: Clock,
-        keep_days: Callable[[], float],
-        is_busy: Callable[[], bool],
-    ) -> None:
-        self._stores = stores
-        self._clock = clock
-        self._keep_days = keep_days
-        self._is_busy = is_busy
+    stores: Sequence[PrunedStore]
+    clock: Clock
+    keep_days: Callable[[], float]
+    is_busy: Callable[[], bool]
 
     async def keep(self) -> None:
         """Works until cancelled. Errors of the journal are logged and retried in an hour."""
-        due = self._clock.monotonic()
+        due = self.clock.monotonic()
         while True:
-            now = self._clock.monotonic()
-            await self._clock.sleep_until(now + LOOK_SECONDS)
-            late = self._clock.monotonic() - due
-            if late >= PATIENCE_SECONDS or (late >= 0 and not self._is_busy()):
+            now = self.clock.monotonic()
+            await self.clock.sleep_until(now + LOOK_SECONDS)
+            late = self.clock.monotonic() - due
+            if late >= PATIENCE_SECONDS or (late >= 0 and not self.is_busy()):
                 await self._forget()
-                due = self._clock.monotonic() + EVERY_SECONDS
+                due = self.clock.monotonic() + EVERY_SECONDS
 
     async def _forget(self) -> None:
-        days = self._keep_days()
+        days = self.keep_days()
         if not days:
             return
         try:
-            before = self._clock.time() - days * DAY_SECONDS
-            removed, *_ = [await store.prune(before) for store in self._stores]
+            before = self.clock.time() - days * DAY_SECONDS
+            removed, *_ = [await store.prune(before) for store in self.stores]
         except (StoreError, OverloadedError) as error:
             log.warning("old runs cannot be deleted: %s", error)
         else:

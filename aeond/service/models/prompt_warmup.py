@@ -12,6 +12,7 @@ from aeond.domain.messages import Message
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.errors import InvalidInputError, LLMError, OverloadedError
+from aeond.frozen import frozen
 from aeond.ports import Clock, Engine, LLMAdapter
 from aeond.waiting import first_of
 
@@ -22,6 +23,7 @@ READ_SECONDS: Final = 3_600.0  # it yields to all other requests, so it needs a 
 log = logging.getLogger("aeond.service")
 
 
+@frozen
 class PromptWarmup:
     """After each start of the engine, requests a single token for each of the `openings`, in the background,
     and again when the `tools` change. The request uses `schema`, so that the engine compiles the schema in
@@ -32,39 +34,30 @@ class PromptWarmup:
     with the same beginning reuse what was read. The engine's snapshot shows the progress.
     """
 
-    def __init__(
-        self,
-        adapter: LLMAdapter,
-        engine: Engine,
-        openings: Sequence[Callable[[], Sequence[Message]]],
-        clock: Clock,
-        tools: Callable[[], Sequence[ToolSpec]],
-        schema: Callable[[], JsonObject],
-    ) -> None:
-        self._adapter = adapter
-        self._engine = engine
-        self._openings = openings
-        self._clock = clock
-        self._tools = tools
-        self._schema = schema
+    adapter: LLMAdapter
+    engine: Engine
+    openings: Sequence[Callable[[], Sequence[Message]]]
+    clock: Clock
+    tools: Callable[[], Sequence[ToolSpec]]
+    schema: Callable[[], JsonObject]
 
     async def keep_warm(self) -> None:
         """Works until cancelled. A failure is logged; the next attempt follows the next start of the engine.
         A request that yielded is repeated once the engine has the default model again."""
         warm: tuple[str, int, Sequence[ToolSpec]] | None = None
         while True:
-            engine = self._engine.snapshot()
-            ready = engine.state is EngineState.READY and engine.model == self._adapter.model
-            life = (engine.model, engine.restarts, tuple(self._tools())) if ready else None
+            engine = self.engine.snapshot()
+            ready = engine.state is EngineState.READY and engine.model == self.adapter.model
+            life = (engine.model, engine.restarts, tuple(self.tools())) if ready else None
             if life not in (None, warm):
                 life = life if await self.warm_all() else None
             warm = life
-            now = self._clock.monotonic()
-            await self._clock.sleep_until(now + LOOK_SECONDS)
+            now = self.clock.monotonic()
+            await self.clock.sleep_until(now + LOOK_SECONDS)
             if warm or not ready:
                 await first_of(
-                    partial(self._engine.changed, engine),
-                    partial(self._clock.sleep_until, now + TOOLS_SECONDS),
+                    partial(self.engine.changed, engine),
+                    partial(self.clock.sleep_until, now + TOOLS_SECONDS),
                 )
 
     async def warm_all(self) -> bool:
@@ -75,7 +68,7 @@ class PromptWarmup:
             warmed.append(await self._warm(messages))
 
         async with anyio.create_task_group() as tasks:
-            for opening in self._openings:
+            for opening in self.openings:
                 if messages := opening():
                     tasks.start_soon(warm, messages)
         return all(warmed)
@@ -85,13 +78,13 @@ class PromptWarmup:
         request = LLMRequest(
             tuple(opening),
             max_tokens=1,
-            schema=self._schema() if self._adapter.capabilities.schema else None,
+            schema=self.schema() if self.adapter.capabilities.schema else None,
             priority=Priority.BACKGROUND,
             deadline_seconds=READ_SECONDS,
         )
-        began = self._clock.monotonic()
+        began = self.clock.monotonic()
         try:
-            response = await self._adapter.generate(request)
+            response = await self.adapter.generate(request)
         except (LLMError, OverloadedError, InvalidInputError) as error:
             if error.reason == "GAVE_WAY":
                 return False
@@ -102,6 +95,6 @@ class PromptWarmup:
                 "warmed up the prefix cache: %d tokens, %d of them cached, in %.1f s",
                 usage.prompt_tokens,
                 usage.cached_tokens,
-                self._clock.monotonic() - began,
+                self.clock.monotonic() - began,
             )
         return True

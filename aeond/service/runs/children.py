@@ -14,6 +14,7 @@ from aeond.domain.runs.run import MAX_REQUEST_CHARS, Ancestry, RunRequest, RunSn
 from aeond.domain.tools import MAX_ANSWER_EFFECTS, allows, bounded
 from aeond.domain.values import display_json
 from aeond.errors import AeondError, InvalidInputError, StoreError
+from aeond.frozen import frozen
 from aeond.ports import Clock, Journal
 from aeond.service.folding import RunFolding
 from aeond.service.runs.scheduler import RunScheduler
@@ -23,6 +24,7 @@ CALL_OFF_SECONDS: Final = 10.0
 SHORT_INPUT_CHARS: Final = 300
 
 
+@frozen
 class RunChildren:
     """Child runs executed by the scheduler: a child is an ordinary run that its parent waits for.
 
@@ -31,14 +33,11 @@ class RunChildren:
     denies by starting another run.
     """
 
-    def __init__(
-        self, *, journal: Journal, feed: HotFeed, folding: RunFolding, scheduler: RunScheduler, clock: Clock
-    ) -> None:
-        self._journal = journal
-        self._feed = feed
-        self._folding = folding
-        self._scheduler = scheduler
-        self._clock = clock
+    journal: Journal
+    feed: HotFeed
+    folding: RunFolding
+    scheduler: RunScheduler
+    clock: Clock
 
     async def run(
         self, child: ChildRun, parent: RunSnapshot, step_id: str, reserved: Amounts
@@ -62,23 +61,23 @@ class RunChildren:
         """The child run at its end. Leaving early, for any reason, cancels the child."""
         left = True
         try:
-            if await self._journal.summary(child.child_run_id) is None:
+            if await self.journal.summary(child.child_run_id) is None:
                 created = _creation(child, parent, step_id)
-                await self._scheduler.start(Event(child.child_run_id, 1, self._clock.time(), 0.0, created))
+                await self.scheduler.start(Event(child.child_run_id, 1, self.clock.time(), 0.0, created))
             else:
-                await self._folding.snapshot(child.child_run_id)  # an unreadable run is not waited for
-                await self._scheduler.join(child.child_run_id)
+                await self.folding.snapshot(child.child_run_id)  # an unreadable run is not waited for
+                await self.scheduler.join(child.child_run_id)
             await self._wait_for_end(child.child_run_id)
             left = False
         finally:
             if left:
                 await self._call_off(child.child_run_id, parent)
-        return await self._folding.snapshot(child.child_run_id)
+        return await self.folding.snapshot(child.child_run_id)
 
     async def _wait_for_end(self, run_id: str) -> None:
-        with self._feed.watch(run_id) as watcher:
+        with self.feed.watch(run_id) as watcher:
             while True:
-                summary = await self._journal.summary(run_id)
+                summary = await self.journal.summary(run_id)
                 if summary is None or summary.state.ended:
                     return
                 if watcher.go_hot(summary.last_seq):
@@ -91,15 +90,15 @@ class RunChildren:
         Shielded, because it runs while the parent is being interrupted. A failure here is corrected when the
         parent ends: all runs it started are cancelled then.
         """
-        if self._scheduler.is_parking(parent.run_id):
+        if self.scheduler.is_parking(parent.run_id):
             return
         with anyio.move_on_after(CALL_OFF_SECONDS, shield=True):
             try:
-                child = await self._folding.snapshot(run_id)
+                child = await self.folding.snapshot(run_id)
                 wish = CancelRequested(parent.request.owner, "the step that waits for it was interrupted")
                 # a fork only joins runs that the original started
                 if child.ancestry.parent_run_id == parent.run_id:
-                    await self._scheduler.deliver(run_id, wish)
+                    await self.scheduler.deliver(run_id, wish)
             except AeondError:
                 return
 

@@ -6,6 +6,7 @@ from typing import Final
 from aeond.domain.runs.run import Caller, Owner
 from aeond.domain.sessions import Session, SessionContext, SessionMessage
 from aeond.errors import NotFoundError
+from aeond.frozen import frozen
 from aeond.ports import Clock, Ids
 from aeond.ports.sessions import SessionContexts, SessionStore
 from aeond.service.runs.admission import Admission
@@ -15,52 +16,43 @@ from aeond.service.sessions.session_records import SessionRecords
 ENOUGH_CHARS: Final = 2 << 20
 
 
+@frozen
 class Sessions:
     """Create, read, list, delete. Results are consistent with the journal."""
 
-    def __init__(
-        self,
-        *,
-        store: SessionStore,
-        records: SessionRecords,
-        contexts: SessionContexts,
-        admission: Admission,
-        clock: Clock,
-        ids: Ids,
-    ) -> None:
-        self._store = store
-        self._records = records
-        self._contexts = contexts
-        self._admission = admission
-        self._clock = clock
-        self._ids = ids
+    store: SessionStore
+    records: SessionRecords
+    contexts: SessionContexts
+    admission: Admission
+    clock: Clock
+    ids: Ids
 
     async def create(self, title: str, labels: Mapping[str, str], request_id: str, owner: Owner) -> Session:
         """The new session, or the one that this owner created with this request id before."""
-        self._admission.check()
-        now = self._clock.time()
-        session = Session(self._ids.new_id(), title, now, now, labels=dict(labels), uid=owner.uid)
-        return await self._store.create(session, request_id)
+        self.admission.check()
+        now = self.clock.time()
+        session = Session(self.ids.new_id(), title, now, now, labels=dict(labels), uid=owner.uid)
+        return await self.store.create(session, request_id)
 
     async def get(self, session_id: str, caller: Caller) -> Session:
         """NotFoundError (reason SESSION_NOT_FOUND), in the same words for a session that the caller does not see."""
         await self._check(session_id, caller)
-        await self._records.settle(session_id)
+        await self.records.settle(session_id)
         return await self._check(session_id, caller)
 
     async def list_sessions(self, caller: Caller, *, before: str, limit: int) -> Sequence[Session]:
         """Those that the caller sees, most recently changed first; `before` is the place of the session that precedes the page."""
-        await self._records.settle()
-        return await self._store.list_sessions(before, limit, caller.sees_only)
+        await self.records.settle()
+        return await self.store.list_sessions(before, limit, caller.sees_only)
 
     async def delete(self, session_id: str, caller: Caller) -> None:
         """Deletes the session with its messages; its runs stay in the journal. NotFoundError as in `get`;
         WrongStateError (reason SESSION_BUSY) while one of its runs is unfinished.
         """
-        self._admission.check()
+        self.admission.check()
         await self._check(session_id, caller)
-        await self._records.settle(session_id)
-        await self._store.delete(session_id)
+        await self.records.settle(session_id)
+        await self.store.delete(session_id)
 
     async def messages(
         self, session_id: str, caller: Caller, *, after: int, limit: int
@@ -72,7 +64,7 @@ class Sessions:
         said: list[SessionMessage] = []
         chars = 0
         while len(said) < limit and chars < ENOUGH_CHARS:
-            page = await self._store.messages(
+            page = await self.store.messages(
                 session_id, said[-1].number if said else after, limit - len(said)
             )
             if not page:
@@ -85,12 +77,12 @@ class Sessions:
         """The context that a model would see now. NotFoundError as in `get`. Counting tokens may wait for the
         engine, and fails with its errors.
         """
-        self._admission.check()
+        self.admission.check()
         await self.get(session_id, caller)
-        return await self._contexts.preview(session_id)
+        return await self.contexts.preview(session_id)
 
     async def _check(self, session_id: str, caller: Caller) -> Session:
-        session = await self._store.get(session_id)
+        session = await self.store.get(session_id)
         if session is None or not caller.sees(session.uid):
             raise NotFoundError(
                 f"session {session_id!r} does not exist: list the sessions to see the existing ones",

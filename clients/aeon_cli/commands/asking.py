@@ -9,20 +9,11 @@ import click
 
 from aeon_cli.completion import complete_model, run_argument, seq_option
 from aeon_cli.connection import connect, print_json, run_named, session_named
-from aeon_cli.options import json_option, session_option, tools_workspace_option
+from aeon_cli.options import json_option, patience_option, session_option, tools_workspace_option
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
 
-_patience = click.option(
-    "--patience",
-    "patience_seconds",
-    type=click.FloatRange(min=0),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to wait for a daemon that has gone away.",
-)
 _quiet = click.option("--quiet", "-q", is_flag=True, help="Print only the answer and errors, no progress.")
 _stay = click.option("--stay", is_flag=True, help="Keep watching while the run waits for a person.")
 
@@ -48,7 +39,7 @@ def _bound(flag: str, name: str, what: str) -> Callable[[_F], _F]:
 @json_option
 @_quiet
 @_stay
-@_patience
+@patience_option
 @click.option(
     "--cancel-on-interrupt", is_flag=True, help="Ctrl-C cancels the run instead of detaching from it."
 )
@@ -181,7 +172,7 @@ def ask(
 @json_option
 @_quiet
 @_stay
-@_patience
+@patience_option
 @click.pass_context
 def watch(
     context: click.Context,

@@ -47,7 +47,13 @@ class SqliteAccess:
 
     async def change(self, query: Callable[[apsw.Cursor], T]) -> T:
         """Runs the query as one transaction."""
+        return await self.read(self._transaction(query))
 
+    def change_now(self, query: Callable[[apsw.Cursor], T]) -> T:
+        """As `change`, in the calling thread, which has the daemon's rights. The deadline limits the wait alone."""
+        return self._in_turn(lambda: self._query(self._transaction(query)))
+
+    def _transaction(self, query: Callable[[apsw.Cursor], T]) -> Callable[[apsw.Cursor], T]:
         def in_transaction(cursor: apsw.Cursor) -> T:
             if self._failure:
                 raise self._form.refusal("FAILED", self._failure)
@@ -63,7 +69,7 @@ class SqliteAccess:
                 raise
             return result
 
-        return await self.read(in_transaction)
+        return in_transaction
 
     # ------------------------------------------------------------ on a worker thread, one at a time
 
@@ -90,17 +96,17 @@ class SqliteAccess:
             cursor.close(True)
 
     async def _on_thread(self, work: Callable[[], T]) -> T:
-        def in_turn() -> T:
-            if not self._turn.acquire(timeout=self._deadline_seconds):
-                raise self._stuck()
-            try:
-                return work()
-            finally:
-                self._turn.release()
-
         with anyio.move_on_after(self._deadline_seconds):
-            return await anyio.to_thread.run_sync(in_turn, abandon_on_cancel=True)
+            return await anyio.to_thread.run_sync(self._in_turn, work, abandon_on_cancel=True)
         raise self._stuck()
+
+    def _in_turn(self, work: Callable[[], T]) -> T:
+        if not self._turn.acquire(timeout=self._deadline_seconds):
+            raise self._stuck()
+        try:
+            return work()
+        finally:
+            self._turn.release()
 
     def _stuck(self) -> StoreError:
         return self._form.refusal(

@@ -21,6 +21,9 @@ class UndoLog(Protocol):
         """Durable when it returns. The same owner, step, call and path again take the place of the earlier
         record. InvalidInputError (reason CONTENT_TOO_LARGE) for more than `max_content_bytes`."""
 
+    def record_now(self, change: Change) -> None:
+        """As `record`, for work that is in a thread anyway. Blocking; the thread has the daemon's rights."""
+
     async def find(self, owner: str, step_id: str, call_id: str) -> Sequence[Change]:
         """The changes of one call in their order."""
 

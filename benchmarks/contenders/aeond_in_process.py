@@ -138,6 +138,10 @@ class SwitchedUndoLog(SqliteUndoLog):
         if Walls.on:
             await super().record(change)
 
+    def record_now(self, change: Change) -> None:
+        if Walls.on:
+            super().record_now(change)
+
 
 if __name__ == "__main__":
     kind, *alternating, place, count = sys.argv[1:]

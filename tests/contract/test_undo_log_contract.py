@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
+import anyio.to_thread
 import pytest
 
 from aeond.capabilities.undo.sqlite_undo_log import SqliteUndoLog
@@ -118,3 +119,36 @@ async def test_old_changes_are_pruned(undo_log: UndoLog) -> None:
     latest = await undo_log.latest(("run1",))
     assert latest is not None
     assert latest.call_id == "call2"
+
+
+async def test_a_thread_records_like_a_task(undo_log: UndoLog) -> None:
+    """A change that is recorded in a thread is found, replaces its record and is bound like any other."""
+    await undo_log.record(CHANGE)
+    again = replace(CHANGE, before=b"eggs\n")
+    await anyio.to_thread.run_sync(undo_log.record_now, again)
+    (found,) = await undo_log.find("run1", "s1", "call1")
+    assert without_id(found) == again
+    large = replace(CHANGE, call_id="call2", before=b"x" * (undo_log.max_content_bytes + 1))
+    with pytest.raises(InvalidInputError) as refused:
+        await anyio.to_thread.run_sync(undo_log.record_now, large)
+    assert refused.value.reason == "CONTENT_TOO_LARGE"
+
+
+@pytest.mark.parametrize("frees", ["settle", "prune", "repeat"])
+async def test_freed_contents_make_room(undo_log: UndoLog, frees: str) -> None:
+    """Contents that were settled, pruned or replaced leave their room to later ones."""
+    for number in range(2):
+        content = replace(CHANGE, call_id=f"call{number}", before=b"x" * 400, time=100.0 + number)
+        await undo_log.record(content)
+    if frees == "settle":
+        (oldest,) = await undo_log.find("run1", "s1", "call0")
+        await undo_log.settle(oldest.change_id)
+    elif frees == "prune":
+        assert await undo_log.prune(101.0) == 1
+    else:
+        await undo_log.record(replace(CHANGE, call_id="call0", before=b""))
+    for number in range(2, 5):
+        await undo_log.record(replace(CHANGE, call_id=f"call{number}", before=b"x" * 300))
+        found = [await undo_log.find("run1", "s1", f"call{one}") for one in range(1, number + 1)]
+        kept = [len(changes[0].before or b"") for changes in found]
+        assert kept == {2: [400, 300], 3: [400, 300, 300], 4: [0, 300, 300, 300]}[number]

@@ -24,6 +24,9 @@ class InMemoryUndoLog:
 
     async def record(self, change: Change) -> None:
         await checkpoint()
+        self.record_now(change)
+
+    def record_now(self, change: Change) -> None:
         if len(change.before or b"") > self._max_bytes:
             raise InvalidInputError("the content is larger than the undo log", reason="CONTENT_TOO_LARGE")
         self._last_id += 1

@@ -1,7 +1,8 @@
 """The undo log on disk."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -60,6 +61,7 @@ class SqliteUndoLog:
     ) -> None:
         self._file = SqliteAccess(path, UNDO, deadline_seconds=deadline_seconds, vfs=vfs)
         self._max_bytes = max_bytes
+        self._kept_bytes: int | None = None  # of all contents; None until they are counted
 
     async def __aenter__(self) -> Self:
         await self._file.open()
@@ -75,13 +77,33 @@ class SqliteUndoLog:
         return min(MAX_CONTENT_BYTES, self._max_bytes)
 
     async def record(self, change: Change) -> None:
+        query = self._recording(change)
+        with self._counted_again_after_failure():
+            await self._file.change(query)
+
+    def record_now(self, change: Change) -> None:
+        query = self._recording(change)
+        with self._counted_again_after_failure():
+            self._file.change_now(query)
+
+    def _recording(self, change: Change) -> Callable[[apsw.Cursor], None]:
         size = len(change.before or b"")
         if size > self.max_content_bytes:
             raise InvalidInputError(
                 f"the undo log keeps contents of at most {self.max_content_bytes} bytes, this one has {size}",
                 reason="CONTENT_TOO_LARGE",
             )
-        await self._file.change(lambda cursor: self._record(cursor, change, size))
+        return lambda cursor: self._record(cursor, change, size)
+
+    @contextmanager
+    def _counted_again_after_failure(self) -> Iterator[None]:
+        done = False
+        try:
+            yield
+            done = True
+        finally:
+            if not done:
+                self._kept_bytes = None
 
     async def find(self, owner: str, step_id: str, call_id: str) -> Sequence[Change]:
         return await self._file.read(
@@ -105,20 +127,15 @@ class SqliteUndoLog:
         return found[0] if found else None
 
     async def settle(self, change_id: int) -> None:
-        await self._file.change(
-            lambda cursor: cursor.execute("DELETE FROM changes WHERE change_id = ?", (change_id,)).get
-        )
+        await self._file.change(lambda cursor: self._delete(cursor, "change_id = ?", (change_id,)))
 
     async def prune(self, before_time: float) -> int:
-        def pruned(cursor: apsw.Cursor) -> int:
-            cursor.execute("DELETE FROM changes WHERE time < ?", (before_time,))
-            return cursor.connection.changes()
-
-        return await self._file.change(pruned)
+        return await self._file.change(lambda cursor: self._delete(cursor, "time < ?", (before_time,)))
 
     def _record(self, cursor: apsw.Cursor, change: Change, size: int) -> None:
-        cursor.execute(
-            "DELETE FROM changes WHERE owner = ? AND step_id = ? AND call_id = ? AND path = ?",
+        self._delete(
+            cursor,
+            "owner = ? AND step_id = ? AND call_id = ? AND path = ?",
             (change.owner, change.step_id, change.call_id, change.path),
         )
         cursor.execute(
@@ -141,11 +158,23 @@ class SqliteUndoLog:
                 size,
             ),
         )
-        self._make_room(cursor)
+        self._make_room(cursor, size)
 
-    def _make_room(self, cursor: apsw.Cursor) -> None:
-        """Lets go of the oldest contents, and of the oldest changes, until both bounds hold."""
-        total = cursor.execute("SELECT coalesce(sum(bytes), 0) FROM changes WHERE bytes > 0").get
+    def _delete(self, cursor: apsw.Cursor, condition: str, values: tuple[str | int | float, ...]) -> int:
+        cursor.execute(f"DELETE FROM changes WHERE {condition}", values)  # noqa: S608 - fixed texts
+        deleted = cursor.connection.changes()
+        if deleted:
+            self._kept_bytes = None
+        return deleted
+
+    def _make_room(self, cursor: apsw.Cursor, size: int) -> None:
+        """Lets go of the oldest contents, and of the oldest changes, until both bounds hold. The contents are counted
+        only after others than the new one changed: a sum over a full log takes longer than the record."""
+        total = self._kept_bytes
+        if total is None:
+            total = cursor.execute("SELECT coalesce(sum(bytes), 0) FROM changes WHERE bytes > 0").get
+        else:
+            total += size
         while total > self._max_bytes:
             change_id, size = cursor.execute(
                 "SELECT change_id, bytes FROM changes WHERE bytes > 0 ORDER BY change_id LIMIT 1"
@@ -154,9 +183,8 @@ class SqliteUndoLog:
                 "UPDATE changes SET before = NULL, bytes = 0, kept = 0 WHERE change_id = ?", (change_id,)
             )
             total -= size
-        cursor.execute(
-            "DELETE FROM changes WHERE change_id <= (SELECT max(change_id) FROM changes) - ?", (MAX_CHANGES,)
-        )
+        self._kept_bytes = total
+        self._delete(cursor, "change_id <= (SELECT max(change_id) FROM changes) - ?", (MAX_CHANGES,))
 
 
 def _changes(cursor: apsw.Cursor, condition: str, values: tuple[str | int, ...]) -> list[Change]:

@@ -5,8 +5,6 @@ holds the identity of the file before and after; a file with neither was changed
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from contextlib import suppress
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Final
@@ -24,7 +22,7 @@ from aeond.capabilities.tools.files.file_state import (
 )
 from aeond.capabilities.tools.files.path_matching import file_target
 from aeond.capabilities.tools.files.text_edits import Edit, unified_diff
-from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Access, Target
 from aeond.domain.tools import RecordedEffect, ToolContext, ToolOutput, Workspace
@@ -40,8 +38,6 @@ CREATED: Final = "file.created"
 CHANGED: Final = "file.changed"
 MOVED: Final = "file.moved"
 MAX_REPORTED: Final = 256
-DRAFT_SECONDS: Final = 1.0  # that a call waits for the end of a change that was not recorded
-RECORD_SECONDS: Final = 60.0  # longer than the undo log takes to give up
 DELETED: Final = "file.deleted"
 
 
@@ -123,35 +119,25 @@ class FileChanges:
             return _rewritten(change, context, edit.change, len(edit.content))
 
     async def _write(self, change: Change, content: bytes, context: ToolContext) -> None:
-        """Records the change and makes it. The new content is written to disk beside the old one while the record is; the
-        old one is replaced only when the record is on disk."""
-        recorded: Future[bool] = Future()
-        if change.made_folders:  # they would be made before they are recorded
-            await self._log.record(change)
-            recorded.set_result(True)
+        """Records the change and makes it."""
         mark = f"{context.run_id}/{context.step_id}/{context.call_id}"
         root = Workspace.again(change.root, context.workspace)
-        writing = await self.threads.begin(
+        await self._make(
+            change,
             lambda stopped: self.files.write_file(
-                change.path,
-                root,
-                content,
-                mark,
-                stopped,
-                expected=change.found,
-                may_replace=lambda: recorded.result(RECORD_SECONDS),
-            )
+                change.path, root, content, mark, stopped, expected=change.found
+            ),
         )
-        try:
-            if not recorded.done():
-                await self._log.record(change)
-                recorded.set_result(True)
-        finally:
-            if not recorded.done():
-                recorded.set_result(False)
-                with anyio.move_on_after(DRAFT_SECONDS, shield=True), suppress(ToolError):
-                    await writing.result()  # it leaves no draft
-        await writing.result()
+
+    async def _make(self, change: Change, make: Callable[[Stopped], None]) -> None:
+        """Makes a change in the thread that recorded it: to hand the record to another one costs more than to wait for the
+        disk. The record comes first, because the change takes the rights of the run's user."""
+
+        def recorded_first(stopped: Stopped) -> None:
+            self._log.record_now(change)
+            make(stopped)
+
+        await self.threads.run(recorded_first)
 
     async def preview(self, path: str, context: ToolContext, transform: Transform) -> CallPreview:
         """What `rewrite` would do now."""
@@ -179,8 +165,9 @@ class FileChanges:
                 return made
             state = await self._existing(root, below)
             change = self._change(ChangeKind.FILE_DELETED, context, root, below, state, NO_FILE)
-            await self._log.record(change)
-            await self.threads.run(lambda stopped: self.files.delete_file(below, root, change.found, stopped))
+            await self._make(
+                change, lambda stopped: self.files.delete_file(below, root, change.found, stopped)
+            )
             return _deleted(change, context)
 
     async def move(self, path: str, to: str, context: ToolContext) -> Changed:
@@ -195,8 +182,9 @@ class FileChanges:
             change = self._change(
                 ChangeKind.FILE_MOVED, context, root, below, state, state.identity, folders, target
             )
-            await self._log.record(change)
-            await self.threads.run(lambda stopped: self.files.move_file(path, to, context.workspace, stopped))
+            await self._make(
+                change, lambda stopped: self.files.move_file(path, to, context.workspace, stopped)
+            )
             return _moved(change, context)
 
     async def made(self, context: ToolContext, transform: Transform | None = None) -> Changed | None:

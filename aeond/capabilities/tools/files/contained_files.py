@@ -10,7 +10,7 @@ import hashlib
 import os
 import stat
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import Final
@@ -156,7 +156,6 @@ class ContainedFiles:
         *,
         expected: str | None = None,
         new_mode: int | None = None,
-        may_replace: Callable[[], bool] = lambda: True,
     ) -> None:
         """Puts a whole file in place, durably: readers see the old content or the new, never a part.
 
@@ -164,8 +163,7 @@ class ContainedFiles:
         not written through. `mark` distinguishes writers of one file and is the same when a call is repeated, so
         that a draft left by a crash is replaced; a writer waits for an abandoned one of the same mark. A
         writer that was `stopped` meanwhile leaves the old content, and so does one that finds another
-        identity than `expected` ("" for no file): FILE_BUSY. `may_replace` is asked when the new content is on disk, and may
-        wait; if it returns false, the old content stays: STOPPED.
+        identity than `expected` ("" for no file): FILE_BUSY.
         """
         name = _require_name(path)
         with _failures(path), self._root(path, workspace, self._writable) as (root, below):
@@ -179,7 +177,6 @@ class ContainedFiles:
                     os.unlink(draft, dir_fd=folder)
                 try:
                     _write_draft(draft, folder, content, new_mode if mode is None else mode)
-                    _require_going_on(path, lambda: not may_replace())
                     require_identity(name, folder, expected)
                     _require_going_on(path, stopped)  # another writer may have been here since
                     os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)

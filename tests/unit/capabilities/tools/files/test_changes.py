@@ -35,10 +35,10 @@ class MortalLog(InMemoryUndoLog):
         self.dies = False
         self.fails = False
 
-    async def record(self, change: Change) -> None:
+    def record_now(self, change: Change) -> None:
         if self.fails:
             raise StoreError("the disk is broken", reason="UNDO_FAILED")
-        await super().record(change)
+        super().record_now(change)
         if self.dies:
             self.dies = False
             raise KilledError
@@ -165,8 +165,8 @@ async def test_a_file_that_changes_during_the_call_is_not_replaced(tools: FileTo
     """If others change the file between reading and writing, their content stays and the call may be retried."""
 
     class BusyLog(InMemoryUndoLog):
-        async def record(self, change: Change) -> None:
-            await super().record(change)
+        def record_now(self, change: Change) -> None:
+            super().record_now(change)
             (tools.folder / "a.txt").write_text("by hand")
 
     for tool in ("edit_file", "append_file", "delete_file"):

@@ -1,80 +1,208 @@
-"""The desktop window in a private X session: hotkey to pixels, toggle over D-Bus, lateness under events, memory."""
+"""The desktop window in a private X session: hotkey to pixels, toggles, events to pixels, memory."""
 
+import json
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
-import anyio
-import anyio.to_thread
 import psutil
 
-from aeond.api.v1 import events_pb2
+from aeon_popup.toggle import BUS_NAME, send_action
+from benchmarks import desktop_daemon
+from benchmarks.desktop_daemon import REPLAYED, STEADY_PER_SECOND, STEADY_SECONDS, Times, served
 from benchmarks.page import Section, megabytes, verdict
-from tests.support import wire_events
-from tests.support.desktop_session import HOTKEY, Popup, Session, desktop_session
-from tests.support.scripted_daemon import ScriptedDaemon
+from tests.support.desktop_bus import Portal
+from tests.support.desktop_session import (
+    DEADLINE_SECONDS,
+    HOTKEY,
+    Entry,
+    Popup,
+    Session,
+    XSession,
+    desktop_session,
+    start_bus,
+)
 
 ROUNDS = 40
 STARTS = 5
 RESTS = 10
+TOGGLES = 300
 IDLE_SECONDS = 5.0
-EVENTS_PER_SECOND = 1_000
-EVENT_SECONDS = 5
+# The popup takes the portal where the session names a display of Wayland.
+WAYLAND = {"WAYLAND_DISPLAY": "wayland-of-the-portal"}
+_LOOK_SECONDS = 0.001
+
+Row = tuple[str, str, str]
 
 
 def measure(folder: Path) -> Section:
-    """Opens the window by hotkey and by D-Bus, then follows a run that sends events without pause."""
+    """Opens the window in each of its ways, and lets it follow runs that send events."""
     socket = folder / "d.sock"
     with desktop_session() as session:
-        armed = statistics.median(_started(session, socket) for _ in range(STARTS))
-        idle = _idle(session, socket)
-        with Popup(session, socket) as popup:
-            popup.wait_for("rested")
-            hotkey = [_opened(popup, lambda: popup.press(HOTKEY), "pressed") for _ in range(ROUNDS)]
-            toggles = [_opened(popup, lambda: _toggle(session)) for _ in range(ROUNDS)]
-            process = psutil.Process(popup.process.pid)
-            used = process.memory_full_info()
-            since = popup.seen()
-            popup.wait_for("rested", since)
-            rested = process.memory_full_info()
-            after_rest = [_opened_after_rest(popup) for _ in range(RESTS)]
-            with _flood(socket) as run_text:
-                late = _under_events(popup, run_text)
-            popup.wait_for("rested", popup.seen())
-            grown = process.memory_info().rss - rested.rss
-    rows = (
-        _row("hotkey to pixels, median", statistics.median(hotkey), 30.0),
-        _row("hotkey to pixels, 95th percentile", _percentile(hotkey, 95), 80.0),
-        _row("`aeon-popup --toggle`, program to pixels, median", statistics.median(toggles), 100.0),
-        _row(f"start of the program to an armed hotkey, median of {STARTS}", armed, 800.0),
-        _row(f"worst lateness of the window at {EVENTS_PER_SECOND:,} events/s", max(late), 50.0),
-        _row("the same, median of half seconds", statistics.median(late), 50.0),
-        _row(f"hotkey to pixels after a rest, median of {RESTS}", statistics.median(after_rest), 30.0),
-        _memory("resident memory, hidden", rested.rss),
-        _memory("of it for this program alone (USS)", rested.uss),
-        _memory("resident memory right after use", used.rss),
-        ("processor while hidden", f"{idle:.2f}% of a core", verdict(idle, at_most=0.5, unit=" %")),
-        (
-            f"growth over {2 * ROUNDS} toggles and the events",
-            megabytes(grown),
-            verdict(grown / 1e6, at_most=10, unit=" MB"),
-        ),
-    )
+        rows = (
+            *_starts(session, socket),
+            *_use(session, socket),
+            *_portal(session, socket),
+            *_events(session, folder),
+        )
     return Section(
         "The desktop window",
         f"`aeon-popup` under Xvfb with openbox, without a GPU. {ROUNDS} times each: the hotkey, from the press as the X server"
-        " reports it to the first painted frame; and the command, from its start. Then a run that sends"
-        f" {EVENTS_PER_SECOND:,} numbered events a second for {EVENT_SECONDS} s; lateness is that of a timer of 10 ms in the"
-        " thread of the window, the worst of each half second. Two seconds after it was hidden the window rests: it gives back"
-        " pages of code that it may not need again.",
+        " reports it to the first painted frame; and the command, from its start. A run sends"
+        f" {desktop_daemon.FLOOD_PER_SECOND:,} numbered events a second for {desktop_daemon.FLOOD_SECONDS} s; lateness is that of"
+        " a timer of 10 ms in the thread of the window, the worst of each half second. Another sends"
+        f" {STEADY_PER_SECOND} a second for {STEADY_SECONDS} s, timed from the daemon's process to the next painted frame. Two"
+        " seconds after it was hidden the window rests: it gives back pages of code that it may not need again; growth is from"
+        " the rest after the first opening to the rest at the end. The portal is the double of the tests, on the same bus.",
         ("what", "measured", "aim"),
         rows,
     )
+
+
+def _starts(session: XSession, socket: Path) -> list[Row]:
+    armed = statistics.median(_started(session, socket) for _ in range(STARTS))
+    cold = statistics.median(_activated(session, socket) for _ in range(STARTS))
+    idle = _idle(session, socket)
+    return [
+        _row(f"start of the program to an armed hotkey, median of {STARTS}", armed, 800.0),
+        _row(f"activation by D-Bus without a running window, to pixels, median of {STARTS}", cold, 900.0),
+        ("processor while hidden", f"{idle:.2f}% of a core", verdict(idle, at_most=0.5, unit=" %")),
+    ]
+
+
+def _use(session: XSession, socket: Path) -> list[Row]:
+    """The window over its life: opened again and again, and under a flood of events."""
+    with Popup(session, socket) as popup:
+        popup.wait_for("rested")
+        process = psutil.Process(popup.process.pid)
+        _opened_after_rest(popup)
+        first = process.memory_info().rss
+        hotkey = [_opened(popup, lambda: popup.press(HOTKEY), "pressed") for _ in range(ROUNDS)]
+        commands = [_opened(popup, lambda: _toggle(session)) for _ in range(ROUNDS)]
+        for _ in range(TOGGLES - 2 * ROUNDS):
+            _opened(popup, lambda: send_action("toggle", session.environment))
+        used = process.memory_full_info()
+        popup.wait_for("rested", popup.seen())
+        rested = process.memory_full_info()
+        after_rest = [_opened_after_rest(popup) for _ in range(RESTS)]
+        with served(socket, "flood"):
+            since = _follow(popup)
+            popup.wait_until(lambda entry: entry.get("seq", 0) >= 50, since)
+            since = popup.seen()
+            popup.wait_for("stage", since, stage="done")
+            late = _lateness(popup, since)
+            popup.press("Escape")
+        popup.wait_for("rested", popup.seen())
+        grown = process.memory_info().rss - first
+    per_second = f"{desktop_daemon.FLOOD_PER_SECOND:,} events/s"
+    return [
+        _row("hotkey to pixels, median", statistics.median(hotkey), 30.0),
+        _row("hotkey to pixels, 95th percentile", _percentile(hotkey, 95), 80.0),
+        _row(f"hotkey to pixels after a rest, median of {RESTS}", statistics.median(after_rest), 30.0),
+        _row("`aeon-popup --toggle`, program to pixels, median", statistics.median(commands), 100.0),
+        _row("the same, 95th percentile", _percentile(commands, 95), 200.0),
+        _row(f"worst lateness of the window at {per_second}", max(late), 50.0),
+        _row("the same, median of half seconds", statistics.median(late), 50.0),
+        _memory("resident memory, hidden", rested.rss),
+        _memory("of it for this program alone (USS)", rested.uss),
+        _memory("resident memory right after use", used.rss),
+        (
+            f"growth over {TOGGLES} toggles and {desktop_daemon.FLOOD_PER_SECOND * desktop_daemon.FLOOD_SECONDS:,} events",
+            megabytes(grown),
+            verdict(grown / 1e6, at_most=10, unit=" MB"),
+        ),
+    ]
+
+
+def _portal(session: XSession, socket: Path) -> list[Row]:
+    """The hotkey by a portal, and how long a portal that was started again has none."""
+    again = []
+    with Popup(session, socket, **WAYLAND) as popup:
+        with Portal(session) as portal:
+            popup.wait_for("armed", shortcut="Ctrl+Alt+Space")
+            opened = [_opened(popup, portal.activate) for _ in range(ROUNDS)]
+        for _ in range(STARTS):
+            since = popup.seen()
+            with Portal(session):
+                begun = time.monotonic()
+                armed = popup.wait_for("armed", since, shortcut="Ctrl+Alt+Space")
+                again.append(float(armed["at"] - begun) * 1e3)
+    return [
+        _row("hotkey of the portal to pixels, 95th percentile", _percentile(opened, 95), 50.0),
+        _seconds(f"portal started again to an armed hotkey, worst of {STARTS}", max(again) / 1e3),
+    ]
+
+
+def _events(session: XSession, folder: Path) -> list[Row]:
+    """Events to pixels: as they come, all at once, and after the daemon was away."""
+    with _window(session, folder, "steady") as (popup, times):
+        since = _follow(popup)
+        popup.wait_for("stage", since, stage="done")
+        popup.seen()
+        late = _lateness(popup, since)
+        steady = popup.entries[since:]
+    painted = _paint_delays(steady, times)
+    with _window(session, folder, "replay") as (popup, _):
+        since = _follow(popup)
+        done = popup.wait_for("stage", since, stage="done")
+        shown = popup.wait_for("painted", popup.entries.index(done))["at"]
+        first = popup.wait_for("event", since)["at"]
+        popup.wait_for("late", popup.seen())
+        stalls = _lateness(popup, since)
+    with _window(session, folder, "restart") as (popup, back):
+        since = _follow(popup)
+        popup.wait_for("stage", since, stage="unavailable")
+        away = popup.seen()
+        after = popup.wait_for("event", away)
+    return [
+        _row(f"event to paint at {STEADY_PER_SECOND} events/s, median", statistics.median(painted), 40.0),
+        _row("worst lateness of the window meanwhile", max(late), 50.0),
+        _seconds(f"replay of {REPLAYED:,} events, from the first one to the painted end", shown - first),
+        _row("longest stall of the window meanwhile", max(stalls), 250.0),
+        _row(
+            "socket back to the first event, after a restart", (after["at"] - back[after["seq"]]) * 1e3, 500.0
+        ),
+    ]
+
+
+@contextmanager
+def _window(session: XSession, folder: Path, kind: str) -> Iterator[tuple[Popup, Times]]:
+    """A window of its own, and a daemon whose run it can follow."""
+    socket = folder / f"{kind}.sock"
+    with served(socket, kind) as times, Popup(session, socket) as popup:
+        popup.wait_for("armed")
+        yield popup, times
+
+
+def _follow(popup: Popup) -> int:
+    """Opens the window and sends a request; the number of entries before."""
+    popup.open()
+    since = popup.seen()
+    popup.type("follow")
+    popup.press("Return")
+    return since
+
+
+def _lateness(popup: Popup, since: int) -> list[float]:
+    return [float(entry["milliseconds"]) for entry in popup.all("late", since)]
+
+
+def _paint_delays(entries: list[Entry], times: Times) -> list[float]:
+    """Milliseconds from each event in the daemon to the first painted frame after the window applied it."""
+    waiting: list[float] = []
+    delays: list[float] = []
+    for entry in entries:
+        if entry["what"] == "event" and entry["seq"] in times:
+            waiting.append(times[entry["seq"]])
+        elif entry["what"] == "painted":
+            delays += [(entry["at"] - sent) * 1e3 for sent in waiting]
+            waiting.clear()
+    return delays
 
 
 def _started(session: Session, socket: Path) -> float:
@@ -82,6 +210,33 @@ def _started(session: Session, socket: Path) -> float:
     begun = time.monotonic()
     with Popup(session, socket) as popup:
         return float(popup.wait_for("armed")["at"] - begun) * 1e3
+
+
+def _activated(session: XSession, socket: Path) -> float:
+    """Milliseconds from a call to the popup's name, which nobody has yet, to pixels."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=session.folder)))
+        program = f"{sys.executable} -m aeon_popup --background --socket {socket}"
+        (folder / f"{BUS_NAME}.service").write_text(f"[D-BUS Service]\nName={BUS_NAME}\nExec={program}\n")
+        trace = folder / "trace"
+        environment = {**session.environment, "AEON_POPUP_TRACE": str(trace)}
+        own = XSession(session.display, start_bus(stack, folder, folder, environment=environment), folder)
+        begun = time.monotonic()
+        send_action("show", own.environment)
+        painted = _first_painted(trace)
+        send_action("quit", own.environment)
+    return float(painted - begun) * 1e3
+
+
+def _first_painted(trace: Path) -> float:
+    """When the first frame was painted, from a trace that is being written."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while time.monotonic() < deadline:
+        for line in trace.read_text().splitlines() if trace.exists() else ():
+            if '"painted"' in line:
+                return float(json.loads(line)["at"])
+        time.sleep(_LOOK_SECONDS)
+    raise TimeoutError(f"nothing was painted in {DEADLINE_SECONDS:.0f} s")
 
 
 def _idle(session: Session, socket: Path) -> float:
@@ -103,19 +258,23 @@ def _opened_after_rest(popup: Popup) -> float:
     return opened
 
 
-def _memory(what: str, size: int) -> tuple[str, str, str]:
+def _memory(what: str, size: int) -> Row:
     return what, megabytes(size), verdict(size / 1e6, at_most=100, unit=" MB")
 
 
-def _row(what: str, measured: float, aim: float) -> tuple[str, str, str]:
+def _row(what: str, measured: float, aim: float) -> Row:
     return what, f"{measured:.1f} ms", verdict(measured, at_most=aim, unit=" ms")
+
+
+def _seconds(what: str, measured: float) -> Row:
+    return what, f"{measured:.2f} s", verdict(measured, at_most=2, unit=" s")
 
 
 def _percentile(values: list[float], share: int) -> float:
     return statistics.quantiles(values, n=100)[share - 1]
 
 
-def _opened(popup: Popup, do: Any, start: str = "") -> float:
+def _opened(popup: Popup, do: Callable[[], object], start: str = "") -> float:
     """Milliseconds from the entry `start`, or from the call, to the painted window, which is hidden again."""
     since, begun = popup.seen(), time.monotonic()
     do()
@@ -130,66 +289,3 @@ def _opened(popup: Popup, do: Any, start: str = "") -> float:
 def _toggle(session: Session) -> None:
     command = [sys.executable, "-m", "aeon_popup", "--toggle"]
     subprocess.run(command, env=session.environment, check=True, timeout=30)
-
-
-@contextmanager
-def _flood(socket: Path) -> Iterator[str]:
-    """A daemon in a process of its own, whose run sends events at the rate."""
-    command = [sys.executable, "-m", "benchmarks.desktop", str(socket)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as daemon:
-        assert daemon.stdout is not None
-        assert daemon.stdout.readline() == "ready\n"
-        try:
-            yield "flood"
-        finally:
-            daemon.communicate(timeout=30)
-
-
-def _under_events(popup: Popup, text: str) -> list[float]:
-    popup.open()
-    since = popup.seen()
-    popup.type(text)
-    popup.press("Return")
-    popup.wait_until(lambda entry: entry.get("seq", 0) >= 50, since)
-    since = popup.seen()
-    popup.wait_for("stage", since, stage="done")
-    late = [float(entry["milliseconds"]) for entry in popup.all("late", since)]
-    popup.press("Escape")
-    return late
-
-
-async def _serve(socket: Path) -> None:
-    """The scripted daemon with sessions; its run starts and ends one step after another."""
-    from tests.support.popup_daemon import OneSession
-
-    daemon = ScriptedDaemon(socket)
-    daemon.catalogues.append(OneSession())  # type: ignore[abstract]  # the rest answers UNIMPLEMENTED
-    step = wire_events.tool_step("s1", "echo", text="hello")
-    daemon.runs.script = lambda _request: [
-        wire_events.created(),
-        events_pb2.RunStarted(),
-        wire_events.adopted(step),
-    ]
-    daemon.runs.batch = 20
-    async with daemon, anyio.create_task_group() as group:
-        sys.stdout.write("ready\n")
-        sys.stdout.flush()
-        group.start_soon(_send, daemon, step)
-        await anyio.to_thread.run_sync(sys.stdin.read)
-        group.cancel_scope.cancel()
-
-
-async def _send(daemon: ScriptedDaemon, step: Any) -> None:
-    await daemon.runs.open_watches.reaches(1, 120)
-    (run,) = daemon.runs.runs.values()
-    begun = time.monotonic()
-    for number in range(EVENTS_PER_SECOND * EVENT_SECONDS):
-        if number % 20 == 0:
-            await anyio.sleep(max(begun + number / EVENTS_PER_SECOND - time.monotonic(), 0))
-        run.append(wire_events.step_ended("s1", "hello") if number % 2 else wire_events.step_started(step))
-    run.append(wire_events.composed("Done."))
-    run.append(wire_events.ended())
-
-
-if __name__ == "__main__":
-    anyio.run(_serve, Path(sys.argv[1]))

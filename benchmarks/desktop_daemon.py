@@ -1,0 +1,122 @@
+"""Runs that the desktop window follows, sent by a scripted daemon in a process of its own.
+
+usage: python -m benchmarks.desktop_daemon SOCKET {flood|steady|replay|restart}
+"""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+
+from aeond.api.v1 import events_pb2
+from tests.support import wire_events
+from tests.support.popup_daemon import OneSession
+from tests.support.scripted_daemon import ScriptedDaemon, ScriptedRun
+
+FLOOD_PER_SECOND, FLOOD_SECONDS = 1_000, 5
+STEADY_PER_SECOND, STEADY_SECONDS = 200, 10
+REPLAYED = 5_000
+# Longer than the window waits between two looks at the socket.
+AWAY_SECONDS = 2.0
+_FIRST_WATCH_SECONDS = 120.0
+_STEP = wire_events.tool_step("s1", "echo", text="hello")
+
+Times = dict[int, float]  # by the number of an event, when it was sent
+
+
+@contextmanager
+def served(socket: Path, kind: str) -> Iterator[Times]:
+    """A daemon whose run sends events. The times are complete after the context, by the monotonic clock of the machine."""
+    command = [sys.executable, "-m", "benchmarks.desktop_daemon", str(socket), kind]
+    times: Times = {}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as daemon:
+        assert daemon.stdout is not None
+        assert daemon.stdout.readline() == "ready\n"
+        try:
+            yield times
+        finally:
+            said, _ = daemon.communicate(timeout=30)
+        times.update((int(seq), at) for seq, at in json.loads(said).items())
+
+
+async def _serve(socket: Path, kind: str) -> None:
+    """Creates one run at the first request and sends its events as `kind` says."""
+    daemon = ScriptedDaemon(socket)
+    daemon.catalogues.append(OneSession())  # type: ignore[abstract]  # the rest answers UNIMPLEMENTED
+    beginning = [wire_events.created(), events_pb2.RunStarted(), wire_events.adopted(_STEP)]
+    if kind == "replay":
+        beginning += [_turn(number) for number in range(REPLAYED)] + _end()
+    daemon.runs.script = lambda _request: beginning
+    daemon.runs.batch = 20
+    times: Times = {}
+    async with daemon, anyio.create_task_group() as group:
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        if kind in _SENDERS:
+            group.start_soon(_SENDERS[kind], daemon, times)
+        await anyio.to_thread.run_sync(sys.stdin.read)
+        group.cancel_scope.cancel()
+    sys.stdout.write(json.dumps(times))
+
+
+async def _flood(daemon: ScriptedDaemon, times: Times) -> None:
+    await _send(await _watched(daemon), times, FLOOD_PER_SECOND, FLOOD_SECONDS, together=20)
+
+
+async def _steady(daemon: ScriptedDaemon, times: Times) -> None:
+    await _send(await _watched(daemon), times, STEADY_PER_SECOND, STEADY_SECONDS, together=1)
+
+
+async def _restart(daemon: ScriptedDaemon, times: Times) -> None:
+    """Ends as at a crash of the daemon; back again, it sends at once what happened meanwhile."""
+    run = await _watched(daemon)
+    await daemon.stop()
+    await anyio.sleep(AWAY_SECONDS)
+    run.append(_turn(0))
+    await daemon.start()
+    times[len(run.numbered)] = time.monotonic()
+
+
+async def _watched(daemon: ScriptedDaemon) -> ScriptedRun:
+    """The run, once the window follows it."""
+    await daemon.runs.open_watches.reaches(1, _FIRST_WATCH_SECONDS)
+    (run,) = daemon.runs.runs.values()
+    return run
+
+
+async def _send(run: ScriptedRun, times: Times, rate: int, seconds: int, *, together: int) -> None:
+    begun = time.monotonic()
+    for number in range(rate * seconds):
+        if number % together == 0:
+            await anyio.sleep(max(begun + number / rate - time.monotonic(), 0))
+        run.append(_turn(number))
+        times[len(run.numbered)] = time.monotonic()
+    for kind in _end():
+        run.append(kind)
+
+
+_SENDERS: dict[str, Callable[[ScriptedDaemon, Times], Coroutine[Any, Any, None]]] = {
+    "flood": _flood,
+    "steady": _steady,
+    "restart": _restart,
+}
+
+
+def _turn(number: int) -> Any:
+    """The step ends and starts in turn."""
+    return wire_events.step_ended("s1", "hello") if number % 2 else wire_events.step_started(_STEP)
+
+
+def _end() -> list[Any]:
+    return [wire_events.composed("Done."), wire_events.ended()]
+
+
+if __name__ == "__main__":
+    anyio.run(_serve, Path(sys.argv[1]), sys.argv[2])

@@ -8,12 +8,14 @@ import grpc
 import pytest
 
 from aeond.api.v1 import memory_pb2, memory_pb2_grpc, runs_pb2, runs_pb2_grpc, sessions_pb2, sessions_pb2_grpc
+from aeond_client import ServedTools, tool
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.errors import NotFoundError, RefusedError
-from aeond_client.events import InputRequested
+from aeond_client.events import ApprovalRequested, InputRequested
 from aeond_client.runs import Plan, PlanStep, RunState
 from tests.support.collecting import Collector
+from tests.support.daemon_process import Overrides
 from tests.support.other_user import NOBODY, outcomes_of
 from tests.support.stages import Stage, staged
 
@@ -31,10 +33,10 @@ NOT_FOUND = {
 ADMIN_ONLY = ("reload", "load", "unload", "sleep", "wake")
 
 
-def open_to_all(folder: Path) -> Any:
+def open_to_all(folder: Path, overrides: Overrides | None = None) -> Any:
     """A daemon that every user of the machine may use."""
     folder.chmod(0o755)
-    return staged(folder, {"socket": {"mode": "0666"}})
+    return staged(folder, {"socket": {"mode": "0666"}, **(overrides or {})})
 
 
 def things_of(client: Client, socket: str) -> dict[str, Any]:
@@ -98,6 +100,48 @@ def test_another_user_finds_nothing_and_changes_nothing(folder: Path) -> None:
         assert len(client.list_runs()) == 2
         assert {session.title for session in client.list_sessions()} == {SECRET}
         assert [value for _, value in client.search_memory()] == [SECRET] * 2
+
+
+def test_another_user_reaches_neither_approvals_nor_served_tools(folder: Path) -> None:
+    """Another allowed user who knows an approval with its digest, a request id and the name of a served tool approves nothing,
+    sees no tool, no decision and nothing of its terminal, and gets a run of their own for the request id.
+    """
+    served: list[str] = []
+
+    @tool(effect="read")
+    def gate_code() -> str:
+        """Returns the code of the gate."""
+        served.append("called")
+        return SECRET
+
+    approval_needed = Plan("ask", (PlanStep("s1", "write", "write_file", {"path": "a", "content": SECRET}),))
+    with (
+        open_to_all(folder, {"policy": {"profile": "ask"}}) as stage,
+        Client(stage.socket) as client,
+        ServedTools([gate_code], socket=stage.socket),
+    ):
+        run = client.create_run(SECRET, RunOptions(plan=approval_needed), request_id="mine-1")
+        with Collector(stage.socket, run.run_id) as seen:
+            seen.wait_for(ApprovalRequested)
+        (approval,) = client.get_run(run.run_id).approvals
+        things = {"run": run.run_id, "approval": approval.approval_id, "digest": approval.digest}
+        things |= {"request_id": "mine-1", "tool": "gate_code"}
+        found = outcomes_of(stage.socket, things)
+        for name in ("approve", "replay the policy"):
+            assert found[name][:2] == ["NOT_FOUND", "RUN_NOT_FOUND"], name
+        for name in ("get the served tool", "call the served tool"):
+            assert found[name][:2] == ["NOT_FOUND", "TOOL_NOT_FOUND"], name
+        planned = str(found["plan with the served tool"])
+        assert "STEPS_FAILED" in planned, planned
+        assert "gate_code" not in found["list tools"]
+        assert found["attach a terminal"] == ""  # only runs of the user who lends it look for it
+        for name in ("create by the request id", "watch by the request id"):
+            assert isinstance(found[name], str), found[name]
+            assert run.run_id not in found[name], name
+        assert SECRET not in str(found)
+        assert served == []
+        assert client.get_run(run.run_id).state is RunState.AWAITING_INPUT
+        assert len(client.list_runs()) == 1
 
 
 def test_the_administrative_socket_sees_and_manages_all(folder: Path) -> None:

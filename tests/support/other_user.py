@@ -3,7 +3,7 @@
 Run as a process of its own, because a connection has the user of the process that opened it:
 `python -m tests.support.other_user UID SOCKET THINGS`, which becomes the user once everything is imported (the user may
 not be able to read these files). THINGS is a JSON object with the names `run`, `session`, `key`
-and `tokens`. Prints a JSON object: for each call the code, reason and text of its failure, or what it returned.
+and `tokens`; with `approval` also `digest`, `request_id` and `tool`, a tool that the run's user serves. Prints a JSON object: for each call the code, reason and text of its failure, or what it returned.
 """
 
 import json
@@ -23,6 +23,8 @@ from aeond.api.v1 import (
     models_pb2,
     models_pb2_grpc,
     parts_pb2,
+    policy_pb2,
+    policy_pb2_grpc,
     runs_pb2,
     runs_pb2_grpc,
     sessions_pb2,
@@ -114,6 +116,49 @@ def _attempts(channel: grpc.Channel, things: Mapping[str, Any]) -> Iterator[tupl
         yield name, lambda stub=stub, request=request: stub(request, timeout=CALL_SECONDS)  # type: ignore[misc]
 
 
+def _further_attempts(
+    channel: grpc.Channel, things: Mapping[str, Any]
+) -> Iterator[tuple[str, Callable[[], Any]]]:
+    runs, tools = runs_pb2_grpc.RunServiceStub(channel), tools_pb2_grpc.ToolServiceStub(channel)
+    policy = policy_pb2_grpc.PolicyServiceStub(channel)
+    run, tool = things["run"], things["tool"]
+    request = parts_pb2.RunRequest(text="mine", request_id=things["request_id"])
+    plan = parts_pb2.Plan(
+        goal="call it",
+        steps=[parts_pb2.PlanStep(step_id="s1", description="x", tool_call=tools_pb2.ToolCall(tool=tool))],
+    )
+    terminal = tools_pb2.TerminalOffer(run_id=run, size=tools_pb2.TerminalSize(rows=24, columns=80))
+    for name, stub, message in (
+        (
+            "approve",
+            runs.DecideRun,
+            runs_pb2.DecideRunRequest(
+                run_id=run,
+                approval=runs_pb2.ApprovalDecision(
+                    approval_id=things["approval"], digest=things["digest"], approved=True
+                ),
+            ),
+        ),
+        ("replay the policy", policy.ReplayPolicy, policy_pb2.ReplayPolicyRequest(run_id=run)),
+        ("attach a terminal", tools.AttachTerminal, iter([tools_pb2.AttachTerminalRequest(offer=terminal)])),
+        ("get the served tool", tools.GetTool, tools_pb2.GetToolRequest(name=tool)),
+        ("list tools", tools.ListTools, tools_pb2.ListToolsRequest(page_size=500)),
+        (
+            "call the served tool",
+            tools.InvokeTool,
+            tools_pb2.InvokeToolRequest(call=tools_pb2.ToolCall(tool=tool)),
+        ),
+        (
+            "plan with the served tool",
+            runs.RunAndWatch,
+            runs_pb2.RunAndWatchRequest(request=parts_pb2.RunRequest(text="mine"), plan=plan),
+        ),
+        ("create by the request id", runs.CreateRun, runs_pb2.CreateRunRequest(request=request)),
+        ("watch by the request id", runs.RunAndWatch, runs_pb2.RunAndWatchRequest(request=request)),
+    ):
+        yield name, lambda stub=stub, message=message: stub(message, timeout=CALL_SECONDS)  # type: ignore[misc]
+
+
 def _outcome(call: Callable[[], Any]) -> Any:
     try:
         answer = call()
@@ -130,7 +175,8 @@ def main(uid: int, socket: str, things: Mapping[str, Any]) -> None:
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
     with grpc.insecure_channel(f"unix:{socket}") as channel:
-        outcomes = {name: _outcome(call) for name, call in _attempts(channel, things)}
+        attempts = _further_attempts if "approval" in things else _attempts
+        outcomes = {name: _outcome(call) for name, call in attempts(channel, things)}
     sys.stdout.write(json.dumps(outcomes))
 
 

@@ -126,7 +126,7 @@ class LLMChunk:
 @frozen
 class LLMCapabilities:
     """Abilities of an adapter. `context_length` is in tokens, for prompt and answer together. `tool_calls` is
-    whether the loaded model calls tools natively."""
+    whether the loaded model calls tools natively, `likely` whether the probabilities of first tokens are reported."""
 
     streaming: bool
     schema: bool
@@ -136,6 +136,7 @@ class LLMCapabilities:
     sleep: bool = False
     priority: bool = False
     tool_calls: bool = False
+    likely: bool = False
 
 
 class EngineState(StrEnum):

@@ -8,6 +8,8 @@ call a step and a tool call of the budget: where one of these is used up, only a
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import anyio
+
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans.evaluations import (
@@ -35,6 +37,7 @@ from aeond.orchestration.decision.interfaces import (
     MakePlan,
     Offer,
 )
+from aeond.orchestration.decision.knowledge import HELD_CHARS, Knowledge, repeats_a_fact
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import results_length, turns_of
 from aeond.orchestration.interfaces import Judgement, RouteChoice
@@ -70,7 +73,7 @@ class Decider:
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
         situation = await self.situations.observe(snapshot)
         offer = await self.offers.first(snapshot, situation)
-        decided = await self._decide(snapshot, situation, offer, grant, on_text)
+        decided = await self._first(snapshot, situation, offer, grant, on_text)
         match decided.value:
             case CallTool(call=call):
                 return success(RouteChoice(Route.DIRECT, call))
@@ -100,6 +103,35 @@ class Decider:
                 problem = decided.problem or Problem("NOT_DECIDED", "the model chose no action")
                 issue = Issue(problem.reason, Severity.MEDIUM, "", problem.message)
                 return failure(problem, _ended(snapshot, "NOT_DECIDED", issues=(issue,)))
+
+    async def _first(
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
+    ) -> Outcome[Decision | None]:
+        """The first decision. A small model's answer is held back until its source is known: one from general knowledge is
+        given again in a conversation of its own. A long one is stopped for this question and, if it comes from elsewhere,
+        begun again."""
+        if not self.llm.capabilities.likely or self.llm.capabilities.tool_calls:
+            return await self._decide(snapshot, situation, offer, grant, on_text)
+        held = ""
+
+        def hold(text: str) -> None:
+            nonlocal held
+            held = held + text if text else ""
+            if len(held) > HELD_CHARS:
+                scope.cancel()
+
+        decided: Outcome[Decision | None] = success(None)
+        with anyio.CancelScope() as scope:
+            decided = await self._decide(snapshot, situation, offer, grant, hold)
+        if held and not repeats_a_fact(held, snapshot.text, situation):
+            reply = await Knowledge(self.llm).reply(snapshot, grant, on_text)
+            if reply:
+                return success(GiveAnswer(reply))
+        if scope.cancelled_caught:
+            return await self._decide(snapshot, situation, offer, grant, on_text)
+        if held:
+            on_text(held)
+        return decided
 
     async def _decide(
         self,

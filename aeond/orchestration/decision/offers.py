@@ -88,7 +88,7 @@ def _after_failure(run: RunSnapshot, specs: tuple[ToolSpec, ...]) -> tuple[ToolS
 
 def _uncovered(specs: tuple[ToolSpec, ...], situation: Situation) -> tuple[ToolSpec, ...]:
     """Without the tools that could show only what is in view."""
-    if situation.more_facts or not situation.facts:
+    if situation.more_facts:
         return specs
     return tuple(spec for spec in specs if not spec.shows_facts)
 

@@ -167,6 +167,7 @@ class ScriptedLLM:
             context_length=script.context_length,
             sleep=script.sleeps,
             tool_calls=script.tool_calls,
+            likely=any(rule.likely for rule in script.rules),
         )
 
     async def generate(self, request: LLMRequest) -> LLMResponse:

@@ -206,6 +206,7 @@ class EngineAdapter(ServerAdapter, Generic[ResidentT]):
             context_length=self._engine.context_length,
             priority=self.has_priorities,
             tool_calls=self._engine.tool_calls and self.may_call_tools,
+            likely=True,
         )
 
     async def met(self) -> None:

@@ -61,9 +61,9 @@ def test_a_tool_with_the_name_of_an_action_is_not_offered() -> None:
 
 
 async def test_facts_in_view_are_not_looked_up() -> None:
-    """What shows remembered facts is offered only where some of them are not in view."""
+    """What shows remembered facts is offered only where some of them are not in view: not with an empty memory either."""
     for situation in (IN_VIEW, replace(IN_VIEW, more_facts=True), Situation()):
-        looked_up = not (situation.facts and not situation.more_facts)
+        looked_up = situation.more_facts
         first = await offers().first(run_of(), situation)
         later = await offers().next(after_pass(1, ran(calls("s1", "look", path="a"))), situation)
         assert ["recall" in [one.name for one in offer.tools] for offer in (first, later)] == [looked_up] * 2

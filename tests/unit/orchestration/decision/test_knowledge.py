@@ -1,0 +1,137 @@
+"""Answers from general knowledge: which these are, and what reaches the client of them."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pytest
+
+from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
+from aeond.domain.llm import LikelyToken
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.orchestration.decision.constrained import ConstrainedDecisions
+from aeond.orchestration.decision.decider import Decider
+from aeond.orchestration.decision.knowledge import HELD_CHARS, knowledge_odds, repeats_a_fact
+from aeond.orchestration.decision.offers import Offers
+from aeond.orchestration.decision.reading import DecisionReading
+from aeond.orchestration.repair.supervisor import Supervisor
+from tests.support.doubles import PlainInvoker
+from tests.support.strategy import LOOK, grant, registry, run_of, validator
+
+FACTS = Situation(facts=(("boat", "Ida"), ("berth", 12)))
+SOURCE = "Say in one word"
+TALK = "you can only talk"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Situations that are always the same."""
+
+    situation: Situation
+
+    async def observe(self, run: RunSnapshot) -> Situation:
+        return self.situation
+
+
+def decider(
+    decision: object,
+    likely: Mapping[str, float],
+    reply: str = "Rivers carry salts.",
+    situation: Situation = FACTS,
+) -> tuple[Decider, ScriptedLLM]:
+    llm = ScriptedLLM(
+        Script(
+            rules=(
+                Rule(contains=SOURCE, text=next(iter(likely), "do"), likely=dict(likely)),
+                Rule(contains=TALK, text=reply),
+                Rule.model_validate({"json": decision}),
+            )
+        )
+    )
+    check = validator(LOOK)
+    decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
+    return Decider(lambda: decisions, llm, Offers(registry(LOOK), PlainInvoker({})), Seen(situation)), llm
+
+
+async def chosen(subject: Decider, calls: int = 10) -> tuple[str, str]:
+    """The text of the answer, and the text that a client has seen at its end."""
+    seen: list[str] = []
+    decided = await subject.choose(
+        run_of(), grant(calls), lambda text: seen.append(text) if text else seen.clear()
+    )
+    answer = decided.value.answer
+    return answer.text if answer else "", "".join(seen)
+
+
+async def test_general_knowledge_is_answered_in_a_conversation_of_its_own() -> None:
+    """The refusal of the first decision is not seen; the plain reply is, as it comes."""
+    subject, llm = decider({"cannot": "I cannot look that up."}, {"know": -0.3, "files": -2.0})
+    assert await chosen(subject) == ("Rivers carry salts.", "Rivers carry salts.")
+    assert llm.in_flight == 0
+
+
+async def test_an_answer_from_elsewhere_stays() -> None:
+    """What comes from files or facts is the answer of the decision itself."""
+    subject, _ = decider({"answer": "The fee is due in May."}, {"files": -0.1, "know": -4.0})
+    assert await chosen(subject) == ("The fee is due in May.", "The fee is due in May.")
+
+
+async def test_an_answer_with_a_remembered_value_stays_without_a_question() -> None:
+    """An answer that repeats a fact in view needs no further call."""
+    subject, _ = decider({"answer": "Your boat is Ida."}, {"know": -0.1})
+    assert await chosen(subject, calls=1) == ("Your boat is Ida.", "Your boat is Ida.")
+
+
+async def test_a_long_answer_is_stopped_for_the_question() -> None:
+    """It is replaced if it is general knowledge; otherwise the client sees it whole, once."""
+    text = "word " * HELD_CHARS + "end"
+    subject, llm = decider({"answer": text}, {"know": -0.1})
+    assert await chosen(subject) == ("Rivers carry salts.", "Rivers carry salts.")
+    subject, llm = decider({"answer": text}, {"files": -0.1})
+    assert await chosen(subject) == (text, text)
+    assert llm.in_flight == 0
+
+
+async def test_an_empty_reply_leaves_the_decision() -> None:
+    """Where the plain conversation gives nothing, the first answer counts."""
+    subject, _ = decider({"answer": "It is salty."}, {"know": -0.1}, reply="")
+    assert await chosen(subject) == ("It is salty.", "It is salty.")
+
+
+async def test_a_call_is_no_answer() -> None:
+    """A decision for a tool asks for no source."""
+    subject, _ = decider({"look": {"path": "a"}}, {"know": -0.1})
+    decided = await subject.choose(run_of(), grant(1), lambda _: None)
+    assert decided.value.tool_call is not None
+
+
+@pytest.mark.parametrize(
+    ("likely", "odds"),
+    [
+        ({"know": -0.5, "files": -1.5}, 1.0),
+        ({"know": -1.5, "do": -0.5, "x": -0.1}, -1.0),
+        ({"know": -0.5}, math.inf),
+        ({"do": -0.1}, -math.inf),
+        ({}, -math.inf),
+    ],
+)
+def test_odds_are_those_of_knowledge_against_the_other_sources(likely: dict[str, float], odds: float) -> None:
+    """Words that name no source do not count."""
+    assert knowledge_odds(LikelyToken(*one) for one in likely.items()) == pytest.approx(odds)
+
+
+@pytest.mark.parametrize(
+    ("answer", "request_", "repeats"),
+    [
+        ("Your boat is called Ida.", "what's my boat called", True),
+        ("You have berth 12.", "which berth?", True),
+        ("It is 1212 km.", "how far?", False),
+        ("Ida is a fine name.", "is Ida a good name?", False),
+    ],
+)
+def test_a_fact_is_repeated_if_its_value_is_new_in_the_answer(
+    answer: str, request_: str, repeats: bool
+) -> None:
+    """A value counts as a whole word, and only if the request does not hold it."""
+    assert repeats_a_fact(answer, request_, FACTS) is repeats

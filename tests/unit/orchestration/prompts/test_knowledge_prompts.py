@@ -1,0 +1,34 @@
+"""The prompts about general knowledge."""
+
+from dataclasses import replace
+
+from aeond.domain.messages import Role
+from aeond.orchestration.prompts.knowledge_prompts import (
+    KNOWLEDGE,
+    OTHER_SOURCES,
+    reply_messages,
+    source_messages,
+)
+from tests.support.strategy import run_of
+
+
+def test_each_source_has_an_example_and_the_request_comes_last() -> None:
+    """What is the same for all requests comes first, so that an engine reads it once."""
+    messages = source_messages("why?")
+    shown = {message.content for message in messages if message.role is Role.AGENT}
+    assert shown == {KNOWLEDGE, *OTHER_SOURCES}
+    others = source_messages("how?")
+    assert [one.content for one in messages[:-1]] == [one.content for one in others[:-1]]
+    assert messages[-1].content == "Request: why?"
+
+
+def test_the_reply_sees_the_conversation_and_the_instructions() -> None:
+    """A run with instructions or a session keeps them; nothing else of its situation is shown."""
+    run = run_of()
+    plain = reply_messages(run)
+    assert [message.role for message in plain] == [Role.SYSTEM, Role.USER]
+    assert plain[1].content == run.text
+    other = replace(run, request=replace(run.request, instructions="Speak in rhymes."), context="Hello.")
+    rules, said = reply_messages(other)
+    assert str(rules.content).endswith("\n\nSpeak in rhymes.")
+    assert said.content == f"Said before:\nHello.\n\n{run.text}"

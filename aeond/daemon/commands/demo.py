@@ -76,7 +76,7 @@ def _config(home: Path, model: str, engine: str) -> str:
     """Its configuration. The engine is a child process also for root: the system service's unit cannot read
     models in a home folder.
     """
-    text = json.dumps  # JSON strings are valid TOML strings
+    text = _quoted  # JSON strings are valid TOML strings, except for escaped surrogates
     return f"""\
 [daemon]
 state_dir = {text(str(home / "state"))}
@@ -91,6 +91,10 @@ run = "child"
 [policy]
 profile = "trusted-folder"
 """
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 @contextmanager
@@ -176,7 +180,7 @@ class ProgressLine:
 
 def _ask(request: str, address: Path, workspace: Path) -> int:
     """Sends one request with the real client, which prints its progress; returns the exit code."""
-    print(f"\n$ aeonctl ask {json.dumps(request)}", flush=True)
+    print(f"\n$ aeonctl ask {_quoted(request)}", flush=True)
     client = str(Path(sys.executable).with_name("aeonctl"))
     asking = [client, "--socket", str(address), "ask", "--workspace", str(workspace), request]
     return subprocess.run(asking, check=False, stdin=subprocess.DEVNULL, timeout=REQUEST_SECONDS).returncode

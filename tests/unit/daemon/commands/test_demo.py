@@ -20,6 +20,13 @@ def test_the_demonstration_needs_no_unit(tmp_path: Path) -> None:
     assert config.engine.run is EngineRun.CHILD
 
 
+def test_folders_may_have_any_name(tmp_path: Path) -> None:
+    """A home folder whose name holds an emoji and an umlaut gives a configuration that can be read."""
+    home = tmp_path / "Müller 🌊"
+    config = Config.model_validate(tomllib.loads(_config(home, "", "llama_cpp")))
+    assert config.daemon.state_dir == str(home / "state")
+
+
 @pytest.mark.parametrize(("words", "sent"), [((), REQUESTS), (("Say hello.",), ("Say hello.",))])
 def test_requests_replace_those_included(
     monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], sent: tuple[str, ...]

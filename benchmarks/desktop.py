@@ -213,7 +213,7 @@ def _started(session: Session, socket: Path) -> float:
 
 
 def _activated(session: XSession, socket: Path) -> float:
-    """Milliseconds from a call to the popup's name, which nobody has yet, to pixels."""
+    """Milliseconds from a call to the popup's D-Bus name, which has no owner yet, to the first painted frame."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=session.folder)))
         program = f"{sys.executable} -m aeon_popup --background --socket {socket}"

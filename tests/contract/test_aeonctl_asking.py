@@ -119,7 +119,7 @@ async def test_the_end_of_a_run_is_an_exit_code(
     assert words in printed.err
 
 
-async def test_a_watch_from_the_midst_knows_the_steps(aeonctl: Run) -> None:
+async def test_a_watch_that_starts_late_knows_the_steps(aeonctl: Run) -> None:
     """A watch that starts after the plan numbers the steps correctly and shows no earlier events."""
     await aeonctl("ask", "--detach", "What?")
     events = (await aeonctl("show", "last", "--events", "--json")).json_lines

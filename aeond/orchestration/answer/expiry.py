@@ -1,4 +1,4 @@
-"""Where a run expired: the budget that ran out, the phase, and whether at its boundary or within it."""
+"""Where a run expired: which budget ran out, in which phase, and whether during the phase or at its end."""
 
 from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.profiles import Route
@@ -9,16 +9,16 @@ WALL_SECONDS = "wall_seconds"
 
 
 def expiry_note(run: RunSnapshot) -> str:
-    """The note of an expired run; "" if no budget ran out. All passes and all that they gave stay in the run.
+    """The note of an expired run; "" if no budget ran out. All passes and their results stay in the run.
 
-    Works for a run in any state of completeness: what it lacks counts as not begun.
+    Works for a run in any state: parts that are missing count as not started.
     """
     if not run.exhausted:
         return ""
     phase = _phase_of(run)
-    # Time runs out while something is in flight; anything else when it is wanted for what comes next.
-    midst = run.pass_open or run.exhausted == WALL_SECONDS
-    place = "before it ended" if midst else "at its boundary"
+    # Time runs out while an operation is in progress; other budgets run out when the next operation reserves its share.
+    interrupted = run.pass_open or run.exhausted == WALL_SECONDS
+    place = "before it ended" if interrupted else "at its boundary"
     words = run.exhausted.replace("_", " ")
     where = f"the run's budget of {words} ran out in phase {phase}, {place}"
     if phase == "E" and not run.steps:
@@ -30,14 +30,14 @@ def expiry_note(run: RunSnapshot) -> str:
 
 def _phase_of(run: RunSnapshot) -> str:
     """The phase as docs/orchestration.md names it: A profile, B draft and refine, C execute and evaluate, D adapt, E answer."""
-    # An answer that is begun for an expired run has nothing reserved: it is in no phase but that where it expired.
+    # The answer of an expired run reserves nothing, so an operation without a reservation is not phase E.
     writing = run.operation not in (None, Amounts()) or run.route is Route.REPLY
     if run.phase is Phase.ANSWER and writing:
         return "E"
     if run.plan is None:
         return "A" if run.profile is None and run.logic_version > 1 else "B"
     judged = run.evaluation
-    if run.pass_index == 0:  # a plan of ours may still be judged or refined
+    if run.pass_index == 0:  # a plan that the daemon made may still be judged or refined
         drafting = judged is None or (not judged.converged and run.exhausted == WALL_SECONDS)
         return "B" if drafting and run.route is Route.PLAN else "C"
     return "C" if run.pass_open or judged is None else "D"

@@ -107,9 +107,9 @@ class Decider:
     async def _first(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
     ) -> Outcome[Decision | None]:
-        """The first decision. A small model's answer is held back until its source is known: one from general knowledge is
-        given again in a conversation of its own. A long one is stopped for this question and, if it comes from elsewhere,
-        begun again."""
+        """The first decision. A small model's answer is held back until its source is known; general knowledge is then
+        answered again in a separate conversation. An answer longer than HELD_CHARS is cancelled before that question, and
+        generated again if it has another source."""
         if not self.llm.capabilities.likely or self.llm.capabilities.tool_calls:
             return await self._decide(snapshot, situation, offer, grant, on_text)
         held = ""

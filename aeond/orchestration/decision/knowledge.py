@@ -1,8 +1,8 @@
-"""Answers from general knowledge, in a conversation of their own.
+"""Answers general knowledge in a separate conversation.
 
-A small model that has rules, tools and examples in view refuses or gets wrong what it answers well without them. So once it
-has chosen to answer without a look at anything, it is asked where the answer comes from, and what comes from general knowledge
-it answers again in a plain conversation. docs/evaluation.md has the measurements.
+With rules, tools and examples in view, a small model refuses or gets wrong questions that it answers well without them. So if
+its first decision is an answer, it is asked for the source of that answer, and answers general knowledge again in a plain
+conversation. docs/evaluation.md has the measurements.
 """
 
 import math

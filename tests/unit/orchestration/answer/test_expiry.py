@@ -36,7 +36,7 @@ NOTHING = replace(DRAFT, plan=None, logic_version=2)
     ],
 )
 def test_an_expired_run_says_where(run: RunSnapshot, where: str) -> None:
-    """Which phase it was in when the budget ran out, and whether before it or in its midst."""
+    """The note names the phase in which the budget ran out, and whether that was during the phase or at its end."""
     expiry = expiry_note(replace(run, exhausted=run.exhausted or "ttl"))
     assert f"in phase {where}," in expiry
 

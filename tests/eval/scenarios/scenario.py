@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from aeond.capabilities.sandbox.confinement.process import python_places
 from tests.eval.case_files import ENGLISH, Placed
 from tests.eval.cases import Case, Effects, missed
 
@@ -63,7 +64,10 @@ def prove(proof: str, workspace: Path, *, history: bool) -> tuple[str, ...]:
     """Runs the proof in a sandbox, because it executes code that a model wrote."""
     inside = "/tmp/workspace"
     sandbox = ["bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev"]
-    mounts = ["--proc", "/proc", "--tmpfs", "/tmp", "--ro-bind", str(workspace), inside, "--chdir", inside]
+    mounts = ["--proc", "/proc", "--tmpfs", "/tmp"]
+    for place in python_places():  # they may be below /tmp
+        mounts += ["--ro-bind", place, place]
+    mounts += ["--ro-bind", str(workspace), inside, "--chdir", inside]
     code = f"import sys\nsys.path.insert(0, '.')\nHISTORY = {history}\n{proof}"
     try:
         ended = subprocess.run(

@@ -218,7 +218,9 @@ class Orchestrator:
         show = ports.feed.text_sink(run.run_id, intent.key)
         match intent:
             case e.StepStarted():
-                return (await ports.executor.execute(run, intent, grant, show),)
+                # The events do not depend on whether the turn had time for the step.
+                computed = ports.immediate.perform(intent, run)
+                return computed or (await ports.executor.execute(run, intent, grant, show),)
             case e.ChildRunStarted(step_id, child):
                 return await ports.executor.children.run(child, run, step_id, intent.reservation)
             case e.OperationStarted() | e.PlanningStarted() | e.AnswerStarted():

@@ -1,7 +1,7 @@
 """Immediate work in the real loop: its guarantees for any plan and crash."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio
 import pytest
@@ -9,13 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aeond.domain.plans.plan import Plan, PlanStep, StepState
+from aeond.domain.policy import CallFacts, DecidedCall, Decision, Verdict
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Budget
 from aeond.domain.runs.run import RunSnapshot, RunState
-from aeond.domain.tools import Effect, ToolCall, ToolContext
+from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolResult
 from aeond.domain.values import JsonObject, JsonValue
-from aeond.errors import StoreError
+from aeond.errors import StoreError, ToolError
 from aeond.orchestration.execution.inline_executor import InlineExecutor
+from aeond.ports.policy import Decided, ignore_decision
 from tests.support.doubles import PlainInvoker, ScriptedTool
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.run_host import CHAIN, Host, plan, step
@@ -147,6 +149,56 @@ async def test_a_turn_computes_for_a_moment_only() -> None:
     ends = [sum(isinstance(kind, e.StepEnded) for kind in append) for append in lab.journal.appends]
     assert sum(ends) == 8
     assert max(ends) == 3  # the one that was waited for, and two of 6 ms
+
+
+@dataclass
+class DecidingInvoker(PlainInvoker):
+    """Records a decision about each call."""
+
+    async def invoke(
+        self, call: ToolCall, context: ToolContext, decided: Decided = ignore_decision
+    ) -> ToolResult:
+        decided(self.decision(call))
+        return await super().invoke(call, context)
+
+    def compute(
+        self, call: ToolCall, context: ToolContext, decided: Decided = ignore_decision
+    ) -> ToolResult | None:
+        decided(self.decision(call))
+        return super().compute(call, context)
+
+    @staticmethod
+    def decision(call: ToolCall) -> DecidedCall:
+        facts = CallFacts(call.tool, Effect.PURE, call.arguments)
+        return DecidedCall(facts, Decision(Verdict.ALLOW, "profile", "", "v1"))
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_run_has_the_same_events_however_long_its_steps_compute(fails: bool) -> None:
+    """The journal of a chain that computes does not depend on whether its turns had time for the steps."""
+    journals: list[list[e.EventKind]] = []
+    for seconds in (0.0, 0.02):
+        host = Laboratory().host()
+
+        def compute(
+            arguments: JsonObject, _: ToolContext, host: Host = host, took: float = seconds
+        ) -> JsonValue:
+            host.clock.advance(took)
+            if fails:
+                raise ToolError("not today", reason="REFUSED")
+            return dict(arguments)
+
+        host.tools["compute"].computed = compute
+        host.invoker = DecidingInvoker(host.tools)
+        host.immediate = InlineExecutor(host.invoker, host.clock)
+        await host.create(plan(*(computing(*s.depends_on, step_id=s.step_id) for s in CHAIN)))
+        await host.work()
+        kinds = (event.kind for event in await host.events())
+        journals.append(
+            [replace(k, duration_seconds=0.0) if isinstance(k, e.StepEnded) else k for k in kinds]
+        )
+    assert journals[0] == journals[1]
+    assert sum(isinstance(kind, e.PolicyDecided) for kind in journals[0]) == fails
 
 
 @settings(max_examples=40, deadline=None)

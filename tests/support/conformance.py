@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise
 from threading import Timer
 from typing import Any
 
@@ -107,16 +106,7 @@ class Conversation:
 
     @property
     def transcript(self) -> list[str]:
-        """The events in the form of the cases, as of a daemon with time. One that is busy does steps that only compute
-        outside the turn of the run, and then records the decision about them: such an event is left out."""
-        lines: list[str] = []
-        left_out = 0
-        for event, after in pairwise([*self.events, {"kind": ""}]):
-            if event["kind"] == "policy_decided" and after["kind"] == "step_ended":
-                left_out += 1
-            else:
-                lines.append(f"{event['seq'] - left_out} {event['kind']} {gist(event)}".rstrip())
-        return lines
+        return [f"{event['seq']} {event['kind']} {gist(event)}".rstrip() for event in self.events]
 
 
 Actions = Mapping[str, Callable[[str], object]]

@@ -79,6 +79,7 @@ class Host:
     reasoner: FixedReasoner = field(default_factory=FixedReasoner)
     planner: FixedPlanner | None = None
     children: ScriptedChildren = field(default_factory=ScriptedChildren)
+    invoker: PlainInvoker | None = None  # by default one that calls the tools
 
     async def create(
         self, given: Plan | None = None, budget: Budget | None = None, parallel_steps: int = 4
@@ -94,7 +95,7 @@ class Host:
     async def loop(self) -> Orchestrator:
         """A loop as a daemon that has only the journal would make it."""
         executor = StepExecutor(
-            invoker=PlainInvoker(self.tools),
+            invoker=self.invoker or PlainInvoker(self.tools),
             reasoner=self.reasoner,
             repairer=ScriptedRepairer(),
             clock=self.clock,

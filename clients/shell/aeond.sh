@@ -22,7 +22,9 @@ aeond_ask() {
 # a repeat is safe.
 aeond_create() {
   local request
-  request=$(jq -c --arg id "$(</proc/sys/kernel/random/uuid)" '.request.requestId //= $id' <<<"$1") || return
+  request=$(jq -c --arg id "$(</proc/sys/kernel/random/uuid)" '.request.requestId //= $id' <<<"$1" 2>/dev/null) || {
+    echo "INVALID_JSON request: the text is not a JSON object" >&2 && return 3
+  }
   _aeond_repeat CreateRun "$request"
 }
 
@@ -106,21 +108,24 @@ _aeond_call() {
   {
     buf curl --verbose --protocol grpc --reflect-protocol grpc-v1alpha --unix-socket "$socket" --timeout "$3s" \
       --data "$2" "http://localhost/aeond.api.v1.RunService/$1" 2>&1 >&3 3>&- | _aeond_problem >&2
-    _aeond_status "${PIPESTATUS[0]}"
+    _aeond_status "${PIPESTATUS[@]}"
   } 3>&1
 }
 
-# buf's exit status is eight times the code of gRPC, or less than eight if it could not call at all.
-_aeond_status() { return $(($1 >= 8 ? $1 / 8 : $1 > 0 ? 14 : 0)); }
+# buf's exit status is eight times the code of gRPC, or less than eight if it could not call at all: because the request
+# does not fit the contract, which is what the other status says, or because of the connection.
+_aeond_status() { return $(($1 >= 8 ? $1 / 8 : $2 > 0 ? 3 : $1 > 0 ? 14 : 0)); }
 
-# The last call's reason, field and message in the log of `buf curl --verbose`.
+# The last call's reason, field and message in the log of `buf curl --verbose`. Fails if buf could not read the request.
 _aeond_problem() {
   awk '
     / > .*POST / { reason = field = "" }
     / < .* Reason: / { reason = $NF }
     / < .* Field: / { field = " " $NF }
-    /^Failure: / || /^ *"message": / { message = $0; gsub(/^ *"message": "|",?$/, "", message) }
-    END { if (message) print (reason ? reason : "CONNECTION_LOST") field ": " message }'
+    /^Failure: / { message = $0 }
+    /^ *"message": / { message = $0; gsub(/^ *"message": "|",?$/, "", message) }
+    sub(/^Failure: json unmarshal: /, "") { message = $0; reason = "MALFORMED_MESSAGE"; unreadable = 1 }
+    END { if (message) print (reason ? reason : "CONNECTION_LOST") field ": " message; exit unreadable }'
 }
 
 # _aeond_delay TRY FIRST LONGEST: seconds to wait after that try, growing, with jitter; the others are milliseconds.

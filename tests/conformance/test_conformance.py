@@ -1,8 +1,5 @@
 """Every client against the same daemon: the same cases, the same transcripts."""
 
-import json
-import re
-import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from functools import partial
@@ -17,7 +14,6 @@ from tests.support import wire_events
 from tests.support.conformance import (
     ANSWER,
     CASES,
-    DEADLINE_SECONDS,
     REASON,
     Case,
     Conversation,
@@ -27,31 +23,18 @@ from tests.support.conformance import (
 )
 from tests.support.cutting_proxy import CuttingProxy
 from tests.support.daemon_process import DaemonProcess, daemon_folder
-from tests.support.repository import ROOT
 from tests.support.scripted_daemon import ScriptedDaemon
 from tests.support.stubs import STUBS, Stub, environment
 
 # A field of Event with the number 999, which no contract has: a kind of a later version.
 LATER_KIND = b"\xba\x3e\x02\x08\x01"
-EXAMPLES = [stub for stub in STUBS if stub.example]
-RECIPES = ROOT / "clients" / "shell" / "README.md"
-REQUEST = "What is 17 times 23?"
-SCRIPT = {
-    "rules": [
-        {"pattern": r"17 times 23\?\Z", "json": {"calculator": {"expression": "17 * 23"}}},
-        {"json": {"answer": "391"}},
-    ]
-}
 
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[DaemonProcess]:
     """A real daemon with a scripted model."""
-    with daemon_folder() as folder:
-        daemon = DaemonProcess(folder)
-        daemon.script.write_text(json.dumps(SCRIPT), encoding="utf-8")
-        with daemon:
-            yield daemon
+    with daemon_folder() as folder, DaemonProcess(folder) as daemon:
+        yield daemon
 
 
 @asynccontextmanager
@@ -136,44 +119,3 @@ async def test_a_client_conforms(stub: Stub, case: Case, daemon: DaemonProcess) 
         assert found.exit_status != 0
     elif case.error:
         assert found.exit_status == case.exit, found.stderr
-
-
-@pytest.mark.parametrize("stub", EXAMPLES, ids=str)
-def test_the_example_of_a_client_works(stub: Stub, daemon: DaemonProcess) -> None:
-    """The example in each language prints the answer of a run."""
-    assert printed(stub.example_command(REQUEST), daemon).splitlines()[-1] == "391"
-
-
-@pytest.mark.parametrize("stub", EXAMPLES, ids=str)
-def test_the_example_of_a_client_is_on_its_page(stub: Stub) -> None:
-    """The README of each stub shows its example as it is tested."""
-    assert stub.source
-    folder = ROOT / "clients" / stub.source.relative_to(ROOT / "clients").parts[0]
-    code = stub.source.read_text(encoding="utf-8").removeprefix("#!/usr/bin/env bash\n")
-    assert f"\n{code}```\n" in (folder / "README.md").read_text(encoding="utf-8")
-
-
-def test_the_recipes_for_scripts_work(daemon: DaemonProcess) -> None:
-    """Every command on the page for shells succeeds."""
-    blocks = re.findall(r"^```sh\n(.*?)^```$", RECIPES.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    recipes = [block for block in blocks if "dirname" not in block]
-    assert len(recipes) == 2
-    for recipe in recipes:
-        assert printed(["bash", "-euo", "pipefail", "-c", recipe], daemon)
-
-
-def printed(words: list[str], daemon: DaemonProcess) -> str:
-    """The standard output of a program that must succeed."""
-    settings = environment(AEOND_SOCKET=str(daemon.socket))
-    with daemon_folder() as empty:
-        done = subprocess.run(
-            words,
-            cwd=empty,
-            env=settings,
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE_SECONDS,
-        )
-    assert done.returncode == 0, done.stderr
-    return done.stdout

@@ -17,7 +17,7 @@ def daemon() -> Iterator[DaemonProcess]:
 
 
 @pytest.mark.parametrize("case", SERVING, ids=str)
-@pytest.mark.parametrize("stub", [stub for stub in STUBS if not stub.lacks_serving], ids=str)
+@pytest.mark.parametrize("stub", [stub for stub in STUBS if not stub.serves_as], ids=str)
 def test_a_client_that_serves_tools_conforms(stub: Stub, case: ServingCase, daemon: DaemonProcess) -> None:
     """Calls, failures, turns, cancellations, lost connections and the end are as the case says."""
     with daemon_folder() as folder:

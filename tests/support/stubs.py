@@ -21,6 +21,7 @@ from tests.support.repository import ROOT
 BUILD_SECONDS = 500.0
 CLIENTS = ROOT / "clients"
 BUILT = ROOT / ".cache" / "clients"
+EXAMPLES = ("ask", "follow", "serve")
 
 Words = tuple[str, ...]
 
@@ -62,10 +63,11 @@ def _step_of_aeonctl(step: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Stub:
-    """A client. `build` is run once and must be quick if nothing changed; `programs` must be installed. `example` is the
-    command of its example, and `source` the text of that.
+    """A client. `build` is run once and must be quick if nothing changed; `programs` must be installed. `page` is its README,
+    `sources` the texts of its examples and `examples` their commands, each with the name of an example for `{}`. `copy` is the
+    name that its page gives to the first example in a project of one's own.
 
-    `lacks_serving` says what the table has for its cases of serving tools instead. `failures` are the reasons of failed
+    `serves_as` names the client whose cases of serving tools are also this one's. `failures` are the reasons of failed
     calls of its tools, if those cannot choose one. With `kills` a cancelled call is a program that is killed.
 
     With `has_reasons` it prints the reason of an error; otherwise its exit status tells errors apart.
@@ -75,11 +77,13 @@ class Stub:
     program: Words
     build: Path | None = None
     programs: Words = ()
-    example: Words = ()
-    source: Path | None = None
+    page: Path | None = None
+    sources: str = ""
+    examples: Words = ()
+    copy: str = ""
     words: Callable[..., Words] = field(default=_words)
     has_reasons: bool = True
-    lacks_serving: str = ""
+    serves_as: str = ""
     failures: Words = ()
     kills: bool = False
 
@@ -95,46 +99,62 @@ class Stub:
         _prepare(self)
         return [*self.program, *self.words(verb, *operands)]
 
-    def example_command(self, request: str) -> list[str]:
-        """The command line of the client's example."""
+    def example_command(self, example: str, *operands: str) -> list[str]:
+        """The command line of one of EXAMPLES."""
         _prepare(self)
-        return [*self.example, request]
+        return [*(word.format(example) for word in self.examples), *operands]
+
+    def source(self, example: str) -> Path:
+        """The text of one of EXAMPLES."""
+        return ROOT / self.sources.format(example)
 
 
-PYTHON = Stub("Python", (sys.executable, "-m", "tests.support.conformance_driver"))
+PYTHON = Stub(
+    "Python",
+    (sys.executable, "-m", "tests.support.conformance_driver"),
+    page=ROOT / "package/wheels/aeond-client/README.md",
+    sources="docs/examples/client/{}.py",
+    examples=(sys.executable, str(ROOT / "docs/examples/client/{}.py")),
+)
 STUBS = (
     PYTHON,
-    Stub("aeonctl", tuple(command()), words=_words_of_aeonctl, has_reasons=False, lacks_serving="see shell"),
+    Stub("aeonctl", tuple(command()), words=_words_of_aeonctl, has_reasons=False, serves_as="shell"),
     Stub(
         "Node",
         ("node", str(CLIENTS / "node/dist/conformance/driver.js")),
         build=CLIENTS / "node/build",
         programs=("node", "npm"),
-        example=("node", str(CLIENTS / "node/dist/examples/ask.js")),
-        source=CLIENTS / "node/examples/ask.ts",
+        page=CLIENTS / "node/README.md",
+        sources="clients/node/examples/{}.ts",
+        examples=("node", str(CLIENTS / "node/dist/examples/{}.js")),
+        copy="ask.mjs",
     ),
     Stub(
         "Go",
         (str(BUILT / "go/driver"),),
         build=CLIENTS / "go/build",
         programs=("go", "protoc", "protoc-gen-go", "protoc-gen-go-grpc"),
-        example=(str(BUILT / "go/ask"),),
-        source=CLIENTS / "go/examples/ask/main.go",
+        page=CLIENTS / "go/README.md",
+        sources="clients/go/examples/{}/main.go",
+        examples=(str(BUILT / "go/{}"),),
+        copy="ask.go",
     ),
     Stub(
         "C++",
         (str(BUILT / "cpp/driver"),),
         build=CLIENTS / "cpp/build",
         programs=("cmake", "c++", "protoc", "grpc_cpp_plugin"),
-        example=(str(BUILT / "cpp/ask"),),
-        source=CLIENTS / "cpp/examples/ask.cpp",
+        page=CLIENTS / "cpp/README.md",
+        sources="clients/cpp/examples/{}.cpp",
+        examples=(str(BUILT / "cpp/examples/{}"),),
     ),
     Stub(
         "shell",
         ("bash", str(CLIENTS / "shell/conformance/driver")),
         programs=("bash", "jq"),
-        example=("bash", str(CLIENTS / "shell/ask")),
-        source=CLIENTS / "shell/ask",
+        page=CLIENTS / "shell/README.md",
+        sources="clients/shell/{}",
+        examples=("bash", str(CLIENTS / "shell/{}")),
         failures=("COMMAND_FAILED", "COMMAND_FAILED"),
         kills=True,
     ),

@@ -5,26 +5,29 @@ from pathlib import Path
 
 import anyio
 import pytest
+from acp import image_block
 from acp.exceptions import RequestError
-from acp.schema import FileEditToolCallContent, UserMessageChunk
+from acp.schema import AgentMessageChunk, AgentThoughtChunk, FileEditToolCallContent, UserMessageChunk
 
 from aeond_client.client import Client
 from aeond_client.runs import RunState
-from tests.support.editor import editing
+from tests.support.editor import DEADLINE_SECONDS, editing
 from tests.support.stages import Stage, planned, staged
 
 NOTES = {"tool": "write_file", "arguments": {"path": "notes.txt", "content": "blue\n"}}
 ASK = {"tool": "request_user_input", "arguments": {"prompt": "Which colour?"}}
 CHOOSE = {"tool": "request_user_input", "arguments": {"prompt": "Which one?", "options": ["red", "blue"]}}
-
-
+PICTURE = image_block("", "image/png")
+HELLO = "Hello, dear reader of streams."
 SCRIPT = {
     "rules": [
         {"contains": "reply only: @tools", "text": "@tools"},
+        planned("Say hello", {"tool": "echo", "arguments": {"text": "hello"}}),
         planned("Write my notes", NOTES),
         planned("Ask me for words", ASK),
         planned("Let me choose", CHOOSE),
         planned("Wait at the gate", {"tool": "put", "arguments": {"gate": "GATE", "seconds": 0}}),
+        {"contains": "Say hello", "text": HELLO},
         {"text": "All done."},
     ]
 }
@@ -133,8 +136,58 @@ async def test_a_killed_daemon_is_outlasted_and_a_cancelled_turn_ends(stage: Sta
     assert not (stage.workspace / "notes.txt").exists()
 
 
+async def test_the_answer_is_streamed(stage: Stage) -> None:
+    """The answer arrives piece by piece, and once."""
+    async with editing(stage.socket) as editor:
+        session = await editor.session(stage.workspace)
+        assert await editor.prompt(session, "Say hello") == "end_turn"
+        pieces = [one for one in editor.updates if isinstance(one, AgentMessageChunk)]
+        assert len(pieces) > 1
+        assert editor.text == HELLO
+
+
+async def test_a_daemon_that_stays_away_ends_the_turn(stage: Stage) -> None:
+    """The prompt fails with the daemon's reason after the patience, and the next one works with the daemon that is back."""
+    async with editing(stage.socket, "--patience", "1") as editor, anyio.create_task_group() as tasks:
+        session = await editor.session(stage.workspace)
+        ends: list[RequestError] = []
+
+        async def ask() -> None:
+            with pytest.raises(RequestError) as failed:
+                await editor.prompt(session, "Write my notes")
+            ends.append(failed.value)
+
+        editor.hold = anyio.Event()
+        tasks.start_soon(ask)
+        await editor.until(lambda: len(editor.asked) == 1)
+        await anyio.to_thread.run_sync(stage.daemon.kill)
+        await editor.until(lambda: any(isinstance(one, AgentThoughtChunk) for one in editor.updates))
+        with anyio.fail_after(DEADLINE_SECONDS):
+            while not ends:
+                await anyio.lowlevel.checkpoint()
+        assert (ends[0].code, (ends[0].data or {})["reason"]) == (-32603, "NO_DAEMON")
+        editor.hold.set()
+        await anyio.to_thread.run_sync(stage.daemon.start)
+        assert await editor.prompt(session, "Say hello") == "end_turn"
+        assert editor.text.endswith(HELLO)
+
+
+async def test_a_session_has_one_prompt_at_a_time(stage: Stage) -> None:
+    """A second prompt is refused while the first one is in progress, and cancelling an unknown session does nothing."""
+    async with editing(stage.socket) as editor, anyio.create_task_group() as tasks:
+        session = await editor.session(stage.workspace)
+        editor.hold = anyio.Event()
+        tasks.start_soon(editor.prompt, session, "Write my notes")
+        await editor.until(lambda: len(editor.asked) == 1)
+        await editor.connection.cancel(session_id="none")
+        with pytest.raises(RequestError) as refused:
+            await editor.prompt(session, "Say hello")
+        assert (refused.value.code, (refused.value.data or {})["reason"]) == (-32602, "BUSY")
+        editor.hold.set()
+
+
 async def test_errors_say_what_is_wrong(stage: Stage, tmp_path: Path) -> None:
-    """Bad folders, unknown sessions, empty prompts and a missing daemon are errors with a reason."""
+    """Bad folders, unknown sessions, prompts without text, unknown methods and a missing daemon are errors with a reason."""
     async with editing(stage.socket) as editor:
         session = await editor.session(stage.workspace)
         connection = editor.connection
@@ -143,6 +196,8 @@ async def test_errors_say_what_is_wrong(stage: Stage, tmp_path: Path) -> None:
             (connection.load_session(cwd="/tmp", session_id="none", mcp_servers=[]), "SESSION_NOT_FOUND"),
             (connection.prompt(session_id="none", prompt=[]), "SESSION_NOT_FOUND"),
             (connection.prompt(session_id=session, prompt=[]), "EMPTY_TEXT"),
+            (connection.prompt(session_id=session, prompt=[PICTURE]), "UNSUPPORTED_CONTENT"),
+            (connection.set_session_mode(session_id=session, mode_id="none"), "UNKNOWN_METHOD"),
         ):
             with pytest.raises(RequestError) as refused:
                 await attempt

@@ -21,23 +21,22 @@ def acp(context: click.Context, /, patience_seconds: float) -> None:
     import os
 
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # gRPC's own log lines would be mixed into ours
-    from typing import cast
 
     try:
-        from acp import Agent, run_agent
+        import acp as _library  # noqa: F401 - whether it is there
     except ImportError as error:
         raise click.ClickException(
             "The library agent-client-protocol is missing: pip install 'aeonctl[acp]' or 'aeond[cli,acp]'"
         ) from error
 
     from aeon_cli.editor.agent import EditorAgent
+    from aeon_cli.editor.transport import serve
 
-    async def serve() -> None:
-        async with EditorAgent(chosen_socket(context), patience_seconds=patience_seconds) as agent:
-            # It has the methods of the capabilities that it announces; the library refuses the others.
-            await run_agent(cast("Agent", agent))
+    async def agent() -> None:
+        async with EditorAgent(chosen_socket(context), patience_seconds=patience_seconds) as one:
+            await serve(one)
 
-    asyncio.run(serve())
+    asyncio.run(agent())
 
 
 @click.command()

@@ -74,12 +74,13 @@ class Turn:
         async with asyncio.TaskGroup() as self._group:
             self._begin(self._read())
             try:
-                return await self._outcome
+                await asyncio.wait([self._outcome])
             finally:
                 for task in self._tasks:
                     task.cancel()
                 self._tasks.clear()
                 self._asked.clear()
+        return self._outcome.result()  # outside: a task group would wrap the error
 
     async def cancel(self) -> None:
         """Requests the cancellation; the run's last event ends the turn. If the daemon does not take the request, the

@@ -173,8 +173,15 @@ async def test_facts_are_resources_and_errors_have_reasons(stage: Stage) -> None
         (content,) = (await client.read_resource(resource.uri)).contents
         assert isinstance(content, types.TextResourceContents)
         assert json.loads(content.text)["value"] == "blue"
-        with pytest.raises(MCPError, match="none"):
-            await client.read_resource("aeond-memory:///none")
+        (template,) = (await client.list_resource_templates()).resource_templates
+        assert template.uri_template.replace("{key}", "house%2Fcolour") == resource.uri
+        for uri in ("aeond-memory:///none", "file:///etc/passwd"):
+            with pytest.raises(MCPError) as missing:
+                await client.read_resource(uri)
+            assert missing.value.error.data == {"reason": "KEY_NOT_FOUND"}
+        with pytest.raises(MCPError) as no_tool:
+            await client.call_tool("approve", {"run_id": "none"})
+        assert no_tool.value.error.data == {"reason": "TOOL_NOT_FOUND"}
         bad = await client.call_tool("ask", {"request": ""})
         assert bad.is_error
         assert state_of(bad)["reason"] == "INVALID_ARGUMENTS"

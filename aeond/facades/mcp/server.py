@@ -36,6 +36,7 @@ def mcp_server(socket: str) -> Server[Any]:
         instructions=INSTRUCTIONS,
         on_list_tools=handlers.list_tools,
         on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
     )
     server.add_request_handler("tools/call", types.CallToolRequestParams, handlers.call_tool)
@@ -70,7 +71,8 @@ class _Handlers:
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> Result:
         if params.name not in arguments.TOOLS:
-            raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name!r}.")
+            message = f"There is no tool {params.name!r}."
+            raise MCPError(types.INVALID_PARAMS, message, {"reason": "TOOL_NOT_FOUND"})
         try:
             given = arguments.TOOLS[params.name][0].model_validate(params.arguments or {})
             async with AsyncClient(self._socket) as client:
@@ -132,7 +134,8 @@ class _Handlers:
             if not await consent.settle(client, asked, result):
                 return results.of_run(await client.get_run(json.loads(asked)["run"]))
         except (ValueError, KeyError) as error:
-            raise MCPError(types.INVALID_PARAMS, "requestState is not one of this server's.") from error
+            message = "requestState is not one of this server's."
+            raise MCPError(types.INVALID_PARAMS, message, {"reason": "INVALID_REQUEST_STATE"}) from error
         if params.name == "ask":
             return await _followed(client, run_id, context)
         return await follow(client, run_id, context)
@@ -153,7 +156,8 @@ class _Handlers:
         self, context: Context, operation: Callable[[AsyncClient], Awaitable[dict[str, Any]]]
     ) -> dict[str, Any]:
         if not tasks.are_known(context):
-            raise MCPError(types.METHOD_NOT_FOUND, f"Tasks need the extension {tasks.EXTENSION}.")
+            message = f"Tasks need the extension {tasks.EXTENSION}."
+            raise MCPError(types.METHOD_NOT_FOUND, message, {"reason": "EXTENSION_NOT_DECLARED"})
         try:
             async with AsyncClient(self._socket) as client:
                 return await operation(client)
@@ -178,13 +182,23 @@ class _Handlers:
             ]
         )
 
+    async def list_templates(self, _context: Context, _params: Any) -> types.ListResourceTemplatesResult:
+        """Every fact can be read by its key, also those that the list leaves out."""
+        template = types.ResourceTemplate(
+            uri_template=f"{SCHEME}{{key}}",
+            name="fact",
+            description="A fact of the long-term memory, by its key.",
+            mime_type="application/json",
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
     async def read_resource(
         self, _context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         try:
             if not uri.startswith(SCHEME):
-                raise NotFoundError(f"{uri} is not a fact of the memory.", reason="FACT_NOT_FOUND")
+                raise NotFoundError(f"{uri} is not a fact of the memory.", reason="KEY_NOT_FOUND")
             async with AsyncClient(self._socket) as client:
                 fact = await client.read_fact(unquote(uri.removeprefix(SCHEME)))
         except AeondError as error:

@@ -61,8 +61,8 @@ class Conversations:
             (index for index in range(len(prompt.said), 0, -1) if prompt.said[index - 1].role == "agent"), 0
         )
         earlier, new = prompt.said[:split], prompt.said[split:]
-        if not any(one.role == "user" for one in new):
-            raise invalid("The last message must be one of the user.", "messages")
+        if not any(one.role == "user" and one.text.strip() for one in new):
+            raise invalid("The last message must be one of the user, with a text.", "messages")
         previous = _place(prompt.previous) if prompt.previous else self._chats.get(_key(earlier))
         if previous is not None:
             place = await self._continued(client, previous, prompt, flat(new))

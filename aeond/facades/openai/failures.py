@@ -7,6 +7,7 @@ from aeond_client import errors
 
 # What the daemon calls otherwise than the API of OpenAI.
 _CODES: Final = {"CONTEXT_TOO_LONG": "context_length_exceeded"}
+_PARAMS: Final = {"request.workspace": "metadata.workspace"}
 _STATUSES: Final[tuple[tuple[type[errors.AeondError], int], ...]] = (
     (errors.InvalidInputError, 400),
     (errors.NotFoundError, 404),
@@ -72,11 +73,12 @@ def invalid(message: str, param: str = "") -> ApiError:
 def of_daemon(error: errors.AeondError) -> ApiError:
     """An error of the daemon; its reason in lower case is the code."""
     status = next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
+    param = _PARAMS.get(error.field, error.field)
     return ApiError(
         status,
         _CODES.get(error.reason, error.reason.lower()),
-        error.message,
-        param=error.field,
+        error.message.replace(error.field, param) if param else error.message,
+        param=param,
         retry_after=error.retry_after_seconds,
     )
 

@@ -1,6 +1,6 @@
 """Requests of the API, checked, in the common form of `parts.Prompt`. What is not listed is ignored."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -12,6 +12,8 @@ from aeond.facades.openai.parts import Function, Prompt, Said
 MAX_MESSAGES: Final = 250  # the daemon takes 256, and functions may add one
 MAX_FUNCTIONS: Final = 128
 DEFAULT_TOKENS: Final = 512
+
+_EXPECTED: Final = {"string_type": "a string", "list_type": "an array", "dict_type": "an object"}
 
 T = TypeVar("T", bound=BaseModel)
 Tokens = Annotated[int | None, Field(ge=1, le=32_768)]
@@ -112,7 +114,7 @@ class ChatRequest(_Part):
             self.model,
             tuple(_chat_said(self.messages)),
             tuple(functions),
-            choice=_choice(self.tool_choice),
+            choice=_choice(self.tool_choice, functions),
             parallel=self.parallel_tool_calls is not False,
             schema=_schema(self.response_format),
             max_tokens=self.max_completion_tokens or self.max_tokens or DEFAULT_TOKENS,
@@ -175,7 +177,7 @@ class ResponsesRequest(_Part):
             self.model,
             tuple(said),
             tuple(functions),
-            choice=_choice(self.tool_choice),
+            choice=_choice(self.tool_choice, functions),
             parallel=self.parallel_tool_calls is not False,
             schema=_schema(self.text.format if self.text else None),
             max_tokens=self.max_output_tokens or DEFAULT_TOKENS,
@@ -191,9 +193,37 @@ def read(kind: type[T], body: bytes) -> T:
     try:
         return kind.model_validate_json(body)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        param = ".".join(map(str, first["loc"]))
-        raise invalid(f"{param or 'The body'}: {first['msg']}.", param) from error
+        param, message = _problem(error)
+        raise invalid(f"{param or 'The body'}: {message}.", param) from error
+
+
+def _problem(error: ValidationError) -> tuple[str, str]:
+    """The first parameter at fault, and why."""
+    return _nearest([(one["loc"], one["type"], one["msg"]) for one in error.errors(include_url=False)])
+
+
+def _nearest(found: list[tuple[tuple[int | str, ...], str, str]], depth: int = 0) -> tuple[str, str]:
+    """Where several forms are allowed, each form has an error and is part of its place: the one that the value nearly has
+    is that whose error is not about its type, or is inside of it.
+    """
+    first, _, message = found[0]
+    form = next((index for index in range(depth, len(first)) if _is_form(first[index])), None)
+    if form is None:
+        return _path(first), message
+    tried = [one for one in found if one[0][:form] == first[:form]]
+    nearly = [one for one in tried if len(one[0]) > form + 1 or one[1] not in _EXPECTED]
+    if nearly:
+        branch = nearly[-1][0][: form + 1]
+        return _nearest([one for one in nearly if one[0][: form + 1] == branch], form + 1)
+    return _path(first), f"Input should be {' or '.join(_EXPECTED[kind] for _, kind, _ in tried)}"
+
+
+def _is_form(part: int | str) -> bool:
+    return isinstance(part, str) and (part == "str" or "[" in part)
+
+
+def _path(place: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in place if not _is_form(part))
 
 
 def _function(spec: FunctionSpec) -> Function:
@@ -201,7 +231,9 @@ def _function(spec: FunctionSpec) -> Function:
     return Function(spec.name, spec.description or "", parameters)
 
 
-def _choice(given: str | dict[str, Any] | None) -> str:
+def _choice(given: str | dict[str, Any] | None, functions: Sequence[Function]) -> str:
+    if not functions and (given == "required" or isinstance(given, dict)):
+        raise invalid("tool_choice asks for a function, and there are no tools.", "tool_choice")
     match given:
         case None:
             return "auto"

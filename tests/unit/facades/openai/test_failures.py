@@ -27,6 +27,13 @@ def test_an_error_of_the_daemon_has_a_status_and_a_code(
     assert (found.status, found.code, found.headers["x-should-retry"]) == (status, code, retry)
 
 
+def test_a_field_of_the_daemon_has_the_name_of_the_parameter() -> None:
+    """The folder of a run is a parameter of the API with a name of its own."""
+    error = errors.InvalidInputError("request.workspace must be absolute", field="request.workspace")
+    assert of_daemon(error).param == "metadata.workspace"
+    assert of_daemon(error).message == "metadata.workspace must be absolute"
+
+
 def test_a_refusal_of_the_listener_has_the_same_form() -> None:
     """A request without the key gets the error that the official clients know."""
     body = json.loads(refusal(401, "invalid_api_key", "no key"))

@@ -52,6 +52,7 @@ def test_a_response_has_instructions_before_its_input() -> None:
         ({"logprobs": True}, "unsupported", "logprobs"),
         ({"tools": [{"type": "custom"}]}, "unsupported", "tools.0"),
         ({"tool_choice": "all"}, "unsupported", "tool_choice"),
+        ({"tool_choice": "required"}, "invalid_value", "tool_choice"),
         ({"response_format": {"type": "json_schema"}}, "invalid_value", "response_format"),
         (
             {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
@@ -65,3 +66,31 @@ def test_what_cannot_be_done_is_refused(fields: dict[str, Any], code: str, param
     with pytest.raises(ApiError) as caught:
         chat(**fields).prompt()
     assert (caught.value.status, caught.value.code, caught.value.param) == (400, code, param)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message", "param"),
+    [
+        ({"input": []}, "List should have at least 1 item after validation, not 0", "input"),
+        ({"input": 3}, "Input should be a string or an array", "input"),
+        (
+            {"input": [{"role": "user", "content": {}}]},
+            "Input should be a string or an array",
+            "input.0.content",
+        ),
+        (
+            {"input": [{"role": "user", "content": [{"text": "x"}]}]},
+            "Field required",
+            "input.0.content.0.type",
+        ),
+        ({"input": "x", "tool_choice": 3}, "Input should be a string or an object", "tool_choice"),
+        ({"input": "x", "tools": [{}]}, "Field required", "tools.0.type"),
+    ],
+)
+def test_a_parameter_with_several_forms_is_named_as_the_client_wrote_it(
+    fields: dict[str, Any], message: str, param: str
+) -> None:
+    """The error names the path in the request, and the form that the value nearly has, or all of them."""
+    with pytest.raises(ApiError) as caught:
+        read(ResponsesRequest, json.dumps({"model": "m", **fields}).encode())
+    assert (caught.value.message, caught.value.param) == (f"{param}: {message}.", param)

@@ -10,7 +10,7 @@ from aeon_popup.toggle import NoBusError, send_action
 from aeond_client import Client, RunOptions
 from tests.support.daemon_process import DaemonProcess
 from tests.support.desktop_bus import Notifications
-from tests.support.desktop_session import Popup, Session
+from tests.support.desktop_session import DEADLINE_SECONDS, Popup, Session
 from tests.support.ledgers import Gate
 from tests.support.popup_script import QUESTION, asking
 
@@ -27,7 +27,7 @@ def test_a_second_instance_shows_the_first(lonely: Popup, tmp_path: Path) -> Non
     """Starting the program again shows the window that exists and ends with success."""
     since = lonely.seen()
     with Popup(lonely.session, tmp_path / "none.sock") as second:
-        assert second.process.wait(60) == 0
+        assert second.process.wait(DEADLINE_SECONDS) == 0
     lonely.wait_for("shown", since)
 
 
@@ -40,7 +40,7 @@ def test_an_unknown_action_is_an_error(lonely: Popup) -> None:
 def test_quit_ends_the_program(lonely: Popup) -> None:
     """The action quit ends the program in an orderly way."""
     send_action("quit", lonely.session.environment)
-    assert lonely.process.wait(60) == 0
+    assert lonely.process.wait(DEADLINE_SECONDS) == 0
 
 
 def test_without_a_bus_the_help_says_what_to_do() -> None:
@@ -48,7 +48,7 @@ def test_without_a_bus_the_help_says_what_to_do() -> None:
     with pytest.raises(NoBusError, match="DBUS_SESSION_BUS_ADDRESS is not set"):
         send_action("toggle", {})
     words = [sys.executable, "-m", "aeon_popup", "--help"]
-    shown = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout
+    shown = subprocess.run(words, capture_output=True, text=True, check=True, timeout=DEADLINE_SECONDS).stdout
     assert "aeon-popup --toggle" in shown
 
 

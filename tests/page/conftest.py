@@ -13,7 +13,14 @@ import pytest
 
 from aeon_web.access import Access
 from tests.support.aeonctl import command, environment
-from tests.support.browser import DEADLINE_MS, chromium, listening, page_server, what_is_missing
+from tests.support.browser import (
+    DEADLINE_MS,
+    DEADLINE_SECONDS,
+    chromium,
+    listening,
+    page_server,
+    what_is_missing,
+)
 from tests.support.daemon_process import DaemonProcess, daemon_folder
 from tests.support.ledgers import Gate
 from tests.support.page_states import StatesClient
@@ -98,7 +105,7 @@ def opened(socket: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     finally:
         if program.poll() is None:
             program.send_signal(signal.SIGINT)
-        program.communicate(timeout=30)
+        program.communicate(timeout=DEADLINE_SECONDS)
 
 
 Tab = Callable[..., Any]

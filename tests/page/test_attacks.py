@@ -28,6 +28,7 @@ from aeond_client.judgements import ApprovalRequest, CallPreview, Question
 from aeond_client.runs import Answer, Plan, PlanStep, RunState, StepState
 from aeond_client.tools import RecordedEffect, ToolCall
 from tests.page.conftest import Tab
+from tests.support.browser import DEADLINE_SECONDS
 from tests.support.page_states import StatesClient
 
 Headers = Mapping[str, str]
@@ -49,7 +50,7 @@ def send(
     access: Access, method: str, path: str, headers: Headers, body: str = ""
 ) -> tuple[int, Headers, bytes]:
     """One request of a program: status, headers and body of the response."""
-    connection = http.client.HTTPConnection("127.0.0.1", port_of(access), timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port_of(access), timeout=DEADLINE_SECONDS)
     try:
         connection.request(method, path, body, dict(headers))
         reply = connection.getresponse()
@@ -167,7 +168,7 @@ def test_connections_are_limited(pictured: Access) -> None:
     address = ("127.0.0.1", port_of(pictured))
     held = [socket.create_connection(address) for _ in range(64)]
     with socket.create_connection(address) as late:
-        late.settimeout(30)
+        late.settimeout(DEADLINE_SECONDS)
         assert late.recv(1) == b""
     for connection in held:
         connection.close()
@@ -219,7 +220,7 @@ def other_site(body: str) -> Iterator[tuple[str, list[Headers]]]:
             yield f"http://127.0.0.1:{server.server_port}", received
         finally:
             server.shutdown()
-            thread.join(30)
+            thread.join(DEADLINE_SECONDS)
 
 
 TRY = """async (origin) => {

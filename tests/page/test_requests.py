@@ -8,6 +8,7 @@ from aeon_web.access import Access
 from aeond_client import Client, RunOptions
 from aeond_client.runs import Plan, PlanStep, RunState
 from tests.page.conftest import Tab, opened
+from tests.support.browser import DEADLINE_SECONDS
 from tests.support.daemon_process import DaemonProcess
 from tests.support.ledgers import Gate, deed
 from tests.support.popup_script import ANSWER, FOLLOW_UP, GATE, NOTE, NOTED, QUESTION, asking
@@ -278,5 +279,5 @@ def test_aeonctl_serves_the_page_until_ctrl_c(tab: Tab, stage: Stage) -> None:
         page.get_by_text("aeond ").wait_for()
         assert page.evaluate("location.href").endswith("/")
         program.send_signal(signal.SIGINT)
-        assert program.wait(30) == 0
+        assert program.wait(DEADLINE_SECONDS) == 0
         page.get_by_text("Run aeonctl open again").wait_for()

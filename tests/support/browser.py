@@ -18,7 +18,8 @@ from aeon_web.server import serve
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-DEADLINE_MS = 30_000
+DEADLINE_SECONDS = 60.0
+DEADLINE_MS = 1_000 * DEADLINE_SECONDS
 _PROGRAMS = ("chromium", "npm")
 # A fixed set of switches: no sandbox, because the tests run as root, and fonts that look the same on every machine.
 _SWITCHES = ("--no-sandbox", "--font-render-hinting=none", "--disable-lcd-text", "--hide-scrollbars")
@@ -75,7 +76,7 @@ def page_server(daemon: str, client: Any = None) -> Iterator[Access]:
 
     thread = Thread(target=work, daemon=True)
     thread.start()
-    access = ready.get(timeout=30)
+    access = ready.get(timeout=DEADLINE_SECONDS)
     if isinstance(access, BaseException):
         raise access
     try:
@@ -83,4 +84,4 @@ def page_server(daemon: str, client: Any = None) -> Iterator[Access]:
     finally:
         loop, task = started[0]
         loop.call_soon_threadsafe(task.cancel)
-        thread.join(30)
+        thread.join(DEADLINE_SECONDS)

@@ -1,14 +1,17 @@
 """The Debian packages on a machine: installed, used, upgraded with a run in flight, removed, purged."""
 
+import json
 import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.installed_service import (
+    DROP_INS,
     ETC,
     MEMBER,
     STATE,
@@ -53,6 +56,8 @@ def machine(packages: dict[str, Path]) -> Iterator[dict[str, Path]]:
     run("useradd", "--no-create-home", MEMBER)
     yield packages
     run("dpkg", "--purge", *NAMES, check=False)
+    if DROP_INS.exists():
+        Service().forget()
     run("userdel", MEMBER)
 
 
@@ -109,18 +114,53 @@ def test_no_file_is_in_two_packages(packages: dict[str, Path]) -> None:
     }
 
 
-def test_the_packages_replace_the_single_one(machine: dict[str, Path], tmp_path: Path) -> None:
-    """Files of 0.1.0, which had all in one package, go over to the packages that have them now."""
+def test_the_previous_version_is_upgraded(machine: dict[str, Path]) -> None:
+    """The package of 0.1.0, built from its commit, was a single one: its files go over to the packages that have them now, and
+    configuration, memory, ended runs and a run in flight are kept.
+    """
+    previous = Path(os.environ["AEOND_PREVIOUS"])
+    installed([previous])
+    assert run("dpkg-query", "--show", "--showformat=${Version}", "aeond").stdout == "0.1.0"
     moved = {path for path in contents(machine["aeond-popup"]) if "/site-packages/aeon_popup/" in path}
+    moved &= contents(previous)
     assert moved
-    installed([single(tmp_path, {*moved, "/usr/bin/aeonctl", "/usr/share/doc/aeond/operations.md.gz"})])
+    service = Service()
+    run("usermod", "--append", "--groups", "aeond", MEMBER)
+    service.prepare()
+    service.configure()
+    configured = {path.name: path.read_bytes() for path in ETC.iterdir() if path.is_file()}
+    systemctl("enable", "--now", "aeond")
+    said("memory", "set", "colour", "blue")
+    asked = aeonctl(MEMBER, "ask", "-q", "--workspace", "", "--plan", service.plan("the bonus", SUM))
+    assert (asked.returncode, "420" in asked.stdout) == (0, True), asked.stderr
+    (ended,) = [one["run_id"] for one in listed("runs")]
+    events = listed("watch", ended)
+    gate = service.gate()
+    in_flight = said("ask", "--detach", "--workspace", "", "--plan", service.deeds(gate)).strip()
+    gate.held()
+    old = shown("MainPID")
+
     installed(machine[name] for name in NAMES)
+    until(lambda: shown("MainPID") not in {old, "0"} and shown("ActiveState") == "active", "the new daemon")
     assert run("dpkg", "--audit").stdout == ""
     assert run("dpkg", "--verify", *NAMES).stdout == ""
     owners = run("dpkg", "--search", *sorted(moved)).stdout.splitlines()
     assert {line.partition(":")[0] for line in owners} == {"aeond-popup"}
     assert not Path("/usr/share/doc/aeond/operations.md.gz").exists()
     assert Path("/usr/share/doc/aeond/docs/operations.md").exists()
+
+    assert as_member("/usr/bin/python3", "-I", "-c", STATUS).strip() != "0.1.0"
+    assert {path.name: path.read_bytes() for path in ETC.iterdir() if path.is_file()} == configured
+    assert systemctl("is-enabled", "aeond").strip() == "enabled"
+    assert said("memory", "get", "colour").strip() == "blue"
+    kept = listed("watch", ended)
+    assert [within(new, old) for new, old in zip(kept, events, strict=True)] == events
+    gate.open()
+    assert aeonctl(MEMBER, "watch", "-q", in_flight).returncode == 0, journal()
+    done = service.ledger.ended(in_flight)
+    assert (done["s1"], done["s3"]) == (1, 1), service.ledger.lines
+    asked = aeonctl(MEMBER, "ask", "-q", "--workspace", "", "--plan", service.plan("the bonus", SUM))
+    assert (asked.returncode, "420" in asked.stdout) == (0, True), asked.stderr
 
 
 def test_a_package_comes_works_and_goes(machine: dict[str, Path], tmp_path: Path) -> None:
@@ -187,20 +227,22 @@ def newer(package: Path, folder: Path) -> Path:
     return made
 
 
-def single(folder: Path, paths: set[str]) -> Path:
-    """A package aeond 0.1.0 that has these files."""
-    tree = folder / "single"
-    for path in paths:
-        (tree / path[1:]).parent.mkdir(parents=True, exist_ok=True)
-        (tree / path[1:]).write_text("of 0.1.0\n", encoding="utf-8")
-    fields = (
-        "Package: aeond",
-        "Version: 0.1.0",
-        "Architecture: all",
-        "Maintainer: x <x@example.invalid>",
-        "Description: x",
-    )
-    (tree / "DEBIAN").mkdir()
-    (tree / "DEBIAN" / "control").write_text("\n".join(fields) + "\n", encoding="utf-8")
-    run("dpkg-deb", "--build", tree, folder / "single.deb")
-    return folder / "single.deb"
+def said(*words: str) -> str:
+    """The output of a command of aeonctl by a member of the group, which must succeed."""
+    done = aeonctl(MEMBER, *words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def listed(command: str, *operands: str) -> list[dict[str, Any]]:
+    """The lines of JSON of a command."""
+    return [json.loads(line) for line in said(command, "--json", *operands).splitlines()]
+
+
+def within(new: Any, old: Any) -> Any:
+    """The newer value without the keys that the older one lacks: a later version may add fields."""
+    if isinstance(new, dict) and isinstance(old, dict):
+        return {name: within(value, old[name]) for name, value in new.items() if name in old}
+    if isinstance(new, list) and isinstance(old, list) and len(new) == len(old):
+        return [within(one, other) for one, other in zip(new, old, strict=True)]
+    return new

@@ -15,6 +15,7 @@ from aeond_client.connection.retries import Retries
 from aeond_client.events import RunEnded
 from aeond_client.runs import Plan, PlanStep, RunState
 from tests.support.installed_service import (
+    DEADLINE_SECONDS,
     MEMBER,
     SOCKET,
     Service,
@@ -100,7 +101,8 @@ def test_clients_get_every_event_once_over_many_restarts(service: Service) -> No
     for client in clients:
         client.enough.set()
     for client in clients:
-        client.join(60)
+        client.join(DEADLINE_SECONDS)
+        assert not client.is_alive(), "a client did not end"
     assert [client.error for client in clients] == [None] * CLIENTS
     received = {run_id: seqs for client in clients for run_id, seqs in client.seqs.items()}
     last = {run_id: seq for client in clients for run_id, seq in client.last_seqs.items()}
@@ -124,7 +126,7 @@ def test_who_connects_during_a_restart_is_served(service: Service, tmp_path: Pat
         assert shown("SubState") == "start-pre"
         os.write(opener, b"go\n")
         os.close(opener)
-        out, err = asked.communicate(timeout=60)
+        out, err = asked.communicate(timeout=DEADLINE_SECONDS)
     assert (asked.returncode, "420" in out) == (0, True), err
 
 

@@ -7,6 +7,7 @@ from time import monotonic
 import pytest
 
 from tests.support.installed_service import (
+    DEADLINE_SECONDS,
     ETC,
     MEMBER,
     OUTSIDER,
@@ -153,7 +154,7 @@ def test_a_killed_daemon_comes_back_and_nobody_misses_anything(service: Service)
         until(lambda: shown("NRestarts") == "1" and shown("ActiveState") == "active", "the restart")
         assert shown("MainPID") != killed
         gate.open()
-        out, err = asked.communicate(timeout=60)
+        out, err = asked.communicate(timeout=DEADLINE_SECONDS)
     assert asked.returncode == 0, err + journal()
     numbers = [event["seq"] for event in map(json.loads, out.splitlines()) if event.get("seq")]
     assert numbers == list(range(1, len(numbers) + 1))

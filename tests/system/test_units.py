@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.installed_service import Service, run, systemctl
+from tests.support.installed_service import DEADLINE_SECONDS, Service, run, systemctl
 from tests.support.repository import ROOT
 
 pytestmark = pytest.mark.systemd
@@ -75,5 +75,7 @@ def test_an_uninstallation_leaves_nothing(tmp_path: Path, service: Service) -> N
             copy.touch()
     theirs = tmp_path / "usr/local/bin/theirs"
     theirs.touch()
-    subprocess.run([ROOT / "systemd" / "uninstall", tmp_path, "/usr/local"], check=True, timeout=60)
+    subprocess.run(
+        [ROOT / "systemd" / "uninstall", tmp_path, "/usr/local"], check=True, timeout=DEADLINE_SECONDS
+    )
     assert [file for file in tmp_path.rglob("*") if not file.is_dir()] == [theirs]

@@ -3,7 +3,10 @@
 import os
 import signal
 
+from anyio import to_thread
+
 from aeond.api.v1 import events_pb2
+from aeond_client import Client
 from tests.support import wire_events
 from tests.support.aeonctl import Run, command, environment, offered, script
 from tests.support.screens import terminal
@@ -84,3 +87,25 @@ async def test_top_redraws_until_it_is_interrupted(daemon: ScriptedDaemon) -> No
         os.kill(shown.process.pid, signal.SIGINT)
         assert await shown.read_to_end() == 0
     assert not shown.screen.cursor_hidden
+
+
+async def test_top_fits_a_narrow_terminal(daemon: ScriptedDaemon) -> None:
+    """On a narrow terminal a run takes two lines, so that what it does now and its request can be read; more runs than lines
+    are announced."""
+    step = wire_events.tool_step("s1", "echo", text="hello")
+    script(
+        daemon,
+        wire_events.created("Say hello to everybody in the house"),
+        events_pb2.RunStarted(),
+        wire_events.adopted(step),
+        wire_events.step_started(step),
+    )
+    with Client(daemon.path) as client:
+        for _ in range(12):
+            await to_thread.run_sync(client.create_run, "Say hello to everybody in the house")
+    variables = environment(AEOND_SOCKET=str(daemon.path), TERM="xterm-256color")
+    async with terminal(command("top", "--interval", "0.1"), environment=variables, columns=60) as shown:
+        await shown.read_until("and more: aeonctl runs")
+        assert "  echo hello (Say hello to everybody in the house)" in shown.screen.text
+        os.kill(shown.process.pid, signal.SIGINT)
+        assert await shown.read_to_end() == 0

@@ -22,20 +22,20 @@ def why(context: click.Context, /, run_id: str, step_id: str | None, as_json: bo
     """Explain why a run did what it did.
 
     Lists the chain from the record: request, route, plan, decisions of the policy with rule and reason, the results
-    that each step used, its effects, and the answer, each with the number of its event. With STEP, only what led to
-    that step and followed from it. With --json, one link per line. RUN is a run id, or `last` for the newest run.
+    that each step used, its effects, and the answer, each with the number of its event, and what an unfinished run does
+    now or waits for. With STEP, only what led to that step and followed from it. With --json, one link per line. RUN is a run id, or `last` for the newest run.
 
     \b
     aeonctl why last
     aeonctl why last s2
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from aeon_cli.observing.chain import chain_of, chain_of_step
+    from aeon_cli.observing.chain import chain_of, chain_of_step, now_of
     from aeon_cli.observing.chain_text import print_chain
     from aeon_cli.runs.details import events_so_far
 
     with connect(context) as client:
         run = client.get_run(run_named(client, run_id))
-        links = chain_of(events_so_far(client, run))
+        links = [*chain_of(events_so_far(client, run)), *now_of(run)]
     if step_id is not None:
         if not any(link.step_id == step_id for link in links):
             begun = ", ".join(dict.fromkeys(link.step_id for link in links if link.step_id))

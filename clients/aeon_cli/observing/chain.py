@@ -5,11 +5,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from aeon_cli.observing.overview import work_of
 from aeon_cli.text.printable import one_line, shown_value
-from aeon_cli.text.titles import counted, duration_in_words, effect_in_words, title_of
+from aeon_cli.text.titles import (
+    arguments_in_short,
+    counted,
+    duration_in_words,
+    effect_in_words,
+    title_of,
+)
 from aeond_client import events as e
 from aeond_client.events import Event
-from aeond_client.runs import Plan, PlanStep
+from aeond_client.runs import Plan, PlanStep, Run, RunState
 
 _MOST_CHARS = 160
 _VERDICTS = {"allow": "allowed", "ask": "a person must allow it", "deny": "refused"}
@@ -33,6 +40,21 @@ def chain_of(events: Sequence[Event]) -> list[Link]:
     return list(_Chain().links(events))
 
 
+def now_of(run: Run) -> list[Link]:
+    """The last link of an unfinished run: what it does now, or which command lets it go on."""
+    if run.state.ended:
+        return []
+    todo = []
+    if run.questions:
+        todo.append(f"answer with: aeonctl answer {run.run_id}")
+    if run.approvals:
+        todo.append("decide with: aeonctl approvals")
+    if run.state is RunState.SUSPENDED and not run.approvals:
+        todo.append(f"decide with: aeonctl decide {run.run_id}")
+    words = "; ".join(work_of(run)) or str(run.state).replace("_", " ")
+    return [Link("now", run.last_seq, run.changed_time, _short(words), "", tuple(todo))]
+
+
 def chain_of_step(links: Iterable[Link], step_id: str) -> list[Link]:
     """The links that lead to a step and follow from it, without those of other steps."""
     return [link for link in links if link.step_id in ("", step_id)]
@@ -45,6 +67,8 @@ class _Chain:
         self._plan = Plan()
         self._outputs: dict[str, Any] = {}
         self._answered: dict[str, str] = {}  # the step of each question
+        self._reasons: dict[str, str] = {}  # why a person must allow a step
+        self._executed = False
 
     def links(self, events: Iterable[Event]) -> Iterator[Link]:
         for event in events:
@@ -83,6 +107,8 @@ class _Chain:
                 found = [f"{one_line(one.step_id) or 'the plan'}: {_short(one.message)}" for one in issues]
                 because = f" ({', '.join(map(one_line, reasons))})" if reasons else ""
                 done = "the work is done" if converged else "the work is not done"
+                if not self._executed:
+                    done = "the plan can be executed" if converged else "the plan must be changed"
                 yield _link("evaluation", f"{done}{because}", details=found, data={"reasons": list(reasons)})
             case e.BudgetExhausted(dimension=dimension):
                 yield _link("budget", f"no {one_line(dimension)} is left")
@@ -93,9 +119,10 @@ class _Chain:
             case e.AnswerComposed(answer=answer):
                 by = "written by the model" if answer.synthesized else "the output of the steps"
                 from_steps = f", from {', '.join(map(one_line, answer.step_ids))}" if answer.step_ids else ""
-                notes = [f"note: {one_line(note)}" for note in answer.notes]
+                origin = f"{by}{from_steps}: " if answer.synthesized or answer.step_ids else ""
+                notes = [f"note: {one_line(note)}" for note in answer.notes if note not in answer.text]
                 data = {"step_ids": list(answer.step_ids), "synthesized": answer.synthesized}
-                yield _link("answer", f"{by}{from_steps}: {_short(answer.text)}", details=notes, data=data)
+                yield _link("answer", f"{origin}{_short(answer.text)}", details=notes, data=data)
             case e.RunSuspended(reason=reason, message=message):
                 yield _link("suspended", one_line(message or reason.replace("_", " ")))
             case e.RunEnded(state=state, problem=problem):
@@ -107,6 +134,7 @@ class _Chain:
     def _of_step(self, kind: e.EventKind) -> Iterator[tuple[str, str, str, Sequence[str], dict[str, Any]]]:
         match kind:
             case e.StepStarted(step=step, attempt=attempt, mode=mode):
+                self._executed = True
                 again = f", attempt {attempt}" if attempt > 1 else ""
                 how = "" if mode in ("tool", "agent", "") else f", {mode}"
                 data = {"tool": step.tool, "arguments": step.arguments, "attempt": attempt, "mode": mode}
@@ -116,16 +144,22 @@ class _Chain:
                     words = f"the results of {', '.join(map(one_line, used))}"
                     yield _link("evidence", words, step.step_id, shown, {"step_ids": used})
             case e.PolicyDecided():
+                self._reasons[kind.step_id] = kind.reason
                 yield _decision(kind)
             case e.StepRepaired(step=step, problem=problem):
                 yield _link(
                     "repair", f"now {title_of(step)}", step.step_id, [f"because {_short(problem.message)}"]
                 )
             case e.ApprovalRequested(approval=approval, step_id=step_id):
-                calls = counted(len(approval.calls), "call")
-                why = [_short(approval.message)] if approval.message else ()
-                yield _link("approval", f"asked a person about {calls}", step_id or approval.step_ids[0], why)
-                self._answered[approval.approval_id] = step_id or approval.step_ids[0]
+                asking = step_id or approval.step_ids[0]
+                calls = [
+                    _short(f"{call.tool} {arguments_in_short(call.arguments)}") for call in approval.calls
+                ]
+                if approval.message and approval.message != self._reasons.get(asking):
+                    calls.append(f"because {_short(approval.message)}")
+                words = f"asked a person about {counted(len(approval.calls), 'call')}"
+                yield _link("approval", words, asking, calls)
+                self._answered[approval.approval_id] = asking
             case e.ApprovalDecided(approval_id=approval_id, approved=approved, expired=expired, scope=scope):
                 by = (
                     "no decision in time"
@@ -139,7 +173,10 @@ class _Chain:
                 )
             case e.InputRequested(question=question):
                 self._answered[question.question_id] = question.step_id
-                yield _link("question", _short(question.prompt), question.step_id)
+                options = (
+                    [f"options: {', '.join(map(one_line, question.options))}"] if question.options else []
+                )
+                yield _link("question", _short(question.prompt), question.step_id, options)
             case e.InputAnswered(question_id=question_id, answer=answer):
                 step_id = self._answered.get(question_id, "")
                 self._outputs[step_id] = answer
@@ -194,7 +231,10 @@ class _Chain:
 
     def _purpose(self, step: PlanStep) -> list[str]:
         planned = next((one for one in self._plan.steps if one.step_id == step.step_id), step)
-        return [f"to {_short(planned.description)}"] if planned.description and planned.tool else []
+        told = (
+            planned.description and planned.tool and not planned.description.startswith(f"{planned.tool}: ")
+        )
+        return [f"to {_short(planned.description)}"] if told else []
 
 
 def _link(

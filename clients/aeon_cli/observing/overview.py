@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from aeond_client.client import Client
 
 MOST_RUNS = 50
+_PHASES = {
+    "profile": "estimating the work",
+    "plan": "planning",
+    "execute": "executing the plan",
+    "adapt": "deciding how to go on",
+    "answer": "writing the answer",
+}
 _UNFINISHED = (RunState.RUNNING, RunState.AWAITING_INPUT, RunState.SUSPENDED, RunState.PENDING)
 
 
@@ -56,7 +63,7 @@ def read_overview(client: "Client", most: int = MOST_RUNS, before: Overview | No
 
 
 def lines_of(shown: Overview) -> list[str]:
-    """The head of the display: daemon, engine, load and problems."""
+    """The head of the display: daemon, engine, load, clients and problems."""
     status, metrics = shown.status, shown.status.engine.metrics
     memory = f", memory {size_in_words(status.resident_bytes)}" if status.resident_bytes else ""
     engine = [f"{one_line(status.engine.model) or 'no model'} {status.engine.state}"]
@@ -75,13 +82,13 @@ def lines_of(shown: Overview) -> list[str]:
         f"{status.running_runs}{_of(status.max_running_runs)} running",
         f"{status.waiting_runs}{_of(status.max_waiting_runs)} queued",
         f"{status.attention_runs} need a person",
-        counted(status.streams, "stream"),
-        counted(status.connections, "connection"),
     ]
+    clients = [counted(status.connections, "connection"), counted(status.streams, "stream")]
     return [
         f"aeond   {', '.join(daemon)}{memory}",
         f"engine  {', '.join(engine)}",
         f"runs    {', '.join(runs)}",
+        f"clients {', '.join(clients)}",
         *(f"! {one_line(message)}" for message in status.messages),
     ]
 
@@ -91,19 +98,20 @@ def rows_of(shown: Overview, *, unicode: bool, now: float | None = None) -> list
     return [_row(line, unicode=unicode, now=now) for line in shown.runs]
 
 
-HEADINGS: Sequence[str] = ("RUN", "STATE", "AGE", "STEPS", "TOKENS", "NOW")
+HEADINGS: Sequence[str] = ("RUN", "STATE", "AGE", "STEPS", "USED", "NOW (REQUEST)")
 
 
 def _row(line: RunLine, *, unicode: bool, now: float | None) -> tuple[str, ...]:
     sign = symbols.OF_RUN[line.state].shown(unicode=unicode)
     steps = f"{line.done_steps}/{line.steps}" if line.steps else ""
+    now_doing = "; ".join(line.current)
     return (
         line.run_id,
         f"{sign} {line.state.replace('_', ' ')}",
         how_long_ago(line.created_time, now).removesuffix(" ago"),
         steps,
-        str(line.tokens),
-        "; ".join(line.current) or line.text,
+        f"{_in_short(line.tokens)} tokens",
+        f"{now_doing} ({one_line(line.text)})" if now_doing else one_line(line.text),
     )
 
 
@@ -121,11 +129,12 @@ def _line(summary: RunSummary, run: Run) -> RunLine:
         ),
         len(run.steps),
         run.used.tokens,
-        tuple(_current(run)),
+        tuple(work_of(run)),
     )
 
 
-def _current(run: Run) -> list[str]:
+def work_of(run: Run) -> list[str]:
+    """What an unfinished run waits for, or the steps that are executed now, or the phase between steps."""
     working = [title_of(step.plan_step) for step in run.steps if step.state is StepState.RUNNING]
     asking = [f"asks: {one_line(question.prompt)}" for question in run.questions]
     waiting = [
@@ -134,8 +143,13 @@ def _current(run: Run) -> list[str]:
     return (
         [*asking, *waiting]
         or working
-        or ([f"phase {run.phase}"] if run.phase and not run.state.ended else [])
+        or ([_PHASES.get(run.phase, run.phase)] if run.phase and not run.state.ended else [])
     )
+
+
+def _in_short(number: int) -> str:
+    """At most four characters up to a million."""
+    return str(number) if number < 10_000 else f"{number // 1_000}k"
 
 
 def _speed(status: DaemonStatus, before: Overview | None) -> float:

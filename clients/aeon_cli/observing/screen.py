@@ -11,15 +11,15 @@ from rich.text import Text
 
 from aeon_cli.connection import print_json
 from aeon_cli.observing.overview import HEADINGS, MOST_RUNS, Overview, lines_of, read_overview, rows_of
-from aeon_cli.text.printable import fit, width_of
-from aeon_cli.text.tables import print_table
+from aeon_cli.text.printable import fit
+from aeon_cli.text.tables import print_table, table_lines
 from aeon_cli.text.terminals import Terminal, look_at
 from aeond_client import errors
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
 
-_GAP = "  "
+_MORE = "and more: aeonctl runs"
 
 
 def show_once(client: "Client", *, as_json: bool) -> None:
@@ -32,7 +32,7 @@ def show_once(client: "Client", *, as_json: bool) -> None:
     print("\n".join(lines_of(shown)))
     print_table(HEADINGS, rows_of(shown, unicode=unicode))
     if shown.more_runs:
-        print("and more: aeonctl runs")
+        print(_MORE)
 
 
 def follow(client: "Client", seconds: float, *, as_json: bool, stop: Event) -> None:
@@ -86,15 +86,12 @@ def _drawn(shown: Overview | None, note: str, terminal: Terminal) -> Text:
     lines = lines_of(shown)
     if note:
         lines.append(f"! {note.splitlines()[0]}")
-    rows = [tuple(HEADINGS), *rows_of(shown, unicode=terminal.unicode)]
-    widths = [max(width_of(row[column]) for row in rows) for column in range(len(HEADINGS))]
-    table = [
-        _GAP.join(cell + " " * (width - width_of(cell)) for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    ]
-    more = ["and more: aeonctl runs"] if shown.more_runs else []
-    body = table if len(rows) > 1 else ["No unfinished run."]
-    drawn = [*lines, "", *body, *more][: terminal.lines - 1]
+    rows = rows_of(shown, unicode=terminal.unicode)
+    body = table_lines(HEADINGS, rows, terminal.columns) if rows else ["No unfinished run."]
+    room = max(terminal.lines - 2 - len(lines), 0)
+    if shown.more_runs or len(body) > room:
+        body = [*body[: room - 1], _MORE]
+    drawn = [*lines, "", *body][: terminal.lines - 1]
     return Text(
         "\n".join(fit(line.rstrip(), terminal.columns) for line in drawn), no_wrap=True, overflow="crop"
     )

@@ -1,15 +1,17 @@
 """The chain of causes of a run."""
 
+from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aeon_cli.observing.chain import Link, chain_of, chain_of_step
+from aeon_cli.observing.chain import Link, chain_of, chain_of_step, now_of
 from aeond_client import events as e
 from aeond_client.events import Event
 from aeond_client.judgements import ApprovalRequest, Question
-from aeond_client.runs import Answer, Plan, PlanStep, Problem, RunState, StepState
+from aeond_client.runs import Answer, Plan, PlanStep, Problem, Run, RunState, StepState
 from aeond_client.tools import RecordedEffect, ToolCall
 
 FIRST = PlanStep("s1", "find the file", tool="list_dir", arguments={"path": "."})
@@ -119,6 +121,78 @@ def test_an_answer_of_a_person_is_evidence_for_later_steps() -> None:
     )
     assert ("question", "s1", "answered by user 7: the red one") in words_of(links)
     assert links[-1].details == ("s1: the red one",)
+
+
+def test_what_is_asked_is_listed() -> None:
+    """An approval lists its calls, with the reason if the policy has not given it; a question lists its options."""
+    write = ToolCall("write_file", {"path": "a.txt", "content": "x"})
+    links = chain_of(
+        journal(
+            e.StepStarted(SECOND),
+            e.PolicyDecided("s2", "ask", reason="no rule allows it"),
+            e.ApprovalRequested(ApprovalRequest("s2.1", ("s2",), (write,), "d", "no rule allows it"), "s2"),
+            e.ApprovalRequested(ApprovalRequest("s2.2", ("s2",), (write,), "d", "it is expensive"), "s2"),
+            e.InputRequested(Question("s2.3", "s2", "Which one?", options=("red", "blue"))),
+        )
+    )
+    call = "write_file path=a.txt content=x"
+    assert [link.details for link in links[-3:]] == [
+        (call,),
+        (call, "because it is expensive"),
+        ("options: red, blue",),
+    ]
+
+
+def test_a_plan_is_evaluated_before_it_is_executed() -> None:
+    """The evaluation of a plan is not that of the work, and a note that the answer has is not repeated."""
+    links = chain_of(
+        journal(
+            e.PassEvaluated(0, converged=True, reasons=("PLAN_VALID",)),
+            e.StepStarted(FIRST),
+            e.PassEvaluated(1, converged=True, reasons=("ALL_STEPS_COMPLETE",)),
+            e.AnswerComposed(Answer("No result: no such file", notes=("no such file", "another"))),
+        )
+    )
+    assert [(link.words, link.details) for link in links if link.kind != "step"] == [
+        ("the plan can be executed (PLAN_VALID)", ()),
+        ("the work is done (ALL_STEPS_COMPLETE)", ()),
+        ("No result: no such file", ("note: another",)),
+    ]
+
+
+def test_a_description_made_of_the_call_is_not_repeated() -> None:
+    """The purpose of a step is shown if it says more than the call."""
+    made = PlanStep("s1", "list_dir: path=.", tool="list_dir", arguments={"path": "."})
+    (link,) = chain_of(journal(e.StepStarted(made)))
+    assert (link.words, link.details) == ("list_dir .", ())
+
+
+@pytest.mark.parametrize(
+    ("fields", "words", "details"),
+    [
+        ({"phase": "plan"}, "planning", ()),
+        ({}, "awaiting input", ()),
+        (
+            {"questions": (Question("s1.1", "s1", "Which one?"),)},
+            "asks: Which one?",
+            ("answer with: aeonctl answer r1",),
+        ),
+        (
+            {"approvals": (ApprovalRequest("s1.1", ("s1",), (ToolCall("send"),), "d"),)},
+            "needs approval: send",
+            ("decide with: aeonctl approvals",),
+        ),
+        ({"state": RunState.SUSPENDED}, "suspended", ("decide with: aeonctl decide r1",)),
+    ],
+)
+def test_an_unfinished_run_says_what_it_does_now(
+    fields: dict[str, Any], words: str, details: tuple[str, ...]
+) -> None:
+    """The last link names the work, or the command that lets the run go on; an ended run has none."""
+    run = Run("r1", **{"state": RunState.AWAITING_INPUT, "text": "x", "last_seq": 7, **fields})
+    (link,) = now_of(run)
+    assert (link.kind, link.seq, link.words, link.details) == ("now", 7, words, details)
+    assert now_of(replace(run, state=RunState.FAILED)) == []
 
 
 @given(st.text(), st.text())

@@ -60,7 +60,7 @@ def working(run_id: str = "r1", **fields: Any) -> Run:
 def test_a_run_is_shown_with_its_current_step() -> None:
     """A run at work shows how many steps are done, the tokens used, and the step that is executed now."""
     assert rows_of(look(working()), unicode=False, now=1060.0) == [
-        ("r1", "* running", "1m", "1/3", "42", "read_file a.txt")
+        ("r1", "* running", "1m", "1/3", "42 tokens", "read_file a.txt (read it)")
     ]
 
 
@@ -76,7 +76,7 @@ def test_a_run_is_shown_with_its_current_step() -> None:
 )
 def test_a_run_that_waits_for_a_person_says_for_what(fields: dict[str, Any], shown: str) -> None:
     """An open question or approval is shown instead of the step."""
-    assert rows_of(look(working(**fields)), unicode=False)[0][-1] == shown
+    assert rows_of(look(working(**fields)), unicode=False)[0][-1] == f"{shown} (read it)"
 
 
 def test_runs_at_work_come_first_and_the_list_is_bounded() -> None:
@@ -89,11 +89,12 @@ def test_runs_at_work_come_first_and_the_list_is_bounded() -> None:
 
 
 def test_the_head_shows_daemon_engine_and_load() -> None:
-    """State, engine with its speed, load with limits, and problems are one line each."""
+    """State, engine with its speed, load with limits, clients, and problems are one line each."""
     assert lines_of(look(status=replace(STATUS, messages=("the disk is full",)))) == [
         "aeond   ready, version 1.0, up 1m00s",
         "engine  small ready, 12.5 tokens/s, 1 running, 0 waiting, 1000 tokens",
-        "runs    1 of 8 running, 0 queued, 0 need a person, 0 streams, 0 connections",
+        "runs    1 of 8 running, 0 queued, 0 need a person",
+        "clients 0 connections, 0 streams",
         "! the disk is full",
     ]
 
@@ -115,3 +116,13 @@ def test_a_line_of_a_run_without_steps_shows_its_request() -> None:
     """Before there is a plan the request stands in the place of the step."""
     line = RunLine("r1", RunState.PENDING, "do something", 1000, 0.0)
     assert rows_of(Overview(STATUS, 0.0, (line,)), unicode=False, now=0.0)[0][-1] == "do something"
+
+
+@pytest.mark.parametrize(
+    ("phase", "shown"),
+    [("profile", "estimating the work"), ("execute", "executing the plan"), ("new", "new")],
+)
+def test_between_steps_a_run_shows_its_phase_in_words(phase: str, shown: str) -> None:
+    """Before the first step and between steps the phase is shown; one that this program does not know, by its name."""
+    row = rows_of(look(working(phase=phase, steps=(), used=Amounts(tokens=123_456))), unicode=False)[0]
+    assert row[-3:] == ("", "123k tokens", f"{shown} (read it)")

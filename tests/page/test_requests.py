@@ -100,6 +100,21 @@ def test_stop_cancels_the_run(page: Any, stage: Stage, gate: Gate) -> None:
         assert client.get_run(run_of(page)).state is RunState.CANCELLED
 
 
+def test_a_cancelled_run_has_no_step_at_work(page: Any, stage: Stage, gate: Gate) -> None:
+    """Steps that had not run, or waited for an answer, are skipped, as in the daemon's record."""
+    with Client(stage.socket) as client:
+        run_id = client.create_run(QUESTION, RunOptions(plan=asking(gate))).run_id
+        gate.open()
+        show(page, run_id)
+        badge(page, "Needs your answer")
+        client.cancel_run(run_id)
+        badge(page, "Cancelled")
+        states = [str(step.state) for step in client.get_run(run_id).steps]
+    assert "skipped" in states
+    shown = page.locator("ol.steps > li.step").evaluate_all("steps => steps.map((one) => one.className)")
+    assert shown == [f"step {state}" for state in states]
+
+
 def test_a_question_is_answered_by_a_key(page: Any, stage: Stage, gate: Gate) -> None:
     """Alt+2 answers a question with its second option, and the run continues to its end."""
     with Client(stage.socket) as client:

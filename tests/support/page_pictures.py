@@ -22,7 +22,7 @@ NOW = 1_800_000_000.0
 FOLDER = ROOT / "docs" / "pictures"
 _SIZE = (960, 720)
 _SIZES = {"history": (1280, 800), "small": (390, 720)}
-_WHOLE = {"journal", "done", "approval", "choice"}
+_PARTLY = {"small", "history", "long-answer"}
 # Two frames later everything that was asked for so far is on the screen.
 _DRAWN = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 _SCHEMES: tuple[Scheme, ...] = ("dark", "light")
@@ -101,10 +101,17 @@ def show(
 
 
 def _grow(page: "Page") -> None:
-    """Makes the window as high as the page, so that all of it is in the picture."""
-    height = int(page.evaluate("document.documentElement.scrollHeight"))
-    assert page.viewport_size is not None
-    page.set_viewport_size({"width": page.viewport_size["width"], "height": height})
+    """Makes the window as high as the page, so that all of it is in the picture. A picture of more than the window would
+    have in its middle what sticks to the window's edge.
+    """
+    for _ in range(20):  # parts of the page are as high as the window allows
+        height = int(page.evaluate("document.documentElement.scrollHeight"))
+        assert page.viewport_size is not None
+        if height == page.viewport_size["height"]:
+            break
+        page.set_viewport_size({"width": page.viewport_size["width"], "height": height})
+        page.evaluate(_DRAWN)
+    page.evaluate("scrollTo(0, 0)")
 
 
 def main(folder: Path) -> None:
@@ -121,9 +128,7 @@ def main(folder: Path) -> None:
                 for scale in (1, 2):
                     link = (offline if name == "offline" else access).new_link()
                     page = show(browser, name, scheme=scheme, scale=scale, client=client, link=link)
-                    if (
-                        name in _WHOLE
-                    ):  # not by a picture of more than the window: what sticks to its edge would be in the middle
+                    if name not in _PARTLY:
                         _grow(page)
                     whole = page.screenshot()
                     page.context.close()

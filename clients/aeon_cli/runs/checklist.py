@@ -3,7 +3,7 @@
 The functions are pure: the views draw the state and the tests read it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from aeon_cli.text.printable import one_line, short_value
@@ -55,6 +55,7 @@ _OPERATIONS = {
 }
 
 WRITING = "writing the answer"
+_WAITING = {StepState.PENDING, StepState.READY}
 
 # Maximum characters of an output and of partial text kept for display.
 _PREVIEW_CHARACTERS = 200
@@ -163,9 +164,10 @@ def _advanced(shown: Checklist, kind: EventKind, time: float) -> Checklist:
         case AnswerComposed(answer=answer):
             return replace(_doing(shown, "", time), answer=answer)
         case BudgetExhausted(dimension=dimension):
-            return replace(shown, exhausted=dimension)
+            return replace(_skipped(shown, _WAITING), exhausted=dimension)
         case RunEnded(state=state, problem=problem):
-            return replace(_doing(shown, "", time), state=state, problem=problem, ended_time=time)
+            ended = _doing(_skipped(shown, {StepState.RUNNING}), "", time)
+            return replace(ended, state=state, problem=problem, ended_time=time)
         case _:
             return shown
 
@@ -184,7 +186,19 @@ def _interrupted(
         case RunParked():
             return _doing(shown, "waiting to resume", time)
         case CancelRequested():
-            return _doing(shown, "cancelling", time)
+            return _doing(_skipped(shown, _WAITING), "cancelling", time)
+
+
+def _skipped(shown: Checklist, states: Collection[StepState]) -> Checklist:
+    """The display when nothing new starts and nothing is asked: steps in these states, or with a question, are skipped."""
+    asking = {question.step_id for question in shown.questions}
+    lines = tuple(
+        replace(line, state=StepState.SKIPPED, detail="", text="", activity="")
+        if line.state in states or line.step_id in asking
+        else line
+        for line in shown.lines
+    )
+    return replace(shown, lines=lines, questions=(), approvals={})
 
 
 def _stepped(shown: Checklist, kind: StepStarted | StepRepaired | StepEnded, time: float) -> Checklist:

@@ -115,6 +115,17 @@ const doing = (run, activity) => Object.assign(run, { activity, fraction: -1 });
 const resumed = (run) => {
   run.state = run.questions.length || run.approvals.length ? "awaiting_input" : "running";
 };
+
+// Nothing new starts and nothing is asked: steps in these states, or with a question, are skipped.
+const WAITING = ["pending", "ready"];
+function skip(run, states) {
+  const asking = new Set(run.questions.map((one) => one.step_id));
+  for (const step of run.steps.values()) {
+    if (states.includes(step.state) || asking.has(step.step_id)) change(run, step.step_id, { state: "skipped", activity: "", text: "", error: "" });
+  }
+  return Object.assign(run, { questions: [], approvals: [] });
+}
+
 const without = (list, field, value) => list.filter((one) => one[field] !== value);
 
 const FOLDS = {
@@ -175,13 +186,13 @@ const FOLDS = {
   child_run_started: (run, data) => change(run, data.step_id, { child: data.child_run_id }),
   answer_started: (run) => Object.assign(doing(run, "writing the answer"), { answerText: "" }),
   answer_composed: (run, data) => Object.assign(doing(run, ""), { answer: data.answer }),
-  budget_exhausted: (run, data) => Object.assign(run, { exhausted: data.dimension }),
-  cancel_requested: (run) => doing(run, "stopping"),
+  budget_exhausted: (run, data) => Object.assign(skip(run, WAITING), { exhausted: data.dimension }),
+  cancel_requested: (run) => doing(skip(run, WAITING), "stopping"),
   run_parked: (run) => doing(run, "waiting to resume"),
   run_resumed: (run) => resumed(doing(run, "")),
   run_suspended: (run, data) => Object.assign(doing(run, ""), { state: "suspended", suspended: data.message || data.reason.replaceAll("_", " ") }),
   step_resolved: (run) => Object.assign(doing(run, ""), { state: "running", suspended: "" }),
-  run_ended: (run, data, time) => Object.assign(doing(run, ""), { state: data.state, problem: data.problem, ended: time, questions: [], approvals: [] }),
+  run_ended: (run, data, time) => Object.assign(doing(skip(run, ["running"]), ""), { state: data.state, problem: data.problem, ended: time }),
   text_delta(run, data) {
     if (data.step_id) change(run, data.step_id, { text: (run.steps.get(data.step_id)?.text ?? "").slice(0, data.offset) + data.text });
     else {

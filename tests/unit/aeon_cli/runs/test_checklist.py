@@ -162,6 +162,21 @@ def test_what_ends_a_run_is_kept() -> None:
     assert failed.activity == "no plan: answering directly"
 
 
+def test_steps_that_will_not_run_are_skipped() -> None:
+    """After a cancellation or an exhausted budget, steps that wait or ask are skipped; at the end none is at work."""
+    began = wire_events.step_started(FIRST)
+    asked = judgements_pb2.InputRequested()
+    asked.question.question_id, asked.question.step_id, asked.question.prompt = "s1.1", "s1", "Which one?"
+    for stopped in (events_pb2.CancelRequested(), events_pb2.BudgetExhausted(dimension="tokens")):
+        asking = planned(began, asked, stopped)
+        assert [line.state for line in asking.lines] == [StepState.SKIPPED, StepState.SKIPPED]
+        assert (asking.lines[0].activity, asking.questions) == ("", ())
+        working = planned(began, stopped)
+        assert [line.state for line in working.lines] == [StepState.RUNNING, StepState.SKIPPED]
+    ended = planned(began, events_pb2.CancelRequested(), wire_events.ended(parts_pb2.RUN_STATE_CANCELLED))
+    assert [line.state for line in ended.lines] == [StepState.SKIPPED, StepState.SKIPPED]
+
+
 def test_what_is_unknown_changes_nothing() -> None:
     """An event that this client cannot read leaves the list as it was."""
     assert planned(judgements_pb2.PolicyDecided()) == planned()

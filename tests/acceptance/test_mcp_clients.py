@@ -27,6 +27,7 @@ SECONDS = 60.0
 KEY = "a key of the tests"
 INSPECTOR = ROOT / "tests" / "mcp_inspector"
 WRITE = {"tool": "write_file", "arguments": {"path": "notes.txt", "content": "blue\n"}}
+WORDS = {"tool": "request_user_input", "arguments": {"prompt": "Which colour?"}}
 QUESTION = {"tool": "request_user_input", "arguments": {"prompt": "Which?", "options": ["red", "blue"]}}
 
 
@@ -35,6 +36,7 @@ SCRIPT = {
         {"contains": "reply only: @tools", "text": "@tools"},
         planned("Write my notes", WRITE),
         planned("Let me choose", QUESTION),
+        planned("Ask me for words", WORDS),
         planned("Add the numbers", {"tool": "calculator", "arguments": {"expression": "1 + 1"}}),
         {"text": "All done."},
     ]
@@ -129,16 +131,26 @@ async def test_a_declined_form_denies(stage: Stage, mode: Literal["legacy", "aut
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_a_question_is_a_form(stage: Stage, mode: Literal["legacy", "auto"]) -> None:
-    """The options of a question are those of the form, and the chosen one is the answer."""
-    person = Person({"answer": "blue"})
+@pytest.mark.parametrize(
+    ("request_text", "field", "answer"),
+    [
+        ("Let me choose", {"type": "string", "enum": ["red", "blue"]}, "blue"),
+        ("Ask me for words", {"type": "string", "minLength": 1}, "a green one"),
+    ],
+    ids=["options", "words"],
+)
+async def test_a_question_is_a_form(
+    stage: Stage, mode: Literal["legacy", "auto"], request_text: str, field: dict[str, Any], answer: str
+) -> None:
+    """A form has the question, its options if there are any, and what is filled in is the answer."""
+    person = Person({"answer": answer})
     async with by_stdio(stage, person, mode) as client:
-        result = await client.call_tool("ask", {"request": "Let me choose"})
-        assert person.asked[0].requested_schema["properties"]["answer"]["enum"] == ["red", "blue"]
+        result = await client.call_tool("ask", {"request": request_text})
+        assert person.asked[0].requested_schema["properties"] == {"answer": field}
         assert state_of(result)["state"] == "succeeded"
     with Client(stage.socket) as daemon:
         (line,) = daemon.list_runs()
-        assert daemon.get_run(line.run_id).steps[0].output == "blue"
+        assert daemon.get_run(line.run_id).steps[0].output == answer
 
 
 async def test_without_forms_questions_are_tools_and_approvals_are_not(stage: Stage) -> None:

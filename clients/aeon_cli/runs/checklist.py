@@ -166,7 +166,7 @@ def _advanced(shown: Checklist, kind: EventKind, time: float) -> Checklist:
         case BudgetExhausted(dimension=dimension):
             return replace(_skipped(shown, _WAITING), exhausted=dimension)
         case RunEnded(state=state, problem=problem):
-            ended = _doing(_skipped(shown, {StepState.RUNNING}), "", time)
+            ended = _doing(_skipped(shown, {*_WAITING, StepState.RUNNING}), "", time)
             return replace(ended, state=state, problem=problem, ended_time=time)
         case _:
             return shown

@@ -192,7 +192,7 @@ const FOLDS = {
   run_resumed: (run) => resumed(doing(run, "")),
   run_suspended: (run, data) => Object.assign(doing(run, ""), { state: "suspended", suspended: data.message || data.reason.replaceAll("_", " ") }),
   step_resolved: (run) => Object.assign(doing(run, ""), { state: "running", suspended: "" }),
-  run_ended: (run, data, time) => Object.assign(doing(skip(run, ["running"]), ""), { state: data.state, problem: data.problem, ended: time }),
+  run_ended: (run, data, time) => Object.assign(doing(skip(run, [...WAITING, "running"]), ""), { state: data.state, problem: data.problem, ended: time }),
   text_delta(run, data) {
     if (data.step_id) change(run, data.step_id, { text: (run.steps.get(data.step_id)?.text ?? "").slice(0, data.offset) + data.text });
     else {

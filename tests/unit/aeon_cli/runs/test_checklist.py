@@ -163,7 +163,7 @@ def test_what_ends_a_run_is_kept() -> None:
 
 
 def test_steps_that_will_not_run_are_skipped() -> None:
-    """After a cancellation or an exhausted budget, steps that wait or ask are skipped; at the end none is at work."""
+    """After a cancellation or an exhausted budget, steps that wait or ask are skipped; in an ended run all that did not end."""
     began = wire_events.step_started(FIRST)
     asked = judgements_pb2.InputRequested()
     asked.question.question_id, asked.question.step_id, asked.question.prompt = "s1.1", "s1", "Which one?"
@@ -173,8 +173,9 @@ def test_steps_that_will_not_run_are_skipped() -> None:
         assert (asking.lines[0].activity, asking.questions) == ("", ())
         working = planned(began, stopped)
         assert [line.state for line in working.lines] == [StepState.RUNNING, StepState.SKIPPED]
-    ended = planned(began, events_pb2.CancelRequested(), wire_events.ended(parts_pb2.RUN_STATE_CANCELLED))
-    assert [line.state for line in ended.lines] == [StepState.SKIPPED, StepState.SKIPPED]
+    for state in (parts_pb2.RUN_STATE_CANCELLED, parts_pb2.RUN_STATE_FAILED):
+        ended = planned(began, wire_events.ended(state))
+        assert [line.state for line in ended.lines] == [StepState.SKIPPED, StepState.SKIPPED]
 
 
 def test_what_is_unknown_changes_nothing() -> None:

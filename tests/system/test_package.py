@@ -89,7 +89,7 @@ def traces() -> set[Path]:
 
 
 def test_no_file_is_in_two_packages(packages: dict[str, Path]) -> None:
-    """Each file belongs to one package, and each program has its manual page in the package that has the program."""
+    """Each file belongs to one package, and each program has manual page and completions in the package that has it."""
     listed = {name: contents(package) for name, package in packages.items()}
     assert sum(map(len, listed.values())) == len(set().union(*listed.values()))
     pages = {
@@ -107,6 +107,13 @@ def test_no_file_is_in_two_packages(packages: dict[str, Path]) -> None:
     programs = {
         path: name for name, paths in listed.items() for path in paths if path.startswith("/usr/bin/")
     }
+    folders = (
+        "bash-completion/completions/{}",
+        "zsh/vendor-completions/_{}",
+        "fish/vendor_completions.d/{}.fish",
+    )
+    for path, name in programs.items():
+        assert {f"/usr/share/{folder.format(Path(path).name)}" for folder in folders} <= listed[name]
     assert programs == {
         "/usr/bin/aeond": "aeond",
         "/usr/bin/aeonctl": "aeond",

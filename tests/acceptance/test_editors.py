@@ -151,11 +151,13 @@ async def test_a_daemon_that_stays_away_ends_the_turn(stage: Stage) -> None:
     async with editing(stage.socket, "--patience", "1") as editor, anyio.create_task_group() as tasks:
         session = await editor.session(stage.workspace)
         ends: list[RequestError] = []
+        ended = anyio.Event()
 
         async def ask() -> None:
             with pytest.raises(RequestError) as failed:
                 await editor.prompt(session, "Write my notes")
             ends.append(failed.value)
+            ended.set()
 
         editor.hold = anyio.Event()
         tasks.start_soon(ask)
@@ -163,8 +165,7 @@ async def test_a_daemon_that_stays_away_ends_the_turn(stage: Stage) -> None:
         await anyio.to_thread.run_sync(stage.daemon.kill)
         await editor.until(lambda: any(isinstance(one, AgentThoughtChunk) for one in editor.updates))
         with anyio.fail_after(DEADLINE_SECONDS):
-            while not ends:
-                await anyio.lowlevel.checkpoint()
+            await ended.wait()
         assert (ends[0].code, (ends[0].data or {})["reason"]) == (-32603, "NO_DAEMON")
         editor.hold.set()
         await anyio.to_thread.run_sync(stage.daemon.start)

@@ -49,7 +49,7 @@ def now_of(run: Run) -> list[Link]:
         todo.append(f"answer with: aeonctl answer {run.run_id}")
     if run.approvals:
         todo.append("decide with: aeonctl approvals")
-    if run.state is RunState.SUSPENDED and not run.approvals:
+    if run.state is RunState.SUSPENDED and not run.approvals and run.suspend_reason != "disk_full":
         todo.append(f"decide with: aeonctl decide {run.run_id}")
     words = "; ".join(work_of(run)) or str(run.state).replace("_", " ")
     return [Link("now", run.last_seq, run.changed_time, _short(words), "", tuple(todo))]

@@ -140,8 +140,16 @@ def work_of(run: Run) -> list[str]:
     waiting = [
         f"needs approval: {one_line(approval.calls[0].tool)}" for approval in run.approvals if approval.calls
     ]
+    stopped = []
+    if run.state is RunState.SUSPENDED and not waiting:
+        unknown = [title_of(step.plan_step) for step in run.steps if step.state is StepState.UNKNOWN]
+        stopped = [f"interrupted: {title}" for title in unknown]
+        stopped = stopped or [
+            f"suspended: {one_line(run.suspend_reason.replace('_', ' ')) or 'needs a decision'}"
+        ]
     return (
         [*asking, *waiting]
+        or stopped
         or working
         or ([_PHASES.get(run.phase, run.phase)] if run.phase and not run.state.ended else [])
     )

@@ -182,7 +182,12 @@ def test_a_description_made_of_the_call_is_not_repeated() -> None:
             "needs approval: send",
             ("decide with: aeonctl approvals",),
         ),
-        ({"state": RunState.SUSPENDED}, "suspended", ("decide with: aeonctl decide r1",)),
+        (
+            {"state": RunState.SUSPENDED, "suspend_reason": "repeated_crashes"},
+            "suspended: repeated crashes",
+            ("decide with: aeonctl decide r1",),
+        ),
+        ({"state": RunState.SUSPENDED, "suspend_reason": "disk_full"}, "suspended: disk full", ()),
     ],
 )
 def test_an_unfinished_run_says_what_it_does_now(

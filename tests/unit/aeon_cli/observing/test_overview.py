@@ -72,11 +72,23 @@ def test_a_run_is_shown_with_its_current_step() -> None:
             {"approvals": (ApprovalRequest("s2.1", ("s2",), (ToolCall("send"),), "d"),)},
             "needs approval: send",
         ),
+        (
+            {
+                "state": RunState.SUSPENDED,
+                "steps": (Step(PlanStep("s1", tool="send"), StepState.UNKNOWN),),
+                "phase": "execute",
+            },
+            "interrupted: send",
+        ),
+        (
+            {"state": RunState.SUSPENDED, "steps": (), "suspend_reason": "repeated_crashes", "phase": "plan"},
+            "suspended: repeated crashes",
+        ),
     ],
 )
 def test_a_run_that_waits_for_a_person_says_for_what(fields: dict[str, Any], shown: str) -> None:
     """An open question or approval is shown instead of the step."""
-    assert rows_of(look(working(**fields)), unicode=False)[0][-1] == f"{shown} (read it)"
+    assert rows_of(look(replace(working(), **fields)), unicode=False)[0][-1] == f"{shown} (read it)"
 
 
 def test_runs_at_work_come_first_and_the_list_is_bounded() -> None:

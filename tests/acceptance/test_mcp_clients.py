@@ -256,7 +256,7 @@ async def test_http_on_a_port_needs_the_key(stage: Stage, tmp_path: Path) -> Non
             refused = await http.post(f"{address}/mcp", json={})
             assert (refused.status_code, refused.json()["error"]["data"]["reason"]) == (
                 401,
-                "invalid_api_key",
+                "INVALID_API_KEY",
             )
 
 

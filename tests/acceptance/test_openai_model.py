@@ -97,6 +97,15 @@ def test_a_schema_and_a_required_function_are_kept(client: ClientProgram) -> Non
     fits(json.loads(call["function"]["arguments"]))
 
 
+@pytest.mark.parametrize("schema", [{"type": "nonsense"}, {"type": "string", "pattern": "(?=a)b"}])
+def test_a_schema_that_cannot_be_enforced_is_refused(client: ClientProgram, schema: dict[str, Any]) -> None:
+    """The error names the parameter, before anything is generated."""
+    given = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
+    for stream in (False, True):
+        error = client.error(CHAT, model=MODEL, messages=HELLO, response_format=given, stream=stream)
+        assert error == (400, "schema_unsupported")
+
+
 def test_texts_have_vectors(client: ClientProgram) -> None:
     """The embedding model is in the list, and texts of similar meaning have near vectors, in both encodings."""
     assert EMBEDDER in {one["id"] for one in client.result("models.list")["data"]}

@@ -56,7 +56,7 @@ async def serve_stdio(socket: str) -> None:
 
 def refusal(status: int, reason: str, message: str) -> bytes:
     """The body for a request that the listener refuses, as JSON-RPC has it."""
-    error = {"code": -32000 - status % 100, "message": message, "data": {"reason": reason}}
+    error = {"code": -32000 - status % 100, "message": message, "data": {"reason": reason.upper()}}
     return json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
 
 

@@ -7,7 +7,11 @@ from aeond_client import errors
 
 # What the daemon calls otherwise than the API of OpenAI.
 _CODES: Final = {"CONTEXT_TOO_LONG": "context_length_exceeded"}
-_PARAMS: Final = {"request.workspace": "metadata.workspace"}
+_PARAMS: Final = {
+    "request.workspace": "metadata.workspace",
+    "schema": "response_format",
+    "schema_json": "response_format",
+}
 _STATUSES: Final[tuple[tuple[type[errors.AeondError], int], ...]] = (
     (errors.InvalidInputError, 400),
     (errors.NotFoundError, 404),
@@ -77,7 +81,7 @@ def of_daemon(error: errors.AeondError) -> ApiError:
     return ApiError(
         status,
         _CODES.get(error.reason, error.reason.lower()),
-        error.message.replace(error.field, param) if param else error.message,
+        error.message.replace(error.field, param) if "." in error.field else error.message,
         param=param,
         retry_after=error.retry_after_seconds,
     )

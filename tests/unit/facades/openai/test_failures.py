@@ -28,10 +28,12 @@ def test_an_error_of_the_daemon_has_a_status_and_a_code(
 
 
 def test_a_field_of_the_daemon_has_the_name_of_the_parameter() -> None:
-    """The folder of a run is a parameter of the API with a name of its own."""
+    """The folder of a run and the schema of an answer are parameters of the API with names of their own."""
     error = errors.InvalidInputError("request.workspace must be absolute", field="request.workspace")
     assert of_daemon(error).param == "metadata.workspace"
     assert of_daemon(error).message == "metadata.workspace must be absolute"
+    error = errors.InvalidInputError("The schema cannot be enforced", field="schema")
+    assert (of_daemon(error).param, of_daemon(error).message) == ("response_format", error.message)
 
 
 def test_a_refusal_of_the_listener_has_the_same_form() -> None:

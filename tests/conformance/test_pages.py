@@ -14,7 +14,8 @@ import pytest
 from aeond_client import Client, RunOptions, RunState
 from aeond_client.errors import NotFoundError
 from aeond_client.events import InputRequested
-from tests.support.conformance import CASES, DEADLINE_SECONDS, received
+from aeond_client.runs import Plan, PlanStep
+from tests.support.conformance import DEADLINE_SECONDS, received
 from tests.support.daemon_process import DaemonProcess, daemon_folder
 from tests.support.repository import ROOT
 from tests.support.stubs import EXAMPLES, STUBS, Stub, environment
@@ -29,7 +30,11 @@ SCRIPT = {
         {"json": {"answer": "391"}},
     ]
 }
-(QUESTION,) = (case for case in CASES if case.name == "answer")
+ANSWER = 'a "blue" \\ or \u754c\n one'
+ASKING = Plan(
+    "",
+    (PlanStep("s1", "", "request_user_input", {"prompt": "Which colour?"}), PlanStep("s2", "", "now")),
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,20 +53,21 @@ def test_a_request_is_answered_by_an_example(stub: Stub, daemon: DaemonProcess) 
     assert printed(stub.example_command("ask", REQUEST), daemon).splitlines()[-1] == "391"
 
 
-@pytest.mark.parametrize("answers", [["blue"], []], ids=["answer", "cancel"])
+@pytest.mark.parametrize("answers", [[ANSWER], []], ids=["answer", "cancel"])
 @pytest.mark.parametrize("stub", PAGES, ids=str)
 def test_a_run_is_followed_from_an_event_on_by_an_example(
     stub: Stub, answers: list[str], daemon: DaemonProcess
 ) -> None:
     """The second example resumes after an event, and answers the question of the run or cancels it."""
     with Client(daemon.socket) as client:
-        run = client.create_run(QUESTION.text, RunOptions(plan=QUESTION.plan))
+        run = client.create_run("Ask", RunOptions(plan=ASKING))
         with client.watch(run.run_id) as events:
             assert any(isinstance(event.kind, InputRequested) for event in events)
         lines = printed(stub.example_command("follow", run.run_id, "3", *answers), daemon).split()
         assert lines == [str(event["seq"]) for event in received(client, run.run_id, 3)]
-        state = client.get_run(run.run_id).state
-        assert state is (RunState.SUCCEEDED if answers else RunState.CANCELLED)
+        ended = client.get_run(run.run_id)
+    assert ended.state is (RunState.SUCCEEDED if answers else RunState.CANCELLED)
+    assert ended.steps[0].output == (ANSWER if answers else None)
 
 
 @pytest.mark.parametrize("stub", PAGES, ids=str)

@@ -1,6 +1,7 @@
 #include "aeond/client.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <thread>
 
@@ -60,6 +61,21 @@ Run call(const Connection& connection, const Options& options, const Request& re
 }
 
 }  // namespace
+
+std::string json_string(const std::string& text) {
+  std::string made = "\"";
+  for (const char character : text) {
+    char escaped[8];
+    if (static_cast<unsigned char>(character) < 0x20) {
+      std::snprintf(escaped, sizeof escaped, "\\u%04x", character);
+      made += escaped;
+    } else {
+      if (character == '"' || character == '\\') made += '\\';
+      made += character;
+    }
+  }
+  return made + '"';
+}
 
 Client::Client(Options options) : options_(std::move(options)) {
   const auto socket = find_socket(options_.socket);

@@ -26,6 +26,9 @@ using api::v1::Event;
 using api::v1::Run;
 using std::chrono::milliseconds;
 
+// The text as JSON, for Client::answer: in quotes, with those inside of it escaped.
+std::string json_string(const std::string& text);
+
 // A failed call. `reason` is a stable UPPER_SNAKE word for programs; docs/api.md lists them. what() is for people.
 struct Error : std::runtime_error {
   Error(const std::string& message, grpc::StatusCode code, std::string reason);
@@ -109,7 +112,7 @@ class Client {
   // Returns once the run is on disk. Without a request_id it gets a random one, so that a repeat is safe.
   Run create(CreateRunRequest request);
   Run get(const std::string& run_id);
-  // Answers a question with JSON text, such as "\"blue\"". An empty question_id means the only open question.
+  // Answers a question with JSON text, such as json_string("blue"). An empty question_id means the only open question.
   Run answer(const std::string& run_id, const std::string& answer_json, const std::string& question_id = "");
   // Requests the cancellation of a run; a run that has ended stays unchanged.
   Run cancel(const std::string& run_id, const std::string& reason = "");

@@ -88,7 +88,9 @@ class RunCounts:
             self.recall(events[1:])
             return
         for event in events:
-            self._count(event)
+            kind = type(event.kind)
+            if kind in self._counting or kind in _ADVANCING:
+                self._count(event)
 
     def recall(self, events: Iterable[e.Event]) -> None:
         """Takes note of earlier events of a run without counting them: those of an earlier daemon."""
@@ -173,9 +175,9 @@ class RunCounts:
             self.operation_seconds[operation,].observe(event.elapsed_seconds - progress.operation_since)
 
     def _charge(self, operation: str, used: Amounts, use: ModelUse | None) -> None:
-        if used.ttl or used.llm_calls or used.tool_calls or used.tokens or used.passes:
-            for dimension in DIMENSIONS:
-                self.used[operation, dimension] += getattr(used, dimension)
+        for dimension in DIMENSIONS:
+            if amount := getattr(used, dimension):
+                self.used[operation, dimension] += amount
         if use is not None:
             self.tokens[operation, "prompt"] += use.prompt_tokens
             self.tokens[operation, "completion"] += use.completion_tokens

@@ -1,9 +1,9 @@
 """aeond with metrics and traces, beside aeond without them: chains of both in turn, in one process.
 
 As in `aeond_in_process.py` the caller is in the daemon's own process. The traces go to a collector in another process,
-that takes them and does nothing else. Prints the seconds of a step of each chain: without, with metrics, with both, again
-and again.
-usage: aeond_observed.py {compute|write} FOLDER CHAINS
+that takes them and does nothing else. Prints the seconds of a step of each turn: without, with metrics, with traces, with both,
+again and again.
+usage: aeond_observed.py {compute|write} FOLDER TURNS
 """
 
 import json
@@ -22,16 +22,18 @@ from aeond.daemon.compose.daemon import composed
 from aeond.daemon.config.files import load_config
 from aeond.daemon.config.paths import paths_of
 from aeond.daemon.config.reloading import LiveConfig
+from aeond.daemon.lifecycle.footprint import settle
 from aeond.daemon.notify import Silence
+from aeond.domain.plans.plan import Plan
 from aeond.server.calls import RunCalls
 from benchmarks.contenders.aeond_in_process import STEPS, chain_of_ten, run_chain
 from benchmarks.daemon import write_config
 from tests.support.otlp_collector import collecting
 
-# A run's traces are sent while the next one goes on: the cost is that of several in a row, and the last ones are sent
-# before the turn of the next daemon.
-IN_A_ROW = 6
-SETTLE_SECONDS = 0.05
+# The traces of runs are sent together, half a second after the first of them ended: a turn is long enough for that to be
+# a part of it, and the last ones are sent before the turn of the next daemon.
+TURN_SECONDS = 0.8
+SETTLE_SECONDS = 0.7
 METRICS = "\n[metrics]\nenabled = {metrics}\n"
 TRACES = "\n[traces]\nendpoint = {endpoint}\n"
 
@@ -54,23 +56,31 @@ async def _daemon(folder: Path, more: str) -> AsyncIterator[RunCalls]:
         await daemon.scheduler.drain(1.0)
 
 
-async def measure(kind: str, folder: Path, chains: int, endpoint: str) -> list[float]:
-    """Seconds per step for each of the chains; they are thrice as many."""
+async def measure(kind: str, folder: Path, turns: int, endpoint: str) -> list[float]:
+    """Seconds per step for each of the turns; they are four times as many."""
     off, on = METRICS.format(metrics="false"), METRICS.format(metrics="true")
-    kinds = {"off": off, "metrics": on, "both": on + TRACES.format(endpoint=json.dumps(endpoint))}
+    traces = TRACES.format(endpoint=json.dumps(endpoint))
+    kinds = {"off": off, "metrics": on, "traces": off + traces, "both": on + traces}
     plan, seconds = chain_of_ten(kind), []
     async with AsyncExitStack() as stack:
         daemons = [
             await stack.enter_async_context(_daemon(folder / name, more)) for name, more in kinds.items()
         ]
-        for _ in range(chains):
+        settle()
+        for _ in range(turns):
             for runs in daemons:
-                begun = perf_counter()
-                for _ in range(IN_A_ROW):
-                    await run_chain(runs, plan)
-                seconds.append((perf_counter() - begun) / STEPS / IN_A_ROW)
+                seconds.append(await _turn(runs, plan))
                 await anyio.sleep(SETTLE_SECONDS)
     return seconds
+
+
+async def _turn(runs: RunCalls, plan: Plan) -> float:
+    """Seconds per step of chains one after another."""
+    begun, steps = perf_counter(), 0
+    while perf_counter() - begun < TURN_SECONDS:
+        await run_chain(runs, plan)
+        steps += STEPS
+    return (perf_counter() - begun) / steps
 
 
 @contextmanager

@@ -27,6 +27,7 @@ class Collector:
         self.refusals: deque[grpc.StatusCode] = deque()
         self.rejects = 0
         self.attempts = 0
+        self.peers: list[str] = []  # the connection of each attempt
         self.port = 0
         self._news = anyio.Event()
 
@@ -55,6 +56,7 @@ class Collector:
 
     async def export(self, raw: bytes, context: "grpc.aio.ServicerContext[Any, Any]") -> bytes:
         self.attempts += 1
+        self.peers.append(context.peer())
         if self.refusals:
             await context.abort(self.refusals.popleft(), "not now")
         self.requests.append(ExportTraceServiceRequest.FromString(raw))

@@ -22,7 +22,7 @@ from aeond.service.watching.feed import HotFeed
 
 if TYPE_CHECKING:
     from aeond.observability.metrics import Metrics
-    from aeond.observability.tracing import Tracing
+    from aeond.observability.traces.tracing import Tracing
 
 LOOPBACK = "127.0.0.1"
 
@@ -103,8 +103,8 @@ class Observation:
         if not endpoint:
             return None
         try:
-            from aeond.observability.span_exporter import SpanExporter
-            from aeond.observability.tracing import Tracing
+            from aeond.observability.traces.span_exporter import SpanExporter
+            from aeond.observability.traces.tracing import Tracing
         except ModuleNotFoundError as error:
             raise InvalidInputError(
                 f"traces.endpoint needs the library {error.name}: install the extra otlp, in a checkout with pip"

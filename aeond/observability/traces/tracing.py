@@ -9,8 +9,9 @@ import anyio
 from aeond.domain.runs import events as e
 from aeond.errors import AeondError
 from aeond.observability.families import Export
-from aeond.observability.run_spans import RunSpans, span_id, trace_id
+from aeond.observability.traces.run_spans import RunSpans, span_id, trace_id
 from aeond.ports import Clock, Journal
+from aeond.trace_context import TraceParent
 
 MAX_RUNS: Final = 512  # whose spans are collected while they work; others are read from the journal
 MAX_ENDED: Final = 256
@@ -18,28 +19,41 @@ BATCH_SPANS: Final = 512
 GATHER_SECONDS: Final = 0.5  # short runs share a request
 FLUSH_SECONDS: Final = 2.0
 MAX_ANCESTORS: Final = 16
+_LEAVING: Final = (e.RunEnded, e.RunSuspended, e.RunParked)
 
 
 class Exporter(Protocol):
     async def export(self, spans: Sequence[bytes]) -> int:
         """The number of encoded spans that were taken."""
 
+    async def close(self) -> None:
+        """Ends the connection; the next export makes another one."""
+
 
 class Tracing:
     """Collects the spans of runs and exports those of each run when it has ended.
 
     `model` returns the name of the daemon's model. A run that began under an earlier daemon, or was suspended
-    meanwhile, is read from the journal. Spans that cannot be exported are dropped and counted.
+    meanwhile, is read from the journal. Spans that cannot be exported are dropped and counted. The connection is kept for
+    `keep_seconds`.
     """
 
     def __init__(
-        self, journal: Journal, exporter: Exporter, model: Callable[[], str], provider: str, clock: Clock
+        self,
+        journal: Journal,
+        exporter: Exporter,
+        model: Callable[[], str],
+        provider: str,
+        clock: Clock,
+        *,
+        keep_seconds: float = 5.0,
     ) -> None:
         self._journal = journal
         self._exporter = exporter
         self._model = model
         self._provider = provider
         self._clock = clock
+        self._keep_seconds = keep_seconds
         self._runs: dict[str, RunSpans] = {}
         self._ended: deque[tuple[str, RunSpans | None]] = deque()
         self._news = anyio.Event()
@@ -51,36 +65,53 @@ class Tracing:
         return Export(self._exported, self._dropped)
 
     def hear(self, events: Sequence[e.Event]) -> None:
-        """Takes events that were published together."""
+        """Takes events of one run that were published together."""
+        run_id = events[0].run_id
+        run = self._runs.get(run_id)
+        if run is not None:
+            run.add(events if run.recorded else ())
+        elif isinstance(events[0].kind, e.RunCreated) and len(self._runs) < MAX_RUNS:
+            run = self._runs[run_id] = self._begun(events, events[0].kind)
         for event in events:
-            kind = type(event.kind)
-            if kind is e.RunCreated and len(self._runs) < MAX_RUNS:
-                self._runs[event.run_id] = self._spans_of(event.run_id)
-            run = self._runs.get(event.run_id)
-            if run is not None:
-                run.add(event)
-            if kind in (e.RunEnded, e.RunSuspended, e.RunParked):
-                self._runs.pop(event.run_id, None)
-            if kind is e.RunEnded:
-                self._end(event.run_id, run)
+            if type(event.kind) in _LEAVING:
+                self._runs.pop(run_id, None)
+        if type(events[-1].kind) is e.RunEnded and (run is None or run.recorded):
+            self._end(run_id, run)
 
     async def run(self) -> None:
         """Exports until cancelled, then exports what is left, within FLUSH_SECONDS."""
         try:
             while True:
-                await self._news.wait()
+                with anyio.move_on_after(self._keep_seconds):
+                    await self._news.wait()
+                if not self._news.is_set():
+                    await self._exporter.close()  # a connection costs a little, even if it is not used
+                    await self._news.wait()
                 await self._clock.sleep_until(self._clock.monotonic() + GATHER_SECONDS)
                 self._news = anyio.Event()
                 await self._export()
         finally:
             with anyio.CancelScope(shield=True), anyio.move_on_after(FLUSH_SECONDS):
                 await self._export()
+                await self._exporter.close()
+
+    def _begun(self, events: Sequence[e.Event], created: e.RunCreated) -> RunSpans:
+        run = self._spans_of(events[0].run_id)
+        if caller := self._runs.get(created.ancestry.parent_run_id):
+            run.recorded = caller.recorded
+        elif created.request.trace_parent:
+            above = TraceParent.parse(created.request.trace_parent)
+            run.recorded = above is None or above.sampled
+        run.add(events if run.recorded else events[:1])
+        return run
 
     def _end(self, run_id: str, run: RunSpans | None) -> None:
         if len(self._ended) >= MAX_ENDED:
             self._dropped += 1
             return
         self._ended.append((run_id, run))
+        if run is not None:
+            run.take()
         self._news.set()
 
     async def _export(self) -> None:
@@ -121,17 +152,15 @@ class Tracing:
     async def _created(self, run_id: str) -> RunSpans:
         """A run of which only the beginning is known."""
         run = self._spans_of(run_id)
-        for event in await self._journal.read(run_id, 0, 1):
-            run.add(event)
+        run.add(await self._journal.read(run_id, 0, 1))
         return run
 
     async def _read(self, run_id: str) -> RunSpans:
         run, seq = self._spans_of(run_id), 0
         while events := await self._journal.read(run_id, seq):
-            for event in events:
-                run.add(event)
+            run.add(events)
             seq = events[-1].seq
         return run
 
     def _spans_of(self, run_id: str) -> RunSpans:
-        return RunSpans(run_id, self._model(), self._provider)
+        return RunSpans(run_id, self._model, self._provider)

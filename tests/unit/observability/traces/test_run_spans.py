@@ -14,7 +14,8 @@ from aeond.domain.outcome import Problem
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import ModelUse
 from aeond.domain.runs.run import Ancestry, RunState
-from aeond.observability.run_spans import MAX_CHARS, MAX_SPANS, RUN, RunSpans, span_id
+from aeond.observability.traces.encoding import MAX_CHARS
+from aeond.observability.traces.run_spans import MAX_SPANS, RUN, RunSpans, span_id
 from tests.support.golden import golden_journals
 from tests.support.otlp_collector import attributes
 from tests.support.simulated_runs import hosts
@@ -34,9 +35,9 @@ KNOWN = {
 
 
 def spans_of(events: list[e.Event]) -> list[Span]:
-    run = RunSpans(events[0].run_id, "a-model", "a-provider")
+    run = RunSpans(events[0].run_id, lambda: "a-model", "a-provider")
     for event in events:
-        run.add(event)
+        run.add([event])
     return [Span.FromString(span) for span in run.spans(TRACE, ABOVE)]
 
 
@@ -82,6 +83,18 @@ def test_any_run_gives_one_tree_of_spans(host: SimulatedHost, crashes: set[int])
         spans = spans_of(host.journal)
         check_form(spans, host.journal)
         check_completeness(spans, host.journal)
+
+
+@given(hosts(), st.sets(st.integers(2, 40), max_size=2))
+def test_the_spans_do_not_depend_on_how_the_events_arrive(host: SimulatedHost, crashes: set[int]) -> None:
+    """The spans that are made of all events at once are those that are made of one event after the other."""
+    host.crash_before = crashes.__contains__
+    host.work()
+    singly = RunSpans(host.journal[0].run_id, lambda: "a-model", "a-provider")
+    for event in host.journal:
+        singly.add([event])
+        singly.take()
+    assert [Span.FromString(span) for span in singly.spans(TRACE, ABOVE)] == spans_of(host.journal)
 
 
 @pytest.mark.parametrize("name", ENDED)
@@ -145,11 +158,11 @@ def test_the_spans_of_a_run_are_bounded() -> None:
     """A run with more steps than the limit keeps its first spans and its own, and counts the others."""
     events = STORIES["0.1.0-unplanned"]
     started = next(event for event in events if isinstance(event.kind, e.OperationIntent))
-    run = RunSpans("run", "", "")
-    run.add(events[0])
+    run = RunSpans("run", str, "")
+    run.add([events[0]])
     for _ in range(MAX_SPANS + 10):
-        run.add(replace(started, time=started.time + 1))
-    run.add(events[-1])
+        run.add([replace(started, time=started.time + 1)])
+    run.add([events[-1]])
     assert len(run.spans(TRACE)) == MAX_SPANS + 1
     assert run.dropped == 10
 

@@ -10,8 +10,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from aeond.domain.runs import events as e
 from aeond.domain.runs.run import Ancestry
 from aeond.observability.families import Export
-from aeond.observability.run_spans import RUN, RunSpans, span_id, trace_id
-from aeond.observability.tracing import BATCH_SPANS, MAX_ENDED, Tracing
+from aeond.observability.traces.run_spans import RUN, RunSpans, span_id, trace_id
+from aeond.observability.traces.tracing import BATCH_SPANS, MAX_ENDED, Tracing
 from tests.support.doubles import EagerClock, ManualClock
 from tests.support.golden import golden_journals
 from tests.support.in_memory_journal import InMemoryJournal
@@ -26,6 +26,8 @@ class Exported:
 
     def __init__(self) -> None:
         self.batches: list[list[Span]] = []
+        self.connected = False
+        self.closed = 0
         self._news = anyio.Event()
 
     @property
@@ -33,9 +35,21 @@ class Exported:
         return [span for batch in self.batches for span in batch]
 
     async def export(self, spans: Sequence[bytes]) -> int:
+        self.connected = True
         self.batches.append([Span.FromString(span) for span in spans])
         self._news.set()
         return len(spans)
+
+    async def close(self) -> None:
+        self.closed += self.connected
+        self.connected = False
+        self._news.set()
+
+    async def closes(self, count: int) -> None:
+        with anyio.fail_after(10):
+            while self.closed < count:
+                self._news = anyio.Event()
+                await self._news.wait()
 
     async def received(self, count: int) -> list[Span]:
         with anyio.fail_after(10):
@@ -54,16 +68,18 @@ def run_named(run_id: str, header: str = "", ancestry: Ancestry | None = None) -
 
 
 def usual_spans(events: Sequence[e.Event]) -> int:
-    run = RunSpans(events[0].run_id, "m", "p")
+    run = RunSpans(events[0].run_id, lambda: "m", "p")
     for event in events:
-        run.add(event)
+        run.add([event])
     return len(run.spans(b""))
 
 
 @asynccontextmanager
-async def tracing(journal: InMemoryJournal) -> AsyncIterator[tuple[Tracing, Exported]]:
+async def tracing(
+    journal: InMemoryJournal, keep_seconds: float = 60.0
+) -> AsyncIterator[tuple[Tracing, Exported]]:
     exported = Exported()
-    traced = Tracing(journal, exported, lambda: "m", "p", EagerClock())
+    traced = Tracing(journal, exported, lambda: "m", "p", EagerClock(), keep_seconds=keep_seconds)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(traced.run)
         yield traced, exported
@@ -121,6 +137,31 @@ async def test_a_trace_that_the_client_does_not_record_is_not_exported() -> None
             hear(traced, events)
         spans = await exported.received(usual_spans(last))
         assert {span.trace_id for span in spans} == {trace_id("z")}
+
+
+async def test_a_trace_that_the_client_does_not_record_costs_nothing() -> None:
+    """Of a run whose trace is not recorded, and of the runs that it starts, only the beginning is kept, and nothing is
+    read when they end."""
+    journal = InMemoryJournal()
+    async with tracing(journal) as (traced, exported):
+        parent, child = run_named("p", HEADER.format("00")), run_named("c", "", Ancestry("p", "s1", ("x",)))
+        hear(traced, parent[:-1])
+        hear(traced, child)
+        hear(traced, parent[-1:])
+        await anyio.wait_all_tasks_blocked()
+        assert (exported.batches, exported.closed) == ([], 0)
+        assert traced.counts == Export(0, 0)
+
+
+async def test_a_connection_without_use_ends() -> None:
+    """The connection to the collector is kept while runs end, and ends when none has ended for a while."""
+    async with tracing(InMemoryJournal(), keep_seconds=0.0) as (traced, exported):
+        hear(traced, run_named("r1"))
+        await exported.received(usual_spans(PLANNED))
+        await exported.closes(1)
+        hear(traced, run_named("r2"))
+        await exported.received(2 * usual_spans(PLANNED))
+        await exported.closes(2)
 
 
 async def test_a_child_run_is_below_the_step_that_started_it() -> None:

@@ -15,6 +15,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationSc
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
 
+from aeond.observability.traces.encoding import field
 from aeond.ports import Clock
 
 EXPORT: Final = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
@@ -42,6 +43,7 @@ class SpanExporter:
         self._endpoint = endpoint
         self._clock = clock
         self._failing = False
+        self._channel: grpc.aio.Channel | None = None
         attributes = [_text("service.name", "aeond"), _text("service.version", version)]
         self._resource = ResourceSpans(resource=Resource(attributes=attributes)).SerializeToString()
         scope = InstrumentationScope(name="aeond", version=version)
@@ -51,29 +53,36 @@ class SpanExporter:
         """The number of spans that the collector took, after at most ATTEMPTS attempts. Never raises; the first of
         several failures in a row is logged."""
         request = self.request(spans)
-        async with self._channel() as channel:
-            for attempt in range(1, ATTEMPTS + 1):
-                try:
-                    response = await _call(channel)(request, timeout=ATTEMPT_SECONDS)
-                except grpc.aio.AioRpcError as error:
-                    if error.code() not in RETRYABLE or attempt == ATTEMPTS:
-                        self._report(f"{error.code().name}: {error.details()}")
-                        return 0
-                    await self._clock.sleep_until(
-                        self._clock.monotonic() + BACKOFF_SECONDS * 2 ** (attempt - 1)
-                    )
-                else:
-                    self._failing = False
-                    return len(spans) - response.partial_success.rejected_spans
+        if self._channel is None:
+            self._channel = self._connect()
+        call = _call(self._channel)
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                response = await call(request, timeout=ATTEMPT_SECONDS)
+            except grpc.aio.AioRpcError as error:
+                if error.code() not in RETRYABLE or attempt == ATTEMPTS:
+                    await self.close()
+                    self._report(f"{error.code().name}: {error.details()}")
+                    return 0
+                await self._clock.sleep_until(self._clock.monotonic() + BACKOFF_SECONDS * 2 ** (attempt - 1))
+            else:
+                self._failing = False
+                return len(spans) - response.partial_success.rejected_spans
         raise AssertionError("the last attempt returns")
+
+    async def close(self) -> None:
+        """Ends the connection; the next export makes another one."""
+        channel, self._channel = self._channel, None
+        if channel is not None:
+            await channel.close()
 
     def request(self, spans: Sequence[bytes]) -> bytes:
         """The encoded ExportTraceServiceRequest with these encoded spans."""
-        scope = self._scope + b"".join([_field(ScopeSpans.SPANS_FIELD_NUMBER, span) for span in spans])
-        resource = self._resource + _field(ResourceSpans.SCOPE_SPANS_FIELD_NUMBER, scope)
-        return _field(ExportTraceServiceRequest.RESOURCE_SPANS_FIELD_NUMBER, resource)
+        scope = self._scope + b"".join([field(ScopeSpans.SPANS_FIELD_NUMBER, span) for span in spans])
+        resource = self._resource + field(ResourceSpans.SCOPE_SPANS_FIELD_NUMBER, scope)
+        return field(ExportTraceServiceRequest.RESOURCE_SPANS_FIELD_NUMBER, resource)
 
-    def _channel(self) -> "grpc.aio.Channel":
+    def _connect(self) -> "grpc.aio.Channel":
         address = urlsplit(self._endpoint)
         target = address.netloc
         if address.scheme == "https":
@@ -95,13 +104,3 @@ def _call(
 
 def _text(key: str, value: str) -> KeyValue:
     return KeyValue(key=key, value=AnyValue(string_value=value))
-
-
-def _field(number: int, message: bytes) -> bytes:
-    """A message as a field of another one: the tag, the length in groups of seven bits, and the message."""
-    size, length = len(message), bytearray()
-    while size > 0x7F:
-        length.append(size & 0x7F | 0x80)
-        size >>= 7
-    length.append(size)
-    return bytes((number << 3 | 2,)) + length + message

@@ -1,0 +1,427 @@
+"""Makes the spans of a run from its events: run, operations, steps, tool calls, model calls, waits and child runs.
+
+The ids of a run's spans follow from its id and the numbers of its events, so a trace is the same whether it is made
+while the run works or read from the journal later. Spans hold names, states, durations and amounts, never texts of
+requests, prompts, arguments, results or answers.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, ClassVar, Final
+
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.runs import events as e
+from aeond.domain.runs.budgets import ModelUse
+from aeond.domain.runs.run import RunState
+from aeond.observability.run_counts import OPERATION_OF
+from aeond.observability.traces.encoding import (
+    Scalar,
+    attribute,
+    attributes_of,
+    encoded_name,
+    encoded_span,
+    frame,
+    unique_attribute,
+)
+from aeond.trace_context import TraceParent
+
+MAX_SPANS: Final = 4_096  # of one run
+MAX_WAITING: Final = 256  # events of a run
+AGENT: Final = "aeond"
+INTERRUPTED: Final = "interrupted"
+WAITS: Final = "waits_for_approval"
+_NAME_OF_STEP: Final = {mode: f"step {mode}" for mode in StepMode}
+_FAILED_STEPS: Final = (StepState.FAILED, StepState.INVALID, StepState.UNKNOWN)
+RUN: Final = "run"
+CALL_ID: Final = "gen_ai.tool.call.id"
+
+# The ids of the spans that an event begins: multiples of an odd number differ, up to as many as there are ids.
+_IDS_OF_EVENT: Final = 4
+_SPREAD: Final = 0x9E37_79B9_7F4A_7C15
+_LARGEST_ID: Final = (1 << 64) - 1
+
+
+def span_id(run_id: str, name: str) -> bytes:
+    """The id of a span of a run; `name` is RUN for the run itself."""
+    return sha256(f"{run_id} {name}".encode()).digest()[:8]
+
+
+def trace_id(run_id: str) -> bytes:
+    """The id of the trace of a run that no other trace asked for."""
+    return sha256(run_id.encode()).digest()[:16]
+
+
+@dataclass(slots=True)
+class _Open:
+    """An interval that has begun."""
+
+    span_id: int
+    parent: int | None
+    name: str
+    start: int  # in nanoseconds
+    attributes: bytes
+    kind: "Span.SpanKind.ValueType" = Span.SPAN_KIND_INTERNAL
+    tool: str = ""
+    call_id: str = ""
+
+
+class RunSpans:
+    """The spans of one run, fed with its events in order.
+
+    `model` returns the name of the daemon's model, for runs whose request names none. Events wait until spans are asked
+    for, or until MAX_WAITING of them wait: made one after another, spans take half the time.
+    """
+
+    def __init__(self, run_id: str, model: Callable[[], str], provider: str) -> None:
+        self.run_id = run_id
+        self.recorded = True  # if not, its trace is none that the client records
+        self._waiting: list[e.Event] = []
+        self._parent_run_id = ""
+        self._trace_parent: TraceParent | None = None
+        self._dropped = 0
+        self._root = _number(span_id(run_id, RUN))
+        self._first_id = _number(sha256(run_id.encode()).digest()[16:24])
+        self._model = ""  # the one that the request names
+        self._usual_model = model
+        self._provider = provider
+        self._spans: list[bytes] = []
+        self._top: bytes | None = None  # the span of the run itself
+        self._open: dict[str, _Open] = {}  # by a key that begins with what it is
+        self._asking: set[str] = set()  # the ids of the steps that wait for an answer
+        self._copied_time: float | None = None  # the events that a fork copied have the time of its creation
+
+    def add(self, events: Sequence[e.Event]) -> None:
+        """Takes the next events of the run."""
+        self._waiting += events
+        if len(self._waiting) >= MAX_WAITING:
+            self.take()
+
+    def take(self) -> None:
+        """Makes the spans of the events that wait."""
+        begun: tuple[e.Event, e.StepStarted] | None = None  # the event before, if it began a step
+        for event in self._waiting:
+            kind = event.kind
+            if begun is not None:
+                before, begun = begun, None
+                if type(kind) is e.StepEnded and self._step_done(*before, event, kind):
+                    continue
+                self._step_started(*before)
+            if event.time == self._copied_time:
+                continue
+            if type(kind) is e.StepStarted:
+                begun = (event, kind)
+            elif handler := self._HANDLERS.get(type(kind)):
+                handler(self, event, kind)
+        if begun is not None:
+            self._step_started(*begun)
+        self._waiting.clear()
+
+    @property
+    def parent_run_id(self) -> str:
+        self.take()
+        return self._parent_run_id
+
+    @property
+    def trace_parent(self) -> TraceParent | None:
+        """The span of the client that asked for the run."""
+        self.take()
+        return self._trace_parent
+
+    @property
+    def dropped(self) -> int:
+        self.take()
+        return self._dropped
+
+    def spans(self, trace: bytes, parent: bytes = b"") -> list[bytes]:
+        """The encoded spans of an ended run, as parts of this trace; `parent` is the span that asked for the run."""
+        self.take()
+        of_trace = Span(trace_id=trace).SerializeToString()
+        spans = [of_trace + span for span in self._spans]
+        if self._top is not None:
+            spans.append(of_trace + self._top + Span(parent_span_id=parent).SerializeToString())
+        return spans
+
+    # ------------------------------------------------------------ the run
+
+    def _created(self, event: e.Event, kind: e.RunCreated) -> None:
+        request, ancestry = kind.request, kind.ancestry
+        self._parent_run_id = ancestry.parent_run_id
+        if request.trace_parent:
+            self._trace_parent = TraceParent.parse(request.trace_parent)
+        self._model = request.model
+        attributes = _AGENT + unique_attribute("aeond.run.id", self.run_id)
+        if request.session_id:
+            attributes += attribute("gen_ai.conversation.id", request.session_id)
+        if ancestry.forked_run_id:
+            attributes += unique_attribute("aeond.run.forked_from", ancestry.forked_run_id)
+            self._copied_time = event.time
+        kind_of_span = Span.SPAN_KIND_INTERNAL if ancestry.parent_run_id else Span.SPAN_KIND_SERVER
+        start = _nanoseconds(event)
+        self._open[RUN] = _Open(self._root, None, f"invoke_agent {AGENT}", start, attributes, kind_of_span)
+
+    def _ended(self, event: e.Event, kind: e.RunEnded) -> None:
+        for key in [key for key in self._open if key != RUN]:
+            self._close(key, event, INTERRUPTED)
+        failed = kind.state in (RunState.FAILED, RunState.EXPIRED)
+        reason = "" if kind.problem is None else kind.problem.reason
+        self._close(RUN, event, kind.state, (reason or kind.state) if failed else "")
+
+    # ------------------------------------------------------------ operations
+
+    def _operation_started(self, event: e.Event, kind: e.OperationIntent) -> None:
+        self._begin("operation", event, kind.operation, attribute("aeond.operation", kind.operation))
+
+    def _operation_ended(self, event: e.Event, kind: e.OperationEnd) -> None:
+        open_ = self._open.get("operation")
+        if open_ is None or open_.name != OPERATION_OF[type(kind)]:
+            return  # a further event of an operation that has ended
+        self._model_span(open_, event, kind.model_use, kind.used.llm_calls)
+        error = kind.problem.reason if isinstance(kind, e.PlanningFailed) else ""
+        self._close("operation", event, error=error)
+
+    # ------------------------------------------------------------ steps
+
+    def _step_done(self, begun: e.Event, started: e.StepStarted, event: e.Event, ended: e.StepEnded) -> bool:
+        """Adds the spans of a step that called a tool and succeeded, and whose events follow each other: those that
+        `_step_started` and `_step_ended` add, in half the time. False, with nothing done, for any other step."""
+        call, step_id = started.step.tool_call, ended.step_id
+        if (
+            call is None
+            or started.mode is not StepMode.TOOL
+            or started.step.step_id != step_id
+            or ended.state is not StepState.SUCCEEDED
+            or ended.model_use is not None
+            or step_id in self._asking
+            or _step(step_id) in self._open
+            or len(self._spans) + 2 > MAX_SPANS
+        ):
+            return False
+        own, start, kind = self._id(begun), _nanoseconds(begun), Span.SPAN_KIND_INTERNAL
+        end = max(start, _nanoseconds(event))
+        tool = frame(self._id(event, 1), own, kind, start, end) + _rest_of_tool(call.tool)
+        if call.call_id:
+            tool += unique_attribute(CALL_ID, call.call_id)
+        step = frame(own, self._root, kind, start, end) + _rest_of_step(step_id, started.attempt)
+        self._spans += (tool, step)
+        return True
+
+    def _step_started(self, event: e.Event, kind: e.StepStarted) -> None:
+        step = kind.step
+        attributes = _step_attributes(step.step_id, kind.mode, kind.attempt)
+        open_ = self._begin(_step(step.step_id), event, _NAME_OF_STEP[kind.mode], attributes)
+        if kind.mode is StepMode.TOOL and step.tool_call is not None:
+            open_.tool, open_.call_id = step.tool_call.tool, step.tool_call.call_id
+
+    def _step_repaired(self, event: e.Event, kind: e.StepRepaired) -> None:
+        self._close(_step(kind.step.step_id), event, "repaired")
+
+    def _step_ended(self, event: e.Event, kind: e.StepEnded) -> None:
+        key = _step(kind.step_id)
+        open_ = self._open.get(key)
+        if open_ is None:
+            return  # it never started, or waited for a person
+        failed = kind.state in _FAILED_STEPS
+        error = (kind.reason or kind.state) if failed else ""
+        self._model_span(open_, event, kind.model_use, kind.used.llm_calls)
+        self._tool_span(open_, event, error)
+        if kind.step_id in self._asking:
+            self._close_question(kind.step_id, event, INTERRUPTED)
+        self._close(key, event, kind.state, error)
+
+    def _decided(self, _event: e.Event, kind: e.PolicyDecided) -> None:
+        open_ = self._open.get(_step(kind.step_id))
+        if open_ is not None:
+            open_.attributes += _decision_attributes(kind.verdict, kind.rule, kind.effect)
+
+    # ------------------------------------------------------------ people and child runs
+
+    def _asked(self, event: e.Event, kind: e.InputRequested) -> None:
+        step_id = kind.question.step_id
+        self._begin(_question(step_id), event, "wait for answer", b"", _step(step_id))
+        self._asking.add(step_id)
+
+    def _answered(self, event: e.Event, kind: e.InputAnswered) -> None:
+        step_id = kind.question_id.rpartition(".")[0]
+        self._close_question(step_id, event)
+        if open_ := self._open.get(_step(step_id)):
+            self._tool_span(open_, event, "")
+        self._close(_step(step_id), event, StepState.SUCCEEDED)
+
+    def _close_question(self, step_id: str, event: e.Event, state: str = "") -> None:
+        self._asking.discard(step_id)
+        self._close(_question(step_id), event, state)
+
+    def _approval_requested(self, event: e.Event, kind: e.ApprovalRequested) -> None:
+        self._close(_step(kind.step_id), event, WAITS)
+        if kind.opens:
+            attributes = attribute("aeond.approval.calls", len(kind.approval.calls))
+            self._begin(f"approval {kind.approval.approval_id}", event, "wait for approval", attributes)
+
+    def _approval_decided(self, event: e.Event, kind: e.ApprovalDecided) -> None:
+        decided = "expired" if kind.expired else "approved" if kind.approved else "denied"
+        self._close(f"approval {kind.approval_id}", event, decided)
+
+    def _child_started(self, event: e.Event, kind: e.ChildRunStarted) -> None:
+        key, child = f"child {kind.child.child_run_id}", kind.child.child_run_id
+        attributes = unique_attribute("aeond.child_run.id", child)
+        open_ = self._begin(key, event, "child run", attributes, _step(kind.step_id))
+        open_.span_id = _number(span_id(child, "caller"))
+
+    def _child_ended(self, event: e.Event, kind: e.ChildRunEnded) -> None:
+        self._close(f"child {kind.child_run_id}", event, kind.state)
+
+    # ------------------------------------------------------------ spans
+
+    def _begin(self, key: str, event: e.Event, name: str, attributes: bytes, inside: str = RUN) -> _Open:
+        self._close(key, event, INTERRUPTED)  # by a crash: it starts again
+        above = self._open.get(inside)
+        parent = self._root if above is None else above.span_id
+        open_ = self._open[key] = _Open(self._id(event), parent, name, _nanoseconds(event), attributes)
+        return open_
+
+    def _id(self, event: e.Event, of_event: int = 0) -> int:
+        return (self._first_id + (event.seq * _IDS_OF_EVENT + of_event) * _SPREAD) & _LARGEST_ID
+
+    def _close(self, key: str, event: e.Event, state: str = "", error: str = "") -> None:
+        open_ = self._open.pop(key, None)
+        if open_ is None:
+            return
+        if state:
+            open_.attributes += attribute("aeond.state", state)
+        self._add(
+            *(open_.span_id, open_.parent, open_.name, open_.start),
+            *(event, open_.attributes, error, open_.kind),
+        )
+
+    def _tool_span(self, step: _Open, event: e.Event, error: str) -> None:
+        if not step.tool:
+            return
+        attributes = _tool_attributes(step.tool)
+        if step.call_id:
+            attributes += unique_attribute(CALL_ID, step.call_id)
+        name = f"execute_tool {step.tool}"
+        self._add(self._id(event, 1), step.span_id, name, step.start, event, attributes, error)
+
+    def _model_span(self, above: _Open, event: e.Event, use: ModelUse | None, calls: int) -> None:
+        """One span for the calls of an operation or a step: the journal has their sums."""
+        if use is None:
+            return
+        model = self._model or self._usual_model()
+        attributes: dict[str, Scalar] = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": self._provider,
+            "gen_ai.request.model": model,
+            "gen_ai.usage.input_tokens": use.prompt_tokens,
+            "gen_ai.usage.output_tokens": use.completion_tokens,
+            "gen_ai.usage.cache_read.input_tokens": use.cached_tokens,
+            "aeond.model.calls": calls,
+            "aeond.model.engine_seconds": use.engine_seconds,
+            "aeond.model.first_token_seconds": use.first_token_seconds,
+        }
+        self._add(
+            *(self._id(event, 2), above.span_id, f"chat {model}", above.start),
+            *(event, attributes_of(attributes), "", Span.SPAN_KIND_CLIENT),
+        )
+
+    def _add(
+        self,
+        own: int,
+        parent: int | None,
+        name: str,
+        start: int,
+        event: e.Event,
+        attributes: bytes,
+        error: str,
+        kind: "Span.SpanKind.ValueType" = Span.SPAN_KIND_INTERNAL,
+    ) -> None:
+        """Adds a span that ends with this event."""
+        end = max(start, _nanoseconds(event))  # the wall clock may be set back
+        if parent is None:
+            self._top = encoded_span(own, parent, kind, start, end, name, attributes, error)
+        elif len(self._spans) < MAX_SPANS:
+            self._spans.append(encoded_span(own, parent, kind, start, end, name, attributes, error))
+        else:
+            self._dropped += 1
+
+    _HANDLERS: ClassVar[Mapping[type[e.EventKind], Callable[["RunSpans", e.Event, Any], None]]] = {
+        e.RunCreated: _created,
+        e.OperationStarted: _operation_started,
+        e.PlanningStarted: _operation_started,
+        e.AnswerStarted: _operation_started,
+        e.StepStarted: _step_started,
+        e.StepRepaired: _step_repaired,
+        e.StepEnded: _step_ended,
+        e.PolicyDecided: _decided,
+        e.InputRequested: _asked,
+        e.InputAnswered: _answered,
+        e.ApprovalRequested: _approval_requested,
+        e.ApprovalDecided: _approval_decided,
+        e.ChildRunStarted: _child_started,
+        e.ChildRunEnded: _child_ended,
+        e.RunEnded: _ended,
+        **dict.fromkeys(OPERATION_OF, _operation_ended),
+    }
+
+
+def _step(step_id: str) -> str:
+    return f"step {step_id}"
+
+
+def _question(step_id: str) -> str:
+    return f"question {step_id}"
+
+
+def _number(id_: bytes) -> int:
+    return int.from_bytes(id_, "little")
+
+
+def _nanoseconds(event: e.Event) -> int:
+    return int(event.time * 1_000_000_000)
+
+
+# The same for many steps: to look them up takes a fraction of the time.
+@lru_cache(maxsize=2_048)
+def _step_attributes(step_id: str, mode: str, attempt: int) -> bytes:
+    return attributes_of({"aeond.step.id": step_id, "aeond.step.mode": mode, "aeond.step.attempt": attempt})
+
+
+@lru_cache(maxsize=256)
+def _decision_attributes(verdict: str, rule: str, effect: str) -> bytes:
+    return attributes_of(
+        {"aeond.policy.verdict": verdict, "aeond.policy.rule": rule, "aeond.policy.effect": effect}
+    )
+
+
+@lru_cache(maxsize=256)
+def _tool_attributes(tool: str) -> bytes:
+    return attributes_of(
+        {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": tool,
+            "gen_ai.tool.type": "function",
+        }
+    )
+
+
+@lru_cache(maxsize=2_048)
+def _rest_of_step(step_id: str, attempt: int) -> bytes:
+    """Name and attributes of a step that called a tool and succeeded."""
+    attributes = _step_attributes(step_id, StepMode.TOOL, attempt)
+    return (
+        encoded_name(_NAME_OF_STEP[StepMode.TOOL])
+        + attributes
+        + attribute("aeond.state", StepState.SUCCEEDED)
+    )
+
+
+@lru_cache(maxsize=256)
+def _rest_of_tool(tool: str) -> bytes:
+    return encoded_name(f"execute_tool {tool}") + _tool_attributes(tool)
+
+
+_AGENT: Final = attributes_of({"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": AGENT})

@@ -1,18 +1,20 @@
 """The cost of metrics and of traces for a step: chains of daemons with and without them, in turn."""
 
+import statistics
 from pathlib import Path
 
 from benchmarks.contenders.aeond_in_process import STEPS
-from benchmarks.contenders.aeond_observed import TURN_SECONDS
-from benchmarks.measuring import OURS, Contender, Sample, in_turns
+from benchmarks.contenders.aeond_observed import IN_A_ROW, TURNS, WAYS
+from benchmarks.measuring import OURS, Contender, in_turns
 from benchmarks.page import Section, microseconds, verdict
 
 ROUNDS = 3
+BLOCKS = 5
 MOST_PERCENT = 3.0
 NAMES = {"write": "a step that writes a file", "compute": "a step that only computes"}
-WAYS = {"off": "", "metrics": "metrics", "traces": "traces", "both": "metrics and traces"}
+FIGURES = 1 + len(WAYS)  # of a block
 CONTENDERS = tuple(
-    Contender(kind, OURS, "aeond_observed.py", (kind,), count=13, warm_up=len(WAYS)) for kind in NAMES
+    Contender(kind, OURS, "aeond_observed.py", (kind,), count=1 + BLOCKS, warm_up=FIGURES) for kind in NAMES
 )
 
 
@@ -21,18 +23,27 @@ def measure(folder: Path) -> Section:
     turns = in_turns(CONTENDERS, ROUNDS, folder)
     rows: list[tuple[str, ...]] = []
     for kind, name in NAMES.items():
-        seconds = turns.whole(kind).seconds
-        off, *on = (Sample(seconds[place :: len(WAYS)]).fastest_tenth for place in range(len(WAYS)))
-        for way, watched in zip([*WAYS.values()][1:], on, strict=True):
-            added = (watched / off - 1) * 100
-            aim = "" if way == WAYS["both"] else verdict(added, at_most=MOST_PERCENT, unit="%")
-            rows.append((f"{name}, {way}", microseconds(off), microseconds(watched), f"{added:.1f}%", aim))
+        figures = turns.whole(kind).seconds
+        steps, off, *on = (figures[place::FIGURES] for place in range(FIGURES))
+        for way, watched in zip(WAYS[1:], on, strict=True):
+            more = statistics.median(one - bare for one, bare in zip(watched, off, strict=True))
+            added = more / statistics.median(steps) * 100
+            rows.append(
+                (
+                    f"{name}, {'metrics and traces' if way == 'both' else way}",
+                    microseconds(statistics.median(steps)),
+                    f"{more * 1e6:.1f} us",
+                    f"{added:.1f}%",
+                    "" if way == "both" else verdict(added, at_most=MOST_PERCENT, unit="%"),
+                )
+            )
     return Section(
         "Observability",
-        "Four daemons in one process take turns: without, with metrics, with traces, and with both; a collector in another"
-        f" process takes the traces. A turn is {TURN_SECONDS} s of chains of {STEPS} steps, one after another. The work for the"
-        " run as a whole, and what the exports take from the chains meanwhile, is part of it. Off, there are no listeners. The"
-        " figures are the tenth percentiles of the turns, which other load of the machine disturbs least.",
-        ("what", "off", "on", "added", "aim"),
+        f"Four daemons, each in a process of its own, take turns of {IN_A_ROW} chains of {STEPS} steps: without, with metrics,"
+        " with traces, and with both; a collector in another process takes the traces. What is added is processor time of the"
+        " daemon's process for a step, whatever it is taken for, and its share of the time of a step without; the median over"
+        f" {ROUNDS * BLOCKS} blocks of {TURNS} turns. The work for a run as a whole and the exports, also between turns, are part"
+        " of it. Off, there are no listeners.",
+        ("what", "a step without", "added", "share", "aim"),
         tuple(rows),
     )

@@ -7,7 +7,6 @@ requests, prompts, arguments, results or answers.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from typing import Any, ClassVar, Final
 
@@ -23,19 +22,26 @@ from aeond.observability.traces.encoding import (
     Scalar,
     attribute,
     attributes_of,
-    encoded_name,
     encoded_span,
     frame,
     unique_attribute,
+)
+from aeond.observability.traces.recurring_parts import (
+    AGENT,
+    NAME_OF_STEP,
+    OF_AGENT,
+    decision_attributes,
+    rest_of_step,
+    rest_of_tool,
+    step_attributes,
+    tool_attributes,
 )
 from aeond.trace_context import TraceParent
 
 MAX_SPANS: Final = 4_096  # of one run
 MAX_WAITING: Final = 256  # events of a run
-AGENT: Final = "aeond"
 INTERRUPTED: Final = "interrupted"
 WAITS: Final = "waits_for_approval"
-_NAME_OF_STEP: Final = {mode: f"step {mode}" for mode in StepMode}
 _FAILED_STEPS: Final = (StepState.FAILED, StepState.INVALID, StepState.UNKNOWN)
 RUN: Final = "run"
 CALL_ID: Final = "gen_ai.tool.call.id"
@@ -154,7 +160,7 @@ class RunSpans:
         if request.trace_parent:
             self._trace_parent = TraceParent.parse(request.trace_parent)
         self._model = request.model
-        attributes = _AGENT + unique_attribute("aeond.run.id", self.run_id)
+        attributes = OF_AGENT + unique_attribute("aeond.run.id", self.run_id)
         if request.session_id:
             attributes += attribute("gen_ai.conversation.id", request.session_id)
         if ancestry.forked_run_id:
@@ -203,17 +209,17 @@ class RunSpans:
             return False
         own, start, kind = self._id(begun), _nanoseconds(begun), Span.SPAN_KIND_INTERNAL
         end = max(start, _nanoseconds(event))
-        tool = frame(self._id(event, 1), own, kind, start, end) + _rest_of_tool(call.tool)
+        tool = frame(self._id(event, 1), own, kind, start, end) + rest_of_tool(call.tool)
         if call.call_id:
             tool += unique_attribute(CALL_ID, call.call_id)
-        step = frame(own, self._root, kind, start, end) + _rest_of_step(step_id, started.attempt)
+        step = frame(own, self._root, kind, start, end) + rest_of_step(step_id, started.attempt)
         self._spans += (tool, step)
         return True
 
     def _step_started(self, event: e.Event, kind: e.StepStarted) -> None:
         step = kind.step
-        attributes = _step_attributes(step.step_id, kind.mode, kind.attempt)
-        open_ = self._begin(_step(step.step_id), event, _NAME_OF_STEP[kind.mode], attributes)
+        attributes = step_attributes(step.step_id, kind.mode, kind.attempt)
+        open_ = self._begin(_step(step.step_id), event, NAME_OF_STEP[kind.mode], attributes)
         if kind.mode is StepMode.TOOL and step.tool_call is not None:
             open_.tool, open_.call_id = step.tool_call.tool, step.tool_call.call_id
 
@@ -236,7 +242,7 @@ class RunSpans:
     def _decided(self, _event: e.Event, kind: e.PolicyDecided) -> None:
         open_ = self._open.get(_step(kind.step_id))
         if open_ is not None:
-            open_.attributes += _decision_attributes(kind.verdict, kind.rule, kind.effect)
+            open_.attributes += decision_attributes(kind.verdict, kind.rule, kind.effect)
 
     # ------------------------------------------------------------ people and child runs
 
@@ -301,7 +307,7 @@ class RunSpans:
     def _tool_span(self, step: _Open, event: e.Event, error: str) -> None:
         if not step.tool:
             return
-        attributes = _tool_attributes(step.tool)
+        attributes = tool_attributes(step.tool)
         if step.call_id:
             attributes += unique_attribute(CALL_ID, step.call_id)
         name = f"execute_tool {step.tool}"
@@ -382,46 +388,3 @@ def _number(id_: bytes) -> int:
 
 def _nanoseconds(event: e.Event) -> int:
     return int(event.time * 1_000_000_000)
-
-
-# The same for many steps: to look them up takes a fraction of the time.
-@lru_cache(maxsize=2_048)
-def _step_attributes(step_id: str, mode: str, attempt: int) -> bytes:
-    return attributes_of({"aeond.step.id": step_id, "aeond.step.mode": mode, "aeond.step.attempt": attempt})
-
-
-@lru_cache(maxsize=256)
-def _decision_attributes(verdict: str, rule: str, effect: str) -> bytes:
-    return attributes_of(
-        {"aeond.policy.verdict": verdict, "aeond.policy.rule": rule, "aeond.policy.effect": effect}
-    )
-
-
-@lru_cache(maxsize=256)
-def _tool_attributes(tool: str) -> bytes:
-    return attributes_of(
-        {
-            "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": tool,
-            "gen_ai.tool.type": "function",
-        }
-    )
-
-
-@lru_cache(maxsize=2_048)
-def _rest_of_step(step_id: str, attempt: int) -> bytes:
-    """Name and attributes of a step that called a tool and succeeded."""
-    attributes = _step_attributes(step_id, StepMode.TOOL, attempt)
-    return (
-        encoded_name(_NAME_OF_STEP[StepMode.TOOL])
-        + attributes
-        + attribute("aeond.state", StepState.SUCCEEDED)
-    )
-
-
-@lru_cache(maxsize=256)
-def _rest_of_tool(tool: str) -> bytes:
-    return encoded_name(f"execute_tool {tool}") + _tool_attributes(tool)
-
-
-_AGENT: Final = attributes_of({"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": AGENT})

@@ -41,7 +41,7 @@ SYSTEM_PYTHON := /usr/bin/python3
 # `make install POPUP=1` installs the desktop window too.
 POPUP :=
 
-.PHONY: help setup engine-setup aider-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-systems check-engines check-sessions small-model test lint type arch proto clients mcp-servers openai-clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures recording pins clean
+.PHONY: help setup engine-setup aider-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-systems check-engines check-programs small-model test lint type arch proto clients mcp-servers openai-clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures recording pins clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,20 +62,20 @@ demo: $(READY) $(if $(filter vllm,$(ENGINE)),engine-setup) ## start a private da
 run: $(READY) ## run the daemon in the foreground, with its state in your home folder
 	@$(BIN)/aeond serve
 
-# The reports feed the tables of docs/testing.md. Tests without an engine and those that load engines run side by side, because
-# the former wait for much of their time. Those of a desktop, a browser and a systemd follow: users wait for what they show.
+# The reports feed the tables of docs/testing.md. Two groups run side by side, because tests wait for much of their time: for
+# daemons and deadlines, engines that start, a desktop, a browser, a systemd.
 check: $(READY) ## all checks for a change, including a real model and a real systemd
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory --jobs 5 --output-sync=target type check-plain check-engines
-	@$(MAKE) --no-print-directory check-sessions
+	@$(MAKE) --no-print-directory --jobs 5 --output-sync=target type check-programs check-engines
 
 # The parts of a group are recipe lines, so they run one after the other also under --jobs.
-check-engines: $(READY) engine-setup small-model ## the tests with engines, as part of `make check`
+check-engines: $(READY) engine-setup small-model ## the tests with engines and of the installed service, as part of `make check`
 	@$(MAKE) --no-print-directory check-vllm
 	@$(MAKE) --no-print-directory check-llama
-
-check-sessions: $(READY) engine-setup small-model ## the tests in sessions of desktops, browsers and systemd, as part of `make check`
 	@$(MAKE) --no-print-directory check-systems
+
+check-programs: $(READY) ## the tests without an engine, of the desktop window and of the web page, as part of `make check`
+	@$(MAKE) --no-print-directory check-plain
 	@$(MAKE) --no-print-directory check-desktop
 	@$(MAKE) --no-print-directory check-page
 

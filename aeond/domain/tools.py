@@ -37,7 +37,7 @@ class ToolSpec:
     `candidates` names the arguments for which the tool proposes existing values, `only_existing` those of them for which
     there can be no other value, as for a file to delete.
     A tool that `asks_user` returns an InputRequest; one that `asks_model` takes calls of the model from the `grant` of its
-    context; one that `shows_facts` only looks up what is remembered. `source` names where a tool of another author comes from ("" for
+    context; one that `shows_facts` only looks up what is remembered, one that `shows_names` which files exist. `source` names where a tool of another author comes from ("" for
     built-in tools and those of `tools.files`); its declarations are not believed, and its output is untrusted.
     A `private` call works on a copy of its own and leaves nothing behind but its result: it may be interrupted and repeated.
     `unavailable` says why it cannot be called now ("" if it can); the registry sets its `digest`, which is what a person
@@ -59,6 +59,7 @@ class ToolSpec:
     asks_user: bool = False
     asks_model: bool = False
     shows_facts: bool = False
+    shows_names: bool = False
     source: str = ""
     unavailable: str = ""
     digest: str = ""

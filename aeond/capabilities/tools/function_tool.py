@@ -133,6 +133,7 @@ def tool(
     candidates: Mapping[str, Propose] | None = None,
     only_existing: tuple[str, ...] = (),
     shows_facts: bool = False,
+    shows_names: bool = False,
     preview: Preview[Any] | None = None,
     targets: Report | None = None,
     threads: WorkerThreads | None = None,
@@ -173,6 +174,7 @@ def tool(
             candidates=tuple(candidates or ()),
             only_existing=only_existing,
             shows_facts=shows_facts,
+            shows_names=shows_names,
             private=private,
             asks_model=asks_model,
         )

@@ -23,7 +23,8 @@ _RESERVED: Final = frozenset({ANSWER, CANNOT, PLAN})
 class Offers:
     """Offers the run's tools. A tool that asks the user is offered only after a step has run: the places that
     could know are looked at before a person is. One that shows remembered facts is offered only if some of them are
-    not in view: a small model that looks up what it sees takes the result for an answer."""
+    not in view: a small model that looks up what it sees takes the result for an answer. For the same reason one that shows names of files is not offered after a failure while
+    all names are in view."""
 
     registry: ToolRegistry
     invoker: ToolInvoker
@@ -52,7 +53,7 @@ class Offers:
         }
         seen = _uncovered(self.specs(run), situation)
         specs = tuple(spec for spec in seen if not (spec.asks_user and spec.name in unanswered))
-        helpful = _after_failure(run, specs)
+        helpful = _after_failure(run, specs, situation)
         return await self._with_values(run, helpful or specs, plan=False, answer=not helpful)
 
     async def _with_values(
@@ -72,7 +73,9 @@ class Offers:
         return Offer(specs, values, plan, answer)
 
 
-def _after_failure(run: RunSnapshot, specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
+def _after_failure(
+    run: RunSnapshot, specs: tuple[ToolSpec, ...], situation: Situation
+) -> tuple[ToolSpec, ...]:
     """The tools to go on with if the last step is one of the first to fail, else none."""
     steps = [step for step in run.steps.values() if step.executed]
     failures = [step for step in steps if step.state is not StepState.SUCCEEDED]
@@ -83,7 +86,12 @@ def _after_failure(run: RunSnapshot, specs: tuple[ToolSpec, ...]) -> tuple[ToolS
     if failed is None or failed.asks_user:
         return ()
     looking = (Effect.PURE, Effect.READ)
-    return tuple(spec for spec in specs if spec is failed or (spec.effect in looking and not spec.asks_user))
+    return tuple(
+        spec
+        for spec in specs
+        if spec is failed
+        or (spec.effect in looking and not spec.asks_user and (situation.more_files or not spec.shows_names))
+    )
 
 
 def _uncovered(specs: tuple[ToolSpec, ...], situation: Situation) -> tuple[ToolSpec, ...]:

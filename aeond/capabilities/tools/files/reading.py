@@ -107,6 +107,7 @@ def list_dir_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionTool
         example={},
         candidates={"path": proposing(files, threads, Wanted.FOLDER)},
         targets=reading(files, threads, Wanted.FOLDER),
+        shows_names=True,
     )
     async def list_dir(arguments: ListDirArguments, context: ToolContext) -> ListDirResult:
         """Lists a folder with the sizes of its files, or their times if sorted by time."""

@@ -1,13 +1,17 @@
 """Edits of text: replaces one place, or adds lines. The rest of a file stays as it is, byte for byte.
 
-Bytes that are no UTF-8 pass through unchanged. The line breaks of the file are used for new lines.
+Bytes that are no UTF-8 pass through unchanged. The line breaks of the file are used for new lines. An edit keeps the
+format of a file: a list goes on with its markers, a table with its columns, and what was valid JSON or TOML stays valid.
 """
 
+import csv
 import difflib
+import json
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from aeond.domain.names import folded
 from aeond.errors import ToolError
@@ -25,6 +29,11 @@ _ESCAPED_BREAKS: Final = re.compile(r"(?:[^\\]|(?<![:\\])\\n)*")
 _MARKER: Final = re.compile(r"\s*(?:[-*+\u2022]|\d+[.)])?\s*(?:\[[ xX]?\])?\s*")
 _MAX_MARKER_CHARS: Final = 80
 _PUNCTUATION: Final = " \t.,;:"
+_LIST_ITEM: Final = re.compile(
+    r"(?P<indent>\s*)(?:(?P<bullet>[-*+\u2022])|(?P<number>\d+)(?P<dot>[.)]))(?P<space>\s+)(?P<box>\[[ xX]?\]\s+)?\S"
+)
+_READERS: Final[Mapping[str, Callable[[str], Any]]] = {".json": json.loads, ".toml": tomllib.loads}
+_DELIMITERS: Final[Mapping[str, str]] = {".csv": ",;\t", ".tsv": "\t"}
 
 
 @frozen
@@ -53,7 +62,7 @@ def replace_text(content: bytes, old: str, new: str, path: str) -> Edit:
 
     `old` is found exactly, else with other spacing and case. Of several places the one that is a whole word or a
     whole line counts. Raises ToolError with field `old`: TEXT_NOT_FOUND, with the nearest lines as candidates, or
-    TEXT_AMBIGUOUS, with the lines; NOT_TEXT.
+    TEXT_AMBIGUOUS, with the lines; NOT_TEXT; FORMAT_BROKEN with field `new`.
     """
     text = _decoded(content, path)
     old, new = with_line_breaks(old, path), _broken_like(text, with_line_breaks(new, path))
@@ -66,19 +75,24 @@ def replace_text(content: bytes, old: str, new: str, path: str) -> Edit:
         start, end = _whole_line(text, start, end)
         gone = text[start:end]
         changed = text[:start] + text[end:]
+        _keep_format(text, changed, path, "old")
         return Edit(_encoded(changed), f"removed: {_shown(gone)}")
     changed = text[:start] + new + text[end:]
+    _keep_format(text, changed, path, "new")
     return Edit(_encoded(changed), f"now: {_shown(_lines_around(changed, start, start + len(new)))}")
 
 
 def append_lines(content: bytes, addition: str, path: str) -> Edit:
-    """Adds the text on lines of its own at the end, whether or not the content ends with a line break."""
+    """Adds the text on lines of its own at the end, whether or not the content ends with a line break; to a list in prose,
+    with the markers of the list. Raises ToolError with field `text`: FORMAT_BROKEN; NOT_TEXT."""
     text = _decoded(content, path)
-    added = _broken_like(text, with_line_breaks(addition, path))
+    added = _broken_like(text, _listed(text, with_line_breaks(addition, path), path))
     line_break = _line_break(text)
     before = "" if not text or text.endswith("\n") else line_break
     after = "" if added.endswith("\n") else line_break
-    return Edit(_encoded(text + before + added + after), f"added: {_shown(added)}")
+    changed = text + before + added + after
+    _keep_format(text, changed, path, "text")
+    return Edit(_encoded(changed), f"added: {_shown(added)}")
 
 
 def unified_diff(before: bytes | None, after: bytes, path: str) -> str:
@@ -93,6 +107,77 @@ def unified_diff(before: bytes | None, after: bytes, path: str) -> str:
     names = ("/dev/null" if before is None else f"a/{path}", f"b/{path}")
     lines = difflib.unified_diff(_shown_lines(old), _shown_lines(new), *names)
     return "".join(lines)
+
+
+def _listed(text: str, addition: str, path: str) -> str:
+    """The lines with the marker of the list that the text ends with, unless they have one or are set apart."""
+    last = text.removesuffix("\n").removesuffix("\r").rpartition("\n")[2]
+    item = _LIST_ITEM.match(last)
+    lines = addition.rstrip("\r\n").splitlines()
+    prose = PurePosixPath(path).suffix.lower() in _PROSE
+    if not prose or item is None or any(not line.strip() or _sets_apart(line) for line in lines):
+        return addition
+    box = "[ ] " if item["box"] else ""
+    first = int(item["number"] or 0) + 1
+    markers = [item["bullet"] or f"{first + index}{item['dot']}" for index in range(len(lines))]
+    return "\n".join(
+        f"{item['indent']}{marker}{item['space']}{box}{line.strip()}"
+        for marker, line in zip(markers, lines, strict=True)
+    )
+
+
+def _sets_apart(line: str) -> bool:
+    """Whether the line has a form of its own: a list item, a heading, a quotation, a row of a table, code."""
+    return _LIST_ITEM.match(line) is not None or line.lstrip().startswith(("#", ">", "|", "```", "---"))
+
+
+def _keep_format(before: str, after: str, path: str, field: str) -> None:
+    """Raises ToolError (FORMAT_BROKEN) where the edit breaks what was valid: JSON, TOML, or a table all of whose lines have
+    as many fields as its header."""
+    suffix = PurePosixPath(path).suffix.lower()
+    reader = _READERS.get(suffix)
+    if reader is not None and _problem(reader, before) == "":
+        problem = _problem(reader, after)
+    else:
+        problem = _odd_row(before, after, _DELIMITERS.get(suffix, ""))
+    if problem:
+        raise ToolError(f"{path!r:.200} would be broken: {problem:.300}", reason="FORMAT_BROKEN", field=field)
+
+
+def _problem(reader: Callable[[str], Any], text: str) -> str:
+    """Why the text cannot be read; "" if it can."""
+    try:
+        reader(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError) as error:
+        return str(error) or "it is nested too deeply"
+    return ""
+
+
+def _odd_row(before: str, after: str, delimiters: str) -> str:
+    """The first new line whose number of fields differs from that of the unchanged header, with both numbers."""
+    header = before.partition("\n")[0]
+    if header != after.partition("\n")[0]:
+        return ""
+    for delimiter in delimiters:
+        widths = set(map(len, _rows(before, delimiter)))
+        if len(widths) != 1 or widths == {1}:
+            continue
+        (width,) = widths
+        odd = next((row for row in _rows(after, delimiter) if len(row) != width), None)
+        if odd is None:
+            return ""
+        return (
+            f"a line has {len(odd)} fields, its header {width} ({header.strip()}): {delimiter.join(odd):.100}"
+        )
+    return ""
+
+
+def _rows(text: str, delimiter: str) -> Sequence[Sequence[str]]:
+    """The rows of the table; none if it has a field that is too long to read."""
+    try:
+        return [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if row]
+    except csv.Error:
+        return ()
 
 
 def _shown_lines(lines: Sequence[bytes]) -> list[str]:

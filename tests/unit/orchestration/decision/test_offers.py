@@ -9,20 +9,21 @@ from tests.support.strategy import ADD, LOOK, calls, registry, run_of, spec
 ASK = replace(spec("ask_person", {"prompt": {"type": "string"}}, ("prompt",)), asks_user=True)
 TAKEN = spec("answer", {})
 RECALL = replace(spec("recall", {}), shows_facts=True)
+LIST = replace(spec("list", {}), shows_names=True)
 IN_VIEW = Situation(facts=(("boat", "Ida"),))
 
 
 def offers() -> Offers:
-    return Offers(registry(ADD, LOOK, ASK, RECALL, TAKEN), PlainInvoker({}))
+    return Offers(registry(ADD, LOOK, ASK, RECALL, LIST, TAKEN), PlainInvoker({}))
 
 
 async def test_the_user_is_asked_only_after_a_look() -> None:
     """The first decision offers no question; a later one does."""
     first = await offers().first(run_of(), IN_VIEW)
-    assert [one.name for one in first.tools] == ["add", "look"]
+    assert [one.name for one in first.tools] == ["add", "list", "look"]
     assert first.plan
     later = await offers().next(after_pass(1, ran(calls("s1", "look", path="a"))), IN_VIEW)
-    assert [one.name for one in later.tools] == ["add", "ask_person", "look"]
+    assert [one.name for one in later.tools] == ["add", "ask_person", "list", "look"]
     assert not later.plan
 
 
@@ -44,6 +45,14 @@ async def test_a_first_failure_is_no_end() -> None:
     assert (await offers().next(after_pass(1, *again), IN_VIEW)).answer
     recovered = await offers().next(after_pass(1, failed, ran(calls("s2", "look", path="b"))), IN_VIEW)
     assert recovered.answer
+
+
+async def test_names_in_view_are_not_listed_after_a_failure() -> None:
+    """After a failure, names of files can be listed only if some of them are not in view."""
+    run = after_pass(1, ran(calls("s1", "look", path="a"), error="no such file"))
+    for more, offered in ((False, ["add", "look"]), (True, ["add", "list", "look"])):
+        offer = await offers().next(run, replace(IN_VIEW, more_files=more))
+        assert [one.name for one in offer.tools] == offered
 
 
 async def test_a_restricted_run_is_offered_its_own_tools() -> None:

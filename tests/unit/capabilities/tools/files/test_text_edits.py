@@ -116,6 +116,71 @@ def test_lines_are_added_on_their_own(content: bytes, addition: str, expected: b
 
 
 @pytest.mark.parametrize(
+    ("content", "addition", "expected"),
+    [
+        ("- milk\n- tea\n", "eggs\nrice\n", "- milk\n- tea\n- eggs\n- rice\n"),
+        ("# Trip\n\n  * boots", "map", "# Trip\n\n  * boots\n  * map\n"),
+        ("1. milk\r\n2. tea\r\n", "eggs", "1. milk\r\n2. tea\r\n3. eggs\r\n"),
+        ("- [x] milk\n", "eggs", "- [x] milk\n- [ ] eggs\n"),
+        ("- milk\n", "- eggs\n", "- milk\n- eggs\n"),
+        ("- milk\n", "\nThe end", "- milk\n\nThe end\n"),
+        ("- milk\n", "## Later", "- milk\n## Later\n"),
+        ("- milk\n\n", "eggs", "- milk\n\neggs\n"),
+        ("milk\n-5 degrees\n", "eggs", "milk\n-5 degrees\neggs\n"),
+    ],
+)
+def test_a_list_goes_on_with_its_markers(content: str, addition: str, expected: str) -> None:
+    """Lines that follow a list item directly become items, and other lines stay as they are."""
+    assert append_lines(content.encode(), addition, "a.md").content == expected.encode()
+
+
+def test_only_prose_has_lists() -> None:
+    """In formats other than prose, a line that looks like a list item is data."""
+    assert append_lines(b"- a\n", "b", "a.yaml").content == b"- a\nb\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "path"),
+    [
+        ('{"a": 1, "b": 2}', '"a": 1', '"a": x', "a.json"),
+        ('{"a": 1, "b": 2}', '"a": 1', "", "a.json"),
+        ('a = 1\nb = "x"\n', '"x"', "x", "a.toml"),
+        ("name,age\nIda,3\nBo,4\n", "Ida,3", "Ida,3,sold=no", "a.csv"),
+        ("name;age\nIda;3\n", "Ida;3", "Ida", "a.csv"),
+        ("name\tage\nIda\t3\n", "3", "3\t4", "a.tsv"),
+    ],
+)
+def test_an_edit_that_breaks_the_format_is_refused(text: str, old: str, new: str, path: str) -> None:
+    """What was valid stays valid, and the error says what would be wrong."""
+    with pytest.raises(ToolError, match="would be broken") as refused:
+        edited(text, old, new, path)
+    assert (refused.value.reason, refused.value.field) == ("FORMAT_BROKEN", "new" if new else "old")
+
+
+def test_a_row_of_another_table_is_refused() -> None:
+    """An added row has as many fields as the header, and the error shows the header."""
+    with pytest.raises(ToolError, match="name,age") as refused:
+        append_lines(b"name,age\nIda,3\n", "Bo,4,x", "a.csv")
+    assert (refused.value.reason, refused.value.field) == ("FORMAT_BROKEN", "text")
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "path"),
+    [
+        ("name,age\nIda,3\n", "name,age", "name,age,town", "a.csv"),
+        ("name,age\nIda,3\nBo\n", "Bo", "Bo,4,x", "a.csv"),
+        ('name,age\n"Ida, the boat",3\n', "3", "4", "a.csv"),
+        ("one line\n", "one", "one, two", "a.csv"),
+        ("{broken", "broken", "still", "a.json"),
+        ("a = 1", "1", "one, two", "a.ini"),
+    ],
+)
+def test_other_edits_are_not_judged(text: str, old: str, new: str, path: str) -> None:
+    """A changed header, and what was not valid before, can be edited freely."""
+    assert edited(text, old, new, path) == text.replace(old, new).encode()
+
+
+@pytest.mark.parametrize(
     ("text", "path", "meant"),
     [
         ("a\\nb\\nc", "a.txt", "a\nb\nc"),

@@ -7,6 +7,7 @@ Threads are used again, because starting one takes longer than most of the work;
 ends with the work that needed them.
 """
 
+import asyncio
 import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
@@ -14,8 +15,6 @@ from types import TracebackType
 from typing import Any, Final, Generic, TypeVar
 
 import anyio
-from anyio import from_thread
-from anyio.lowlevel import EventLoopToken, current_token
 
 from aeond.errors import OverloadedError
 from aeond.thread_rights import holds_rights, mark_single_use
@@ -48,7 +47,7 @@ class WorkerThreads:
     async def begin(self, work: Callable[[Stopped], T]) -> "Begun[T]":
         """Starts the work. The caller must await its result, or stop it."""
         await self._take_slot()
-        handover: Begun[T] = Begun(work, current_token(), self._slots)
+        handover: Begun[T] = Begun(work, asyncio.get_running_loop(), self._slots)
         try:
             (self._idle.take() or _Worker(self._idle)).carry(handover)
         except RuntimeError:  # the machine has no thread left
@@ -69,12 +68,12 @@ class Begun(Generic[T]):
     def __init__(
         self,
         work: Callable[[Stopped], T],
-        token: EventLoopToken,
+        loop: asyncio.AbstractEventLoop,
         slots: anyio.Semaphore,
     ) -> None:
         self._work = work
         self._stopped = threading.Event()
-        self._token = token
+        self._loop = loop
         self._slots = slots
         self._ended = anyio.Event()
         self._results: list[T] = []
@@ -111,7 +110,7 @@ class Begun(Generic[T]):
     def deliver(self) -> bool:
         """Runs in the thread. False if the event loop has ended, and no task waits for the result."""
         try:
-            from_thread.run_sync(self._end, token=self._token)
+            self._loop.call_soon_threadsafe(self._end)  # without waiting for it, as anyio would
         except RuntimeError:
             return False
         return True

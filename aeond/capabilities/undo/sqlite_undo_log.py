@@ -16,6 +16,7 @@ from aeond.errors import InvalidInputError
 
 MAX_CONTENT_BYTES: Final = 16 << 20
 MAX_CHANGES: Final = 50_000
+LOG_BYTES: Final = 1 << 20  # written back at this size, and begun again at its start
 
 UNDO = FileFormat(
     name="undo",
@@ -57,9 +58,15 @@ class SqliteUndoLog:
     """
 
     def __init__(
-        self, path: Path, max_bytes: int, *, deadline_seconds: float = 30.0, vfs: str | None = None
+        self,
+        path: Path,
+        max_bytes: int,
+        *,
+        deadline_seconds: float = 30.0,
+        vfs: str | None = None,
+        log_bytes: int = LOG_BYTES,
     ) -> None:
-        self._file = SqliteAccess(path, UNDO, deadline_seconds=deadline_seconds, vfs=vfs)
+        self._file = SqliteAccess(path, UNDO, deadline_seconds=deadline_seconds, vfs=vfs, log_bytes=log_bytes)
         self._max_bytes = max_bytes
         self._kept_bytes: int | None = None  # of all contents; None until they are counted
 

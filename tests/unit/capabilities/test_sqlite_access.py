@@ -1,3 +1,4 @@
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from aeond.capabilities.sqlite_access import SqliteAccess
 from aeond.capabilities.sqlite_file import FileFormat
 from aeond.errors import NotFoundError, StoreError
 
+LOG_BYTES = 256 << 10
 THINGS = FileFormat("things", 0x61657468, 1, "CREATE TABLE things (name TEXT NOT NULL UNIQUE) STRICT;")
 
 
@@ -53,3 +55,33 @@ async def test_what_is_closed_says_so(tmp_path: Path) -> None:
     assert refused.value.reason == "THINGS_CANNOT_OPEN"
     await things.close()
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_the_first_change_of_a_thread_extends_the_log(tmp_path: Path) -> None:
+    """The log has its full size before the first change that a thread waits for, and keeps it; nothing else is left."""
+    things = SqliteAccess(tmp_path / "things.db", THINGS, log_bytes=LOG_BYTES)
+    await things.open()
+    log = tmp_path / "things.db-wal"
+    await things.change(add("0"))
+    assert log.stat().st_size < LOG_BYTES
+    things.change_now(add("a"))
+    extended = log.stat().st_size
+    assert extended >= LOG_BYTES
+    for number in range(200):
+        things.change_now(add(f"b{number}"))
+    assert log.stat().st_size == extended
+    tables = await things.read(
+        lambda cursor: [*cursor.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    )
+    assert tables == [("things",)]
+    await things.close()
+
+
+async def test_a_log_is_not_extended_into_the_last_space(tmp_path: Path) -> None:
+    """A disk without much more space than the log takes is left to the changes themselves."""
+    disk = os.statvfs(tmp_path)
+    things = SqliteAccess(tmp_path / "things.db", THINGS, log_bytes=disk.f_bavail * disk.f_frsize // 2)
+    await things.open()
+    things.change_now(add("a"))
+    assert (tmp_path / "things.db-wal").stat().st_size < LOG_BYTES
+    await things.close()

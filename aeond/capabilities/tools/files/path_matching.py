@@ -149,6 +149,17 @@ def reading(files: ContainedFiles, threads: WorkerThreads, wanted: Wanted) -> Re
     return report
 
 
+def exact_file(files: ContainedFiles, path: str, workspace: str, access: Access) -> tuple[str, Target] | None:
+    """The path and the file, if a path names exactly a file that exists: what `find` and `find_same` find then, with one
+    look at the disk. None for anything else."""
+    plain = plain_path(path)
+    try:
+        name, is_folder = files.place(plain, workspace)
+    except ToolError:
+        return None
+    return (plain, Target(TargetKind.FILE, name, access, exists=True)) if is_folder is False else None
+
+
 def file_target(files: ContainedFiles, path: str, workspace: str, access: Access) -> Target:
     """The file or folder that a path names; the name of a folder ends in a slash."""
     name, is_folder = files.place(path, workspace)

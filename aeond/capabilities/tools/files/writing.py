@@ -10,6 +10,7 @@ from aeond.capabilities.tools.files.path_matching import (
     PathMatching,
     Wanted,
     bare_path,
+    exact_file,
     file_target,
     proposing,
 )
@@ -137,6 +138,10 @@ def _changing(changes: FileChanges, meant: Meaning) -> Report:
 
     async def report(arguments: Any, context: ToolContext) -> tuple[Target, ...]:
         def found(stopped: Stopped) -> tuple[str, Target]:
+            if (
+                exact := exact_file(changes.files, arguments.path, context.workspace, Access.WRITE)
+            ) is not None:
+                return exact
             path = meant(matching, arguments.path, context.workspace, stopped)
             return path, file_target(changes.files, path, context.workspace, Access.WRITE)
 

@@ -5,8 +5,15 @@ from pathlib import Path
 import pytest
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
-from aeond.capabilities.tools.files.path_matching import MAX_NAMED, PathMatching, Wanted
+from aeond.capabilities.tools.files.path_matching import (
+    MAX_NAMED,
+    PathMatching,
+    Wanted,
+    exact_file,
+    file_target,
+)
 from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
+from aeond.domain.policy import Access
 from aeond.errors import ToolError
 
 FILES = (
@@ -174,3 +181,19 @@ def test_a_list_that_is_not_complete_is_no_list(place: Path) -> None:
         deep /= f"d{level}"
     deep.mkdir(parents=True)
     assert matching().candidates(str(place), Wanted.FILE, 50, "", lambda: False) == ()
+
+
+@pytest.mark.parametrize("path", ["Travel.csv", "./plans//q3.txt", "plans/../Travel.csv", "note_ida.md/"])
+def test_an_exact_path_is_found_with_one_look(place: Path, path: str) -> None:
+    """A path that names an existing file exactly is the same file for the policy, however it is found."""
+    files, here = ContainedFiles(resolve_in_kernel), str(place)
+    same = PathMatching(files).find_same(path, here, lambda: False)
+    assert exact_file(files, path, here, Access.WRITE) == (same, file_target(files, same, here, Access.WRITE))
+
+
+@pytest.mark.parametrize(
+    "path", ["", "plans", "travel.CSV", "new.txt", "new/new.txt", "/etc/passwd", "../x", "a\0b"]
+)
+def test_any_other_path_is_looked_for(place: Path, path: str) -> None:
+    """A folder, an inexact path, a new file, and a path that may not be used are not found exactly."""
+    assert exact_file(ContainedFiles(resolve_in_kernel), path, str(place), Access.WRITE) is None

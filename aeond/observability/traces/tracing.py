@@ -14,9 +14,9 @@ from aeond.ports import Clock, Journal
 from aeond.trace_context import TraceParent
 
 MAX_RUNS: Final = 512  # whose spans are collected while they work; others are read from the journal
-MAX_ENDED: Final = 256
+MAX_ENDED: Final = 512
 BATCH_SPANS: Final = 512
-GATHER_SECONDS: Final = 0.5  # short runs share a request
+GATHER_SECONDS: Final = 1.0  # short runs share a request
 FLUSH_SECONDS: Final = 2.0
 MAX_ANCESTORS: Final = 16
 _LEAVING: Final = (e.RunEnded, e.RunSuspended, e.RunParked)

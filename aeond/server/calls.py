@@ -248,15 +248,15 @@ class PolicyCalls(Protocol):
 class ModelCalls(Protocol):
     """Models: generate text, and manage the loaded model."""
 
-    def generate(self, request: LLMRequest, model: str) -> AsyncIterator[LLMChunk]:
-        """Chunks as they arrive, the last with finish reason and usage, within the request's deadline.
+    def generate(self, request: LLMRequest, model: str, uid: int) -> AsyncIterator[LLMChunk]:
+        """Chunks for this user as they arrive, the last with finish reason and usage, within the request's deadline.
         `model` "" is the chosen model. NotFoundError (reason MODEL_NOT_FOUND) for a model that is not in the
         catalogue, WrongStateError (MODEL_NOT_PRESENT) for one that is not downloaded.
         """
         ...
 
-    async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """The vectors of the texts, in order. WrongStateError (reason EMBEDDER_MISSING) if there is no embedding model."""
+    async def embed(self, texts: Sequence[str], uid: int) -> Embeddings:
+        """The vectors of the texts of this user, in order. WrongStateError (reason EMBEDDER_MISSING) if there is no embedding model."""
         ...
 
     async def list_models(self, *, after: str, limit: int) -> Sequence[ModelInfo]:

@@ -315,7 +315,7 @@ class InMemoryModels:
     questions: list[LLMRequest] = field(default_factory=list)
     closed: anyio.Event = field(default_factory=anyio.Event)
 
-    async def generate(self, request: LLMRequest, model: str) -> AsyncIterator[LLMChunk]:
+    async def generate(self, request: LLMRequest, model: str, uid: int) -> AsyncIterator[LLMChunk]:
         if model not in ("", *self.names):
             raise NotFoundError(f"There is no model {model}.", reason="MODEL_NOT_FOUND")
         self.questions.append(request)
@@ -327,7 +327,7 @@ class InMemoryModels:
         finally:
             self.closed.set()
 
-    async def embed(self, texts: Sequence[str]) -> Embeddings:
+    async def embed(self, texts: Sequence[str], uid: int) -> Embeddings:
         return Embeddings("letters", tuple(Embedding((float(len(text)), 0.5)) for text in texts))
 
     async def list_models(self, *, after: str, limit: int) -> Sequence[ModelInfo]:

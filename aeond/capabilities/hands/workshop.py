@@ -30,11 +30,13 @@ from aeond.errors import ToolError
 from aeond.frozen import frozen
 from aeond.ports import Clock, TextSink
 from aeond.ports.undo import UndoLog
+from aeond.user_places import UserPlaces
 
 INSIDE: Final = Path(__file__).parent / "inside"
 MAX_KEPT_FILE_BYTES: Final = 4 << 20
 MAX_RECORDED: Final = 256  # changes of one command that can be undone
-MAX_TOGETHER: Final = 2  # commands at once: each keeps the contents of files in memory
+MAX_TOGETHER: Final = 4  # commands at once: each keeps the contents of files in memory
+MAX_OF_ONE_USER: Final = 2
 MAX_NAMED: Final = 5
 SETTLE_SECONDS: Final = 30.0
 GRACE_SECONDS: Final = 10.0
@@ -87,7 +89,7 @@ class Workshop:
         self._clock = clock
         self._memory_bytes = memory_bytes
         self._show_text = show_text
-        self._together = anyio.Semaphore(MAX_TOGETHER)
+        self._together = UserPlaces(MAX_TOGETHER, MAX_OF_ONE_USER)
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
 
     @property
@@ -102,7 +104,10 @@ class Workshop:
         the call is cancelled. ToolError as Sandbox.perform and `workspace_tree.seen`."""
         if not context.workspace:
             return await self.run(context, argvs, seconds, kept_bytes, Conditions(show=self._sink(context)))
-        async with self._together, self._locks.setdefault(context.workspace, anyio.Lock()):
+        async with (
+            self._together.taking(context.uid),
+            self._locks.setdefault(context.workspace, anyio.Lock()),
+        ):
             before = await self.threads.run(lambda stopped: self._seen(context, stopped))
             if not before.whole:
                 raise ToolError(

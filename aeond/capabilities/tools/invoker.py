@@ -41,6 +41,7 @@ from aeond.ports import CANDIDATES_SECONDS, MAX_CANDIDATES, Clock, ToolAnswer
 from aeond.ports.approvals import MAX_DIFF_CHARS, PREVIEW_SECONDS, Previews
 from aeond.ports.policy import Authoriser, Decided, ignore_decision
 from aeond.schemas.json_size import json_size
+from aeond.user_places import UserPlaces
 
 MAX_ARGUMENT_BYTES: Final = 1 << 20
 MAX_ERROR_CHARS: Final = 2_000
@@ -56,13 +57,13 @@ _REASON: Final = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
 
 class GuardedInvoker:
-    """Calls registered tools, at most `max_parallel` at once.
+    """Calls registered tools, at most `max_parallel` at once, and `max_parallel_per_user` of one user.
 
     The `unconfined` tools reach files with the daemon's rights: they cannot be called in a workspace that is used with those
     of another user.
 
-    Up to `max_waiting` more calls wait, each at most `max_wait_seconds`; beyond that a call fails with
-    reason TOOLS_BUSY.
+    Up to `max_waiting` more calls wait, `max_waiting_per_user` of one user, each at most `max_wait_seconds`; beyond that
+    a call fails with reason TOOLS_BUSY.
     """
 
     def __init__(
@@ -73,15 +74,18 @@ class GuardedInvoker:
         unconfined: frozenset[str] = frozenset(),
         *,
         max_parallel: int = 16,
+        max_parallel_per_user: int = 6,  # fewer than the worker threads, which the tools of all users share
         max_waiting: int = 256,
+        max_waiting_per_user: int = 64,
         max_wait_seconds: float = 30.0,
     ) -> None:
         self._registry = registry
         self._clock = clock
         self._authoriser = authoriser
         self._unconfined = unconfined
-        self._slots = anyio.Semaphore(max_parallel, fast_acquire=True)
+        self._slots = UserPlaces(max_parallel, max_parallel_per_user)
         self._max_waiting = max_waiting
+        self._max_waiting_per_user = max_waiting_per_user
         self._max_wait_seconds = max_wait_seconds
 
     async def invoke(
@@ -219,24 +223,25 @@ class GuardedInvoker:
         """What the tool returns, once it has a slot (if it takes one) and unless its time runs out."""
         if not registered.elsewhere:
             try:
-                self._slots.acquire_nowait()
+                self._slots.acquire_nowait(context.uid)
             except anyio.WouldBlock:
-                await self._wait_for_slot()
+                await self._wait_for_slot(context.uid)
         try:
             with anyio.move_on_after(registered.spec.timeout_seconds):
                 return await work(call.arguments, context)
         finally:
             if not registered.elsewhere:
-                self._slots.release()
+                self._slots.release(context.uid)
         raise ToolError(
             f"{call.tool} did not end within {registered.spec.timeout_seconds:g} seconds and was stopped",
             reason=TOOL_TIMEOUT,
         )
 
-    async def _wait_for_slot(self) -> None:
-        if self._slots.statistics().tasks_waiting < self._max_waiting:
+    async def _wait_for_slot(self, uid: int) -> None:
+        own_crowded = self._slots.waiting(uid) >= self._max_waiting_per_user
+        if not own_crowded and self._slots.waiting_in_all < self._max_waiting:
             with anyio.move_on_after(self._max_wait_seconds):
-                await self._slots.acquire()
+                await self._slots.acquire(uid)
                 return
         raise OverloadedError(
             "too many tool calls at once: try again when some have ended", reason="TOOLS_BUSY"

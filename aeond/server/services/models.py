@@ -24,19 +24,20 @@ class ModelShim:
         self._calls = calls
         self._clock = clock
 
-    async def generate(self, request: pb.GenerateRequest, _caller: Caller) -> AsyncIterator[Part]:
+    async def generate(self, request: pb.GenerateRequest, caller: Caller) -> AsyncIterator[Part]:
         question = generate_from_wire(request, self._clock.time())
-        async with closing(self._calls.generate(question, _model(request.model))) as chunks:
+        uid = caller.owner.uid
+        async with closing(self._calls.generate(question, _model(request.model), uid)) as chunks:
             async for chunk in chunks:
                 yield Part(to_wire(chunk, pb.GenerateResponse).SerializeToString())
 
-    async def embed(self, request: pb.EmbedRequest, _caller: Caller) -> pb.EmbedResponse:
+    async def embed(self, request: pb.EmbedRequest, caller: Caller) -> pb.EmbedResponse:
         checks.at_most(request.texts, "texts", MAX_TEXTS)
         texts = [
             checks.bounded_text(text, f"texts[{index}]", MAX_TEXT_CHARS)
             for index, text in enumerate(request.texts)
         ]
-        return to_wire(await self._calls.embed(texts), pb.EmbedResponse)
+        return to_wire(await self._calls.embed(texts, caller.owner.uid), pb.EmbedResponse)
 
     async def list_models(self, request: pb.ListModelsRequest, _caller: Caller) -> pb.ListModelsResponse:
         size = page_size(request.page_size)

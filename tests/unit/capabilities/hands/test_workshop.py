@@ -1,6 +1,7 @@
 """Programs in the sandbox: their changes, what they may not change, and what becomes of it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from aeond.capabilities.hands import workshop, workspace_tree
 from aeond.capabilities.sandbox.tool_unit import ToolUnit
-from aeond.domain.tools import RecordedEffect
+from aeond.domain.tools import RecordedEffect, ToolCall, ToolResult
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.hands import Hands
 from tests.support.tool_sockets import tool_socket
@@ -43,6 +44,34 @@ async def test_changes_are_reported_and_undone(hands: Hands) -> None:
     assert report.refused == ()
     assert (hands.text("old.txt"), hands.text("gone.txt")) == ("old\n", "gone\n")
     assert not (hands.folder / "new").exists()
+
+
+async def test_commands_of_one_user_leave_room_for_others(hands: Hands, tmp_path: Path) -> None:
+    """While one user's commands run as long as they may, a command of another user runs to its end."""
+    begun = anyio.Event()
+    shown: list[str] = []
+
+    def note(text: str) -> None:
+        shown.append(text)
+        if "".join(shown).count("begun") == workshop.MAX_OF_ONE_USER:
+            begun.set()
+
+    hands.on_text = note
+
+    async def shell(uid: int, name: str, commands: str) -> ToolResult:
+        folder = tmp_path / name
+        folder.mkdir()
+        call = ToolCall("run_command", {"argv": ["sh", "-c", commands]}, name)
+        return await hands.invoker.invoke(call, replace(CONTEXT, workspace=str(folder), uid=uid))
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            for number in range(workshop.MAX_OF_ONE_USER):
+                group.start_soon(shell, 1, f"endless-{number}", "echo begun; exec tail -f /dev/null")
+            await begun.wait()
+            result = await shell(2, "other", "echo done")
+            group.cancel_scope.cancel()
+    assert result.success, result.error
 
 
 async def test_protected_names_keep_their_content(hands: Hands) -> None:

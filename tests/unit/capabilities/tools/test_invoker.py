@@ -159,6 +159,25 @@ async def test_waiting_calls_are_bounded_in_time() -> None:
     assert result.reason == "TOOLS_BUSY"
 
 
+async def test_one_user_leaves_slots_for_others() -> None:
+    """A user whose calls hold or wait for as many slots as one user may have delays the calls of no other user."""
+    gate = Gate()
+    invoker = invoker_of(
+        FreeTool(work=gate.enter), FreeTool("good"), max_parallel_per_user=3, max_waiting_per_user=1
+    )
+    flood, other = replace(CONTEXT, uid=1), replace(CONTEXT, uid=2)
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            for _ in range(4):
+                group.start_soon(invoker.invoke, call(), flood)
+            await gate.full.wait()
+            await anyio.wait_all_tasks_blocked()
+            assert (await invoker.invoke(call(), flood)).reason == "TOOLS_BUSY"
+            assert (await invoker.invoke(call("good", text="hello"), other)).success
+            assert gate.inside == 3
+            gate.open.set()
+
+
 async def test_slots_come_back_after_failures() -> None:
     """Calls that time out or are cancelled give their slot back."""
     invoker = invoker_of(FreeTool(work=hang, timeout_seconds=0.01), FreeTool("good"), max_parallel=1)

@@ -15,7 +15,7 @@ from aeond.capabilities.llm.adapters.requests import (
     tool_fields,
 )
 from aeond.capabilities.llm.adapters.retry import Retries
-from aeond.capabilities.llm.adapters.server_adapter import EngineAdapter
+from aeond.capabilities.llm.adapters.server_adapter import EngineAdapter, EngineSessions
 from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.capabilities.llm.llama.prefill import Resident
 from aeond.domain.llm import (
@@ -32,7 +32,7 @@ from aeond.schemas.engine_core import compile_schema, response_format
 COMPACT = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
 
 
-class LlamaCppAdapter(EngineAdapter[Resident]):
+class LlamaCppAdapter(EngineAdapter[EngineSessions[Resident]]):
     """The LLMAdapter port over a llama.cpp engine, which starts with the first request.
 
     Requests run at the same time in the engine's slots. One that begins as an earlier one did goes on where

@@ -7,7 +7,6 @@ import anyio
 
 from aeond.capabilities.llm.adapters.chunks import chunks_of
 from aeond.capabilities.llm.adapters.requests import check_length, without_tool_calls
-from aeond.capabilities.llm.adapters.retry import Retries
 from aeond.capabilities.llm.adapters.server_adapter import ServerAdapter
 from aeond.capabilities.llm.external.remote_engine import RemoteEngine
 from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, ToolSchema
@@ -15,21 +14,13 @@ from aeond.domain.messages import Message
 from aeond.errors import LLMError
 
 
-class RemoteAdapter(ServerAdapter):
+class RemoteAdapter(ServerAdapter[RemoteEngine]):
     """The LLMAdapter port over a RemoteEngine.
 
     Where the server has a tokenizer to ask, counts are exact, and what does not fit is refused before it is sent.
     Where it has none (`capabilities.tokenizer` says so) a count is an estimate, rather too high than too low;
     the usage of an answer is exact with every server.
     """
-
-    def __init__(self, engine: RemoteEngine, retries: Retries) -> None:
-        super().__init__(retries, engine.measurements)
-        self._engine = engine
-
-    @property
-    def model(self) -> str:
-        return self._engine.model
 
     @property
     def capabilities(self) -> LLMCapabilities:

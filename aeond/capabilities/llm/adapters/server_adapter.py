@@ -4,7 +4,7 @@ import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import anyio
 
@@ -27,21 +27,24 @@ COUNT_SECONDS = 120.0
 # its time is tighter than this.
 START_SECONDS = 3_600.0
 REQUIRED_PROBE = replace(PROBE, tool_choice=ToolChoice.REQUIRED)
-ResidentT = TypeVar("ResidentT")
 ResidentT_co = TypeVar("ResidentT_co", covariant=True)
 
 
-class EngineSessions(Protocol[ResidentT_co]):
-    """What an adapter needs of a supervised engine; an EngineSupervisor is one."""
+class MeasuredEngine(Protocol):
+    """The part of an engine that every adapter needs."""
 
     @property
     def model(self) -> str: ...
 
     @property
-    def context_length(self) -> int: ...
+    def measurements(self) -> Measurements: ...
+
+
+class EngineSessions(MeasuredEngine, Protocol[ResidentT_co]):
+    """The part of a supervised engine that an adapter needs; an EngineSupervisor is one."""
 
     @property
-    def measurements(self) -> Measurements: ...
+    def context_length(self) -> int: ...
 
     @property
     def tool_calls(self) -> bool:
@@ -51,20 +54,24 @@ class EngineSessions(Protocol[ResidentT_co]):
     def session(self) -> contextlib.AbstractAsyncContextManager[ResidentT_co]: ...
 
 
-class ServerAdapter(ABC):
+EngineT = TypeVar("EngineT", bound=MeasuredEngine)
+SessionsT = TypeVar("SessionsT", bound=EngineSessions[Any])
+
+
+class ServerAdapter(ABC, Generic[EngineT]):
     """The LLMAdapter port over `attempt`, one try at a request; a server that starts is waited for by `met`.
 
     A stream is tried again only as long as nothing of it was given away.
     """
 
-    def __init__(self, retries: Retries, measurements: Measurements) -> None:
+    def __init__(self, engine: EngineT, retries: Retries) -> None:
+        self._engine = engine
         self._retries = retries
-        self._measurements = measurements
         self._calls_tools: dict[str, bool] = {}  # what a probe showed of each model
 
     @property
-    @abstractmethod
-    def model(self) -> str: ...
+    def model(self) -> str:
+        return self._engine.model
 
     @property
     @abstractmethod
@@ -143,7 +150,7 @@ class ServerAdapter(ABC):
         """One try. The last chunk carries the timing, unless the request only reads ahead: that is no answer."""
         if request.tools:
             await self.confirm_tool_calls()
-        answering = self._measurements.begin()
+        answering = self._engine.measurements.begin()
         try:
             async with contextlib.aclosing(self.attempt(request)) as chunks:
                 async for chunk in chunks:
@@ -185,18 +192,10 @@ class ServerAdapter(ABC):
                 return
 
 
-class EngineAdapter(ServerAdapter, Generic[ResidentT]):
+class EngineAdapter(ServerAdapter[SessionsT]):
     """A ServerAdapter over an engine that aeond supervises, which starts with the first request."""
 
     has_priorities: ClassVar = False
-
-    def __init__(self, engine: EngineSessions[ResidentT], retries: Retries) -> None:
-        super().__init__(retries, engine.measurements)
-        self._engine = engine
-
-    @property
-    def model(self) -> str:
-        return self._engine.model
 
     @property
     def capabilities(self) -> LLMCapabilities:

@@ -7,7 +7,6 @@ from typing import Protocol
 from aeond.capabilities.llm.adapters.chunks import chunks_of
 from aeond.capabilities.llm.adapters.llama_cpp import uncounted
 from aeond.capabilities.llm.adapters.requests import check_length, tools_length
-from aeond.capabilities.llm.adapters.retry import Retries
 from aeond.capabilities.llm.adapters.server_adapter import EngineAdapter, EngineSessions
 from aeond.capabilities.llm.vllm.engine import VllmResident
 from aeond.domain.llm import LLMChunk, LLMRequest, Priority, ToolSchema
@@ -30,7 +29,7 @@ class VllmSessions(EngineSessions[VllmResident], Protocol):
         """Ends the life that this one is of."""
 
 
-class VllmAdapter(EngineAdapter[VllmResident]):
+class VllmAdapter(EngineAdapter[VllmSessions]):
     """The LLMAdapter port over a vLLM engine, which starts with the first request.
 
     The engine works on many requests at once and finds by itself what it has read of a prompt before: put
@@ -38,10 +37,6 @@ class VllmAdapter(EngineAdapter[VllmResident]):
     """
 
     has_priorities = True
-    _engine: VllmSessions
-
-    def __init__(self, engine: VllmSessions, retries: Retries) -> None:
-        super().__init__(engine, retries)
 
     async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int:
         async with self._engine.session() as resident:

@@ -35,19 +35,23 @@ class Reply:
     error: LLMError | None = None
 
 
-class Server(ServerAdapter):
+@dataclass
+class NamedEngine:
+    """An engine that has a model and measurements, and nothing else."""
+
+    measurements: Measurements
+    model: str = "m"
+
+
+class Server(ServerAdapter[NamedEngine]):
     """An adapter that gives these replies one after the other."""
 
     def __init__(self, *replies: Reply) -> None:
         clock = ManualClock()
-        super().__init__(Retries(clock, lambda: 0.0, attempts=1), Measurements(clock))
+        self.engine = NamedEngine(Measurements(clock))
+        super().__init__(self.engine, Retries(clock, lambda: 0.0, attempts=1))
         self.replies = list(replies)
         self.requests: list[LLMRequest] = []
-        self.name = "m"
-
-    @property
-    def model(self) -> str:
-        return self.name
 
     @property
     def capabilities(self) -> LLMCapabilities:
@@ -76,7 +80,7 @@ async def test_the_first_request_with_tools_is_preceded_by_a_probe() -> None:
     await server.generate(ask("Hi"))
     for _ in range(2):
         assert (await server.generate(ASKED)).tool_calls == (ModelToolCall("now", "{}"),)
-    server.name = "other"
+    server.engine.model = "other"
     await server.generate(ASKED)
     offered = [[tool.name for tool in request.tools] for request in server.requests]
     assert offered == [[], ["ready"], ["now"], ["now"], ["ready"], ["now"]]

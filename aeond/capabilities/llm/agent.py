@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from aeond.capabilities.llm.adapters.requests import closing
 from aeond.domain.llm import LLMChunk, LLMRequest, Timing, TokenUsage
 from aeond.domain.messages import Message, Role
+from aeond.domain.plans.plan import LLM_AGENT
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import InvalidInputError, LLMError
 from aeond.ports import LLMAdapter
@@ -24,13 +25,10 @@ class LLMAgent:
     of another shape, and whatever the adapter raises.
     """
 
-    def __init__(self, adapter: LLMAdapter, name: str = "llm") -> None:
-        self._adapter = adapter
-        self._name = name
+    name = LLM_AGENT
 
-    @property
-    def name(self) -> str:
-        return self._name
+    def __init__(self, adapter: LLMAdapter) -> None:
+        self._adapter = adapter
 
     @property
     def capabilities(self) -> Sequence[str]:

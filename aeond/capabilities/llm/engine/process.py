@@ -38,7 +38,6 @@ class EngineProcess:
         self.start_ticks = start_ticks(process.pid)
         self._log: deque[str] = deque(maxlen=MAX_LOG_LINES)
         self._log_ended = anyio.Event()
-        self.killed = False  # by us
 
     @property
     def pid(self) -> int:
@@ -91,8 +90,6 @@ class EngineProcess:
 
     def kill(self) -> None:
         """Kills the whole process group at once, also what is left of it when its leader has ended."""
-        if self._process.returncode is None:
-            self.killed = True
         # The group outlives its leader as long as it has members, and its number is not given to others; once it
         # is, the leader's start tells.
         if start_ticks(self.pid) in (None, self.start_ticks):

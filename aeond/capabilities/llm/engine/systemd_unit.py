@@ -33,10 +33,6 @@ class RunningEngine(Protocol):
     @property
     def pid(self) -> int: ...
 
-    @property
-    def killed(self) -> bool:
-        """Whether we killed it."""
-
     async def wait_ready(self, show: ShowProgress = show_nobody) -> None:
         """Returns when it is ready, and shows what it does until then; raises LLMError (reason MODEL_UNUSABLE) or LLMGoneError."""
 
@@ -63,7 +59,6 @@ class EngineUnit:
         self._reader = reader
         self._process: int | None = None
         self.pid = 0
-        self.killed = False
 
     async def meet(self) -> None:
         """Learns which process it is. LLMGoneError when it does not say so, or ends."""
@@ -91,7 +86,6 @@ class EngineUnit:
 
     def kill(self) -> None:
         if self._process is not None:
-            self.killed = True
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._process, signal.SIGKILL)
 

@@ -122,11 +122,11 @@ class Catalogue:
         ]
 
 
-def own_file(name: str, path: Path, digest: str = "") -> CatalogueEntry:
-    """A user's own GGUF file as a model; with a digest the file is verified before it is used."""
+def own_file(name: str, path: Path) -> CatalogueEntry:
+    """A user's own GGUF file as a model."""
     return CatalogueEntry(
         name=name,
-        digest=digest.lower(),
+        digest="",
         size_bytes=0,
         licence="",
         description=f"Your own file {path}",

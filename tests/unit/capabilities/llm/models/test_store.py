@@ -1,6 +1,7 @@
 """Models arrive whole and verified, or not at all."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -189,7 +190,7 @@ async def test_an_own_file_with_a_digest_is_verified_again_when_it_changes(tmp_p
     path = tmp_path / "mine.gguf"
     path.write_bytes(CONTENT)
     store = ModelStore(tmp_path / "models")
-    entry = own_file("mine", path, DIGEST)
+    entry = replace(own_file("mine", path), digest=DIGEST)
     assert await store.fetch(entry, unseen) == path
     path.write_bytes(b"changed")
     with pytest.raises(LLMError, match="digest"):

@@ -37,6 +37,10 @@ class Answerer(Protocol):
     async def compose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Answer: ...
 
 
+def discard_text(_text: str) -> None:
+    """A TextSink for text that no client sees while it is written."""
+
+
 # ---------------------------------------------------------------- phases A to D
 
 

@@ -32,6 +32,7 @@ class Transition(StrEnum):
     B_TO_C = "B>C"
     C_TO_D = "C>D"
     D_TO_NEXT_PASS = "D>next pass"
+    TO_ANSWER = "E"
 
 
 @frozen
@@ -64,11 +65,11 @@ class TransitionContract:
         return problem is not None and self.failures.get(problem.reason, problem.retryable)
 
 
-def contract_of(operation: Operation, run: RunSnapshot) -> TransitionContract | None:
-    """The contract that an operation of this run is under; phase E has none, it always answers."""
+def contract_of(operation: Operation, run: RunSnapshot) -> TransitionContract:
+    """The contract that an operation of this run is under; that of phase E is empty: it always answers."""
     match operation:
         case Operation.ANSWER:
-            return None
+            return CONTRACTS[Transition.TO_ANSWER]
         case Operation.RESOLVE | Operation.ROUTE | Operation.PROFILE:
             return CONTRACTS[Transition.A_TO_B]
         case Operation.PLAN:
@@ -202,6 +203,7 @@ _JUDGED: Final[Mapping[str, Keeps]] = {"an evaluation of this pass": _evaluation
 CONTRACTS: Final[Mapping[Transition, TransitionContract]] = {
     contract.transition: contract
     for contract in (
+        TransitionContract(Transition.TO_ANSWER, requires={}, guarantees={}, failures={}),
         TransitionContract(
             Transition.A_TO_B,
             requires=_REQUEST,

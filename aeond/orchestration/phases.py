@@ -26,6 +26,7 @@ from aeond.orchestration.interfaces import (
     Refiner,
     Router,
     ToolSelection,
+    discard_text,
 )
 from aeond.orchestration.phase_checks import TransitionContract, committed, contract_of
 from aeond.ports import ProgressSink, TextSink
@@ -64,28 +65,17 @@ class PhaseOrchestrator:
         on_text: TextSink,
         on_progress: ProgressSink,
     ) -> tuple[e.EventKind, ...]:
-        first, *more = await self._perform_checked(operation, snapshot, grant, on_text, on_progress)
-        return (replace(cast("e.OperationEnd", first), model_use=grant.model_use), *more)
-
-    async def _perform_checked(
-        self,
-        operation: Operation,
-        snapshot: RunSnapshot,
-        grant: Grant,
-        on_text: TextSink,
-        on_progress: ProgressSink,
-    ) -> tuple[e.EventKind, ...]:
         contract = contract_of(operation, snapshot)
-        if contract is None:
-            return await self._answer(snapshot, grant, on_text)
+        events: tuple[e.EventKind, ...] = ()
         problem = contract.missing(snapshot)
         if problem is None:
             events = await self._perform(operation, snapshot, grant, on_text, on_progress, contract)
             problem = contract.broken(snapshot, events)
-            if problem is None:
-                return events
-        log.warning("%s: %s", problem.reason, problem.message, extra={"run_id": snapshot.run_id})
-        return (await self.conclude(operation, snapshot, problem, grant.used),)
+        if problem is not None:
+            log.warning("%s: %s", problem.reason, problem.message, extra={"run_id": snapshot.run_id})
+            events = (await self.conclude(operation, snapshot, problem, grant.used),)
+        first, *more = events
+        return (replace(cast("e.OperationEnd", first), model_use=grant.model_use), *more)
 
     async def _perform(
         self,
@@ -131,7 +121,7 @@ class PhaseOrchestrator:
             case Operation.REFINE:
                 return _refined(Refinement(snapshot.plan or Plan("")), used)
             case Operation.ANSWER:
-                answer = await self.answerer.compose(snapshot, Grant(Amounts()), _unheard)
+                answer = await self.answerer.compose(snapshot, Grant(Amounts()), discard_text)
                 return e.AnswerComposed(answer, used)
             case unknown:
                 assert_never(unknown)
@@ -240,7 +230,3 @@ def _refined(refinement: Refinement, used: Amounts) -> e.PlanRefined:
 
 def _plan_of(goal: str, call: ToolCall) -> Plan:
     return Plan(goal, (PlanStep("s1", f"call {call.tool}", call),))
-
-
-def _unheard(text: str) -> None:
-    """An answer that is composed without a model is not written piece by piece."""

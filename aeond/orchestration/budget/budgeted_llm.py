@@ -27,7 +27,8 @@ class BudgetedLLM:
 
     A call takes one `llm_calls` and, in tokens, the exact prompt and the longest answer; what the answer
     did not fill is given back. `max_tokens` shrinks to what the grant and the model's context have left,
-    as long as USEFUL_TOKENS remain. A failed call counts in full: what the engine did is unknown.
+    as long as USEFUL_TOKENS remain. A schema goes only to a model that can be constrained by one. A failed call
+    counts in full: what the engine did is unknown.
     """
 
     def __init__(self, llm: LLMAdapter, grant: Grant) -> None:
@@ -105,10 +106,12 @@ class BudgetedLLM:
         left = self._grant.left
         answer = min(request.max_tokens, context - prompt, left.tokens - prompt)
         if left.llm_calls < 1:
-            return failure(_spent("no model calls are left"), None)
+            return failure(Problem(BUDGET_SPENT, "no model calls are left"), None)
         if answer < useful or not self._grant.take(Amounts(llm_calls=1, tokens=prompt + answer)):
-            return failure(_spent(f"the prompt needs {prompt} tokens and {left.tokens} are left"), None)
-        return success((replace(request, max_tokens=answer), prompt + answer))
+            message = f"the prompt needs {prompt} tokens and {left.tokens} are left"
+            return failure(Problem(BUDGET_SPENT, message), None)
+        schema = request.schema if self._llm.capabilities.schema else None
+        return success((replace(request, max_tokens=answer, schema=schema), prompt + answer))
 
     def _settle(self, taken: int, usage: TokenUsage, timing: Timing) -> None:
         self._grant.note(model_use(usage, timing))
@@ -143,7 +146,3 @@ def problem_of(error: AeondError) -> Problem:
     )
     retryable = retryable or isinstance(error, LLMGoneError)
     return Problem(error.reason, error.message, retryable=retryable)
-
-
-def _spent(message: str) -> Problem:
-    return Problem(BUDGET_SPENT, message)

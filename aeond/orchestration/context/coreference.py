@@ -60,7 +60,7 @@ class ModelReferences:
         request = LLMRequest(
             rewriting_messages(context.text, said),
             max_tokens=MAX_TOKENS,
-            schema=rewriting_schema() if self.llm.capabilities.schema else None,
+            schema=rewriting_schema(),
         )
         answered = await BudgetedLLM(self.llm, grant).generate(request)
         if answered.value is None:

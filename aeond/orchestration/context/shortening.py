@@ -17,6 +17,12 @@ def shorten(text: str, max_chars: int) -> str:
     return f"{text[:head]}\n[... {left_out} characters left out ...]\n{ending}"
 
 
+def shorten_together(texts: Sequence[str], max_chars: int) -> tuple[str, ...]:
+    """The texts, the longest of them shortened so that all together have at most `max_chars` and the notes."""
+    shares = share([len(text) for text in texts], max_chars)
+    return tuple(shorten(text, room) for text, room in zip(texts, shares, strict=True))
+
+
 def share(lengths: Sequence[int], total: int) -> tuple[int, ...]:
     """Divides a total among texts: what short ones do not need goes to the long ones."""
     shares = [0] * len(lengths)

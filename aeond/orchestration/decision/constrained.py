@@ -13,7 +13,7 @@ from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.decision.answer_stream import AnswerStream
 from aeond.orchestration.decision.interfaces import Decision, Offer, Turn
-from aeond.orchestration.decision.reading import UNREADABLE, DecisionReading
+from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.decision.schema import decision_schema
 from aeond.orchestration.prompts.decision_examples import examples_for, tools_shown
 from aeond.orchestration.prompts.decision_prompts import CONSTRAINED_RULES, result_text, tools_text
@@ -63,24 +63,21 @@ class ConstrainedDecisions:
     async def decide(
         self, messages: Sequence[Message], offer: Offer, grant: Grant, on_text: TextSink
     ) -> Outcome[Decision | None]:
-        schema = decision_schema(offer)
         request = LLMRequest(
             tuple(messages),
             max_tokens=MAX_DECISION_TOKENS,
-            schema=schema if self.llm.capabilities.schema else None,
+            schema=decision_schema(offer),
             deadline_seconds=DECISION_SECONDS,
         )
         shown = AnswerStream(on_text)
         answered = await BudgetedLLM(self.llm, grant).stream(request, shown.feed)
-        outcome: Outcome[Decision | None] = failure(
-            answered.problem or Problem("NOT_ANSWERED", "the model returned no text"), None
-        )
-        if answered.value is not None:
-            text = answered.value.text
-            if is_cut(answered.value):
-                outcome = failure(cut(answered.value.usage.completion_tokens), None)
-            else:
-                outcome = await self._read(text, offer, grant)
+        outcome: Outcome[Decision | None]
+        if answered.value is None:
+            outcome = answered.failed(None)
+        elif is_cut(answered.value):
+            outcome = failure(cut(answered.value.usage.completion_tokens), None)
+        else:
+            outcome = await self._read(answered.value.text, offer, grant)
         if outcome.value is None:
             shown.restart()
         return outcome
@@ -90,7 +87,7 @@ class ConstrainedDecisions:
         if not parsed.ok:
             parsed = await self.reading.supervisor.repair_json(text, decision_schema(offer), grant)
         if not parsed.ok:
-            return failure(parsed.problem or Problem(UNREADABLE, "the decision is not JSON"), None)
+            return parsed.failed(None)
         return await self.reading.read(parsed.value, offer, grant)
 
 

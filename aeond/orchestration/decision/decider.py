@@ -40,7 +40,7 @@ from aeond.orchestration.decision.interfaces import (
 from aeond.orchestration.decision.knowledge import HELD_CHARS, Knowledge, repeats_a_fact
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import results_length, turns_of
-from aeond.orchestration.interfaces import Judgement, RouteChoice
+from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
 from aeond.orchestration.planning.plan_parsing import describe_call
 from aeond.orchestration.prompts.decision_prompts import REPEATED, request_text
 from aeond.ports import LLMAdapter, TextSink
@@ -82,27 +82,25 @@ class Decider:
             case MakePlan():
                 return success(RouteChoice(Route.PLAN))
             case None:
-                problem = decided.problem or Problem("NOT_DECIDED", "the model chose no action")
-                return failure(problem, RouteChoice(Route.PLAN if offer.plan else Route.REPLY))
+                return decided.failed(RouteChoice(Route.PLAN if offer.plan else Route.REPLY))
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.situations.observe(snapshot)
         offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
-        decided = await self._decide(snapshot, situation, offer, grant, _unheard)
+        decided = await self._decide(snapshot, situation, offer, grant, discard_text)
         if (repeated := _repetition(decided.value, snapshot)) is not None:
             other = offer.without(repeated.tool)
-            decided = await self._decide(snapshot, situation, other, grant, _unheard, REPEATED)
+            decided = await self._decide(snapshot, situation, other, grant, discard_text, REPEATED)
         if _repetition(decided.value, snapshot) is not None:
-            decided = await self._decide(snapshot, situation, Offer(), grant, _unheard, REPEATED)
+            decided = await self._decide(snapshot, situation, Offer(), grant, discard_text, REPEATED)
         match decided.value:
             case CallTool(call=call):
                 return success(_going_on(snapshot, call))
             case GiveAnswer() as given:
                 return success(_ended(snapshot, "ANSWERED" if given.fulfilled else "CANNOT", given.text))
             case _:
-                problem = decided.problem or Problem("NOT_DECIDED", "the model chose no action")
-                issue = Issue(problem.reason, Severity.MEDIUM, "", problem.message)
-                return failure(problem, _ended(snapshot, "NOT_DECIDED", issues=(issue,)))
+                issue = Issue(decided.cause.reason, Severity.MEDIUM, "", decided.cause.message)
+                return decided.failed(_ended(snapshot, "NOT_DECIDED", issues=(issue,)))
 
     async def _first(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
@@ -158,7 +156,7 @@ class Decider:
         longest = min(results_length(steps), MAX_RESULT_CHARS)
         fitted = await fit_prompt(self.llm, build, longest, room, tools)
         if fitted.value is None:
-            return failure(fitted.problem or Problem("PROMPT_TOO_LONG", "the results do not fit"), None)
+            return fitted.failed(None)
         return await model.decide(fitted.value.messages, offer, grant, on_text)
 
 
@@ -207,7 +205,3 @@ def _ended(run: RunSnapshot, reason: str, text: str = "", issues: tuple[Issue, .
     succeeded = [step for step in steps if step.state is StepState.SUCCEEDED]
     converged = bool(succeeded) and (bool(text) or steps[-1].state is StepState.SUCCEEDED)
     return Judgement(Evaluation(run.pass_index, converged, (reason,), issues, final_output=text))
-
-
-def _unheard(text: str) -> None:
-    """The text of an answer after a result reaches clients with the answer itself."""

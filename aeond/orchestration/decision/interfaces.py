@@ -45,7 +45,6 @@ class GiveAnswer:
 
     text: str
     fulfilled: bool = True
-    cut: bool = False
 
 
 @frozen

@@ -89,9 +89,9 @@ class NativeDecisions:
             on_text(piece)
 
         answered = await BudgetedLLM(self.llm, grant).stream(request, show)
+        outcome: Outcome[Decision | None]
         if answered.value is None:
-            problem = answered.problem or Problem("NOT_ANSWERED", "the model returned no text")
-            outcome: Outcome[Decision | None] = failure(problem, None)
+            outcome = answered.failed(None)
         elif is_cut(answered.value):
             outcome = failure(cut(answered.value.usage.completion_tokens), None)
         else:
@@ -105,20 +105,16 @@ class NativeDecisions:
     async def _read(self, response: LLMResponse, offer: Offer, grant: Grant) -> Outcome[Decision | None]:
         if not response.tool_calls:
             text = response.text.strip()
-            return (
-                success(GiveAnswer(text))
-                if text
-                else failure(Problem(UNREADABLE, "the reply is empty"), None)
-            )
+            if not text:
+                return failure(Problem(UNREADABLE, "the reply is empty"), None)
+            return success(GiveAnswer(text))
         call = response.tool_calls[0]
         parsed = read_json(call.arguments or "{}")
         if not parsed.ok:
             return failure(Problem(UNREADABLE, "the arguments of the call are not JSON"), None)
         content = _content(call.name, as_object(parsed.value))
         decided = await self.constrained.reading.read({call.name: content}, offer, grant)
-        if decided.value is None and decided.problem is not None:
-            return failure(Problem(UNREADABLE, decided.problem.message), None)
-        return decided
+        return decided if decided.ok else failure(Problem(UNREADABLE, decided.cause.message), None)
 
     def _as_constrained(self, messages: Sequence[Message], offer: Offer) -> tuple[Message, ...]:
         """The same conversation in the constrained form."""

@@ -36,7 +36,7 @@ class DecisionReading:
             return success(MakePlan())
         called = await self.call(name, as_object(content), offer.tools, grant)
         if called.value is None:
-            return failure(called.problem or Problem(UNREADABLE, "the call cannot be made"), None)
+            return called.failed(None)
         return success(CallTool(called.value))
 
     async def call(

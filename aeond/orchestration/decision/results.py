@@ -7,7 +7,7 @@ from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import JsonObject, JsonValue, display_json
-from aeond.orchestration.context.shortening import share, shorten
+from aeond.orchestration.context.shortening import shorten_together
 from aeond.orchestration.decision.interfaces import Turn
 from aeond.schemas.parts import is_list
 
@@ -18,11 +18,8 @@ _MIN_ROWS: Final = 2  # of a list that is shown as a table
 def turns_of(steps: Sequence[StepSnapshot], result_chars: int) -> tuple[Turn, ...]:
     """The executed steps as turns, their results shortened to so many characters together."""
     calls = [step.step.tool_call or ToolCall("") for step in steps]
-    results = [result_of(step) for step in steps]
-    rooms = share([len(result) for result in results], result_chars)
-    return tuple(
-        Turn(call, shorten(result, room)) for call, result, room in zip(calls, results, rooms, strict=True)
-    )
+    results = shorten_together([result_of(step) for step in steps], result_chars)
+    return tuple(Turn(call, result) for call, result in zip(calls, results, strict=True))
 
 
 def results_length(steps: Sequence[StepSnapshot]) -> int:

@@ -16,7 +16,6 @@ from aeond.schemas.parts import as_object, closed_object
 ANSWER: Final = "answer"
 CANNOT: Final = "cannot"
 PLAN: Final = "plan"
-MAX_TEXT_CHARS: Final = 4_000
 MAX_VALUES: Final = 60  # of one argument: a longer enumeration is not quicker to choose from
 
 _TEXT: Final[JsonObject] = {"type": "string", "minLength": 1}

@@ -11,7 +11,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue, display_json
 from aeond.frozen import frozen
-from aeond.orchestration.context.shortening import share, shorten
+from aeond.orchestration.context.shortening import shorten_together
 from aeond.orchestration.planning.step_references import (
     StepReference,
     references_in_text,
@@ -159,11 +159,10 @@ def primary_value(output: JsonValue) -> JsonValue:
 def context_of(step_ids: Sequence[str], snapshot: RunSnapshot, max_chars: int) -> str:
     """The outputs and handoffs of these steps as text, long ones shortened."""
     known = [snapshot.steps[step_id] for step_id in step_ids if step_id in snapshot.steps]
-    outputs = [_shown(step) for step in known]
-    rooms = share([len(output) for output in outputs], max_chars)
+    outputs = shorten_together([_shown(step) for step in known], max_chars)
     parts = []
-    for step, output, room in zip(known, outputs, rooms, strict=True):
-        part = f"${step.step_id} ({step.step.description}):\n{shorten(output, room)}"
+    for step, output in zip(known, outputs, strict=True):
+        part = f"${step.step_id} ({step.step.description}):\n{output}"
         if step.step.handoff_to_next:
             part += f"\nNote for the next step: {step.step.handoff_to_next}"
         parts.append(part)

@@ -79,7 +79,7 @@ class ModelPlanner:
         request = LLMRequest(
             messages,
             max_tokens=min(MAX_PLAN_TOKENS, compiled.max_bytes),
-            schema=compiled.schema if self._llm.capabilities.schema else None,
+            schema=compiled.schema,
         )
         answered = await BudgetedLLM(self._llm, grant).generate(request)
         if answered.value is None:

@@ -12,7 +12,7 @@ from aeond.domain.plans.plan import Plan, StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.values import display_json
-from aeond.orchestration.context.shortening import share, shorten
+from aeond.orchestration.context.shortening import shorten_together
 
 _PROFILE: Final = """\
 Request: {request}
@@ -49,11 +49,10 @@ def pass_judging_messages(
 ) -> tuple[Message, ...]:
     """Asks what is wrong with what the steps gave, and how far it fulfils the request."""
     ended = [step for step in run.steps.values() if step.state.ended]
-    results = [_result_of(step) for step in ended]
-    rooms = share([len(result) for result in results], result_chars)
+    results = shorten_together([_result_of(step) for step in ended], result_chars)
     lines = [
-        f"{step.step_id} ({step.step.description}): {shorten(result, room)}"
-        for step, result, room in zip(ended, results, rooms, strict=True)
+        f"{step.step_id} ({step.step.description}): {result}"
+        for step, result in zip(ended, results, strict=True)
     ]
     flagged = [f"- {issue.step_id} {issue.reason}: {issue.message}" for issue in issues]
     parts = [f"Request: {run.text}", "What the steps gave:\n" + "\n".join(lines)]

@@ -42,7 +42,7 @@ class ConstrainedModel:
         request = LLMRequest(
             tuple(messages),
             max_tokens=max_tokens,
-            schema=schema if self.llm.capabilities.schema else None,
+            schema=schema,
             deadline_seconds=deadline_seconds,
         )
         answered = await BudgetedLLM(self.llm, grant).generate(request)

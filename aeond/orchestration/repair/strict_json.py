@@ -31,13 +31,13 @@ class _RefusedError(ValueError):
         self.problem = problem
 
 
-def read_json(text: str, *, max_depth: int = MAX_DEPTH, max_chars: int = MAX_CHARS) -> Outcome[JsonValue]:
+def read_json(text: str) -> Outcome[JsonValue]:
     """The value, or a problem whose reason starts with JSON_ and whose message says where."""
-    if len(text) > max_chars:
-        message = f"the text has {len(text)} characters, more than {max_chars}"
+    if len(text) > MAX_CHARS:
+        message = f"the text has {len(text)} characters, more than {MAX_CHARS}"
         return failure(Problem("JSON_TOO_LARGE", message), None)
-    if nesting_exceeds(text, max_depth):
-        message = f"the text nests deeper than {max_depth} levels"
+    if nesting_exceeds(text, MAX_DEPTH):
+        message = f"the text nests deeper than {MAX_DEPTH} levels"
         return failure(Problem("JSON_TOO_DEEP", message), None)
     try:
         value: JsonValue = json.loads(
@@ -51,7 +51,7 @@ def read_json(text: str, *, max_depth: int = MAX_DEPTH, max_chars: int = MAX_CHA
         return failure(refused.problem, None)
     except ValueError as error:
         return failure(Problem("JSON_MALFORMED", f"not JSON: {error}"), None)
-    problems = check_value(value, max_depth=max_depth)
+    problems = check_value(value)
     return failure(problems[0], None) if problems else success(value)
 
 
@@ -69,7 +69,7 @@ def nesting_exceeds(text: str, max_depth: int) -> bool:
     return False
 
 
-def check_value(value: object, *, max_depth: int = MAX_DEPTH) -> tuple[Problem, ...]:
+def check_value(value: object) -> tuple[Problem, ...]:
     """What keeps a Python value from being JSON text that everybody can read, each with its path."""
     problems: list[Problem] = []
     waiting: list[tuple[object, str, int]] = [(value, "", 1)]
@@ -87,8 +87,8 @@ def check_value(value: object, *, max_depth: int = MAX_DEPTH) -> tuple[Problem, 
             if not math.isfinite(current):
                 problems.append(Problem("JSON_NOT_FINITE", f"{current} is no JSON number", path))
         elif isinstance(current, Mapping | list | tuple):
-            if depth > max_depth:
-                problems.append(Problem("JSON_TOO_DEEP", f"nests deeper than {max_depth} levels", path))
+            if depth > MAX_DEPTH:
+                problems.append(Problem("JSON_TOO_DEEP", f"nests deeper than {MAX_DEPTH} levels", path))
             elif isinstance(current, Mapping):
                 for key, item in current.items():
                     if not isinstance(key, str) or not _is_text(key):

@@ -197,7 +197,7 @@ class Supervisor:
             request = LLMRequest(
                 ask(source, str(problem)),
                 max_tokens=longest,
-                schema=schema if self._llm.capabilities.schema else None,
+                schema=schema,
             )
             answered = await llm.generate(request)
             if answered.value is None:

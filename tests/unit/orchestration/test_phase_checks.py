@@ -159,7 +159,7 @@ def test_events_within_their_guarantees_pass() -> None:
         assert contract.broken(PASS, events) is None
 
 
-@pytest.mark.parametrize("transition", list(Transition))
+@pytest.mark.parametrize("transition", [one for one in Transition if one is not Transition.TO_ANSWER])
 def test_each_failure_is_marked(transition: Transition) -> None:
     """An engine that died may be back the next time; a spent budget or a broken guarantee stays as it is."""
     contract = CONTRACTS[transition]

@@ -18,6 +18,10 @@ WALLS = {
     "attempts of a hostile tool, in each sandbox of this machine": "tests/contract/test_hostile_tools.py",
     "folders exchanged under a run, other users' folders": "tests/acceptance/test_bound_workspaces.py",
     "another user, every method": "tests/acceptance/test_users_apart.py",
+    "another user at façades and the web page": "tests/acceptance/test_doors_apart.py",
+    "other sites, programs and hostile text at the web page": "tests/page/test_attacks.py",
+    "paths that lead elsewhere, names exchanged during calls": "tests/faults/test_path_races.py",
+    "requests to the web that should reach another address": "tests/unit/capabilities/egress/test_gate.py",
 }
 
 

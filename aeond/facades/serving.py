@@ -29,8 +29,10 @@ Ready = Callable[[list[str]], None]
 async def serve(application: ASGIApp, places: Places, refusal: Refusal, ready: Ready) -> None:
     """Serves until SIGINT or SIGTERM. FacadeError if a socket cannot be bound.
 
-    The application gets only requests that `Guard` lets pass. At most MAX_CONNECTIONS are open; further ones are
-    closed unanswered, as is a connection whose next request is not complete up to its body within HEAD_SECONDS.
+    The application gets only requests that `Guard` lets pass. At most MAX_CONNECTIONS are open. A further one takes the
+    place of the oldest that has not sent a request, and is closed unanswered if there is none: every user of the machine
+    can connect to a port without the key. A connection whose next request is not complete up to its body within
+    HEAD_SECONDS is closed too.
     """
     with open_sockets(places) as sockets:
         config = uvicorn.Config(
@@ -86,13 +88,28 @@ class _Server(uvicorn.Server):
 class _BoundedConnection(H11Protocol):
     """A connection of uvicorn with a bound on their number, and on the time that the head of a request takes."""
 
+    began = 0.0
     _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
         if len(self.connections) >= MAX_CONNECTIONS:
-            transport.abort()
+            silent = [
+                one for one in self.connections if isinstance(one, _BoundedConnection) and one.is_silent
+            ]
+            if silent:
+                oldest = min(silent, key=lambda one: one.began)
+                oldest.transport.abort()
+                self.connections.discard(oldest)  # at once, and not when the loop has closed it
+            else:
+                transport.abort()
         super().connection_made(transport)
+        self.began = self.loop.time()
         self._await_head()
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no request has come yet. One that the guard refuses ends the connection."""
+        return self.cycle is None
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()

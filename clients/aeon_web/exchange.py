@@ -53,26 +53,34 @@ Answer = Callable[[Request], Awaitable[Response]]
 
 class Connections:
     """Serves every connection until it is idle. `answer` gives the response to a request; `refused` gives the response
-    to one that is malformed or too large, from its status.
+    to one that is malformed or too large, from its status; `is_known` says whether a request comes from the user.
+
+    Every user of the machine can connect. Once there are too many connections, a further one therefore takes the place of
+    the oldest from which no request of the user came.
     """
 
-    def __init__(self, answer: Answer, refused: Callable[[int], Response]) -> None:
+    def __init__(
+        self, answer: Answer, refused: Callable[[int], Response], is_known: Callable[[Request], bool]
+    ) -> None:
         self._answer = answer
         self._refused = refused
+        self._is_known = is_known
         self._tasks: set[asyncio.Task[None]] = set()
+        self._strangers: dict[asyncio.Task[None], None] = {}  # the oldest first
         self._closed = False
 
     def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Starts to serve a connection; closes it at once if there are too many, or after `close`.
+        """Starts to serve a connection; closes it at once if there are too many of the user's, or after `close`.
 
         Not a coroutine, which asyncio would run in a task of its own: one that is cancelled before it starts would
         never close the connection.
         """
-        if self._closed or len(self._tasks) >= MAX_CONNECTIONS:
+        if self._closed or (len(self._tasks) >= MAX_CONNECTIONS and not self._displaced()):
             writer.transport.abort()
             return
         task = asyncio.create_task(self._serve(reader, writer))  # noqa: TID251 - kept and ended by close
         self._tasks.add(task)
+        self._strangers[task] = None
         task.add_done_callback(lambda done: self._ended(done, writer.transport))
 
     async def close(self) -> None:
@@ -88,8 +96,18 @@ class Connections:
         with suppress(OSError, TimeoutError, h11.ProtocolError):
             await self._converse(reader, writer)
 
+    def _displaced(self) -> bool:
+        """Ends the oldest connection of a stranger; False if there is none."""
+        oldest = next(iter(self._strangers), None)
+        if oldest is None:
+            return False
+        del self._strangers[oldest]
+        oldest.cancel()
+        return True
+
     def _ended(self, task: asyncio.Task[None], transport: asyncio.WriteTransport) -> None:
         self._tasks.discard(task)
+        self._strangers.pop(task, None)
         transport.abort() if transport.get_write_buffer_size() else transport.close()
         if not task.cancelled() and (error := task.exception()) is not None:
             context = {"message": "A connection ended with an error", "exception": error}
@@ -105,6 +123,8 @@ class Connections:
                 return
             if request is None:
                 return
+            if (task := asyncio.current_task()) in self._strangers and self._is_known(request):
+                del self._strangers[task]
             await _respond(protocol, reader, writer, await self._answer(request))
             if protocol.our_state is h11.MUST_CLOSE or protocol.their_state is h11.MUST_CLOSE:
                 return

@@ -39,7 +39,9 @@ async def serve(
         return await page.answer(request)
 
     connections = Connections(
-        answer, lambda status: _error(status, "BAD_REQUEST", "The request is not acceptable.")
+        answer,
+        lambda status: _error(status, "BAD_REQUEST", "The request is not acceptable."),
+        lambda request: page is not None and page.access.admits(request),
     )
     server = await asyncio.start_server(connections.accept, HOST, port, backlog=MAX_CONNECTIONS)
     try:

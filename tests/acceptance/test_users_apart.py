@@ -104,7 +104,8 @@ def test_another_user_finds_nothing_and_changes_nothing(folder: Path) -> None:
 
 def test_another_user_reaches_neither_approvals_nor_served_tools(folder: Path) -> None:
     """Another allowed user who knows an approval with its digest, a request id and the name of a served tool approves nothing,
-    sees no tool, no decision and nothing of its terminal, and gets a run of their own for the request id.
+    sees no tool, no decision and nothing of its terminal, and gets a run of their own for the request id. A tool that they
+    serve under the same name is theirs alone, and under that of a built-in tool refused.
     """
     served: list[str] = []
 
@@ -140,6 +141,11 @@ def test_another_user_reaches_neither_approvals_nor_served_tools(folder: Path) -
             assert run.run_id not in found[name], name
         assert SECRET not in str(found)
         assert served == []
+        assert "gate_code" in found["serve the tool"]
+        assert found["serve a built-in tool"][:2] == ["ALREADY_EXISTS", "TOOL_EXISTS"]
+        assert client.get_tool("gate_code").description == "Returns the code of the gate."
+        assert client.call_tool("gate_code").data == SECRET
+        assert served == ["called"]
         assert client.get_run(run.run_id).state is RunState.AWAITING_INPUT
         assert len(client.list_runs()) == 1
 

@@ -105,8 +105,10 @@ def _skip_if_missing() -> None:
 
 
 @contextmanager
-def openai_facade(daemon_socket: str, folder: Path, *options: str, runtime: str = "") -> Iterator[str]:
-    """The address of `aeond facade openai`: on any free port with KEY, or as the options say, or without options on the
+def openai_facade(
+    daemon_socket: str, folder: Path, *options: str, runtime: str = "", protocol: str = "openai"
+) -> Iterator[str]:
+    """The address of `aeond facade openai`, or of that of another protocol: on any free port with KEY, or as the options say, or without options on the
     socket in the runtime folder.
     """
     key_file = folder / "openai.key"
@@ -118,7 +120,7 @@ def openai_facade(daemon_socket: str, folder: Path, *options: str, runtime: str 
         "-m",
         "aeond.daemon.main",
         "facade",
-        "openai",
+        protocol,
         "--daemon",
         daemon_socket,
         *(options or usual),

@@ -155,8 +155,18 @@ def _further_attempts(
         ),
         ("create by the request id", runs.CreateRun, runs_pb2.CreateRunRequest(request=request)),
         ("watch by the request id", runs.RunAndWatch, runs_pb2.RunAndWatchRequest(request=request)),
+        ("serve the tool", tools.ServeTools, iter([_offer(tool)])),
+        ("serve a built-in tool", tools.ServeTools, iter([_offer("write_file")])),
     ):
         yield name, lambda stub=stub, message=message: stub(message, timeout=CALL_SECONDS)  # type: ignore[misc]
+
+
+def _offer(name: str) -> tools_pb2.ServeToolsRequest:
+    schema = '{"type": "object"}'
+    spec = tools_pb2.ToolSpec(
+        name=name, description="Theirs.", input_schema_json=schema, output_schema_json="{}"
+    )
+    return tools_pb2.ServeToolsRequest(offer=tools_pb2.ToolOffer(source="theirs", tools=[spec]))
 
 
 def _outcome(call: Callable[[], Any]) -> Any:

@@ -33,7 +33,7 @@ async def listening(
     answer: Callable[[Request], Awaitable[Response]],
 ) -> AsyncIterator[tuple[asyncio.Server, tuple[str, int]]]:
     """A server with this answer, and its address."""
-    connections = Connections(answer, Response)
+    connections = Connections(answer, Response, lambda request: request.path == "/known")
     server = await asyncio.start_server(connections.accept, "127.0.0.1", 0)
     try:
         yield server, server.sockets[0].getsockname()[:2]
@@ -113,11 +113,11 @@ async def test_a_connection_that_just_came_is_closed_with_the_server() -> None:
 
 
 async def test_no_more_connections_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One connection too many is closed at once; the others are served on."""
+    """One connection too many is closed at once if all others are the user's, who are served on."""
     monkeypatch.setattr(exchange, "MAX_CONNECTIONS", 1)
     async with listening(hello) as (_, address), asyncio.timeout(30):
         reader, writer = await asyncio.open_connection(*address)
-        writer.write(GET)
+        writer.write(GET.replace(b"/ ", b"/known ", 1))
         await reader.readuntil(b"hello")
         refused, other = await asyncio.open_connection(*address)
         with suppress(ConnectionResetError):
@@ -126,3 +126,26 @@ async def test_no_more_connections_than_the_limit(monkeypatch: pytest.MonkeyPatc
         await reader.readuntil(b"hello")
         writer.close()
         other.close()
+
+
+async def test_strangers_do_not_keep_the_user_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the limit a connection takes the place of the oldest from which no request of the user came, whatever that
+    one has requested.
+    """
+    monkeypatch.setattr(exchange, "MAX_CONNECTIONS", 3)
+    async with listening(hello) as (_, address), asyncio.timeout(30):
+        known, user = await asyncio.open_connection(*address)
+        user.write(GET.replace(b"/ ", b"/known ", 1))
+        await known.readuntil(b"hello")
+        strangers = [await asyncio.open_connection(*address) for _ in range(2)]
+        for reader, writer in strangers:
+            writer.write(GET)
+            await reader.readuntil(b"hello")
+        late, writer = await asyncio.open_connection(*address)
+        writer.write(GET)
+        await late.readuntil(b"hello")
+        assert await strangers[0][0].read() == b""
+        user.write(GET)
+        await known.readuntil(b"hello")
+        for one in (user, writer, *(writer for _, writer in strangers)):
+            one.close()

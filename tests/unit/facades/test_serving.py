@@ -3,7 +3,7 @@
 import json
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -122,6 +122,32 @@ async def test_connections_beyond_the_limit_are_closed(
             assert (await ends(first)).startswith(b"HTTP/1.1 200")
         async with client_of(path) as unix:
             assert (await unix.post("/echo", content=b"hello")).content == b"hello"
+
+
+async def test_silent_connections_do_not_keep_others_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Connections that anybody can open without the key, as many as there are places, shut out no client, neither of the
+    port nor of the Unix socket; a client that has sent a request keeps its connection.
+    """
+    monkeypatch.setattr(serving, "MAX_CONNECTIONS", 4)
+    path = tmp_path / "facade.sock"
+    async with served(Places(path, 0, KEY)) as addresses, AsyncExitStack() as opened:
+        port = int(addresses[1].rpartition(":")[2])
+        client = await opened.enter_async_context(await anyio.connect_unix(path))
+        await client.send(REQUEST)
+        assert (await client.receive()).startswith(b"HTTP/1.1 200")
+        silent = [
+            await opened.enter_async_context(await anyio.connect_tcp("127.0.0.1", port)) for _ in range(8)
+        ]
+        async with client_of(path) as unix:
+            assert (await unix.post("/echo", content=b"hello")).content == b"hello"
+        with_key = {"authorization": f"Bearer {KEY}"}
+        async with httpx.AsyncClient(base_url=addresses[1], headers=with_key) as program:
+            assert (await program.post("/echo", content=b"hello")).content == b"hello"
+        assert await ends(silent[0]) == b""
+        await client.send(REQUEST)
+        assert (await client.receive()).startswith(b"HTTP/1.1 200")
 
 
 async def test_bytes_that_are_no_request_are_refused(tmp_path: Path) -> None:

@@ -104,8 +104,8 @@ def test_another_user_finds_nothing_and_changes_nothing(folder: Path) -> None:
 
 def test_another_user_reaches_neither_approvals_nor_served_tools(folder: Path) -> None:
     """Another allowed user who knows an approval with its digest, a request id and the name of a served tool approves nothing,
-    sees no tool, no decision and nothing of its terminal, and gets a run of their own for the request id. A tool that they
-    serve under the same name is theirs alone, and under that of a built-in tool refused.
+    sees no tool, no decision and nothing of its terminal, gets a run of their own for the request id, and takes no
+    name of a tool: one that they serve is theirs alone, and one named like a built-in tool is refused.
     """
     served: list[str] = []
 

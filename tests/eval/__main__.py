@@ -75,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
         "--set-file", action="append", default=[], metavar="FILE", help="any other file of cases"
     )
     cases.add_argument("--only", default="", metavar="PATTERN", help="cases with such words, none held")
+    cases.add_argument("--group", action="append", default=[], metavar="GROUP", help="cases of this group")
     cases.add_argument("--limit", type=int, default=0, metavar="N", help="at most N cases of a set")
     cases.add_argument("--stride", type=int, default=1, metavar="N", help="every Nth case of a set")
     cases.add_argument("--parallel", type=int, default=1, metavar="N", help="N cases at once")
@@ -113,7 +114,12 @@ def _open_set(named: str) -> EvalSet:
 async def judge(arguments: argparse.Namespace, sets: Sequence[EvalSet]) -> int:
     """0 when every set came out as well as it must, or another model than the default was judged."""
     terms = Terms(
-        arguments.only, arguments.seconds, arguments.limit, arguments.stride, max(1, arguments.parallel)
+        arguments.only,
+        arguments.seconds,
+        arguments.limit,
+        arguments.stride,
+        max(1, arguments.parallel),
+        tuple(arguments.group),
     )
     choice = EngineChoice(
         arguments.engine,
@@ -184,7 +190,7 @@ def summary(one: EvalSet, verdicts: Sequence[Verdict], rates: EngineRates) -> bo
 
 def whole(terms: Terms) -> bool:
     """Whether a set is judged as a whole."""
-    return not (terms.pattern or terms.limit or terms.stride > 1)
+    return not (terms.groups or terms.pattern or terms.limit or terms.stride > 1)
 
 
 def log(model: str, verdicts: Sequence[Verdict]) -> None:

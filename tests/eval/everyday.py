@@ -38,7 +38,7 @@ async def judge_placed(
     cases: Sequence[Placed], subject: Subject, terms: Terms, on_verdict: OnVerdict
 ) -> None:
     """Each case that the terms leave; `terms.parallel` of them at once."""
-    chosen = terms.sample([one for one in cases if terms.admit(one.case.says, one.held)])
+    chosen = terms.sample([one for one in cases if terms.admit(one.case.says, one.held, one.case.group)])
     slots = anyio.Semaphore(terms.parallel)
 
     async def judge(one: Placed) -> None:

@@ -68,7 +68,7 @@ OnVerdict = Callable[[Verdict], None]
 class Terms:
     """Which cases are judged, and how.
 
-    `pattern` selects cases by their words; held cases are never selected by a pattern. `stride` takes every
+    `pattern` selects cases by their words; held cases are never selected by a pattern. `groups` selects cases of these groups. `stride` takes every
     nth case and `limit` bounds their number (0: no bound). `parallel` cases are worked on at once, each for
     at most `wall_seconds`.
     """
@@ -78,8 +78,11 @@ class Terms:
     limit: int = 0
     stride: int = 1
     parallel: int = 1
+    groups: tuple[str, ...] = ()
 
-    def admit(self, words: str, held: bool) -> bool:
+    def admit(self, words: str, held: bool, group: str = "") -> bool:
+        if self.groups and group not in self.groups:
+            return False
         return not self.pattern or (not held and re.search(self.pattern, words, re.IGNORECASE) is not None)
 
     def sample(self, cases: Sequence[T]) -> Sequence[T]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.page import Section, verdict
-from benchmarks.real_engines import NAMES, is_installed, not_installed, told
+from benchmarks.real_engines import NAMES, is_installed, measured, not_installed
 
 STEPS: Final = 6
 TOKENS: Final = 64
@@ -30,7 +30,11 @@ def measure(_folder: Path) -> Section:
 
 
 def _rows(engine: str) -> list[tuple[str, ...]]:
-    figures, name, tokens = told("batch_steps", engine, STEPS, TOKENS, ROUNDS), NAMES[engine], STEPS * TOKENS
+    figures, name, tokens = (
+        measured("batch_steps", engine, STEPS, TOKENS, ROUNDS),
+        NAMES[engine],
+        STEPS * TOKENS,
+    )
     apart, together, ratio = figures["apart"], figures["together"], figures["ratio"]
     return [
         (f"{name}: one after another", f"{apart:.2f}", f"{tokens / apart:.0f}", "1.0", ""),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.page import Section, milliseconds, verdict
-from benchmarks.real_engines import NAMES, is_installed, not_installed, told
+from benchmarks.real_engines import NAMES, is_installed, measured, not_installed
 
 DEFAULT: Final = "qwen2.5-coder-1.5b-instruct"
 SMALL: Final = "smollm2-135m-instruct"
@@ -34,7 +34,7 @@ def measure(_folder: Path) -> Section:
 
 
 def _row(engine: str, model: str, seconds: float, aim: float) -> tuple[str, ...]:
-    seen = told("cancelling", engine, model, seconds, COUNT)
+    seen = measured("cancelling", engine, model, seconds, COUNT)
     freed = [float(one["seconds"]) for one in seen]
     soon = sum(one <= aim for one in freed)
     return (

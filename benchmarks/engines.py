@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.page import Section, verdict
-from benchmarks.real_engines import NAMES, is_installed, not_installed, told
+from benchmarks.real_engines import NAMES, is_installed, measured, not_installed
 
 ROUNDS: Final = 10
 TOKENS: Final = 64
@@ -16,7 +16,7 @@ def measure(_folder: Path) -> Section:
     rows: list[tuple[str, ...]] = []
     for engine, name in NAMES.items():
         if is_installed(engine):
-            rows += _rows(name, told("engine_path", engine, ROUNDS, TOKENS))
+            rows += _rows(name, measured("engine_path", engine, ROUNDS, TOKENS))
         else:
             rows.append(not_installed(engine, 5))
     return Section(

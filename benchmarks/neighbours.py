@@ -84,7 +84,7 @@ def _p99(durations: list[float]) -> float:
 
 
 def _durations(socket: Path) -> dict[str, list[float]]:
-    told = subprocess.run(
+    completed = subprocess.run(
         [*PROGRAM, str(socket), str(USER), str(COUNT)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
@@ -92,7 +92,7 @@ def _durations(socket: Path) -> dict[str, list[float]]:
         check=True,
         timeout=300,
     )
-    durations: dict[str, list[float]] = json.loads(told.stdout)
+    durations: dict[str, list[float]] = json.loads(completed.stdout)
     return durations
 
 

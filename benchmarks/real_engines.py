@@ -23,7 +23,7 @@ def not_installed(engine: str, columns: int) -> tuple[str, ...]:
     return (f"{NAMES[engine]}: not installed here (make engine-setup)", *[""] * (columns - 1))
 
 
-def told(contender: str, *arguments: object) -> Any:
+def measured(contender: str, *arguments: object) -> Any:
     """The output of a contender in a separate process and folder; the folder is its first argument."""
     with tempfile.TemporaryDirectory(prefix="aeond-") as folder:  # a short path, because it contains sockets
         outcome = subprocess.run(

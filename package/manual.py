@@ -102,7 +102,10 @@ def _aeonctl() -> Iterator[str]:
     yield from (".SH DESCRIPTION", *_prose((cli.help or "").partition("\b\nExit codes")[0]))
     yield from (".SH OPTIONS", *_terms(_options(cli, context)), ".SH COMMANDS")
     yield from _commands(cli, context)
-    yield from (".SH EXIT STATUS", *_terms([(str(code.value), told) for code, told in MEANINGS.items()]))
+    yield from (
+        ".SH EXIT STATUS",
+        *_terms([(str(code.value), meaning) for code, meaning in MEANINGS.items()]),
+    )
     yield from (
         ".SH ENVIRONMENT",
         *_terms([("AEOND_SOCKET", "the daemon's socket if --socket is not given")]),

@@ -45,9 +45,9 @@ def asked(dice: random.Random, words: int) -> LLMRequest:
 
 
 async def freed_after(
-    engine: OpenedEngine, request: LLMRequest, reading_seconds: float, *, is_told: bool
+    engine: OpenedEngine, request: LLMRequest, reading_seconds: float, *, is_reported: bool
 ) -> Freed:
-    """`is_told`: the engine's metrics page shows when it is idle."""
+    """`is_reported`: the engine's metrics page shows when it is idle."""
     words: list[float] = []
     writes = anyio.Event()
 
@@ -70,7 +70,7 @@ async def freed_after(
         began = perf_counter()
         tasks.cancel_scope.cancel()
     # vLLM counts a request once its first chunk is read; the next request is delayed all the same.
-    seconds = await idle_since(engine) - began if is_told else await answered_after(engine) - usual
+    seconds = await idle_since(engine) - began if is_reported else await answered_after(engine) - usual
     return Freed(
         seconds, statistics.median(b - a for a, b in itertools.pairwise(words)) if words[1:] else 0.0
     )
@@ -96,7 +96,7 @@ async def answered_after(engine: OpenedEngine) -> float:
 async def main(folder: Path, engine: str, model: str, seconds: float, count: int) -> None:
     dice = random.Random(5)
     # llama.cpp answers metrics requests between two batches, so the reply itself shows that one is complete.
-    is_told = engine == "llama_cpp" or not seconds
+    is_reported = engine == "llama_cpp" or not seconds
     with anyio.fail_after(PATIENCE_SECONDS):
         async with opened(folder, engine, model=model, context_tokens=2048) as ready:
             await answered_after(ready)
@@ -105,7 +105,7 @@ async def main(folder: Path, engine: str, model: str, seconds: float, count: int
                     ready,
                     asked(dice, LONG if seconds else SHORT),
                     seconds * (1 + dice.random() / 2),
-                    is_told=is_told,
+                    is_reported=is_reported,
                 )
                 for _ in range(count)
             ]

@@ -1,6 +1,6 @@
 """Opens the user's browser without showing the link to other users of the machine.
 
-Arguments of programs are visible to every user, and a link opens the page for whoever comes first. The browser
+Arguments of programs are visible to every user, and a link opens the page for the first user who follows it. The browser
 therefore gets the path of a file that only this user can read, which leads to the link.
 """
 

@@ -96,8 +96,8 @@ async def test_the_live_view_survives_a_crash_of_the_daemon(stage: Stage) -> Non
     gate = stage.gate()
     path = stage.plan_file(chain(deed("s1", "run"), deed("s2", "pure", gate=gate), deed("s3", "run")))
     ask = command("ask", "--workspace", str(stage.workspace), "--plan", path)
-    told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
-    async with terminal(ask, environment=told) as shown:
+    variables = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
+    async with terminal(ask, environment=variables) as shown:
         await shown.read_until("· run")
         await anyio.to_thread.run_sync(gate.held)
         await anyio.to_thread.run_sync(stage.daemon.kill)

@@ -41,8 +41,8 @@ def daemon_with(
 
 @contextmanager
 def aeonctl(daemon: DaemonProcess, project: Path, *words: str) -> Iterator[PtyProgram]:
-    told = environment(AEOND_SOCKET=str(daemon.socket), TERM="xterm-256color")
-    with pty_program(command("aider", "--workspace", str(project), *words), told) as shown:
+    variables = environment(AEOND_SOCKET=str(daemon.socket), TERM="xterm-256color")
+    with pty_program(command("aider", "--workspace", str(project), *words), variables) as shown:
         yield shown
 
 

@@ -68,9 +68,9 @@ async def test_the_transcript_is_of_a_real_run(tmp_path: Path) -> None:
         desk = stage.workspace
         (desk / "note.txt").write_text(NOTE, encoding="utf-8")
         (desk / "report.txt").write_text(REPORT, encoding="utf-8")
-        told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
+        variables = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
         ask = command("ask", REQUEST, "--workspace", str(desk))
-        async with terminal(ask, environment=told, columns=200, lines=60) as shown:
+        async with terminal(ask, environment=variables, columns=200, lines=60) as shown:
             await shown.read_until("Allow?")
             asked = shown.screen.text
             shown.press("\n")

@@ -18,7 +18,7 @@ from tests.support.screens import terminal
 from tests.support.stages import Stage, staged
 
 REPORT = "12 failures\n"
-TOLD = "all is well\n"
+CONTENT = "all is well\n"
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
 
 
 def overwrite(stage: Stage) -> str:
-    arguments = {"path": "report.txt", "content": TOLD}
+    arguments = {"path": "report.txt", "content": CONTENT}
     return stage.plan_file(Plan("", (PlanStep("s1", "", "write_file", arguments),)))
 
 
@@ -38,14 +38,14 @@ def report(stage: Stage) -> str:
     return (stage.workspace / "report.txt").read_text()
 
 
-@pytest.mark.parametrize(("typed", "code", "left"), [("yes", 0, TOLD), ("", 1, REPORT)])
+@pytest.mark.parametrize(("typed", "code", "left"), [("yes", 0, CONTENT), ("", 1, REPORT)])
 async def test_ask_shows_the_diff_and_does_what_is_said(
     stage: Stage, typed: str, code: int, left: str
 ) -> None:
     """At the terminal the change of the file is shown before it is made; a plain Enter leaves the file as it was."""
-    told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
+    variables = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
     ask = command("ask", "--plan", overwrite(stage), "--workspace", str(stage.workspace))
-    async with terminal(ask, environment=told, columns=100, lines=30) as shown:
+    async with terminal(ask, environment=variables, columns=100, lines=30) as shown:
         await shown.read_until("Allow?")
         assert "     | -12 failures" in shown.screen.text
         assert "     | +all is well" in shown.screen.text
@@ -70,10 +70,14 @@ async def test_an_approval_survives_a_killed_daemon(stage: Stage) -> None:
         with pytest.raises(WrongStateError, match="not open"):
             client.decide_approval(run_id, before[0].approval_id, before[0].digest, False)
         run = client.get_run(run_id)
-    assert (run.state, run.steps[0].state, report(stage)) == (RunState.SUCCEEDED, StepState.SUCCEEDED, TOLD)
+    assert (run.state, run.steps[0].state, report(stage)) == (
+        RunState.SUCCEEDED,
+        StepState.SUCCEEDED,
+        CONTENT,
+    )
 
 
-async def test_a_run_that_nobody_watches_is_suspended_and_denied(stage: Stage) -> None:
+async def test_an_unwatched_run_is_suspended_and_denied(stage: Stage) -> None:
     """Without a watcher the run is suspended with the reason; denied later, it ends without having changed anything."""
     run_id = (await stage.aeonctl("ask", "--unattended", "--detach", "--plan", overwrite(stage))).out.strip()
     left = await stage.aeonctl("watch", run_id)

@@ -84,7 +84,7 @@ def test_what_is_no_socket_is_left_alone(folder: Path) -> None:
     assert daemon.socket.read_text() == "mine"
 
 
-def test_a_socket_path_that_is_too_long_is_told(folder: Path) -> None:
+def test_a_socket_path_that_is_too_long_is_reported(folder: Path) -> None:
     """A path that no socket can have ends the start with 5 and its length."""
     daemon = DaemonProcess(folder, {"socket": {"path": str(folder / ("x" * 120))}})
     assert failed_start(daemon) == Exit.SOCKET
@@ -114,7 +114,7 @@ def _from_the_future(journal: Path) -> None:
     connection.close()
 
 
-def _of_somebody_else(journal: Path) -> None:
+def _of_another_user(journal: Path) -> None:
     journal.unlink()
     with sqlite3.connect(journal) as connection:
         connection.execute("CREATE TABLE theirs (x)")
@@ -123,7 +123,7 @@ def _of_somebody_else(journal: Path) -> None:
 
 @pytest.mark.parametrize(
     "harm",
-    [_truncate, _scramble, _damage_pages, _from_the_future, _of_somebody_else],
+    [_truncate, _scramble, _damage_pages, _from_the_future, _of_another_user],
     ids=lambda f: f.__name__,
 )
 @pytest.mark.parametrize("name", ["journal.db", "memory.db", "sessions.db", "undo.db"])
@@ -140,7 +140,7 @@ def test_a_file_that_cannot_be_used_is_kept(
     assert hashlib.sha256(file.read_bytes()).digest() == before
 
 
-def test_a_state_folder_that_cannot_be_used_is_told(folder: Path) -> None:
+def test_a_state_folder_that_cannot_be_used_is_reported(folder: Path) -> None:
     """A state folder without a lock that can be opened ends the start with 2, the folder, and what to do."""
     daemon = DaemonProcess(folder)
     (daemon.state_dir / "aeond.lock").mkdir(parents=True)
@@ -149,7 +149,7 @@ def test_a_state_folder_that_cannot_be_used_is_told(folder: Path) -> None:
     assert "Traceback" not in daemon.log
 
 
-def test_a_folder_in_the_journal_s_place_is_told(used: DaemonProcess) -> None:
+def test_a_folder_in_the_journal_s_place_is_reported(used: DaemonProcess) -> None:
     """Something that is no file ends the start with 4."""
     (used.state_dir / "journal.db").unlink()
     (used.state_dir / "journal.db").mkdir()
@@ -170,7 +170,7 @@ def test_a_folder_in_the_journal_s_place_is_told(used: DaemonProcess) -> None:
         ({"model": {"engine": "llama_cpp", "name": "no-such-model"}}, "no model 'no-such-model'"),
     ],
 )
-def test_a_wrong_configuration_is_told(folder: Path, overrides: Overrides, said: str) -> None:
+def test_a_wrong_configuration_is_reported(folder: Path, overrides: Overrides, said: str) -> None:
     """A mistake in the configuration ends the start with 2 and one clear message."""
     daemon = DaemonProcess(folder, overrides)
     assert failed_start(daemon) == Exit.CONFIG
@@ -178,7 +178,7 @@ def test_a_wrong_configuration_is_told(folder: Path, overrides: Overrides, said:
     assert "Traceback" not in daemon.log
 
 
-def test_a_tool_file_that_breaks_is_told_with_its_line(folder: Path) -> None:
+def test_a_tool_file_that_breaks_is_reported_with_its_line(folder: Path) -> None:
     """An error in a user's tool file is reported with file and line."""
     tools = folder / "tools.py"
     tools.write_text("import os\n\nTOOLS = [1 / 0]\n")

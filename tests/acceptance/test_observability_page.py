@@ -49,9 +49,14 @@ def shell(stage: Stage, line: str) -> str:
     """What a command of the page prints."""
     path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
     metrics = stage.daemon.folder / "aeond-metrics.sock"
-    told = {"PATH": path, "AEOND_SOCKET": stage.socket, "AEOND_METRICS": str(metrics), "LC_ALL": "C.UTF-8"}
+    variables = {
+        "PATH": path,
+        "AEOND_SOCKET": stage.socket,
+        "AEOND_METRICS": str(metrics),
+        "LC_ALL": "C.UTF-8",
+    }
     done = subprocess.run(
-        ["bash", "-euc", line], env=told, capture_output=True, text=True, timeout=SECONDS, check=False
+        ["bash", "-euc", line], env=variables, capture_output=True, text=True, timeout=SECONDS, check=False
     )
     assert (done.returncode, done.stderr) == (0, ""), line
     return done.stdout

@@ -138,18 +138,20 @@ def test_waiting_takes_no_place(stage: Stage) -> None:
 def plan_file(stage: Stage) -> str:
     """A plan that asks for a colour and says which one it was."""
     question = {"prompt": "Which colour?", "options": ["red", "blue"]}
-    told = {"text": "You said $s1."}
+    arguments = {"text": "You said $s1."}
     steps = (
         PlanStep("s1", "", "request_user_input", question),
-        PlanStep("s2", "", "echo", told, depends_on=("s1",)),
+        PlanStep("s2", "", "echo", arguments, depends_on=("s1",)),
     )
     return stage.plan_file(Plan("ask", steps))
 
 
 async def test_ask_asks_at_the_terminal(stage: Stage, plan_file: str) -> None:
     """`aeonctl ask` shows the question with its options, takes one by its number, and goes on."""
-    told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
-    async with terminal(command("ask", "--plan", plan_file), environment=told, columns=80, lines=24) as shown:
+    variables = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
+    async with terminal(
+        command("ask", "--plan", plan_file), environment=variables, columns=80, lines=24
+    ) as shown:
         await shown.read_until("2) blue")
         shown.press("9\n")
         await shown.read_until("must be one of")
@@ -163,8 +165,10 @@ async def test_asking_survives_a_daemon_that_goes_away(
     stage: Stage, plan_file: str, end: Callable[[DaemonProcess], object]
 ) -> None:
     """A daemon that is killed or stopped beside an open question is waited for, and its successor has the answer."""
-    told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
-    async with terminal(command("ask", "--plan", plan_file), environment=told, columns=80, lines=24) as shown:
+    variables = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
+    async with terminal(
+        command("ask", "--plan", plan_file), environment=variables, columns=80, lines=24
+    ) as shown:
         await shown.read_until("2) blue")
         await anyio.to_thread.run_sync(end, stage.daemon)
         await shown.read_until("waiting for it to come back (at most")
@@ -177,9 +181,9 @@ async def test_asking_survives_a_daemon_that_goes_away(
 
 async def test_asking_waits_no_longer_than_the_patience(stage: Stage, plan_file: str) -> None:
     """Without patience, an outage during an open question is reported at once."""
-    told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
+    variables = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
     asking = command("ask", "--plan", plan_file, "--patience", "0")
-    async with terminal(asking, environment=told, columns=80, lines=24) as shown:
+    async with terminal(asking, environment=variables, columns=80, lines=24) as shown:
         await shown.read_until("2) blue")
         stage.daemon.kill()
         assert await shown.read_to_end() == 3
@@ -189,11 +193,13 @@ async def test_asking_waits_no_longer_than_the_patience(stage: Stage, plan_file:
 async def test_a_question_that_closes_says_why(stage: Stage) -> None:
     """A closing question reports whether the run was cancelled, the time is over, or another client
     answered."""
-    told = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
+    variables = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
 
     async def asked_until(words: str, close: Callable[[Client, str], object], **arguments: Any) -> None:
         plan = stage.plan_file(asking(**arguments))
-        async with terminal(command("ask", "--plan", plan), environment=told, columns=80, lines=24) as shown:
+        async with terminal(
+            command("ask", "--plan", plan), environment=variables, columns=80, lines=24
+        ) as shown:
             await shown.read_until("\n>")
             with Client(stage.socket) as client:
                 close(client, client.list_runs(limit=1)[0].run_id)

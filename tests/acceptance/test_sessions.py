@@ -76,9 +76,9 @@ async def test_a_follow_up_knows_what_was_answered(stage: Stage) -> None:
                 ("user", "and how much is half of that?"),
                 ("agent", "195.5"),
             ]
-            told = await client.preview_context(session.session_id)
-            assert told.text.endswith("User: and how much is half of that?\nAssistant: 195.5")
-            assert 0 < told.tokens <= told.max_tokens
+            context = await client.preview_context(session.session_id)
+            assert context.text.endswith("User: and how much is half of that?\nAssistant: 195.5")
+            assert 0 < context.tokens <= context.max_tokens
             listed = await client.list_sessions()
             assert [(s.title, s.run_count, s.message_count) for s in listed] == [
                 ("What is 17 times 23?", 2, 4)

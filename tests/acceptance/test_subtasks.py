@@ -133,7 +133,7 @@ def test_a_tree_survives_a_kill_while_a_run_below_asks(daemon: DaemonProcess) ->
     assert {event.run_id for event in seen if isinstance(event.kind, RunEnded)} == {run.run_id, child.run_id}
 
 
-def test_a_wish_to_stop_reaches_the_runs_below(daemon: DaemonProcess) -> None:
+def test_a_request_to_stop_reaches_the_runs_below(daemon: DaemonProcess) -> None:
     """Cancelling the root ends the run that it waits for."""
     with Client(str(daemon.socket)) as client:
         run = client.create_run("a poem on snow", poem("snow"))
@@ -148,10 +148,10 @@ def test_a_wish_to_stop_reaches_the_runs_below(daemon: DaemonProcess) -> None:
 
 async def test_the_command_line_shows_the_tree(daemon: DaemonProcess) -> None:
     """`watch --children` tells what the runs below do, `show` and `runs --parent` name them."""
-    told = environment(AEOND_SOCKET=str(daemon.socket))
+    variables = environment(AEOND_SOCKET=str(daemon.socket))
 
     async def said(*words: str) -> str:
-        done = await finished(command(*words), told)
+        done = await finished(command(*words), variables)
         assert done.code == 0, done.err
         return done.out + done.err
 
@@ -171,10 +171,10 @@ async def test_the_command_line_shows_the_tree(daemon: DaemonProcess) -> None:
 
 async def test_the_last_run_is_the_one_that_was_asked_for(daemon: DaemonProcess) -> None:
     """`last` is never a run that a run started, except for `answer`, which goes to the one that asks."""
-    told = environment(AEOND_SOCKET=str(daemon.socket))
+    variables = environment(AEOND_SOCKET=str(daemon.socket))
 
     async def said(*words: str) -> str:
-        done = await finished(command(*words), told)
+        done = await finished(command(*words), variables)
         assert done.code == 0, done.err
         return done.out
 
@@ -196,13 +196,13 @@ async def test_the_last_run_is_the_one_that_was_asked_for(daemon: DaemonProcess)
 
 async def test_cancelling_the_last_run_ends_what_it_started(daemon: DaemonProcess) -> None:
     """`cancel last` stops what was asked for, with the run below that asks."""
-    told = environment(AEOND_SOCKET=str(daemon.socket))
+    variables = environment(AEOND_SOCKET=str(daemon.socket))
     with Client(str(daemon.socket)) as client:
         run = client.create_run("a poem on snow", poem("snow"))
         with client.watch(run.run_id, children=True) as events:
             for event in events:
                 if isinstance(event.kind, InputRequested):
-                    assert (await finished(command("cancel", "last"), told)).code == 0
+                    assert (await finished(command("cancel", "last"), variables)).code == 0
         (child,) = client.list_runs(parent_run_id=run.run_id)
         states = [client.get_run(one).state for one in (run.run_id, child.run_id)]
     assert (states, child.parent_run_id) == ([RunState.CANCELLED, RunState.CANCELLED], run.run_id)

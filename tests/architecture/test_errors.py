@@ -58,7 +58,7 @@ def test_each_of_the_seven_places_catches_once() -> None:
     )
 
 
-def test_nobody_starts_a_process_with_code_between_fork_and_exec() -> None:
+def test_no_module_starts_a_process_with_code_between_fork_and_exec() -> None:
     """No call passes preexec_fn, which crashes children of a process with gRPC threads."""
     assert [
         place(path, node.lineno)

@@ -72,8 +72,8 @@ def programs_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse
 
 def test_every_key_is_in_the_manual(folder: Path) -> None:
     """aeond.toml(5) has each key of the configuration with its default."""
-    told = words_of(folder / "aeond.toml.5")
-    assert [key for key in keys_of(Config()) if key not in told] == []
+    page = words_of(folder / "aeond.toml.5")
+    assert [key for key in keys_of(Config()) if key not in page] == []
 
 
 def test_the_reference_of_the_configuration_is_current() -> None:
@@ -87,9 +87,9 @@ def test_the_reference_of_the_configuration_is_current() -> None:
 
 def test_every_command_of_aeonctl_is_in_the_manual(folder: Path) -> None:
     """aeonctl(1) has each command with each of its options."""
-    told = words_of(folder / "aeonctl.1")
+    page = words_of(folder / "aeonctl.1")
     for path, command in commands_of(cli, click.Context(cli, info_name="aeonctl", **cli.context_settings)):
-        _, found, after = told.partition(f'.SS "{path} ')
+        _, found, after = page.partition(f'.SS "{path} ')
         part = after.partition(".SS")[0]
         options = [
             name
@@ -103,26 +103,26 @@ def test_every_command_of_aeonctl_is_in_the_manual(folder: Path) -> None:
 
 def test_every_option_of_the_window_is_in_the_manual(folder: Path) -> None:
     """aeon-popup(1) has each option of the program with its meaning."""
-    told = words_of(folder / "aeon-popup.1")
+    page = words_of(folder / "aeon-popup.1")
     actions = popup_command_line()._actions
     assert len(actions) > 8
-    assert [option for one in actions for option in one.option_strings if option not in told] == []
-    assert [one.help for one in actions if one.help and one.help.partition(" (")[0] not in told] == []
-    assert "%(" not in told
+    assert [option for one in actions for option in one.option_strings if option not in page] == []
+    assert [one.help for one in actions if one.help and one.help.partition(" (")[0] not in page] == []
+    assert "%(" not in page
 
 
 def test_every_command_of_aeond_is_in_the_manual(folder: Path) -> None:
     """aeond(8) has each command, also those of commands, with each of its options, and each exit code of the daemon."""
-    told = words_of(folder / "aeond.8")
+    page = words_of(folder / "aeond.8")
     commands = dict(programs_of(command_line()))
     assert {"aeond facade mcp", "aeond facade openai", "aeond models list", "aeond serve"} <= commands.keys()
     for path, command in commands.items():
-        _, found, after = told.partition(f'.SS "{path} ')
+        _, found, after = page.partition(f'.SS "{path} ')
         part = after.partition(".SS")[0]
         assert found, path
         options = [name for one in command._actions for name in one.option_strings]
         assert [name for name in options if name not in part] == [], path
-    assert [code for code in Exit if f"\n{code.value}\n" not in told] == []
+    assert [code for code in Exit if f"\n{code.value}\n" not in page] == []
 
 
 @pytest.mark.skipif(shutil.which("man") is None, reason="man is not installed here")

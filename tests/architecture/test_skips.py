@@ -29,8 +29,8 @@ def test_a_skip_is_a_failure_in_ci_alone(tmp_path: Path, ci: str, code: int) -> 
     (tmp_path / "pytest.ini").touch()
     words = [sys.executable, "-m", "pytest", "-p", "tests.support.skips", "-rs"]
     environment = {**os.environ, "CI": ci, "PYTHONPATH": str(ROOT)}
-    told = subprocess.run(
+    completed = subprocess.run(
         words, cwd=tmp_path, env=environment, check=False, capture_output=True, text=True, timeout=60
     )
-    seen = (told.returncode, "there is no moon" in told.stdout, "1 xfailed" in told.stdout)
-    assert seen == (code, True, True), told.stdout
+    seen = (completed.returncode, "there is no moon" in completed.stdout, "1 xfailed" in completed.stdout)
+    assert seen == (code, True, True), completed.stdout

@@ -142,7 +142,7 @@ async def test_a_watch_behind_the_end_tells_it_too(aeonctl: Run, daemon: Scripte
     assert await aeonctl("watch", "last", "--after", "2") == Printed(1, "", "")
 
 
-async def test_a_run_that_needs_a_person_is_left_and_told(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+async def test_a_run_that_needs_a_person_is_left_and_reported(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     """A suspended run ends the watch with a code of its own and with the commands to go on with."""
     suspended = events_pb2.RunSuspended(
         reason=parts_pb2.SUSPEND_REASON_UNKNOWN_STEP, message="step s1 was cut short"

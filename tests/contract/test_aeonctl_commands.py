@@ -92,7 +92,7 @@ async def test_events_of_a_run_that_goes_on_are_those_so_far(aeonctl: Run, daemo
     assert kinds == ["run_created", "run_started"]
 
 
-async def test_cancelling_is_told(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+async def test_cancelling_is_reported(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     """A cancelled run is reported with its final state."""
     script(daemon, wire_events.created(), events_pb2.RunStarted())
     await aeonctl("ask", "--detach", "What?")
@@ -144,7 +144,7 @@ async def test_memory_is_kept_by_hand(aeonctl: Run, daemon: ScriptedDaemon) -> N
     assert (await aeonctl("memory", "get", "bonus")).code == 1
 
 
-async def test_a_reload_is_told(aeonctl: Run) -> None:
+async def test_a_reload_is_reported(aeonctl: Run) -> None:
     """Changed keys and keys that need a restart are printed on one line each, or in one JSON object."""
     printed = await aeonctl("reload")
     assert (printed.code, printed.out.splitlines()) == (
@@ -175,7 +175,7 @@ async def test_waiting_for_a_model_ends_with_its_start(
     assert (printed.code, printed.out, printed.err) == (code, out, "loading\nloading 50%\n")
 
 
-async def test_models_and_status_are_told(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+async def test_models_and_status_are_reported(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     """The catalogue, the loaded model and the daemon's state are there for people and programs."""
     assert (await aeonctl("models", "list")).out.split()[:5] == ["tiny", "(default)", "loaded", "98.0", "MB"]
     assert (await aeonctl("models", "unload")).out == "cold: the next request loads a model\n"

@@ -102,10 +102,10 @@ async def test_without_a_daemon_it_says_how_to_start_one(aeonctl: Run, tmp_path:
         assert words in printed.err
 
 
-async def test_a_socket_of_others_is_told_apart(tmp_path: Path) -> None:
+async def test_a_socket_of_others_is_distinguished(tmp_path: Path) -> None:
     """A user without the right to the socket reads that, and not that no daemon runs."""
     if os.geteuid() != 0:
-        pytest.skip("only root can become somebody else")
+        pytest.skip("only root can become another user")
     path = Path("/tmp") / f"aeond-test-{os.getpid()}.sock"  # a folder that is not accessible would hide it
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(path))

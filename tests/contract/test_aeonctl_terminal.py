@@ -96,7 +96,7 @@ async def test_the_answer_streams_below_the_steps(daemon: ScriptedDaemon) -> Non
     assert shown.screen.text.count("It is 420.") == 1
 
 
-async def test_an_answer_that_starts_anew_is_told_apart(daemon: ScriptedDaemon) -> None:
+async def test_an_answer_that_starts_over_is_distinguished(daemon: ScriptedDaemon) -> None:
     """When the model begins again, the screen ends with the whole answer in one piece."""
     script(daemon, wire_events.created(), events_pb2.AnswerStarted())
     async with aeonctl(daemon, "ask", "What?") as shown:
@@ -211,7 +211,7 @@ async def test_interrupting_cancels_where_that_was_asked_for(daemon: ScriptedDae
     assert daemon.runs.runs["01RUN0001"].ended
 
 
-async def test_a_restart_of_the_daemon_is_told_and_survived(daemon: ScriptedDaemon) -> None:
+async def test_a_restart_of_the_daemon_is_reported_and_survived(daemon: ScriptedDaemon) -> None:
     """While the daemon is away the screen says so, and afterwards the run goes on as if nothing had been."""
     script(daemon, *wire_events.answered_run()[:8])
     async with aeonctl(daemon, "ask", "What?") as shown:

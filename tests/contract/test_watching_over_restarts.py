@@ -91,7 +91,7 @@ async def test_two_hundred_kills_lose_and_double_nothing(tmp_path: Path, name: s
 
 
 @pytest.mark.parametrize("name", sorted(SURFACES))
-async def test_the_caller_is_told_of_an_outage_and_of_its_end(tmp_path: Path, name: str) -> None:
+async def test_the_caller_learns_of_an_outage_and_of_its_end(tmp_path: Path, name: str) -> None:
     """Each attempt during an outage is reported with the watch's position, and its end is reported once."""
     async with ScriptedDaemon(tmp_path / "aeond.sock") as daemon, SURFACES[name](daemon.path) as surface:
         endless(daemon)

@@ -1,4 +1,4 @@
-"""The Planner to compare with: a model that is told the tools and asked for a plan in one flat schema.
+"""The Planner to compare with: a model that gets the tools and is asked for a plan in one flat schema.
 
 No route, no worked example, no tie between a tool and its arguments: the way in which one would ask any model
 for a whole plan. It may pass results on as `$s1` and give work to the model, as other plans may.

@@ -93,8 +93,8 @@ def test_wrong_answers_are_wrong(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.files or c.memory], ids=lambda case: case.says[:40])
-def test_an_effect_that_is_only_told_is_wrong(case: Case) -> None:
-    """Whoever says that it is done without doing it fails."""
+def test_an_effect_that_is_only_claimed_is_wrong(case: Case) -> None:
+    """An answer that claims an effect without having it fails."""
     said = replace(fulfilled(case), files={}, memory="")
     assert missed(case, said)
 
@@ -109,7 +109,7 @@ def test_what_is_missing_may_be_said_instead_of_asked(case: Case) -> None:
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.lacks], ids=lambda case: case.says[:40])
 def test_asking_alone_is_not_enough(case: Case) -> None:
-    """Who asks has to fulfil the request with what was told, and to ask once and for the right thing."""
+    """A model that asks must ask once, for the right thing, and fulfil the request with the answer."""
     done = fulfilled(case)
     assert missed(case, replace(done, answer="", files={}, memory=""))
     assert missed(case, replace(done, asked=(*done.asked, case.right)))

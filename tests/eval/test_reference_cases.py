@@ -18,7 +18,7 @@ def test_there_are_enough_cases_of_each_kind() -> None:
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.group != "complete"], ids=lambda c: c.says[:40])
 def test_a_request_as_it_was_said_is_not_right(case: Case) -> None:
-    """Whoever leaves a request that points back as it is, or answers with the last answer, fails its case."""
+    """A request that points back fails if it is left as it is, or answered with the last answer."""
     assert case.missed(case.says)
     assert case.missed(case.talk[-1])
 

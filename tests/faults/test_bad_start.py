@@ -188,7 +188,7 @@ async def test_what_would_lose_commits_is_refused(
     assert refused.value.reason == f"{store}_UNSAFE"
 
 
-async def test_a_start_that_was_cut_short_is_begun_anew(tmp_path: Path, store: str) -> None:
+async def test_a_start_that_was_cut_short_is_begun_again(tmp_path: Path, store: str) -> None:
     """Leftovers of a start killed while creating the file do not prevent the next one."""
     for name in ("journal.db-new", "journal.db-new-wal", "journal.db-new-shm"):
         (tmp_path / name).write_bytes(b"half of it")

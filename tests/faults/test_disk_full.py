@@ -88,7 +88,7 @@ async def test_a_daemon_starts_on_a_full_disk(disk: Path) -> None:
         await journal.append([event("a", there + 1, RunParked())])
 
 
-async def test_a_full_disk_is_told_to_who_remembers(disk: Path) -> None:
+async def test_a_full_disk_is_reported_to_the_caller(disk: Path) -> None:
     """Memory refuses what finds no room, keeps what it has, and takes it once there is room again."""
     async with SqliteMemory(disk / "memory.db") as memory:
         await memory.write("kept", 1)

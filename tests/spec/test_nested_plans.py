@@ -59,7 +59,7 @@ async def test_a_plan_nests_in_a_plan_that_nests() -> None:
     assert within_bounds(run)
 
 
-async def test_all_that_was_found_is_mended_before_the_plan_runs() -> None:
+async def test_all_that_was_found_is_repaired_before_the_plan_runs() -> None:
     """Two vague steps and a contradiction beside them: one is nested in each round, then the last is changed."""
     change = {"change": "replace", "id": "s3", "step": think("Find out 3 in peace.")}
     wrong = found("s3", kind="contradiction")

@@ -263,7 +263,7 @@ def test_out_of_time_cuts_reasoning_and_answers() -> None:
     )
 
 
-def test_out_of_time_nobody_is_asked_any_more() -> None:
+def test_out_of_time_no_model_is_asked_any_more() -> None:
     """A step that asks a person after the wall time was over leaves no open question: the run goes to its answer."""
     (
         executing(CHAIN)

@@ -65,10 +65,12 @@ async def offered(typed: str, socket: str) -> Printed:
     return await finished(command(), environment(AEOND_SOCKET=socket, **asked))
 
 
-async def finished(program: Sequence[str], told: Mapping[str, str], *, cwd: Path | None = None) -> Printed:
+async def finished(
+    program: Sequence[str], variables: Mapping[str, str], *, cwd: Path | None = None
+) -> Printed:
     """The result of a process without standard input in such an environment."""
     with anyio.fail_after(PROGRAM_SECONDS):
-        done = await anyio.run_process(program, check=False, cwd=cwd, env=told)
+        done = await anyio.run_process(program, check=False, cwd=cwd, env=variables)
     return Printed(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

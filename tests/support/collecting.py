@@ -41,7 +41,7 @@ class Collector:
                     with self._news:
                         self.events.append(event)
                         self._news.notify_all()
-        except Exception as error:  # noqa: BLE001 - told to whoever waits
+        except Exception as error:  # noqa: BLE001 - raised in the waiting task
             with self._news:
                 self.error = error
                 self._news.notify_all()

@@ -214,13 +214,13 @@ class FixedReasoner:
 class ScriptedRepairer:
     """Repairs a step in a predefined way, or not at all."""
 
-    mended: Callable[[PlanStep], Outcome[PlanStep]] = lambda step: failure(
+    outcome_of: Callable[[PlanStep], Outcome[PlanStep]] = lambda step: failure(
         Problem("REPAIR_FAILED", "nothing fits"), step
     )
 
     async def repair(self, step: PlanStep, run: RunSnapshot, grant: Grant) -> Outcome[PlanStep]:
         grant.take(Amounts(llm_calls=1, tokens=5))
-        return self.mended(step)
+        return self.outcome_of(step)
 
 
 class EchoAgent:

@@ -79,7 +79,7 @@ def stories() -> Iterable[tuple[str, list[e.Event]]]:
     def host(**rest: object) -> SimulatedHost:
         return SimulatedHost(plan, Budget(), spend=some.at_most, **rest)  # type: ignore[arg-type]  # the stories pass what the host takes
 
-    def told(host: SimulatedHost, *kinds: e.EventKind) -> list[e.Event]:
+    def events_of(host: SimulatedHost, *kinds: e.EventKind) -> list[e.Event]:
         host.work()
         run = host.run
         for kind in kinds:
@@ -88,23 +88,23 @@ def stories() -> Iterable[tuple[str, list[e.Event]]]:
             host.journal.append(event)
         return host.journal
 
-    yield "planned", told(host())
-    yield "decided", _with_a_decision(told(host(given=True)))
-    yield "repaired", told(host(scripts={"s1": StepScript(repairs=1)}))
-    yield "failed", told(host(given=True, scripts={"s1": StepScript(StepState.FAILED)}))
-    yield "unplanned", told(host(planning_fails=True))
-    yield "cancelled", told(host(outside={2: e.CancelRequested(Owner(1000, 42), "enough")}))
-    yield "expired", told(SimulatedHost(plan, Budget(ttl=1), spend=some.at_most))
+    yield "planned", events_of(host())
+    yield "decided", _with_a_decision(events_of(host(given=True)))
+    yield "repaired", events_of(host(scripts={"s1": StepScript(repairs=1)}))
+    yield "failed", events_of(host(given=True, scripts={"s1": StepScript(StepState.FAILED)}))
+    yield "unplanned", events_of(host(planning_fails=True))
+    yield "cancelled", events_of(host(outside={2: e.CancelRequested(Owner(1000, 42), "enough")}))
+    yield "expired", events_of(SimulatedHost(plan, Budget(ttl=1), spend=some.at_most))
     cut = host(scripts={"s1": StepScript(recovery=Recovery.ASK)}, given=True)
     cut.crash_before = lambda seq: seq == 5
     phased = {"logic_version": 2, "in_session": True}
     detours = {"s1": StepScript(asks=True), "s3": StepScript(subtask=True)}
     # Characters whose runs take the three routes; the first has every kind of event between them.
-    yield "asked", told(host(**phased, scripts=detours, character=59))
-    yield "direct", told(host(**phased, character=3))
-    yield "replied", told(host(**phased, character=6))
-    yield "chatted", told(host(**{**phased, "logic_version": 3}, character=6))
-    yield "suspended", told(cut, e.StepResolved(Resolution.RETRY, Owner(1000, 42), "s1"), e.RunParked())
+    yield "asked", events_of(host(**phased, scripts=detours, character=59))
+    yield "direct", events_of(host(**phased, character=3))
+    yield "replied", events_of(host(**phased, character=6))
+    yield "chatted", events_of(host(**{**phased, "logic_version": 3}, character=6))
+    yield "suspended", events_of(cut, e.StepResolved(Resolution.RETRY, Owner(1000, 42), "s1"), e.RunParked())
 
     yield "approved", approved(some)
 

@@ -84,7 +84,7 @@ class GullibleWorld:
     async def work(self, *asked: ToolCall, taint: tuple[str, ...] = ()) -> tuple[RunSnapshot, Sequence[Any]]:
         """The run of a user's request for these calls, and the kinds of its events. It also does what the descriptions
         of tools tell it."""
-        ports = self._ports([*self._told_by_descriptions(), *asked])
+        ports = self._ports([*self._calls_in_descriptions(), *asked])
         self.runs += 1
         request = RunRequest("do it", workspace=str(self.workspace), owner=OWNER)
         created = e.Event(f"run-{self.runs}", 1, 1.0, 0.0, e.RunCreated(request, Budget(), taint=taint))
@@ -94,7 +94,7 @@ class GullibleWorld:
         kinds = [event.kind for event in await self.journal.read(created.run_id, 0, 1_000)]
         return run, kinds
 
-    def _told_by_descriptions(self) -> Sequence[ToolCall]:
+    def _calls_in_descriptions(self) -> Sequence[ToolCall]:
         return [call for tool in self.foreign for call in instructions_in(tool.spec.description)]
 
     def _ports(self, asked: Sequence[ToolCall]) -> RunPorts:

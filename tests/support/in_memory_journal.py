@@ -118,8 +118,8 @@ class InMemoryJournal:
     def _open_questions(self, line: RunLine) -> OpenQuestions:
         if line.state not in MAY_BE_OPEN:
             return NONE_OPEN
-        told = (row for row in self._events[line.run_id] if row.kind in TELLING)
-        return open_after(NONE_OPEN, [decode(row).kind for row in told])
+        counted = (row for row in self._events[line.run_id] if row.kind in TELLING)
+        return open_after(NONE_OPEN, [decode(row).kind for row in counted])
 
     def _check(self, part: RunPart) -> None:
         before = self._runs.get(part.run_id)

@@ -139,8 +139,8 @@ class Service:
             systemctl("daemon-reload")
         self.configure()
         run("journalctl", "--sync", check=False)
-        told = run("journalctl", "--no-pager", "--lines", "1", "--show-cursor")
-        self._cursor = told.stdout.rpartition("-- cursor: ")[2].strip()
+        completed = run("journalctl", "--no-pager", "--lines", "1", "--show-cursor")
+        self._cursor = completed.stdout.rpartition("-- cursor: ")[2].strip()
 
     def said(self) -> str:
         """The log of the service, and of systemd about it, over all its starts in this test."""

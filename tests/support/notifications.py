@@ -9,25 +9,25 @@ class Notifications:
 
     listens: bool = True
     watchdog_seconds: float = 3.0
-    told: list[str] = field(default_factory=list)
+    sent: list[str] = field(default_factory=list)
 
     def ready(self) -> None:
-        self.told.append("ready")
+        self.sent.append("ready")
 
     def reloading(self, monotonic_seconds: float) -> None:
-        self.told.append(f"reloading since {monotonic_seconds:g}")
+        self.sent.append(f"reloading since {monotonic_seconds:g}")
 
     def extend(self, seconds: float) -> None:
-        self.told.append(f"{seconds:g} s more")
+        self.sent.append(f"{seconds:g} s more")
 
     def say(self, text: str, **fields: str) -> None:
-        self.told.append(text)
+        self.sent.append(text)
 
     def alive(self) -> None:
-        self.told.append("alive")
+        self.sent.append("alive")
 
     def stopping(self) -> None:
-        self.told.append("stopping")
+        self.sent.append("stopping")
 
     def close(self) -> None:
-        self.told.append("closed")
+        self.sent.append("closed")

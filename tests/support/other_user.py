@@ -40,7 +40,7 @@ CALL_SECONDS = 30.0
 
 def outcomes_of(socket: str, things: Mapping[str, Any], uid: int = NOBODY) -> dict[str, Any]:
     """What this user's program reports. Only root can start it."""
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "tests.support.other_user", str(uid), socket, json.dumps(things)],
         cwd=ROOT,
         env={**os.environ, "GRPC_VERBOSITY": "NONE"},
@@ -49,8 +49,8 @@ def outcomes_of(socket: str, things: Mapping[str, Any], uid: int = NOBODY) -> di
         check=False,
         timeout=120,
     )
-    assert told.returncode == 0, told.stderr
-    outcomes: dict[str, Any] = json.loads(told.stdout)
+    assert completed.returncode == 0, completed.stderr
+    outcomes: dict[str, Any] = json.loads(completed.stdout)
     return outcomes
 
 

@@ -130,7 +130,7 @@ class Finding:
             self.faults.append(f"{self.run_id}: {fault}")
 
 
-def judge(run: Run, told: list[Event], journal: list[Event], ledger: Ledger) -> list[str]:
+def judge(run: Run, received: list[Event], journal: list[Event], ledger: Ledger) -> list[str]:
     """Everything that is wrong with one run of a storm."""
     finding = Finding(run.run_id)
     tools = {step.plan_step.step_id: step.plan_step.tool for step in run.steps}
@@ -162,8 +162,10 @@ def judge(run: Run, told: list[Event], journal: list[Event], ledger: Ledger) -> 
                 done[step_id] += resolution == Resolution.DONE
             case _:
                 pass
-    finding.check([e.seq for e in told] == list(range(1, len(told) + 1)), "a gap or a duplicate was seen")
-    finding.check(told == journal, "an event that was seen is not in the journal, or the other way round")
+    finding.check(
+        [e.seq for e in received] == list(range(1, len(received) + 1)), "a gap or a duplicate was seen"
+    )
+    finding.check(received == journal, "an event that was seen is not in the journal, or the other way round")
     finding.check(run.state is RunState.SUCCEEDED, f"it ended {run.state}: {run.problem}")
     for step_id, tool in tools.items():
         finding.check(

@@ -72,9 +72,9 @@ def modelled(service: Service) -> Service:
 
 def called(tool: str, **arguments: Any) -> Any:
     """The result of a tool call by a member of the group."""
-    told = aeonctl(MEMBER, "call", "--json", "--workspace", "", tool, json.dumps(arguments))
-    assert told.returncode == 0, told.stdout + told.stderr + journal()
-    return json.loads(told.stdout)["data"]["value"]
+    completed = aeonctl(MEMBER, "call", "--json", "--workspace", "", tool, json.dumps(arguments))
+    assert completed.returncode == 0, completed.stdout + completed.stderr + journal()
+    return json.loads(completed.stdout)["data"]["value"]
 
 
 def of(unit: str, name: str) -> str:
@@ -139,11 +139,11 @@ def test_a_tool_works_on_its_workspace() -> None:
 def test_a_killed_daemon_leaves_no_tool_call() -> None:
     """When the daemon is killed in the middle of a call, the call ends with it."""
     systemctl("start", "aeond")
-    told = aeonctl(
+    completed = aeonctl(
         MEMBER, "ask", "--detach", "--workspace", "", "--plan",
         Service().plan("spin", {"step_id": "s1", "tool": "hold", "arguments": {"text": "86393.5"}}),
     )  # fmt: skip
-    assert told.returncode == 0, told.stderr
+    assert completed.returncode == 0, completed.stderr
     until(lambda: bool(pids_of("sleep 86393.5")), "the call")
     (first,) = pids_of("sleep 86393.5")
     systemctl("kill", "--kill-who", "main", "--signal", "KILL", "aeond")
@@ -216,8 +216,10 @@ def test_a_user_s_daemon_has_sandboxes_too(service: Service) -> None:
     systemctl("start", f"user@{uid}.service")
     try:
         run(*become, *known, "systemctl", "--user", "start", "aeond")
-        told = run(*become, *known, "aeonctl", "call", "--json", "--workspace", "", "peek", f"text={config}")
-        seen = json.loads(told.stdout)["data"]["value"]
+        completed = run(
+            *become, *known, "aeonctl", "call", "--json", "--workspace", "", "peek", f"text={config}"
+        )
+        seen = json.loads(completed.stdout)["data"]["value"]
         assert (seen["file"], seen["networks"]) == ("FileNotFoundError", ["lo"])
     finally:
         systemctl("stop", f"user@{uid}.service")

@@ -51,13 +51,13 @@ def test_the_catalogue_explains(service: Service) -> None:
     assert f"Its answer: aeonctl show {run_id}" in explained
 
 
-def test_the_life_of_the_daemon_is_told(service: Service) -> None:
+def test_the_life_of_the_daemon_is_reported(service: Service) -> None:
     """Ready, stopping and stopped are records with ids, in that order and of that unit."""
     systemctl("start", "aeond")
     invocation = systemctl("show", "--value", "--property", "InvocationID", "aeond").strip()
     systemctl("stop", "aeond.socket", "aeond.service")
-    told = [record.get("KIND") for record in records(f"_SYSTEMD_INVOCATION_ID={invocation}")]
-    assert [kind for kind in told if kind] == [
+    logged = [record.get("KIND") for record in records(f"_SYSTEMD_INVOCATION_ID={invocation}")]
+    assert [kind for kind in logged if kind] == [
         "daemon_ready",
         "engine_changed",
         "daemon_stopping",

@@ -59,8 +59,8 @@ def test_a_client_has_the_configuration_read_again(service: Service) -> None:
     """`aeonctl reload` does the same, and tells the client what came of it."""
     systemctl("start", "aeond")
     service.configure(extra='[log]\nlevel = "warning"\n')
-    told = aeonctl("root", "reload", "--json")
-    assert json.loads(told.stdout) == {"changed_keys": ["log.level"], "restart_keys": []}, journal()
+    completed = aeonctl("root", "reload", "--json")
+    assert json.loads(completed.stdout) == {"changed_keys": ["log.level"], "restart_keys": []}, journal()
     service.configure(extra='[log]\nlevel = "loud"\n')
     refused = aeonctl("root", "reload")
     assert refused.returncode == 2

@@ -51,7 +51,7 @@ class Load(threading.Thread):
             with Client(SOCKET, retries=Retries(attempts=60)) as client:
                 while not self.enough.is_set():
                     self._follow(client, client.create_run("say it", options).run_id)
-        except Exception as error:  # noqa: BLE001 - told to the test
+        except Exception as error:  # noqa: BLE001 - reported to the test
             self.error = error
 
     def _follow(self, client: Client, run_id: str) -> None:

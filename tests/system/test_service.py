@@ -38,13 +38,13 @@ def test_the_socket_is_the_group_s(service: Service) -> None:
 def test_started_means_ready(service: Service) -> None:
     """When `systemctl start aeond` returns, the daemon answers a member of the group at once."""
     systemctl("start", "aeond")
-    told = aeonctl(MEMBER, "status", "--json")
-    assert told.returncode == 0, told.stderr
-    assert json.loads(told.stdout)["state"] == "ready"
+    completed = aeonctl(MEMBER, "status", "--json")
+    assert completed.returncode == 0, completed.stderr
+    assert json.loads(completed.stdout)["state"] == "ready"
     assert run("stat", "--format", "%U %a", STATE).stdout == "aeond 700\n"
 
 
-def test_a_start_that_fails_is_told_as_one(service: Service) -> None:
+def test_a_failed_start_is_reported_as_failed(service: Service) -> None:
     """A wrong configuration fails the start with its exit code, is named in the journal and not retried."""
     service.configure(extra="[runs]\nmax_runing = 3\n")
     assert run("systemctl", "start", "aeond", check=False).returncode != 0
@@ -61,7 +61,7 @@ def test_a_member_of_the_group_has_a_plan_run(service: Service) -> None:
     assert f'"uid": {uid}' in aeonctl(MEMBER, "show", "last", "--json").stdout
 
 
-def test_who_is_not_of_the_group_is_told_so(service: Service) -> None:
+def test_a_user_outside_the_group_reads_the_reason(service: Service) -> None:
     """A user outside of the group learns that the socket is not for them, and whose it is."""
     systemctl("start", "aeond")
     asked = aeonctl(OUTSIDER, "status")
@@ -69,7 +69,7 @@ def test_who_is_not_of_the_group_is_told_so(service: Service) -> None:
     assert "join its group (often `aeond`)" in asked.stderr
 
 
-def test_who_is_not_named_is_told_so(service: Service) -> None:
+def test_a_user_who_is_not_listed_reads_the_reason(service: Service) -> None:
     """A member of the group whom the configuration does not name is refused in words, by number."""
     service.configure(extra=f'[socket]\nallow_users = ["{OUTSIDER}"]\n')
     systemctl("start", "aeond")
@@ -140,7 +140,7 @@ def test_a_stop_that_takes_long_is_given_its_time(service: Service) -> None:
     assert (shown("Result"), service.ledger.ended(asked.stdout.strip())["s1"]) == ("success", 1)
 
 
-def test_a_killed_daemon_comes_back_and_nobody_misses_anything(service: Service) -> None:
+def test_a_killed_daemon_comes_back_and_no_client_misses_anything(service: Service) -> None:
     """systemd starts a killed daemon again, the run goes on, and who watches gets every event once."""
     systemctl("start", "aeond")
     gate = service.gate()

@@ -53,9 +53,11 @@ def test_systemd_has_nothing_to_say_of_the_units(whose: str, unit: str) -> None:
 @pytest.mark.parametrize("unit", EXPOSURE)
 def test_a_service_is_hardly_exposed(unit: str) -> None:
     """`systemd-analyze security` finds next to nothing that a service could do beyond its work."""
-    told = run("systemd-analyze", "security", "--offline=true", "--no-pager", UNITS / "system" / unit).stdout
-    (exposure,) = re.findall(r"Overall exposure level for \S+: ([0-9.]+)", told)
-    assert float(exposure) <= EXPOSURE[unit], told
+    report = run(
+        "systemd-analyze", "security", "--offline=true", "--no-pager", UNITS / "system" / unit
+    ).stdout
+    (exposure,) = re.findall(r"Overall exposure level for \S+: ([0-9.]+)", report)
+    assert float(exposure) <= EXPOSURE[unit], report
 
 
 @pytest.mark.usefixtures("service")

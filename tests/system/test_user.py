@@ -9,9 +9,11 @@ pytestmark = pytest.mark.systemd
 
 def socket_in_use(as_user: AsUser, *words: str) -> str:
     """Which socket aeonctl says that it uses."""
-    told = as_user(*(words or ("aeonctl",)), "status")
-    assert told.returncode == 0, told.stderr
-    return next(line for line in told.stdout.splitlines() if line.startswith("socket")).split(maxsplit=1)[1]
+    completed = as_user(*(words or ("aeonctl",)), "status")
+    assert completed.returncode == 0, completed.stderr
+    return next(line for line in completed.stdout.splitlines() if line.startswith("socket")).split(
+        maxsplit=1
+    )[1]
 
 
 def test_a_user_has_a_daemon_of_their_own(as_user: AsUser) -> None:

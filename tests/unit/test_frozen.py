@@ -45,7 +45,7 @@ def test_a_missing_field_is_refused() -> None:
         Point(1, y=2)  # type: ignore[call-arg]  # what is tested
 
 
-def test_defaults_are_made_anew() -> None:
+def test_defaults_are_made_again() -> None:
     """Default values from a factory are not shared between instances."""
     assert Point(1).tags is not Point(1).tags
 

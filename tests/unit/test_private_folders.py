@@ -45,13 +45,13 @@ def test_what_is_no_folder_is_refused_and_left_alone(tmp_path: Path, kind: str) 
         assert mode_of(place) in {0o755, 0o644}
 
 
-def test_somebody_else_s_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder that another user made before us is not used, also by root, who could."""
     folder = tmp_path / "place"
     folder.mkdir()
     folder.chmod(0o755)
-    somebody_else = os.geteuid() + 1
-    monkeypatch.setattr(os, "geteuid", lambda: somebody_else)
+    another_user = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: another_user)
     with pytest.raises(RefusedError) as refused:
         make_private(folder)
     assert refused.value.reason == "FOLDER_NOT_OURS"

@@ -70,7 +70,7 @@ class SuspendReason(StrEnum):
     REPEATED_CRASHES = "repeated_crashes"  # active during three crashes: not resumed automatically
     DISK_FULL = "disk_full"
     WORKSPACE_CHANGED = "workspace_changed"  # its path leads to another folder than the bound one
-    APPROVAL = "approval"  # nobody is there to approve its calls
+    APPROVAL = "approval"  # no person is available to approve its calls
 
 
 CONTINUED_BY_PERSON: Final = (SuspendReason.REPEATED_CRASHES, SuspendReason.WORKSPACE_CHANGED)
@@ -124,7 +124,7 @@ class RunRequest:
     is ("" in runs of older versions). `tools` are patterns of the only
     tools allowed (None for all); `tool_profile` is the profile that they come from ("" for none). `instructions` is the
     system prompt of a child run, whose Template sets its tools too. An
-    `unattended` run that needs an approval is suspended at once, whoever is watching. `trace_parent` is the W3C trace
+    `unattended` run that needs an approval is suspended at once, even if it is watched. `trace_parent` is the W3C trace
     context of the request ("" for none).
     """
 

@@ -36,7 +36,7 @@ def _in_order(plan: Plan) -> list[str]:
     """Dependencies before what depends on them; steps on a cycle are left out."""
     sorter = TopologicalSorter({step.step_id: step.depends_on for step in plan.steps})
     with suppress(CycleError):
-        sorter.prepare()  # what is on no cycle can be had nevertheless
+        sorter.prepare()  # steps outside the cycle are still returned
     order: list[str] = []
     while ready := sorter.get_ready():
         order += ready

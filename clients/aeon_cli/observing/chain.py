@@ -231,10 +231,10 @@ class _Chain:
 
     def _purpose(self, step: PlanStep) -> list[str]:
         planned = next((one for one in self._plan.steps if one.step_id == step.step_id), step)
-        told = (
+        says_more = (
             planned.description and planned.tool and not planned.description.startswith(f"{planned.tool}: ")
         )
-        return [f"to {_short(planned.description)}"] if told else []
+        return [f"to {_short(planned.description)}"] if says_more else []
 
 
 def _link(

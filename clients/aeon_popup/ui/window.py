@@ -108,7 +108,7 @@ class Window(QWidget):
         if layout is not None:
             below = self.margin + highest - self._panel_height
             layout.setContentsMargins(self.margin, self.margin, self.margin, below)
-        if self.windowHandle() is not None:  # the mask of the widget would also keep it from being drawn anew
+        if self.windowHandle() is not None:  # the mask of the widget would also keep it from being redrawn
             self.windowHandle().setMask(QRegion(self._panel()))
         self.update()
 

@@ -124,8 +124,10 @@ def schema_of(node: Mapping[str, Any]) -> Mapping[str, Any]:
     schema: dict[str, Any] = {} if kind == "any" else {"type": TYPES.get(kind, kind)}
     schema |= {key: node[key] for key in KEPT if key in node}
     if "default" in node:
-        told = f"{schema.get('description', '')} Default: {json.dumps(node['default'], ensure_ascii=False)}."
-        schema["description"] = told.strip()
+        described = (
+            f"{schema.get('description', '')} Default: {json.dumps(node['default'], ensure_ascii=False)}."
+        )
+        schema["description"] = described.strip()
     if properties := node.get("properties"):
         schema["properties"] = {name: schema_of(part) for name, part in properties.items()}
         schema["required"] = [name for name in node.get("required", ()) if name in properties]

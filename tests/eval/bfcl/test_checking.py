@@ -78,7 +78,7 @@ def test_calls_are_counted_in_any_order() -> None:
 
 
 def test_descriptions_become_json_schemas() -> None:
-    """Python's names of types are translated, defaults are told in words, and what is required must be there."""
+    """Python's names of types are translated, defaults are stated in words, and what is required must be there."""
     node = {
         "type": "dict",
         "required": ["x", "gone"],

@@ -99,7 +99,7 @@ def test_tools_have_the_digest_of_their_file(tmp_path: Path) -> None:
     assert len(digests) == 3
 
 
-def test_missing_file_is_told(tmp_path: Path) -> None:
+def test_missing_file_is_reported(tmp_path: Path) -> None:
     """A file that is not there is refused by its path."""
     assert refusal(tmp_path / "none.py").reason == "TOOL_FILE_MISSING"
 
@@ -112,14 +112,14 @@ def test_folder_is_no_tool_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "source", ["", "TOOLS = []", "TOOLS = None", "TOOLS = 3"], ids=["nothing", "empty", "none", "number"]
 )
-def test_file_without_tools_is_told(tmp_path: Path, source: str) -> None:
+def test_file_without_tools_is_reported(tmp_path: Path, source: str) -> None:
     """A file without a list of tools is refused with the line to add."""
     refused = refusal(written(tmp_path / "tools.py", source))
     assert refused.reason == "TOOL_FILE_EMPTY"
     assert "TOOLS = [" in refused.message
 
 
-def test_what_is_no_tool_is_told(tmp_path: Path) -> None:
+def test_what_is_no_tool_is_reported(tmp_path: Path) -> None:
     """Something else in the list is refused by its position."""
     refused = refusal(written(tmp_path / "tools.py", "TOOLS = [print]"))
     assert refused.reason == "TOOL_FILE_BROKEN"
@@ -127,7 +127,7 @@ def test_what_is_no_tool_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "reported"),
     [
         ("x = 1\n\ndef broken(:\n", "line 3: SyntaxError"),
         ("x = 1\ny = 1 / 0\n", "line 2: ZeroDivisionError"),
@@ -139,11 +139,11 @@ def test_what_is_no_tool_is_told(tmp_path: Path) -> None:
         (TOOL_FILE.replace(", context: ToolContext", ""), "line 12: TypeError"),
     ],
 )
-def test_broken_file_is_told_with_its_line(tmp_path: Path, source: str, told: str) -> None:
+def test_broken_file_is_reported_with_its_line(tmp_path: Path, source: str, reported: str) -> None:
     """A file that does not compile or run is refused with the line and the error."""
     refused = refusal(written(tmp_path / "tools.py", source))
     assert refused.reason == "TOOL_FILE_BROKEN"
-    assert told in refused.message
+    assert reported in refused.message
 
 
 def test_broken_file_leaves_no_module(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_broken_file_leaves_no_module(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("within_one", [True, False], ids=["in one file", "in two files"])
-def test_duplicate_names_are_told(tmp_path: Path, within_one: bool) -> None:
+def test_duplicate_names_are_reported(tmp_path: Path, within_one: bool) -> None:
     """Two tools of one name are refused with the file that had it first."""
     source = TOOL_FILE.replace("NAME", "one")
     first = written(tmp_path / "first.py", source + ("TOOLS = [one, one]" if within_one else ""))

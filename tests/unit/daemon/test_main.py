@@ -14,7 +14,7 @@ from aeond.daemon.main import main
 from aeond.errors import StoreError
 
 
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     """`aeond --version` prints the version and ends with 0."""
     with pytest.raises(SystemExit) as ended:
         main(["--version"])
@@ -23,7 +23,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], ["fly"], ["serve", "--fast"]])
-def test_a_wrong_command_line_is_told(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_command_line_is_reported(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """A command line that means nothing ends with 2 and says what there is."""
     with pytest.raises(SystemExit) as ended:
         main(arguments)
@@ -77,7 +77,7 @@ def test_a_bug_leaves_its_trace(
     assert "report it" in shown
 
 
-def test_a_right_configuration_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_right_configuration_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`aeond check-config` accepts what `--defaults` prints."""
     assert main(["check-config", "--defaults"]) == Exit.OK
     file = tmp_path / "aeond.toml"

@@ -21,7 +21,7 @@ def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.
         yield receiver
 
 
-def test_the_manager_is_told_each_step(manager: socket.socket) -> None:
+def test_the_manager_is_notified_of_each_step(manager: socket.socket) -> None:
     """READY, a line for people, signs of life and STOPPING reach the manager."""
     with closing(notifier_from_environment()) as notifier:
         notifier.ready()
@@ -36,7 +36,7 @@ def test_the_manager_is_told_each_step(manager: socket.socket) -> None:
     ]
 
 
-def test_the_manager_is_told_of_reloads_and_of_time(manager: socket.socket) -> None:
+def test_the_manager_is_notified_of_reloads_and_of_time(manager: socket.socket) -> None:
     """A reload is reported with its time, and more time is requested in microseconds."""
     with closing(notifier_from_environment()) as notifier:
         notifier.reloading(12.5)
@@ -86,7 +86,7 @@ def test_a_watchdog_that_is_not_ours_is_ignored(
         assert notifier.watchdog_seconds == 0.0
 
 
-def test_without_a_manager_nobody_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_manager_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a service manager nothing is sent."""
     monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
     notifier = notifier_from_environment()
@@ -94,7 +94,7 @@ def test_without_a_manager_nobody_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     assert not notifier.listens
 
 
-def test_a_manager_that_does_not_read_holds_up_nobody(manager: socket.socket) -> None:
+def test_a_manager_that_does_not_read_blocks_nothing(manager: socket.socket) -> None:
     """Messages that do not fit are dropped, and later ones arrive once the service manager reads again."""
     with closing(notifier_from_environment()) as notifier:
         for number in range(2_000):

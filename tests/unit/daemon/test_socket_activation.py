@@ -24,10 +24,10 @@ print(found.main, found.admin, *map(os.get_inheritable, (3, 4)), [name for name 
 
 def test_the_handed_over_sockets_are_found_and_kept_from_children() -> None:
     """The daemon takes the sockets it was handed, the administrative one by its name, and no child inherits them."""
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", HANDED_OVER], capture_output=True, text=True, check=True, timeout=60
     )
-    assert told.stdout == "4 3 False False []\n"
+    assert completed.stdout == "4 3 False False []\n"
 
 
 @pytest.mark.parametrize(("count", "process"), [("", ""), ("0", "ours"), ("1", "1"), ("some", "ours")])

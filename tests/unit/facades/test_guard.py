@@ -86,7 +86,7 @@ async def test_other_requests_on_the_port_are_refused(
     assert (found, json.loads(body)["reason"]) == (status, reason)
 
 
-async def test_a_port_without_a_key_admits_nobody() -> None:
+async def test_a_port_without_a_key_admits_no_client() -> None:
     """If there is no key, no header is right, not even an empty one; nor is an address that is not known."""
     assert (await sent(PORT, [GOOD[0], (b"authorization", b"")], key=""))[0] == 401
     assert (await sent(None, GOOD))[0] == 421

@@ -157,18 +157,18 @@ async def test_an_agent_step_gives_what_its_agent_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "state", "reason"),
+    ("reasoned", "state", "reason"),
     [
         (success(StepOutput("which file?", "blocked")), StepState.INVALID, "BLOCKED"),
         (failure(Problem("LLM_FAILED", "no answer"), None), StepState.FAILED, "LLM_FAILED"),
     ],
 )
-async def test_an_agent_that_cannot_is_told_apart(
-    told: Outcome[StepOutput | None], state: StepState, reason: str
+async def test_an_agent_that_cannot_is_distinguished(
+    reasoned: Outcome[StepOutput | None], state: StepState, reason: str
 ) -> None:
     """A blocked agent makes its step INVALID, a failed one FAILED, each with its reason."""
     bench = Bench()
-    bench.reasoner = FixedReasoner({"writer": told})
+    bench.reasoner = FixedReasoner({"writer": reasoned})
     ended = outcome(await bench.execute(StepMode.AGENT, step=PlanStep("s1", "write", agent="writer")))
     assert (ended.state, ended.reason) == (state, reason)
 
@@ -184,12 +184,12 @@ async def test_a_blocked_agent_keeps_its_output() -> None:
 async def test_a_missing_tool_is_replaced_by_a_registered_one() -> None:
     """A step whose tool is missing comes back with the one that the repair found and no ttl used."""
     bench = Bench()
-    mended = replace(STEP, tool_call=ToolCall("shout"))
-    bench.repairer = ScriptedRepairer(lambda _: success(mended))
+    repaired_step = replace(STEP, tool_call=ToolCall("shout"))
+    bench.repairer = ScriptedRepairer(lambda _: success(repaired_step))
     lost = replace(STEP, tool_call=ToolCall("lost"), errors=("Tool 'lost' not found in registry",))
     kind = await bench.execute(StepMode.REPAIR, step=lost)
     assert isinstance(kind, e.StepRepaired)
-    assert kind.step == mended
+    assert kind.step == repaired_step
     assert kind.problem.message == "Tool 'lost' not found in registry"
     assert kind.used == Amounts(llm_calls=1, tokens=5)
 
@@ -212,7 +212,7 @@ async def test_the_fallback_lets_the_model_answer() -> None:
     assert [s.agent for s in bench.reasoner.reasoned] == ["llm"]
 
 
-async def test_arguments_that_cannot_be_mended_fail_the_step() -> None:
+async def test_arguments_that_cannot_be_repaired_fail_the_step() -> None:
     """A step whose arguments stay wrong fails with what is wrong with them and one ttl used."""
     bench = Bench()
     bench.repairer = ScriptedRepairer(lambda step: failure(Problem("ARGUMENTS_INVALID", "still wrong"), step))

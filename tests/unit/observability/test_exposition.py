@@ -16,7 +16,7 @@ from tests.support.golden import golden_journals
 from tests.support.metrics_page import OPENMETRICS, samples
 from tests.support.transcripts import read_lines
 
-# Values of labels that somebody else chooses would let the page grow without bound.
+# Values of labels from outside the daemon would let the page grow without bound.
 MAX_SERIES = 1_200
 
 

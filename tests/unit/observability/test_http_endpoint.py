@@ -97,7 +97,7 @@ async def test_connections_are_bounded(tmp_path: Path) -> None:
             await further.receive()
         await streams.pop().aclose()
         with anyio.fail_after(10):
-            while True:  # the endpoint needs a moment to see that it was closed
+            while True:  # the endpoint needs some time to see that it was closed
                 last = await anyio.connect_unix(tmp_path / "m.sock")
                 try:
                     await last.send(request())

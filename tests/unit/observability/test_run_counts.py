@@ -129,7 +129,7 @@ def test_operations_are_counted_and_measured_when_they_end() -> None:
     }
 
 
-def test_origins_of_runs_are_told_apart() -> None:
+def test_origins_of_runs_are_distinguished() -> None:
     """A run that a step started counts as a child, one of a client as that."""
     created = STORIES["0.1.0-planned"][0]
     assert isinstance(created.kind, e.RunCreated)

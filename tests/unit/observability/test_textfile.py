@@ -76,7 +76,7 @@ async def test_a_failure_is_logged_once_and_tried_again(
 
 
 async def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
-    """Where somebody else put a link, the link is replaced and its target keeps its content."""
+    """A link that another user put there is replaced and its target keeps its content."""
     target, path = tmp_path / "target", tmp_path / "aeond.prom"
     target.write_text("precious")
     path.symlink_to(target)

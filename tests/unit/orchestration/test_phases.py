@@ -29,7 +29,7 @@ CALL = Amounts(llm_calls=1, tokens=10)
 
 
 @dataclass
-class Told:
+class ScriptedPart:
     """Any part of the phases: each call returns the next of the given outcomes."""
 
     outcomes: Sequence[Outcome[Any]]
@@ -71,8 +71,8 @@ def phases(**parts: Any) -> PhaseOrchestrator:
     )
 
 
-def _as_part(name: str, told: Told) -> dict[str, Any]:
-    return {name: told}
+def _as_part(name: str, scripted: ScriptedPart) -> dict[str, Any]:
+    return {name: scripted}
 
 
 async def perform(
@@ -93,8 +93,8 @@ FRESH = replace(BEGUN, plan=None, steps={})
 async def test_a_request_is_resolved_and_kept_as_it_was_said() -> None:
     """The event holds the original, the resolved text and the session's context."""
     run = replace(FRESH, request=RunRequest("And there?"))
-    told = Told([success(Resolved("What grows there?", "We spoke of the shed."))])
-    (kind,) = await perform(Operation.RESOLVE, run, references=told)
+    scripted = ScriptedPart([success(Resolved("What grows there?", "We spoke of the shed."))])
+    (kind,) = await perform(Operation.RESOLVE, run, references=scripted)
     assert kind == e.ReferencesResolved("And there?", "What grows there?", "We spoke of the shed.", used=CALL)
 
 
@@ -102,7 +102,7 @@ async def test_a_reply_brings_its_answer() -> None:
     """A reply written while the request was routed is the run's answer, and paid for once."""
     answer = Answer("Roses.", synthesized=True)
     events = await perform(
-        Operation.ROUTE, FRESH, router=Told([success(RouteChoice(Route.REPLY, answer=answer))])
+        Operation.ROUTE, FRESH, router=ScriptedPart([success(RouteChoice(Route.REPLY, answer=answer))])
     )
     assert events == (e.RouteChosen(Route.REPLY, used=CALL), e.AnswerComposed(answer))
 
@@ -111,13 +111,13 @@ async def test_a_direct_route_brings_its_plan_of_one_step() -> None:
     """DIRECT is the choice and a plan with the call as its one step; the others are the choice alone."""
     call = ToolCall("look", {"path": "garden"})
     chosen, adopted = await perform(
-        Operation.ROUTE, FRESH, router=Told([success(RouteChoice(Route.DIRECT, call))])
+        Operation.ROUTE, FRESH, router=ScriptedPart([success(RouteChoice(Route.DIRECT, call))])
     )
     assert chosen == e.RouteChosen(Route.DIRECT, call, CALL)
     assert isinstance(adopted, e.PlanAdopted)
     assert [step.tool_call for step in adopted.plan] == [call]
     for route in (Route.REPLY, Route.PLAN):
-        (kind,) = await perform(Operation.ROUTE, FRESH, router=Told([success(RouteChoice(route))]))
+        (kind,) = await perform(Operation.ROUTE, FRESH, router=ScriptedPart([success(RouteChoice(route))]))
         assert kind == e.RouteChosen(route, used=CALL)
 
 
@@ -125,11 +125,11 @@ async def test_a_profile_brings_its_budget() -> None:
     """Another budget than there is comes as an event; the same one does not."""
     run = replace(FRESH, bound=Budget(), ledger=BudgetLedger())
     smaller = Budget(ttl=20)
-    told = Told([success(TaskProfile(2))], shape=(smaller, None))
-    inferred, adjusted = await perform(Operation.PROFILE, run, depth=told)
+    scripted = ScriptedPart([success(TaskProfile(2))], shape=(smaller, None))
+    inferred, adjusted = await perform(Operation.PROFILE, run, depth=scripted)
     assert inferred == e.ProfileInferred(TaskProfile(2), False, CALL)
     assert adjusted == e.BudgetAdjusted(smaller, ("PROFILE",))
-    assert len(await perform(Operation.PROFILE, run, depth=Told([success(TaskProfile(2))]))) == 1
+    assert len(await perform(Operation.PROFILE, run, depth=ScriptedPart([success(TaskProfile(2))]))) == 1
 
 
 async def test_a_budget_is_never_allocated_below_what_is_committed() -> None:
@@ -137,16 +137,16 @@ async def test_a_budget_is_never_allocated_below_what_is_committed() -> None:
     run = replace(
         FRESH, bound=Budget(), ledger=BudgetLedger(used=Amounts(tokens=500), reserved=Amounts(tokens=70))
     )
-    told = Told([success(TaskProfile(1))], shape=(Budget(tokens=1), None))
-    _, adjusted = await perform(Operation.PROFILE, replace(run, operation=Amounts(tokens=70)), depth=told)
+    scripted = ScriptedPart([success(TaskProfile(1))], shape=(Budget(tokens=1), None))
+    _, adjusted = await perform(Operation.PROFILE, replace(run, operation=Amounts(tokens=70)), depth=scripted)
     assert isinstance(adjusted, e.BudgetAdjusted)
     assert adjusted.budget.tokens == 510
 
 
 async def test_a_profile_that_failed_is_the_default_and_says_so() -> None:
     """Without a profile the run goes on with an average one, and with the budget that it has."""
-    told = Told([failure(WRONG, DEFAULT_PROFILE)], shape=(Budget(ttl=20), None))
-    kinds = await perform(Operation.PROFILE, FRESH, depth=told)
+    scripted = ScriptedPart([failure(WRONG, DEFAULT_PROFILE)], shape=(Budget(ttl=20), None))
+    kinds = await perform(Operation.PROFILE, FRESH, depth=scripted)
     assert kinds == (e.ProfileInferred(DEFAULT_PROFILE, True, CALL),)
 
 
@@ -154,7 +154,9 @@ async def test_a_budget_beyond_the_bound_is_the_bound_and_the_profile_stays() ->
     """An excessive budget is cut in each dimension, time and depth included; the inferred profile is kept."""
     run = replace(FRESH, bound=Budget(), ledger=BudgetLedger(Budget(ttl=20)))
     beyond = Budget(ttl=9_999, tokens=10**9, wall_seconds=10**6, depth=99)
-    kinds = await perform(Operation.PROFILE, run, depth=Told([success(TaskProfile(5))], shape=(beyond, None)))
+    kinds = await perform(
+        Operation.PROFILE, run, depth=ScriptedPart([success(TaskProfile(5))], shape=(beyond, None))
+    )
     assert kinds == (
         e.ProfileInferred(TaskProfile(5), False, CALL),
         e.BudgetAdjusted(Budget(), ("PROFILE",)),
@@ -163,9 +165,11 @@ async def test_a_budget_beyond_the_bound_is_the_bound_and_the_profile_stays() ->
 
 async def test_a_plan_is_adopted_or_planning_has_failed() -> None:
     """A draft becomes the run's plan with its repairs; without a draft the problem is reported."""
-    (kind,) = await perform(Operation.PLAN, FRESH, planner=Told([success(PlanDraft(PLAN, ("mended",)))]))
-    assert kind == e.PlanAdopted(PLAN, PlanSource.MODEL, CALL, ("mended",))
-    (kind,) = await perform(Operation.PLAN, FRESH, planner=Told([failure(WRONG, None)]))
+    (kind,) = await perform(
+        Operation.PLAN, FRESH, planner=ScriptedPart([success(PlanDraft(PLAN, ("repaired",)))])
+    )
+    assert kind == e.PlanAdopted(PLAN, PlanSource.MODEL, CALL, ("repaired",))
+    (kind,) = await perform(Operation.PLAN, FRESH, planner=ScriptedPart([failure(WRONG, None)]))
     assert kind == e.PlanningFailed(WRONG, CALL)
 
 
@@ -173,12 +177,12 @@ async def test_a_judgement_may_bring_its_changes() -> None:
     """A pass judged not to converge is refined in the same operation if the judgement says how."""
     action = RefinementAction(RefinementOperation.ADD, "s3", thinks("s3", "Ask."))
     longer = replace(PLAN, steps=(*PLAN.steps, thinks("s3", "Ask.")))
-    told = Told([success(Judgement(Evaluation(1, False), (action,)))])
-    refiner = Told([], applied=Refinement(longer, (action,)))
-    evaluated, changed = await perform(Operation.EVALUATE, PASS, evaluator=told, refiner=refiner)
+    scripted = ScriptedPart([success(Judgement(Evaluation(1, False), (action,)))])
+    refiner = ScriptedPart([], applied=Refinement(longer, (action,)))
+    evaluated, changed = await perform(Operation.EVALUATE, PASS, evaluator=scripted, refiner=refiner)
     assert evaluated == e.PassEvaluated(Evaluation(1, False), CALL)
     assert changed == e.PlanRefined(longer, (action,))
-    done = Told([success(Judgement(Evaluation(1, True), (action,)))])
+    done = ScriptedPart([success(Judgement(Evaluation(1, True), (action,)))])
     assert len(await perform(Operation.EVALUATE, PASS, evaluator=done, refiner=refiner)) == 1
 
 
@@ -186,12 +190,12 @@ async def test_a_refinement_may_bring_another_budget() -> None:
     """Depth is adapted with the refinement that leads to another pass, and only with one that applied."""
     action = RefinementAction(RefinementOperation.ADD, "s3", thinks("s3", "Ask."))
     longer = replace(PLAN, steps=(*PLAN.steps, thinks("s3", "Ask.")))
-    depth = Told([], shape=(Budget(), (TaskProfile(4), Budget(ttl=40), ("DEEPER",))))
-    told = Told([success(Refinement(longer, (action,), (WRONG,)))])
-    changed, adjusted = await perform(Operation.REFINE, PASS, refiner=told, depth=depth)
+    depth = ScriptedPart([], shape=(Budget(), (TaskProfile(4), Budget(ttl=40), ("DEEPER",))))
+    scripted = ScriptedPart([success(Refinement(longer, (action,), (WRONG,)))])
+    changed, adjusted = await perform(Operation.REFINE, PASS, refiner=scripted, depth=depth)
     assert changed == e.PlanRefined(longer, (action,), (WRONG,), CALL)
     assert adjusted == e.BudgetAdjusted(Budget(ttl=40), ("DEEPER",), TaskProfile(4))
-    nothing = Told([failure(WRONG, Refinement(PLAN))])
+    nothing = ScriptedPart([failure(WRONG, Refinement(PLAN))])
     assert await perform(Operation.REFINE, PASS, refiner=nothing, depth=depth) == (
         e.PlanRefined(PASS.plan or PLAN, used=CALL),
     )
@@ -199,7 +203,7 @@ async def test_a_refinement_may_bring_another_budget() -> None:
 
 async def test_a_stuck_run_is_not_refined() -> None:
     """More of the same is not asked for: the plan stays, and the run goes to its answer."""
-    refiner = Told([success(Refinement(PLAN))])
+    refiner = ScriptedPart([success(Refinement(PLAN))])
     run = replace(PASS, evaluation=Evaluation(1, False, ("STUCK",)))
     (kind,) = await perform(Operation.REFINE, run, refiner=refiner)
     assert kind == e.PlanRefined(run.plan or PLAN)
@@ -208,7 +212,7 @@ async def test_a_stuck_run_is_not_refined() -> None:
 
 async def test_a_run_without_another_pass_is_not_refined() -> None:
     """With no pass or step execution left nothing could come of a change: the model is not asked for one."""
-    refiner = Told([success(Refinement(PLAN))])
+    refiner = ScriptedPart([success(Refinement(PLAN))])
     for used in (Amounts(passes=8), Amounts(ttl=50)):
         run = replace(PASS, ledger=BudgetLedger(Budget(), used))
         assert await perform(Operation.REFINE, run, refiner=refiner) == (e.PlanRefined(run.plan or PLAN),)
@@ -240,13 +244,13 @@ async def test_a_retryable_failure_is_tried_exactly_once_more(
     operation: Operation, part: str, run: RunSnapshot, value: Callable[[], Any]
 ) -> None:
     """An engine that died is asked a second time and never a third, for the same run that began when it began."""
-    recovers = Told([failure(GONE, value()), success(value())])
+    recovers = ScriptedPart([failure(GONE, value()), success(value())])
     purse = Grant(Amounts(llm_calls=9, tokens=900))
     events = await perform(operation, run, purse, **_as_part(part, recovers))
     assert len(recovers.seen) == 2
     assert {(s.run_id, s.created_time) for s in recovers.seen} == {(run.run_id, run.created_time)}
     assert events[0].used == purse.used == CALL + CALL  # type: ignore[union-attr]  # ends of operations
-    stays = Told([failure(GONE, value())])
+    stays = ScriptedPart([failure(GONE, value())])
     await perform(operation, run, **_as_part(part, stays))
     assert len(stays.seen) == 2
 
@@ -256,25 +260,25 @@ async def test_another_failure_is_not_tried_again(
     operation: Operation, part: str, run: RunSnapshot, value: Callable[[], Any]
 ) -> None:
     """What would fail again is not asked for again: the fallback is what there is."""
-    told = Told([failure(WRONG, value())])
-    events = await perform(operation, run, **_as_part(part, told))
-    assert len(told.seen) == 1
+    scripted = ScriptedPart([failure(WRONG, value())])
+    events = await perform(operation, run, **_as_part(part, scripted))
+    assert len(scripted.seen) == 1
     assert events
 
 
-async def test_a_second_failure_is_told_as_the_first() -> None:
+async def test_a_second_failure_is_reported_as_the_first() -> None:
     """That nothing is left to ask again with says less than why it was necessary."""
-    told = Told([failure(GONE, None), failure(Problem("BUDGET_SPENT", "nothing is left"), None)])
-    (kind,) = await perform(Operation.PLAN, FRESH, planner=told)
+    scripted = ScriptedPart([failure(GONE, None), failure(Problem("BUDGET_SPENT", "nothing is left"), None)])
+    (kind,) = await perform(Operation.PLAN, FRESH, planner=scripted)
     assert kind == e.PlanningFailed(GONE, CALL + CALL)
 
 
 async def test_without_its_inputs_a_part_is_not_asked() -> None:
     """An evaluation of a pass that is still open gives the conservative one, without a call."""
-    told = Told([success(Judgement(Evaluation(1, True)))])
-    (kind,) = await perform(Operation.EVALUATE, replace(PASS, pass_open=True), evaluator=told)
+    scripted = ScriptedPart([success(Judgement(Evaluation(1, True)))])
+    (kind,) = await perform(Operation.EVALUATE, replace(PASS, pass_open=True), evaluator=scripted)
     assert kind == e.PassEvaluated(Evaluation(1, False, ("INPUT_MISSING",)))
-    assert told.seen == []
+    assert scripted.seen == []
 
 
 @pytest.mark.parametrize(
@@ -282,22 +286,22 @@ async def test_without_its_inputs_a_part_is_not_asked() -> None:
     [
         (
             Operation.PROFILE,
-            {"depth": Told([success(TaskProfile(9))])},
+            {"depth": ScriptedPart([success(TaskProfile(9))])},
             e.ProfileInferred(DEFAULT_PROFILE, True, CALL),
         ),
         (
             Operation.PLAN,
-            {"planner": Told([success(PlanDraft(Plan("x")))])},
+            {"planner": ScriptedPart([success(PlanDraft(Plan("x")))])},
             e.PlanningFailed(Problem("GUARANTEE_BROKEN", "B>C guarantees a plan that can run"), CALL),
         ),
         (
             Operation.EVALUATE,
-            {"evaluator": Told([success(Judgement(Evaluation(4, True)))])},
+            {"evaluator": ScriptedPart([success(Judgement(Evaluation(4, True)))])},
             e.PassEvaluated(Evaluation(1, False, ("GUARANTEE_BROKEN",)), CALL),
         ),
         (
             Operation.REFINE,
-            {"refiner": Told([success(Refinement(Plan("x", (TELL,))))])},
+            {"refiner": ScriptedPart([success(Refinement(Plan("x", (TELL,))))])},
             e.PlanRefined(PASS.plan or PLAN, used=CALL),
         ),
     ],

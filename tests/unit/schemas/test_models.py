@@ -54,7 +54,7 @@ def test_schema_is_plain() -> None:
     assert wheel["additionalProperties"] is False
 
 
-def test_defaults_are_told_in_words() -> None:
+def test_defaults_are_reported_in_words() -> None:
     """A default that says something becomes part of the field's description."""
     described = properties(Bicycle)
     assert described["colour"]["description"] == "Paint (default: red)"

@@ -63,7 +63,7 @@ async def test_closing_ends_streams_before_connections(tmp_path: Path) -> None:
         await channel.close()
 
 
-async def test_a_client_that_stops_reading_is_told_where_to_go_on(tmp_path: Path) -> None:
+async def test_a_client_that_stops_reading_is_given_its_resume_position(tmp_path: Path) -> None:
     """An unread stream ends with STREAM_STALLED and a resume position without gaps, long after the service
     stopped working for it.
     """

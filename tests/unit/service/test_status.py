@@ -46,17 +46,22 @@ async def test_the_state_follows_the_daemon_s_life(tmp_path: Path) -> None:
         assert (await status.status()).state is DaemonState.DRAINING
 
 
-async def test_the_facts_of_the_process_are_told(tmp_path: Path) -> None:
+async def test_the_facts_of_the_process_are_reported(tmp_path: Path) -> None:
     """Version, process, memory, tools and uptime are those of this daemon."""
     world = World(tmp_path)
     status = status_of(world)
     world.clock.advance(5)
-    told = await status.status()
-    assert (told.version, told.pid, told.resident_bytes, told.tool_count) == ("1.2.3", 42, 50_000_000, 2)
-    assert (told.started_time, told.uptime_seconds) == (1_000.0, 5.0)
+    report = await status.status()
+    assert (report.version, report.pid, report.resident_bytes, report.tool_count) == (
+        "1.2.3",
+        42,
+        50_000_000,
+        2,
+    )
+    assert (report.started_time, report.uptime_seconds) == (1_000.0, 5.0)
 
 
-async def test_the_load_is_told(tmp_path: Path) -> None:
+async def test_the_load_is_reported(tmp_path: Path) -> None:
     """Runs that work and runs that wait are counted beside their bounds."""
     world = World(tmp_path, limits=RunLimits(running=1, waiting=8))
     world.planner.gate = anyio.Event()
@@ -73,9 +78,9 @@ async def test_the_load_is_told(tmp_path: Path) -> None:
 async def test_a_dead_engine_degrades_the_daemon(tmp_path: Path) -> None:
     """A daemon without its engine still serves, and says what is wrong."""
     async with World(tmp_path).working() as world:
-        told = await status_of(world, DeadEngine).status()
-    assert told.state is DaemonState.DEGRADED
-    (message,) = told.messages
+        report = await status_of(world, DeadEngine).status()
+    assert report.state is DaemonState.DEGRADED
+    (message,) = report.messages
     assert "it was killed" in message
 
 

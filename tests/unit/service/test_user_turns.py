@@ -88,7 +88,7 @@ async def test_turns_for_sharing_are_not_taken_alone() -> None:
 
 
 async def test_work_that_takes_long_leaves_its_place() -> None:
-    """Work that waits for a tool or a model does not hold up its user's other work."""
+    """Work that waits for a tool or a model does not block its user's other work."""
     users = turns(1, slice_seconds=0.001)
     with anyio.fail_after(60):
         async with users.taking(1), users.taking(1), users.taking(1):

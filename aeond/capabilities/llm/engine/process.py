@@ -23,7 +23,7 @@ LOOK_SECONDS = 0.02
 PID_FILE = "engine.json"
 
 
-def show_nobody(_activity: str, _done: float) -> None:
+def ignore_progress(_activity: str, _done: float) -> None:
     """For those who do not want to know how far a program is."""
 
 
@@ -52,7 +52,7 @@ class EngineProcess:
         """The last three lines of the log, short enough for a message."""
         return "; ".join(line[:200] for line in [*self._log][-3:])
 
-    async def wait_ready(self, show: ShowProgress = show_nobody) -> None:
+    async def wait_ready(self, show: ShowProgress = ignore_progress) -> None:
         """Returns when the program reports that it is ready; `show` receives the progress it reports until then.
 
         Raises LLMError (reason MODEL_UNUSABLE or ENGINE_OUT_OF_MEMORY) with the program's own words when it says why it cannot be,

@@ -29,7 +29,7 @@ class RestartPolicy:
         """Clears the record of deaths, so that a model loaded on request gets all its restarts."""
         self._deaths.clear()
 
-    def moment_after(self, death: LLMGoneError) -> float:
+    def next_start(self, death: LLMGoneError) -> float:
         """When the next life may begin, by the clock's monotonic time. Raises LLMError (reason ENGINE_DEAD) when
         there were too many deaths lately."""
         now = self._clock.monotonic()

@@ -23,7 +23,7 @@ class Supervision:
     longest_backoff_seconds: float = 10.0
 
     @property
-    def mourning(self) -> RestartRules:
+    def restart_rules(self) -> RestartRules:
         return RestartRules(
             self.max_deaths,
             self.death_window_seconds,

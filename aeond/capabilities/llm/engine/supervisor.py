@@ -69,7 +69,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
         self._start = start
         self._snapshot = EngineSnapshot(EngineState.COLD)
         self._changed = anyio.Event()
-        self._wish: CatalogueEntry | None = None
+        self._wanted: CatalogueEntry | None = None
         self._last_model = catalogue.default
         self._life = anyio.CancelScope()
         self._lives = 0
@@ -80,7 +80,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
         self._sleeper: tuple[R, OpenAIClient] | None = None  # resident again once the engine is awake
         self._failure: LLMError | None = None
         self._failure_until = 0.0
-        self._mourning = RestartPolicy(clock, settings.mourning)
+        self._restart_policy = RestartPolicy(clock, settings.restart_rules)
         self._requests = 0
         self.measurements = Measurements(clock)
         self._watch = Watchdog(clock)
@@ -129,23 +129,23 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
     async def load(self, model: str) -> None:
         entry = self._catalogue.get(model)
         self._failure = None
-        self._mourning.forget()
-        if self._wish is entry and self._snapshot.state in (EngineState.STARTING, EngineState.READY):
+        self._restart_policy.forget()
+        if self._wanted is entry and self._snapshot.state in (EngineState.STARTING, EngineState.READY):
             return
-        if self._wish is entry and self._sleeper is not None:
+        if self._wanted is entry and self._sleeper is not None:
             await self.wake()
         else:
-            self._wish_for(entry)
+            self._want(entry)
 
     async def unload(self) -> None:
         self._failure = None
-        self._wish = None
+        self._wanted = None
         self._life.cancel()
         self._wake()
         life = self._lives
         while self._alive and self._lives == life:
             await self._changed.wait()
-        if self._wish is None:
+        if self._wanted is None:
             self._show(EngineState.COLD)
 
     async def sleep(self) -> None:
@@ -168,9 +168,9 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
             self._show(EngineState.STARTING, "waking")
             self._tasks.start_soon(self._rouse, *self._sleeper)
             self._sleeper = None
-        elif self._wish is None:
+        elif self._wanted is None:
             self._failure = None
-            self._wish_for(self._catalogue.get(self._last_model))
+            self._want(self._catalogue.get(self._last_model))
 
     async def _rouse(self, resident: R, client: OpenAIClient) -> None:
         """Wakes the engine; one that does not wake is restarted."""
@@ -178,8 +178,8 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
             await self._program.wake(client)
         except (LLMError, OverloadedError) as error:
             logger.warning("the engine does not wake and is started again: %s", error.message)
-            if self._client is client and self._wish is not None:
-                self._wish_for(self._wish)
+            if self._client is client and self._wanted is not None:
+                self._want(self._wanted)
             return
         if self._client is client:
             self._resident = resident
@@ -229,13 +229,13 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
                 if self._clock.monotonic() < self._failure_until:
                     raise LLMError(self._failure.message, reason=self._failure.reason)
                 self._failure = None
-            if self._wish is None:
-                self._wish_for(self._catalogue.get(self._last_model))
+            if self._wanted is None:
+                self._want(self._catalogue.get(self._last_model))
             await self._changed.wait()
         return self._resident
 
-    def _wish_for(self, entry: CatalogueEntry) -> None:
-        self._wish = entry
+    def _want(self, entry: CatalogueEntry) -> None:
+        self._wanted = entry
         self._last_model = entry.name
         self._life.cancel()
         self._show(EngineState.STARTING)
@@ -244,7 +244,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
 
     async def _live(self) -> None:
         while True:
-            entry = self._wish
+            entry = self._wanted
             if entry is None:
                 if self._failure is None and self._snapshot.state is not EngineState.COLD:
                     self._show(EngineState.COLD)
@@ -267,11 +267,11 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
     def _give_up(self, entry: CatalogueEntry, failure: LLMError) -> None:
         """Requests fail with this error until `rest_seconds` have passed or a model is loaded."""
         logger.error("the model %s is not served: %s", entry.name, failure.message)
-        if self._wish is not entry:
+        if self._wanted is not entry:
             return  # the desired model has changed in the meantime
         self._failure = failure
         self._failure_until = self._clock.monotonic() + self._settings.rest_seconds
-        self._wish = None
+        self._wanted = None
         self._show(EngineState.DEAD, error=failure.message)
 
     async def _serve_again_and_again(self, entry: CatalogueEntry) -> None:
@@ -282,7 +282,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
                 await self._serve(entry, path)
             except LLMGoneError as death:
                 if self._snapshot.state is EngineState.ASLEEP:
-                    self._wish = None
+                    self._wanted = None
                     return
                 await self._mourn(death)
             except LLMError:
@@ -293,7 +293,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
         """Waits before the next life; raises when there were too many deaths lately."""
         logger.warning("%s", death.message)
         self._snapshot = replace(self._snapshot, restarts=self._snapshot.restarts + 1)
-        moment = self._mourning.moment_after(death)
+        moment = self._restart_policy.next_start(death)
         self._show(EngineState.DEAD, error=death.message)
         await self._clock.sleep_until(moment)
 

@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol
 import anyio
 from anyio.abc import TaskGroup
 
-from aeond.capabilities.llm.engine.process import cannot_load, engine_process, progress_of, show_nobody
+from aeond.capabilities.llm.engine.process import cannot_load, engine_process, ignore_progress, progress_of
 from aeond.capabilities.llm.models.store import ShowProgress
 from aeond.errors import LLMGoneError
 
@@ -33,7 +33,7 @@ class RunningEngine(Protocol):
     @property
     def pid(self) -> int: ...
 
-    async def wait_ready(self, show: ShowProgress = show_nobody) -> None:
+    async def wait_ready(self, show: ShowProgress = ignore_progress) -> None:
         """Returns when it is ready, and shows what it does until then; raises LLMError (reason MODEL_UNUSABLE) or LLMGoneError."""
 
     async def ended(self) -> str:
@@ -69,7 +69,7 @@ class EngineUnit:
             return
         raise LLMGoneError(f"The engine's unit did not start: journalctl -u {UNIT}.", retryable=True)
 
-    async def wait_ready(self, show: ShowProgress = show_nobody) -> None:
+    async def wait_ready(self, show: ShowProgress = ignore_progress) -> None:
         while (report := await self._said()) is not None:
             if report.get("ready") is True:
                 return

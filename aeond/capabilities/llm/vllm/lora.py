@@ -90,15 +90,15 @@ class AdaptedEngine:
                 reason="CONFIG_INVALID",
                 field="model.adapters",
             )
-        self._worn: LoraAdapter | None = None
-        self._dressing = anyio.Lock()
+        self._active: LoraAdapter | None = None
+        self._activating = anyio.Lock()
         self._life: VllmResident | None = None
         self._loaded: set[str] = set()  # into that life
         self._changed = anyio.Event()
 
     @property
     def model(self) -> str:
-        return self._engine.model if self._worn is None else self._worn.name
+        return self._engine.model if self._active is None else self._active.name
 
     @property
     def context_length(self) -> int:
@@ -118,29 +118,29 @@ class AdaptedEngine:
     @asynccontextmanager
     async def session(self) -> AsyncIterator[VllmResident]:
         async with self._engine.session() as resident:
-            await self._dress(resident)
+            await self._activate(resident)
             yield resident
 
-    async def _dress(self, resident: VllmResident) -> None:
+    async def _activate(self, resident: VllmResident) -> None:
         """Has this life of the process know the adapter, and its requests name it."""
-        async with self._dressing:
+        async with self._activating:
             if resident is not self._life:
                 self._life, self._loaded = resident, set()
-            worn = self._worn
-            if worn is not None and worn.name not in self._loaded:
-                worn.rank()
-                body = {"lora_name": worn.name, "lora_path": str(worn.path)}
+            active = self._active
+            if active is not None and active.name not in self._loaded:
+                active.rank()
+                body = {"lora_name": active.name, "lora_path": str(active.path)}
                 await resident.client.act("/v1/load_lora_adapter", body)
-                self._loaded.add(worn.name)
+                self._loaded.add(active.name)
             resident.dialect = VllmDialect(self.model, schemas=True)
 
     # ------------------------------------------------------------------ the Engine port
 
     def snapshot(self) -> EngineSnapshot:
         engine = self._engine.snapshot()
-        if self._worn is None or engine.model != self._worn.base:
+        if self._active is None or engine.model != self._active.base:
             return engine
-        return replace(engine, model=self._worn.name)
+        return replace(engine, model=self._active.name)
 
     async def changed(self, seen: EngineSnapshot) -> EngineSnapshot:
         while (snapshot := self.snapshot()).resembles(seen):
@@ -159,7 +159,7 @@ class AdaptedEngine:
         else:
             adapter.rank()
             await self._engine.load(adapter.base)
-        self._worn = adapter
+        self._active = adapter
         self._changed.set()
         self._changed = anyio.Event()
 

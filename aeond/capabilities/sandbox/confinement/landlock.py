@@ -57,7 +57,7 @@ def restrict(readable: Sequence[str], writable: Sequence[str], *, network: bool 
         for path in _DEVICES:
             _allow(rules, path, rights & (_READ | _WRITE))
         if ctypes.CDLL(None).prctl(_PR_SET_NO_NEW_PRIVS, *map(ctypes.c_ulong, (1, 0, 0, 0))) != 0:
-            raise OSError(errno.EPERM, "privileges cannot be given up")
+            raise OSError(errno.EPERM, "cannot drop privileges")
         _call(_RESTRICT_SELF, rules, ctypes.c_uint32(0))
     finally:
         os.close(rules)

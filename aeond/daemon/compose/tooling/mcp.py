@@ -127,7 +127,7 @@ def gate_to(
 
 
 class _Nowhere:
-    """Where tools are registered that nobody calls."""
+    """A registry for tools that are never called."""
 
     def register(self, tool: Tool) -> None:
         pass

@@ -26,7 +26,7 @@ def test_a_pipe_gets_the_answer_whole_and_once(final: str) -> None:
     assert printed(PIPE, "It", "It was", final=final) == "It is 420.\n"
 
 
-def test_a_terminal_is_not_told_twice() -> None:
+def test_a_terminal_shows_nothing_twice() -> None:
     """Streamed text is not repeated at the end; only the missing rest is added."""
     assert printed(TERMINAL, "It ", "It is ", "It is 420.", final="It is 420.") == "It is 420.\n"
     assert printed(TERMINAL, "It ", final="It is 420.") == "It is 420.\n"

@@ -46,7 +46,7 @@ def test_a_plan_of_the_client_is_there_from_the_start() -> None:
     assert [line.title for line in shown(created).lines] == ["calculator 1+1"]
 
 
-def test_what_goes_on_is_told() -> None:
+def test_what_goes_on_is_reported() -> None:
     """Before there are steps, the current activity and its progress are shown."""
     checklist = shown(
         wire_events.created(),
@@ -126,7 +126,7 @@ def test_a_suspended_run_tells_why_until_it_goes_on() -> None:
     assert (resolved.suspended, resolved.state) == ("", RunState.RUNNING)
 
 
-def test_an_answer_that_is_asked_for_again_starts_anew() -> None:
+def test_an_answer_that_is_asked_for_again_starts_over() -> None:
     """When a resumed run composes its answer once more, the earlier pieces are forgotten."""
     checklist = planned(
         events_pb2.AnswerStarted(),
@@ -138,7 +138,7 @@ def test_an_answer_that_is_asked_for_again_starts_anew() -> None:
     assert checklist.activity == "writing the answer"
 
 
-def test_an_answer_that_is_given_while_the_way_is_chosen_is_told_as_one() -> None:
+def test_an_answer_that_is_given_while_the_way_is_chosen_is_reported_as_one() -> None:
     """Its first words say what goes on."""
     route = judgements_pb2.OperationStarted(operation=judgements_pb2.OPERATION_ROUTE)
     choosing = shown(wire_events.created(), route)

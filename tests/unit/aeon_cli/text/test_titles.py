@@ -22,7 +22,7 @@ from aeond_client.tools import RecordedEffect
         (PlanStep("s", tool="echo", arguments={"text": "\x1b[2J"}), "echo \\x1b[2J"),
     ],
 )
-def test_a_step_is_told_on_one_line(step: PlanStep, title: str) -> None:
+def test_a_step_is_reported_on_one_line(step: PlanStep, title: str) -> None:
     """The tool with its arguments, or what the agent is to do, or at least its name."""
     assert title_of(step) == title
 
@@ -36,7 +36,7 @@ def test_a_step_is_told_on_one_line(step: PlanStep, title: str) -> None:
         (RecordedEffect("effects.omitted", "12"), "and 12 more"),
     ],
 )
-def test_an_effect_is_told_on_one_line(effect: RecordedEffect, words: str) -> None:
+def test_an_effect_is_reported_on_one_line(effect: RecordedEffect, words: str) -> None:
     """The last word of the kind, the target and the detail, whatever the kind is."""
     assert effect_in_words(effect) == words
 

@@ -119,7 +119,7 @@ def test_a_stream_that_lasted_restores_the_patience() -> None:
     assert [outage is None for outage in watched.heard] == [False, True] * 10
 
 
-def test_the_end_of_an_outage_is_told_once() -> None:
+def test_the_end_of_an_outage_is_reported_once() -> None:
     """The end of an outage is reported exactly once."""
     watched = Watched()
     watched.follower.attached()

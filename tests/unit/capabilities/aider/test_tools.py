@@ -110,7 +110,7 @@ async def test_an_application_that_was_cut_is_finished(tmp_path: Path) -> None:
 
 
 async def test_a_proposal_belongs_to_its_user_and_folder(tmp_path: Path) -> None:
-    """Nobody else applies a proposal, nobody applies it elsewhere, and none is found by another digest."""
+    """Only its owner applies a proposal, only to its own workspace, and none is found by another digest."""
     desk = Desk(tmp_path, answers(SAID))
     made = await desk.done("aider", task=TASK)
     context = desk.hands.context

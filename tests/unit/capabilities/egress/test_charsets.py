@@ -52,6 +52,6 @@ def test_codecs_that_are_no_encodings_of_the_web_are_not_used(label: str) -> Non
         ("", b"\0\1", False),
     ],
 )
-def test_text_is_told_from_other_data(content_type: str, content: bytes, text: bool) -> None:
+def test_text_is_distinguished_from_other_data(content_type: str, content: bytes, text: bool) -> None:
     """The content type decides; without one, data with a zero byte are not text."""
     assert is_text(content_type, content) is text

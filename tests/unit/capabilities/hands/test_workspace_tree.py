@@ -24,7 +24,7 @@ def made(folder: Path, *paths: str) -> None:
 
 
 def test_what_changed_is_found(tmp_path: Path) -> None:
-    """Created, changed and deleted files are told apart, and files left alone are none of these."""
+    """Created, changed and deleted files are distinguished; unchanged files are not listed."""
     made(tmp_path, "kept", "sub/changed", "deleted")
     before = tree(tmp_path)
     (tmp_path / "sub/changed").write_text("anew", encoding="utf-8")
@@ -103,7 +103,7 @@ def test_beyond_the_bound_protected_names_are_found(tmp_path: Path, monkeypatch:
     assert found.forbidden == ("x/y/z/.envrc",)
 
 
-def test_a_comparison_that_nobody_waits_for_stops(tmp_path: Path) -> None:
+def test_an_abandoned_comparison_stops(tmp_path: Path) -> None:
     """The comparison ends once it is stopped."""
     with pytest.raises(ToolError) as caught:
         seen(FILES, str(tmp_path), lambda: True)

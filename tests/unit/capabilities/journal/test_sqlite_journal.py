@@ -72,7 +72,7 @@ async def test_many_producers_share_their_syncs(tmp_path: Path) -> None:
             assert counts.syncs < 0.1 * 64 * (2 + 2 * turns)
 
 
-async def test_nobody_reads_what_is_not_on_disk(tmp_path: Path) -> None:
+async def test_no_reader_sees_what_is_not_on_disk(tmp_path: Path) -> None:
     """While a commit waits for the disk, readers get the events before it, and at once."""
     with hanging_vfs() as (vfs, hanging):
         async with journal_in(tmp_path, vfs=vfs) as journal, anyio.create_task_group() as group:

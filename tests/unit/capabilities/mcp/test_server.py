@@ -14,7 +14,7 @@ from tests.support.surfaces import wait_until
 
 async def test_restarts_back_off_and_end() -> None:
     """A server that cannot be started is tried again after longer and longer times, and not for ever; a reload starts it
-    anew."""
+    again."""
     clock = ManualClock()
     tries: list[float] = []
 

@@ -56,7 +56,7 @@ async def test_a_message_that_is_too_long_ends_the_connection() -> None:
         assert await wire.why() == "it sent a message of more than 4 MiB"
 
 
-async def test_the_end_of_a_server_is_told_by_its_last_words() -> None:
+async def test_the_end_of_a_server_is_reported_by_its_last_words() -> None:
     """A server that closes its output is lost, for the reason that it printed last."""
     async with wired(ManualClock()) as (wire, _, writer):
         writer.close()

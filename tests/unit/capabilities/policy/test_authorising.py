@@ -45,7 +45,7 @@ def authoriser(facts: CallFacts, profile: str = "ask", approver: Approver | None
 
 
 async def test_an_allowed_call_proceeds_without_a_person() -> None:
-    """Nobody is asked about a call that the policy allows, and the decision is reported."""
+    """The user is not asked about a call that the policy allows, and the decision is reported."""
     asked, decided = Asked(), list[DecidedCall]()
     checking = authoriser(CallFacts("now", Effect.READ), approver=asked)
     assert await checking.authorise(CALL, CONTEXT, decided.append) is None
@@ -54,7 +54,7 @@ async def test_an_allowed_call_proceeds_without_a_person() -> None:
 
 
 async def test_a_denied_call_fails_with_what_to_do_next() -> None:
-    """The model gets a failed result that names the rule; nobody is asked, and nothing untrusted was read."""
+    """The model gets a failed result that names the rule; the user is not asked, and nothing untrusted was read."""
     read = Target(TargetKind.HOST, "a:1", Access.USE)
     asked, decided = Asked(), list[DecidedCall]()
     checking = authoriser(CallFacts("fetch", Effect.NET, targets=(read,)), "observe", asked)

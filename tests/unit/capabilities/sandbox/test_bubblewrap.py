@@ -136,14 +136,14 @@ async def test_only_the_workspace_can_be_written_to(tmp_path: Path) -> None:
         await called(tool, workspace, text="/usr/new")
 
 
-async def test_a_missing_bubblewrap_is_told() -> None:
+async def test_a_missing_bubblewrap_is_reported() -> None:
     """Without bubblewrap nothing runs, and the error says what to install."""
     with pytest.raises(InvalidInputError, match="apt-get install bubblewrap") as caught:
         await tool_named("write", Bubblewrap("no-such-bwrap"))
     assert caught.value.reason == "SANDBOX_UNAVAILABLE"
 
 
-async def test_how_a_process_ended_is_told() -> None:
+async def test_how_a_process_ended_is_reported() -> None:
     """A process that ends without an answer is named with its exit code and the last line that it said."""
     with pytest.raises(ToolError, match="exit code 3; so long"):
         await called(await tool_named("leave", Bubblewrap()), number=3)

@@ -148,7 +148,7 @@ async def test_a_tool_is_identified_by_its_file_and_sandbox(file: Path) -> None:
     assert (before.tool_code.sandbox, after.tool_code.sandbox) == ("said", "weaker")
 
 
-def test_a_missing_folder_is_told(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     """A folder that is configured and not there ends the start."""
     with pytest.raises(InvalidInputError, match="does not exist: create it") as caught:
         python_files([tmp_path / "none"])
@@ -165,7 +165,7 @@ async def test_named_tools_are_replaced(file: Path) -> None:
         replaced(own, apart, ["count", "calculator"])
 
 
-async def test_a_socket_without_systemd_is_told(tmp_path: Path, file: Path) -> None:
+async def test_a_socket_without_systemd_is_reported(tmp_path: Path, file: Path) -> None:
     """If no unit is listening, nothing runs, and the error names the command to start it."""
     with pytest.raises(InvalidInputError, match=r"systemctl start aeond-tool\.socket") as caught:
         await sandboxed_file(file, ToolUnit(tmp_path / "none.sock"), 1 << 30)

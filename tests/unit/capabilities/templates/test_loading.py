@@ -120,7 +120,7 @@ def test_a_file_that_others_can_replace_is_refused(tmp_path: Path, monkeypatch: 
     assert {replaceable.value.reason, foreign.value.reason} == {"TEMPLATE_UNSAFE"}
 
 
-def test_a_template_named_like_a_tool_is_told_with_its_place(tmp_path: Path) -> None:
+def test_a_template_named_like_a_tool_is_reported_with_its_place(tmp_path: Path) -> None:
     """The file that has to be renamed is named."""
     (tmp_path / "echo.toml").write_text(GOOD)
     with pytest.raises(InvalidInputError, match="a tool named echo exists already") as raised:
@@ -129,7 +129,7 @@ def test_a_template_named_like_a_tool_is_told_with_its_place(tmp_path: Path) -> 
     assert str(tmp_path / "echo.toml") in raised.value.message
 
 
-def test_unusable_places_are_told(tmp_path: Path) -> None:
+def test_unusable_places_are_reported(tmp_path: Path) -> None:
     """A folder that is not there, a name that cannot be a tool's, and a file beyond all bounds."""
     with pytest.raises(InvalidInputError) as raised:
         load_templates([tmp_path / "none"])

@@ -19,7 +19,7 @@ class GreetArguments(BaseModel):
 
     @field_validator("name")
     @classmethod
-    def not_nobody(cls, name: str) -> str:
+    def has_a_name(cls, name: str) -> str:
         if name == "nobody":
             raise ValueError("nobody cannot be greeted")
         return name

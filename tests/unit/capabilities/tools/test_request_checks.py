@@ -48,7 +48,7 @@ def test_what_can_be_asked_passes(request_: Any) -> None:
         SubtaskRequest("do it", {}, ("hint",) * 65),
     ],
 )
-def test_what_nobody_could_do_is_the_tools_failure(request_: Any) -> None:
+def test_an_impossible_request_is_the_failure_of_the_tool(request_: Any) -> None:
     """A request that cannot be shown, stored or answered is refused with the tool's name."""
     with pytest.raises(ToolError, match="mine made an invalid request") as raised:
         check_request("mine", request_)

@@ -32,14 +32,14 @@ async def test_what_work_raises_comes_back(error: BaseException) -> None:
 async def test_cancelled_caller_does_not_wait() -> None:
     """A caller that is cancelled leaves at once, and the work learns that its result is no longer needed."""
     threads = WorkerThreads()
-    begun, told = threading.Event(), threading.Event()
+    begun, reported = threading.Event(), threading.Event()
     release = threading.Event()
 
     def work(stopped: Stopped) -> None:
         begun.set()
         release.wait(10)
         if stopped():
-            told.set()
+            reported.set()
 
     async def until_begun(scope: anyio.CancelScope) -> None:
         await anyio.to_thread.run_sync(begun.wait, 30)
@@ -49,9 +49,9 @@ async def test_cancelled_caller_does_not_wait() -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(until_begun, group.cancel_scope)
             await threads.run(work)
-    assert not told.is_set()
+    assert not reported.is_set()
     release.set()
-    assert await anyio.to_thread.run_sync(told.wait, 30)
+    assert await anyio.to_thread.run_sync(reported.wait, 30)
 
 
 async def test_hanging_threads_do_not_pile_up() -> None:

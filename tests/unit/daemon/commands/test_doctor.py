@@ -49,7 +49,7 @@ def test_looking_makes_nothing(paths: Paths) -> None:
     assert sorted(paths.state_dir.parent.iterdir()) == before
 
 
-def test_a_template_or_tool_file_that_keeps_the_daemon_from_starting_is_told(
+def test_a_template_or_tool_file_that_keeps_the_daemon_from_starting_is_reported(
     paths: Paths, tmp_path: Path
 ) -> None:
     """Invalid templates and tool files are found without executing anything."""

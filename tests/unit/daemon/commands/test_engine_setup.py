@@ -22,7 +22,7 @@ def test_what_is_there_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert [path.name for path in tmp_path.iterdir()] == [BUILT]
 
 
-def test_a_full_disk_is_told_before_anything_is_done(
+def test_a_full_disk_is_reported_before_anything_is_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Too little room is an error with the figures, and no half environment is made."""
@@ -70,7 +70,7 @@ def test_an_environment_that_was_left_unfinished_is_made_again(
     assert "check network" in capsys.readouterr().err
 
 
-def test_a_file_in_the_place_of_the_environment_is_told(
+def test_a_file_in_the_place_of_the_environment_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A place that cannot be used is a problem with what to do, and no trace."""

@@ -53,7 +53,7 @@ async def test_a_run_that_is_not_there_is_said_so(tmp_path: Path) -> None:
     assert not output.exists()
 
 
-async def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+async def test_a_place_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     """A folder that is not there, and a file in the place of one, end with an error that names the file, and make none."""
     paths = paths_in(tmp_path)
     async with SqliteJournal(paths.journal) as journal:

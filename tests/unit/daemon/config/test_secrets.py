@@ -30,7 +30,7 @@ def test_a_secret_in_the_environment_is_refused(name: str) -> None:
     assert "7321" not in caught.value.message
 
 
-def test_other_variables_are_nobody_s_business() -> None:
+def test_other_variables_are_ignored() -> None:
     """Empty, unknown and non-secret variables do not prevent a start."""
     refuse_secrets_in_environment(HARMLESS)
 
@@ -85,7 +85,7 @@ def test_what_is_no_line_of_text_is_no_secret(tmp_path: Path, content: bytes, re
     assert caught.value.reason == reason
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     """A file that is not there ends the start with its name."""
     with pytest.raises(RefusedError, match="key is missing"):
         read_secret("", str(tmp_path / "key"))

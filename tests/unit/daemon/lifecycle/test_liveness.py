@@ -79,7 +79,7 @@ async def test_a_loop_that_is_hardly_late_lives(stage: Stage) -> None:
     assert await stage.liveness.objection() == ""
 
 
-async def test_runs_that_nobody_takes_up_are_an_objection(stage: Stage) -> None:
+async def test_runs_that_are_not_started_are_an_objection(stage: Stage) -> None:
     """Runs that wait over two looks with none taken up in between mean that the scheduler hangs."""
     stage.scheduler.idle = False
     assert await stage.liveness.objection() == ""
@@ -123,21 +123,21 @@ async def test_signs_are_given_while_nothing_objects(stage: Stage, caplog: pytes
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(stage.liveness.give_signs, manager)
         await anyio.wait_all_tasks_blocked()
-        assert manager.told == ["alive"]
+        assert manager.sent == ["alive"]
         stage.journal.error = StoreError("it is held", reason="JOURNAL_BUSY")
         stage.clock.advance(1.0)
         await anyio.wait_all_tasks_blocked()
-        assert manager.told == ["alive"]
+        assert manager.sent == ["alive"]
         stage.journal.error = None
         stage.clock.advance(1.0)
         await anyio.wait_all_tasks_blocked()
         tasks.cancel_scope.cancel()
-    assert manager.told == ["alive"] * 2
+    assert manager.sent == ["alive"] * 2
     (record,) = caplog.records
     assert (record.levelno, record.getMessage()) == (logging.ERROR, "no keep-alive sent: it is held")
 
 
-async def test_where_nobody_watches_nothing_is_probed(stage: Stage) -> None:
+async def test_without_a_watchdog_nothing_is_probed(stage: Stage) -> None:
     """Without a watchdog the journal is left alone."""
     stage.journal.hangs = True
     with anyio.fail_after(60):

@@ -54,7 +54,7 @@ def test_children_do_not_hold_the_lock(tmp_path: Path) -> None:
         child.communicate(b"\n", timeout=30)
 
 
-def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_used_is_reported(tmp_path: Path) -> None:
     """A state folder that is not there, or another user's, gives an error that names it and what to do."""
     with pytest.raises(RefusedError, match="none/lock cannot be opened") as raised:
         single_instance(tmp_path / "none" / "lock").__enter__()

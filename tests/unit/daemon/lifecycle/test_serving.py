@@ -31,7 +31,7 @@ RUNS = "; runs: 2 running, 1 waiting, 3 need a person"
 
 
 @pytest.mark.parametrize(
-    ("engine", "told"),
+    ("engine", "words"),
     [
         (EngineSnapshot(EngineState.COLD), "no model: cold, the next request loads a model"),
         (EngineSnapshot(EngineState.READY, "small"), "small: ready"),
@@ -44,9 +44,9 @@ RUNS = "; runs: 2 running, 1 waiting, 3 need a person"
         (EngineSnapshot(EngineState.DEAD, "small", error="it was killed"), "small: dead (it was killed)"),
     ],
 )
-def test_the_line_of_status_has_engine_and_runs(engine: EngineSnapshot, told: str) -> None:
+def test_the_line_of_status_has_engine_and_runs(engine: EngineSnapshot, words: str) -> None:
     """One line shows the model's state and the number of runs that run, wait and need a person."""
-    assert status_line(engine, Counts()) == told + RUNS
+    assert status_line(engine, Counts()) == words + RUNS
 
 
 def test_the_line_of_status_shows_the_download_of_the_embedding_model() -> None:
@@ -71,7 +71,7 @@ async def test_a_reload_during_the_start_is_carried_out_after_it(tmp_path: Path)
             signal.raise_signal(signal.SIGHUP)
             signal.raise_signal(signal.SIGTERM)
             await signals.stop.wait()
-            assert manager.told == []
+            assert manager.sent == []
             live.adopt_by(adopted.append)
             signals.serving()
             assert [config.runs.max_running for config in adopted] == [9]
@@ -81,7 +81,7 @@ async def test_a_reload_during_the_start_is_carried_out_after_it(tmp_path: Path)
             await signals.hurry.wait()
             tasks.cancel_scope.cancel()
     assert live.config == Config()
-    assert manager.told == ["reloading since 1000", "ready"] * 2
+    assert manager.sent == ["reloading since 1000", "ready"] * 2
 
 
 @pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGALRM, signal.SIGIO, signal.SIGRTMAX - 3])
@@ -104,8 +104,8 @@ async def test_time_is_asked_for_again_and_again(monkeypatch: pytest.MonkeyPatch
     manager = Notifications()
     with anyio.fail_after(60):
         await serving.ask_for_time(manager, 0.05, anyio.CancelScope())
-    assert len(manager.told) > 1
-    assert set(manager.told) == {"30 s more"}
+    assert len(manager.sent) > 1
+    assert set(manager.sent) == {"30 s more"}
 
 
 async def test_no_more_time_is_asked_for_once_it_is_over() -> None:
@@ -116,4 +116,4 @@ async def test_no_more_time_is_asked_for_once_it_is_over() -> None:
             tasks.start_soon(serving.ask_for_time, manager, 60.0, scope)
             await anyio.wait_all_tasks_blocked()
             scope.cancel()
-    assert manager.told == ["30 s more"]
+    assert manager.sent == ["30 s more"]

@@ -43,7 +43,7 @@ def test_a_record_fits_into_a_datagram(journald: socket.socket, tmp_path: Path) 
     assert len(fields_of(journald.recv(1 << 20))["MESSAGE"]) == MAX_VALUE_BYTES
 
 
-def test_a_journald_that_reads_nothing_holds_nobody_up(journald: socket.socket, tmp_path: Path) -> None:
+def test_a_journald_that_reads_nothing_blocks_nothing(journald: socket.socket, tmp_path: Path) -> None:
     """Records that do not fit are dropped without blocking, and counted once there is space."""
     with closing(JournaldSocket(tmp_path / "socket")) as sender:
         for number in range(2_000):
@@ -58,8 +58,10 @@ def test_a_journald_that_reads_nothing_holds_nobody_up(journald: socket.socket, 
             kept += 1
         sender.send({"MESSAGE": "again"})
     assert fields_of(journald.recv(100_000))["MESSAGE"] == "again"
-    told = fields_of(journald.recv(100_000))["MESSAGE"]
-    assert told == (f"{2_000 - kept} records before this one were dropped because journald's buffer was full")
+    message = fields_of(journald.recv(100_000))["MESSAGE"]
+    assert message == (
+        f"{2_000 - kept} records before this one were dropped because journald's buffer was full"
+    )
 
 
 def test_a_journald_that_was_restarted_hears_us_again(tmp_path: Path) -> None:

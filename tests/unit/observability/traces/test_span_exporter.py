@@ -51,7 +51,7 @@ async def test_a_busy_collector_is_tried_again() -> None:
 
 
 async def test_a_collector_that_stays_away_costs_the_spans(caplog: pytest.LogCaptureFixture) -> None:
-    """After the last attempt the spans are given up; failures in a row are logged once."""
+    """After the last attempt the spans are dropped; failures in a row are logged once."""
     async with collecting() as collector:
         exporter = SpanExporter(collector.endpoint, "1", EagerClock())
         collector.refusals.extend([grpc.StatusCode.UNAVAILABLE] * ATTEMPTS * 2)

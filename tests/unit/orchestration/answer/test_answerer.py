@@ -58,7 +58,7 @@ async def test_a_last_step_of_the_model_is_the_answer() -> None:
     assert desk.grant.used == Amounts()
 
 
-async def test_what_a_cut_last_step_lacks_is_told() -> None:
+async def test_what_a_cut_last_step_lacks_is_reported() -> None:
     """An answer that was cut off is given with a note."""
     run = run_of(
         replace(thinks("s1", "Sing."), handoff_to_next="This text was cut off."), outputs={"s1": "La la"}
@@ -98,13 +98,13 @@ async def test_results_that_nothing_was_made_from_are_all_given() -> None:
     assert (await Desk().compose(run)).text == '["a"]\n\n{"key": "sum", "value": 3}'
 
 
-async def test_the_answer_of_a_run_below_is_told_as_it_is() -> None:
+async def test_the_answer_of_a_run_below_is_reported_as_it_is() -> None:
     """Where the result is what a run below answered, the answer is that text and no JSON around it."""
     run = run_of(SUM, outputs={"s1": {"answer": "It rains."}}, source=PlanSource.CLIENT)
     assert (await Desk().compose(run)).text == "It rains."
 
 
-async def test_a_step_that_nobody_described_is_told_by_its_tool() -> None:
+async def test_a_step_without_description_is_named_by_its_tool() -> None:
     """A note names what a step was for: its description, else its tool or its agent."""
     run = run_of(SUM, KEEP, outputs={"s1": {"result": 3}}, source=PlanSource.CLIENT)
     bare = replace(KEEP, description="")
@@ -114,7 +114,7 @@ async def test_a_step_that_nobody_described_is_told_by_its_tool() -> None:
     assert (await Desk().compose(run)).notes == ("s2 (llm) failed: the disk is full",)
 
 
-async def test_what_failed_is_told_to_model_and_user() -> None:
+async def test_a_failure_is_stated_to_model_and_user() -> None:
     """A step without a result stands in the prompt and in the notes, and costs confidence."""
     run = run_of(SUM, KEEP, outputs={"s1": {"result": 3}})
     run = with_step(run, "s2", state=StepState.FAILED, error="the disk is full")

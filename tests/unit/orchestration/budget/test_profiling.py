@@ -36,7 +36,7 @@ async def test_one_call_tells_how_hard_a_request_is() -> None:
     assert llm.requests[0].deadline_seconds == PROFILE_SECONDS < LLMRequest(()).deadline_seconds
 
 
-async def test_a_malformed_profile_is_mended_not_asked_for_again() -> None:
+async def test_a_malformed_profile_is_repaired_not_asked_for_again() -> None:
     """A profile in a code fence is read by rule: the model is not asked for it twice."""
     depth, llm = depth_over(f"```json\n{SAID}\n```")
     assert (await depth.infer(run_of(), grant())).value.reasoning_depth == 2

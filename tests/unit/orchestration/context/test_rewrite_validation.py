@@ -41,7 +41,7 @@ def test_what_was_said_in_other_words_is_right(said: str, rewritten: str) -> Non
         ("What is the weather like where she lives?", "List Clara's notes?", "something else"),
     ],
 )
-def test_what_nobody_said_is_refused(said: str, rewritten: str, why: str) -> None:
+def test_an_invented_rewrite_is_refused(said: str, rewritten: str, why: str) -> None:
     """A rewrite that is empty or too long, adds or loses a number or a name, stops asking, or is about
     something else does not go on, and the reason says why."""
     assert why in what_is_wrong(said, rewritten, TALK)

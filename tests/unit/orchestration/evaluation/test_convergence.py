@@ -38,7 +38,7 @@ def test_a_severe_issue_keeps_it_from_converging() -> None:
     assert assess(Scores(1.0, 1.0, 1.0), issues[1:])[0]
 
 
-def test_each_reason_is_told_once() -> None:
+def test_each_reason_is_reported_once() -> None:
     """Two blocked steps are one reason."""
     issues = [issue("BLOCKED", Severity.HIGH)] * 2
     _, reasons = assess(Scores(0.0, 0.0, 0.0), issues)

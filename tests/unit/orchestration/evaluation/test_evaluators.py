@@ -193,7 +193,7 @@ async def test_what_later_steps_made_good_may_converge() -> None:
     assert [(i.step_id, i.severity) for i in judged.issues] == [("s1", Severity.LOW)]
 
 
-async def test_a_stuck_run_is_told_as_such_without_a_call() -> None:
+async def test_a_stuck_run_is_reported_as_such_without_a_call() -> None:
     """The same failing call in a second pass is STUCK: neither model nor refinement will help."""
     again = ran(replace(LOOK, step_id="s3"), 2, error="no garden")
     desk = Desk(judgement())

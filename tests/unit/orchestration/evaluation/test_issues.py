@@ -62,7 +62,7 @@ def test_a_pass_without_flaws() -> None:
     assert (facts.flawless, facts.issues) == (True, ())
 
 
-def test_what_is_lacking_is_told_first() -> None:
+def test_what_is_lacking_is_reported_first() -> None:
     """However much else is flagged, a missing result is still reported."""
     unclear = (
         ran(thinks(f"s{n}", "Sing."), clarity=Clarity.PARTIALLY_CLEAR) for n in range(1, MAX_ISSUES + 9)

@@ -75,7 +75,7 @@ def test_reasoning_counts_like_calls() -> None:
     assert stuck_in(after_pass(2, *said)).startswith("s2 failed with the same call")
 
 
-def test_steps_are_told_in_the_order_they_ran() -> None:
+def test_steps_are_reported_in_the_order_they_ran() -> None:
     """What ran in an earlier pass comes first, wherever it stands in the plan; what did not run is left out."""
     late, early = ran(LOOK, 2), ran(OTHER, 1)
     waiting = StepSnapshot(thinks("s3", "Wait."), StepState.PENDING)

@@ -108,7 +108,7 @@ async def test_an_answer_that_was_cut_says_so() -> None:
     assert (outcome.value.clarity, outcome.value.handoff) == ("partially_clear", CUT_NOTE)
 
 
-async def test_long_results_are_shortened_to_the_grant_and_that_is_told() -> None:
+async def test_long_results_are_shortened_to_the_grant_and_that_is_reported() -> None:
     """Results beyond the grant are shortened visibly, and the step says that it rests on less."""
     purse = grant(1, 900)
     room = Room("much", purse=purse)
@@ -251,7 +251,7 @@ async def test_a_step_that_the_model_cannot_do_is_blocked() -> None:
     assert "BLOCKED: and what is missing" in room.asked
 
 
-async def test_a_step_that_rests_on_nothing_is_not_told_to_miss_anything() -> None:
+async def test_a_step_that_rests_on_nothing_has_no_rule_about_missing_results() -> None:
     """The way out is offered only where results are given: without any, nothing can be missing in them."""
     first, last = thinks("s1", "Make up a rhyme."), thinks("s2", "Tell it.", "s1")
     room = Room("Herb and blurb.")
@@ -267,7 +267,7 @@ async def test_only_the_built_in_agent_is_blocked_by_a_word() -> None:
     assert (outcome.value.clarity, outcome.value.output) == ("clear", "BLOCKED: is a word")
 
 
-async def test_the_request_is_told_with_its_references_spelled_out() -> None:
+async def test_the_prompt_has_the_request_with_its_references_spelled_out() -> None:
     """A step's prompt holds what the request means, not what it said."""
     room = Room("Mint.")
     await room.reason(ALONE, run_of(ALONE, request="And there?", resolved_text="What grows there?"))
@@ -275,7 +275,7 @@ async def test_the_request_is_told_with_its_references_spelled_out() -> None:
     assert "And there?" not in room.asked
 
 
-async def test_an_agent_is_told_what_the_user_said_for_good() -> None:
+async def test_an_agent_gets_the_earlier_statements_of_the_user() -> None:
     """The prompt of a step that answers holds the earlier statements of the user."""
     room = Room("Minze.")
     run = run_of(thinks("s1", "Look"), LAST, outputs={"s1": {"herbs": ["mint"]}})

@@ -50,7 +50,7 @@ def test_an_agents_step_goes_to_its_agent() -> None:
     assert "garden" in started.step.incoming_context
 
 
-def test_a_reference_that_leads_nowhere_is_told_in_the_step() -> None:
+def test_a_reference_that_leads_nowhere_is_reported_in_the_step() -> None:
     """A step whose arguments cannot be bound carries the reason and does not run as written."""
     started = prepare(calls("s2", "look", "s1", path="$s1.colour"))
     assert started.mode is StepMode.TOOL
@@ -85,7 +85,7 @@ def test_references_of_a_replaced_tool_are_bound() -> None:
     assert started.mode is StepMode.TOOL
 
 
-def test_data_in_mended_arguments_is_no_reference() -> None:
+def test_data_in_repaired_arguments_is_no_reference() -> None:
     """Arguments that were bound and then repaired are literal, at every later attempt too."""
     step = PlanStep("s2", "Look", ToolCall("look", {"path": "$s1"}, "run-1/s2"), depends_on=("s1",))
     for mode in (StepMode.REPAIR, StepMode.TOOL):

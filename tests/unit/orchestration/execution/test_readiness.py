@@ -178,7 +178,7 @@ def test_texts_of_several_lines_are_shown_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "told"),
+    ("output", "expected"),
     [
         ("Clara", "Sign it with Clara."),
         ({"value": 3}, "Sign it with 3."),
@@ -186,8 +186,8 @@ def test_texts_of_several_lines_are_shown_as_they_are() -> None:
         ("x" * 200, "Sign it with $s1."),
     ],
 )
-def test_short_values_stand_in_the_place_of_references(output: JsonValue, told: str) -> None:
+def test_short_values_stand_in_the_place_of_references(output: JsonValue, expected: str) -> None:
     """A short value replaces its reference in an agent's task; a long one stays a reference to the context."""
     run = run_of(thinks("s1", "Ask."), outputs={"s1": output})
-    assert with_values("Sign it with $s1.", run) == told
+    assert with_values("Sign it with $s1.", run) == expected
     assert with_values("It costs $5, see $s9.", run) == "It costs $5, see $s9."

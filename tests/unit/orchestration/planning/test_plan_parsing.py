@@ -56,7 +56,7 @@ def test_a_models_plan_gets_ids_and_descriptions() -> None:
         ({"steps": [{"agent": "llm", "task": ["x"]}]}, "/steps/0"),
     ],
 )
-def test_a_plan_of_the_wrong_shape_is_told_by_its_place(value: JsonValue, path: str) -> None:
+def test_a_plan_of_the_wrong_shape_is_reported_by_its_place(value: JsonValue, path: str) -> None:
     """A value that is not a plan is refused with the place of the fault."""
     outcome = plan_from_model(value, "", SPECS)
     assert outcome.value is None

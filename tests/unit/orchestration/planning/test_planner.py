@@ -125,7 +125,7 @@ async def test_without_budget_nothing_is_planned(llm_calls: int, tokens: int) ->
     assert not desk.llm.requests
 
 
-async def test_a_request_too_long_for_the_model_is_told() -> None:
+async def test_a_request_too_long_for_the_model_is_reported() -> None:
     """A request beyond the model's context is a problem that says so; nothing of it is cut."""
     desk = Desk({"text": plan(LOOK)}, context_length=2048)
     outcome = await desk.draft("word " * 5_000)
@@ -133,14 +133,14 @@ async def test_a_request_too_long_for_the_model_is_told() -> None:
     assert outcome.problem.reason == "CONTEXT_TOO_LONG"
 
 
-async def test_a_failing_model_is_told() -> None:
+async def test_a_failing_model_is_reported() -> None:
     """An error of the model is the reason why there is no plan."""
     outcome = await Desk({"fail": "BAD_ANSWER"}).draft()
     assert outcome.problem is not None
     assert outcome.problem.reason == "BAD_ANSWER"
 
 
-async def test_arguments_of_the_wrong_type_are_mended() -> None:
+async def test_arguments_of_the_wrong_type_are_repaired() -> None:
     """A model without a schema that writes a number as text is understood."""
     desk = Desk(plan({"tool": "look", "arguments": {"path": "garden", "depth": "3"}}))
     outcome = await desk.draft()
@@ -149,7 +149,7 @@ async def test_arguments_of_the_wrong_type_are_mended() -> None:
     assert outcome.value.repairs == ("corrected the form of the steps",)
 
 
-async def test_what_the_user_said_for_good_is_told_with_the_request() -> None:
+async def test_earlier_statements_of_the_user_go_with_the_request() -> None:
     """The prompt for a plan holds the earlier statements of the user; the goal is the request alone."""
     desk = Desk(plan(LOOK))
     check = validator()

@@ -67,7 +67,7 @@ def test_each_fault_of_a_plan_is_named_with_its_place(
     assert (reason, path) in problems(*steps)
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     """All problems of a plan are reported at once."""
     found = problems(calls("s1", "add", a=1), PlanStep("s2", ""), thinks("s3", "x", "nowhere"))
     assert {reason for reason, _ in found} == {"ARGUMENT_MISSING", "STEP_HAS_NO_ACTION", "DEPENDENCY_UNKNOWN"}
@@ -135,7 +135,7 @@ def test_a_missing_tool_is_written_into_the_step() -> None:
         (PlanStep("s1", "x", agent="somebody"), "Agent 'somebody' not found"),
     ],
 )
-def test_a_step_that_nobody_can_do_carries_an_error(step: PlanStep, error: str) -> None:
+def test_an_impossible_step_carries_an_error(step: PlanStep, error: str) -> None:
     """A missing action or agent is an error of the step."""
     assert validator().validate_step_tool(step).errors == (error,)
 

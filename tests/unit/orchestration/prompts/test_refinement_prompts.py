@@ -10,7 +10,7 @@ from tests.support.strategy import calls, ended, run_of, run_with, thinks
 BEGINNING = (Message(Role.SYSTEM, "rules"),)
 
 
-def test_the_plan_its_results_and_the_issues_are_told() -> None:
+def test_the_plan_its_results_and_the_issues_are_reported() -> None:
     """The model sees the steps that ran and their results, the steps still to come, and the problems to fix."""
     waiting = run_of(thinks("s3", "Compare.")).steps["s3"]
     issue = Issue("TOOL_FAILED", Severity.HIGH, "s2", "there is no park", "look elsewhere")
@@ -46,7 +46,7 @@ UNFULFILLED = "- the request is not fulfilled yet"
         ((), (), [UNFULFILLED]),
     ],
 )
-def test_each_score_that_was_too_low_is_told(
+def test_each_score_that_was_too_low_is_reported(
     reasons: tuple[str, ...], issues: tuple[Issue, ...], lines: list[str]
 ) -> None:
     """The reasons why a pass did not converge are problems to fix, with issues and without; none is listed twice."""
@@ -57,7 +57,7 @@ def test_each_score_that_was_too_low_is_told(
     assert wrong.splitlines() == lines
 
 
-def test_the_scores_that_are_told_are_those_that_are_judged() -> None:
+def test_the_scores_that_are_reported_are_those_that_are_judged() -> None:
     """No reason of a low score goes untold under another name."""
     assert assess(Scores(0.0, 0.0, 0.0)) == (False, LOW)
 

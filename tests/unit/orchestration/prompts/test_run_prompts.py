@@ -52,7 +52,7 @@ def test_a_second_plan_is_asked_for_after_the_first() -> None:
     assert "it is empty" in str(again[-1].content)
 
 
-def test_a_step_is_told_apart_from_the_request() -> None:
+def test_a_step_is_reported_apart_from_the_request() -> None:
     """A step's prompt holds request, place, context and task; without context nothing is said of any."""
     prompt = step_prompt(thinks("s1", "Count them."), "How many herbs?", "")
     assert "How many herbs?" in prompt
@@ -61,7 +61,7 @@ def test_a_step_is_told_apart_from_the_request() -> None:
     assert "Results of earlier steps:\nmint" in step_prompt(thinks("s1", "Count them."), "x", "mint")
 
 
-def test_every_step_is_told_its_place() -> None:
+def test_the_prompt_of_a_step_states_its_place() -> None:
     """The last step of a plan knows which of how many it is, as all others do, and nothing else is added for it."""
     step = replace(thinks("s2", "Count them."), step_index=2, total_steps=2)
     assert "This is step 2 of 2." in step_prompt(step, "How many herbs?", "mint")
@@ -71,7 +71,7 @@ def test_every_step_is_told_its_place() -> None:
     )
 
 
-def test_a_step_is_told_what_to_hand_over() -> None:
+def test_the_prompt_of_a_step_states_its_handoff() -> None:
     """The handoff that the plan requests is asked for after the task; a step without one has no such line."""
     plain = thinks("s1", "List the herbs.")
     wanted = replace(plain, handoff_to_next="their names, one in a line")

@@ -24,7 +24,7 @@ async def test_one_call_under_the_schema() -> None:
     assert purse.used.llm_calls == 1
 
 
-async def test_malformed_output_is_mended_and_not_asked_for_again() -> None:
+async def test_malformed_output_is_repaired_and_not_asked_for_again() -> None:
     """JSON in a code fence is read by rule: the model is not asked twice."""
     llm = says('```json\n{"count": 3}\n```')
     outcome = await model_of(llm).ask(ASKED, SCHEMA, 50, grant())
@@ -32,7 +32,7 @@ async def test_malformed_output_is_mended_and_not_asked_for_again() -> None:
     assert len(llm.requests) == 1
 
 
-async def test_output_beyond_mending_goes_to_the_supervisor() -> None:
+async def test_output_beyond_repair_goes_to_the_supervisor() -> None:
     """Output that no rule repairs is shown to the model with the problem, within the rest of the grant."""
     llm, purse = says('{"number": 3}', '{"count": 3}'), grant()
     assert (await model_of(llm).ask(ASKED, SCHEMA, 50, purse)).value == {"count": 3}

@@ -151,7 +151,7 @@ async def test_values_in_another_type_are_set_right_by_rule(given: JsonObject, m
     assert changes(outcome)
 
 
-async def test_a_misnamed_argument_is_mended_by_the_model() -> None:
+async def test_a_misnamed_argument_is_repaired_by_the_model() -> None:
     """An argument under a name that no rule can guess is moved by the model, its value kept."""
     repairer, llm = supervisor('{"tool": "look", "arguments": {"path": "garden"}}')
     outcome = await repairer.repair_tool_call(
@@ -266,7 +266,7 @@ MISSING = PlanStep(
 )
 
 
-async def test_a_slip_of_the_pen_in_a_tools_name_is_mended_by_rule() -> None:
+async def test_a_near_match_of_a_tool_name_is_repaired_by_rule() -> None:
     """A name that is nearly that of one registered tool means that tool."""
     repairer, llm = supervisor()
     step = calls("s1", "Look", path="garden")

@@ -12,7 +12,7 @@ CALLER = Caller(Owner(1000, 7), is_admin=True)
 
 
 def test_a_name_identifies_its_caller_until_the_connection_ends() -> None:
-    """Each connection has a name of its own; afterwards the name identifies nobody."""
+    """Each connection has a name of its own; afterwards the name identifies no caller."""
     callers = Callers()
     with callers.naming(CALLER) as first, callers.naming(Caller(Owner(1, 1))) as second:
         assert first.endswith("/1000/7")

@@ -129,7 +129,7 @@ async def test_a_new_rule_judges_who_comes_next(tmp_path: Path) -> None:
             assert (await Stubs(first).daemon.GetStatus(STATUS)).load.connections == 1
 
 
-async def test_connections_beyond_the_cap_are_told_and_come_in_later(tmp_path: Path) -> None:
+async def test_connections_beyond_the_cap_are_reported_and_come_in_later(tmp_path: Path) -> None:
     """One connection too many gets RESOURCE_EXHAUSTED; those that are in notice nothing; once one leaves,
     the next comes in."""
     with anyio.fail_after(DEADLINE_SECONDS):

@@ -62,7 +62,7 @@ async def test_a_reload_tells_the_keys(world: ApiWorld, admin: Stubs) -> None:
     )
 
 
-async def test_a_wrong_file_is_told_in_words(world: ApiWorld, admin: Stubs) -> None:
+async def test_a_wrong_file_is_reported_in_words(world: ApiWorld, admin: Stubs) -> None:
     """A configuration that is wrong is an invalid argument with the mistake in it."""
     world.behind.daemon.config_mistake = "aeond.toml:3: unknown key log.levle"
     with pytest.raises(grpc.RpcError) as raised:

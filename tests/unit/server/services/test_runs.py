@@ -287,7 +287,7 @@ async def test_running_and_watching_gives_the_run_first(world: ApiWorld, client:
     assert [event.seq for event in rest] == [2]
 
 
-async def test_a_wish_to_cancel_carries_who_and_why(world: ApiWorld, client: Stubs) -> None:
+async def test_a_request_to_cancel_carries_who_and_why(world: ApiWorld, client: Stubs) -> None:
     """CancelRun returns the run with the recorded cancellation request."""
     await client.runs.CreateRun(runs_pb2.CreateRunRequest(request=HELLO))
     answer = await client.runs.CancelRun(runs_pb2.CancelRunRequest(run_id="run-0001", reason="enough"))

@@ -18,7 +18,7 @@ from tests.support.likeness import differences, filled
 
 KINDS = get_args(ours.EventKind)
 # Of a request: beside it, in RunCreated; the identity of its workspace and its trace context are of use to the daemon alone. Of a question: in its default and its deadline.
-TOLD_ELSEWHERE = {
+SENT_ELSEWHERE = {
     ours.RunCreated: frozenset(
         {"owner", "instructions", "tools", "model", "workspace_identity", "trace_parent"}
     ),
@@ -36,7 +36,7 @@ def test_every_kind_arrives_whole(kind: type) -> None:
     assert name is not None
     message = getattr(wire, name)
     assert message.DESCRIPTOR.name == kind.__name__
-    skip = TOLD_ELSEWHERE.get(kind, frozenset()) | OF_NO_USE
+    skip = SENT_ELSEWHERE.get(kind, frozenset()) | OF_NO_USE
     assert differences(event.kind, message, skip) == []
     assert (wire.run_id, wire.seq, wire.elapsed_seconds) == ("run-1", 7, 3.5)
     assert (wire.time.seconds, wire.time.nanos) == (1_790_000_000, 250_000_000)
@@ -60,7 +60,7 @@ def test_what_is_not_there_is_not_set(kind: ours.EventKind) -> None:
         assert field.name not in [shown.name for shown, _ in message.ListFields()]
 
 
-def test_the_owner_of_a_run_is_told_beside_its_request() -> None:
+def test_the_owner_of_a_run_is_reported_beside_its_request() -> None:
     """The first event of a run contains its owner."""
     created = filled(ours.RunCreated)
     wire = event_to_wire(ours.Event("run-1", 1, 0.0, 0.0, created))
@@ -68,7 +68,7 @@ def test_the_owner_of_a_run_is_told_beside_its_request() -> None:
     assert wire.run_created.owner.pid == created.request.owner.pid
 
 
-def test_what_a_template_and_a_fork_choose_is_told_beside_the_request() -> None:
+def test_what_a_template_and_a_fork_choose_is_reported_beside_the_request() -> None:
     """The system prompt, the tools and the model of a run are in its first event."""
     created = filled(ours.RunCreated)
     wire = event_to_wire(ours.Event("run-1", 1, 0.0, 0.0, created)).run_created

@@ -85,7 +85,7 @@ def test_a_text_beyond_its_bound_is_not_parsed(text: str) -> None:
     assert raised.value.reason == "TOO_LONG"
 
 
-def test_objects_are_told_from_other_values() -> None:
+def test_objects_are_distinguished_from_other_values() -> None:
     """Arguments are an object; no text at all means none."""
     assert json_object("", "field") == {}
     assert json_object('{"a": 1}', "field") == {"a": 1}

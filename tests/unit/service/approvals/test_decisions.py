@@ -61,7 +61,7 @@ async def test_an_approval_that_is_not_open_is_refused(world: World) -> None:
 
 @pytest.mark.parametrize("first", [True, False])
 async def test_of_two_clients_at_once_one_decides(world: World, first: bool) -> None:
-    """Of eight decisions at once, equal or different, exactly one counts, and the others are told so."""
+    """Of eight decisions at once, equal or different, exactly one counts, and the others are rejected with a reason."""
     run_id, approval = await waiting(world)
     counted: list[bool] = []
     refused: list[str] = []

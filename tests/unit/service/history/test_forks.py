@@ -116,7 +116,7 @@ async def test_a_fork_leaves_the_folder_of_a_run_to_that_run(tmp_path: Path) -> 
     assert again.run_id == forked.run_id
 
 
-async def test_a_fork_asks_its_question_anew(tmp_path: Path) -> None:
+async def test_a_fork_asks_its_question_again(tmp_path: Path) -> None:
     """A question that is open where a run is forked has its whole deadline again, and a repeat gets the same fork."""
     world = tree_world(tmp_path)
     async with world.working():

@@ -70,7 +70,7 @@ async def test_only_what_ended_long_ago_is_removed() -> None:
         assert await world.kept() == {"young", "unfinished"}
 
 
-async def test_everything_is_kept_unless_told_otherwise() -> None:
+async def test_everything_is_kept_unless_configured_otherwise() -> None:
     """With 0 days nothing is removed, and a new configuration is heeded at the next look."""
     world = World(keep_days=0)
     async with world.keeping():

@@ -13,7 +13,7 @@ from aeond.domain.tools import Effect, ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.service.models.prompt_warmup import TOOLS_SECONDS, PromptWarmup
 from tests.support.doubles import ManualClock
-from tests.support.told_engine import ToldEngine
+from tests.support.settable_engine import SettableEngine
 
 OPENING = (Message(Role.SYSTEM, "You plan."),)
 OTHER = (Message(Role.SYSTEM, "You decide."),)
@@ -25,7 +25,7 @@ class World:
     """A warming over an engine whose state the test sets, and a scripted model."""
 
     def __init__(self, *rules: Rule) -> None:
-        self.engine = ToldEngine()
+        self.engine = SettableEngine()
         self.llm = ScriptedLLM(Script(model="tiny", rules=rules or (Rule(text="x"),)))
         self.clock = ManualClock()
         self.openings = [lambda: OPENING]

@@ -133,7 +133,7 @@ async def test_runs_are_answered_apart(tmp_path: Path) -> None:
     assert answered.steps["s1"].output == "blue"
 
 
-async def test_nobody_asked(tmp_path: Path) -> None:
+async def test_an_answer_without_a_question_is_refused(tmp_path: Path) -> None:
     """A run that is not there, a run that asks nothing, and a question that never was."""
     async with tree_world(tmp_path).working() as world:
         with pytest.raises(NotFoundError):

@@ -200,8 +200,8 @@ def suspensions(one: Lapsing) -> list[EventKind]:
     return [kind for _, kind in one.delivered if isinstance(kind, RunSuspended)]
 
 
-async def test_an_approval_that_nobody_gives_counts_as_denied() -> None:
-    """At its deadline, and not before, a watched approval is decided: not approved, by nobody, and expired."""
+async def test_an_approval_without_a_decision_counts_as_denied() -> None:
+    """At its deadline, and not before, a watched approval is decided: not approved, without a person, and expired."""
     async with lapsing() as one:
         one.watched.add("run")
         approval = one.need(expire_seconds=60.0)
@@ -220,7 +220,7 @@ async def test_a_decided_approval_does_not_expire() -> None:
         assert (one.delivered, one.lapsing.count) == ([], 0)
 
 
-async def test_a_run_that_nobody_watches_is_suspended() -> None:
+async def test_an_unwatched_run_is_suspended() -> None:
     """A run that needs approval is suspended after a while, and then its approval does not expire."""
     async with lapsing() as one:
         one.need(expire_seconds=60.0)
@@ -236,7 +236,7 @@ async def test_a_run_that_nobody_watches_is_suspended() -> None:
 
 
 async def test_a_run_that_is_watched_is_not_suspended() -> None:
-    """As long as somebody watches, the run waits for an answer; when they leave, it is suspended."""
+    """A watched run waits for an answer; when its last watcher leaves, it is suspended."""
     async with lapsing() as one:
         one.watched.add("run")
         one.need()
@@ -249,7 +249,7 @@ async def test_a_run_that_is_watched_is_not_suspended() -> None:
 
 
 async def test_an_unattended_run_is_suspended_at_once() -> None:
-    """A run that was to be unattended waits for nobody, whoever watches."""
+    """An unattended run does not wait for an answer, even if it is watched."""
     async with lapsing() as one:
         one.watched.add("run")
         one.need(unattended=True)

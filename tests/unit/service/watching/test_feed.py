@@ -124,7 +124,7 @@ async def test_the_text_so_far_is_given_once() -> None:
         assert watcher.take_now() == ()
 
 
-async def test_text_that_starts_anew_replaces_what_was_there() -> None:
+async def test_text_that_starts_over_replaces_what_was_there() -> None:
     """A step that is asked again shows a late watcher its new text only."""
     feed = HotFeed()
     feed.update(TextDelta("r", "s1", "wrong", 0))
@@ -176,7 +176,7 @@ def test_kept_text_is_bounded() -> None:
     assert kept.offset + len(kept.text) == 100 * len(piece)
 
 
-async def test_closing_wakes_whoever_waits() -> None:
+async def test_closing_wakes_every_reader() -> None:
     """When the feed closes, a waiting watcher gets nothing instead of waiting for ever."""
     feed = HotFeed()
     with feed.watch("r") as watcher, anyio.fail_after(60):
@@ -188,7 +188,7 @@ async def test_closing_wakes_whoever_waits() -> None:
         assert await watcher.take() == ()
 
 
-def test_a_run_that_nobody_watches_costs_nothing() -> None:
+def test_an_unwatched_run_costs_nothing() -> None:
     """The last watcher to leave takes the run's place in the feed with it."""
     feed = HotFeed()
     with feed.watch("r"), feed.watch("r"):

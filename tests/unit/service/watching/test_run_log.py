@@ -38,12 +38,12 @@ async def test_a_run_s_records_tell_its_story(tmp_path: Path, caplog: pytest.Log
         events = await world.journal.read(run.run_id)
     feed = HotFeed(log_events)
     feed.publish(events)
-    told = records(caplog)
-    assert [kind for kind, *_ in told] == ["run_created", "run_started", "step_ended", "run_ended"]
+    logged = records(caplog)
+    assert [kind for kind, *_ in logged] == ["run_created", "run_started", "step_ended", "run_ended"]
     assert "with a plan of 1 steps" in caplog.text
-    assert {run_id for _, run_id, *_ in told} == {run.run_id}
-    assert told[-1][2] == str(ended.seq)
-    assert [step for *_, step in told if step] == [ONE_STEP.steps[0].step_id]
+    assert {run_id for _, run_id, *_ in logged} == {run.run_id}
+    assert logged[-1][2] == str(ended.seq)
+    assert [step for *_, step in logged if step] == [ONE_STEP.steps[0].step_id]
 
 
 def said(caplog: pytest.LogCaptureFixture, kind: EventKind) -> str:
@@ -52,27 +52,27 @@ def said(caplog: pytest.LogCaptureFixture, kind: EventKind) -> str:
     return caplog.text
 
 
-def test_no_content_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_no_content_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     """Neither what was asked nor what a step gave or says of its failure is in the log."""
     caplog.set_level(logging.DEBUG, "aeond.runs")
     request = RunRequest(owner=Owner(1000, 1), text="secret-7321")
-    assert "user 1000" in (told := said(caplog, RunCreated(request, Budget())))
-    assert "7321" not in told
+    assert "user 1000" in (logged := said(caplog, RunCreated(request, Budget())))
+    assert "7321" not in logged
     ended = StepEnded(
         "s1", StepState.FAILED, StepMode.TOOL, output="out-7321", error="e-7321", reason="because 7321"
     )
-    assert "failed" in (told := said(caplog, ended))
-    assert "7321" not in told
+    assert "failed" in (logged := said(caplog, ended))
+    assert "7321" not in logged
 
 
-def test_a_code_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_code_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     """The reason of a failed step is logged if it is a code."""
     caplog.set_level(logging.INFO, "aeond.runs")
     ended = StepEnded("s1", StepState.FAILED, StepMode.TOOL, reason="TOOL_TIMEOUT", duration_seconds=1.25)
     assert "step ended: failed (TOOL_TIMEOUT), after 1.250 s" in said(caplog, ended)
 
 
-def test_nothing_is_put_together_that_nobody_reads(caplog: pytest.LogCaptureFixture) -> None:
+def test_no_message_is_formatted_that_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     """At level warning the story costs nothing and says nothing."""
     caplog.set_level(logging.WARNING, "aeond.runs")
     assert said(caplog, StepEnded("s1", StepState.SUCCEEDED, StepMode.TOOL)) == ""
@@ -91,7 +91,7 @@ def texts_in(value: object) -> Iterator[str]:
             yield from texts_in(part)
 
 
-def test_events_of_every_kind_are_told_without_their_texts(caplog: pytest.LogCaptureFixture) -> None:
+def test_events_of_every_kind_are_reported_without_their_texts(caplog: pytest.LogCaptureFixture) -> None:
     """Of events of every kind, with every field that they can have, no text of anybody's is in the log."""
     caplog.set_level(logging.INFO, "aeond.runs")
     events = [Event("r1", seq, 0.0, 0.5, kind) for seq, kind in enumerate(EVERY_KIND, start=1)]

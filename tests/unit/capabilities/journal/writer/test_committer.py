@@ -18,7 +18,7 @@ def opened(folder: Path, vfs: str | None = None) -> Committer:
     return committer
 
 
-def told(answers: list[Answer]) -> list[int | str]:
+def results_of(answers: list[Answer]) -> list[int | str]:
     return [answer.reason if isinstance(answer, AeondError) else answer for answer in answers]
 
 
@@ -45,7 +45,7 @@ def test_a_group_is_answered_one_by_one(tmp_path: Path) -> None:
             Prune(("a",)),
         ]
     )
-    assert told(answers) == [2, 2, "REQUEST_ID_TAKEN", "SEQ_TAKEN", "SEQ_GAP", 0, 1, 1]
+    assert results_of(answers) == [2, 2, "REQUEST_ID_TAKEN", "SEQ_TAKEN", "SEQ_GAP", 0, 1, 1]
     committer.close()
     assert stored(tmp_path) == []
 
@@ -70,8 +70,8 @@ def test_a_commit_that_is_there_after_all_is_acknowledged_once(tmp_path: Path) -
         assert committer.commit([append_of(*beginning("a"))]) == [2]
         watcher.lies = 1
         answers = committer.commit([append_of(*beginning("b")), append_of(*beginning("a"))])
-        assert told(answers) == [2, "SEQ_TAKEN"]
-        assert told(committer.commit([append_of(*step_turn("b", 3))])) == [2]
+        assert results_of(answers) == [2, "SEQ_TAKEN"]
+        assert results_of(committer.commit([append_of(*step_turn("b", 3))])) == [2]
         committer.close()
     assert stored(tmp_path) == [("a", 1), ("a", 2), ("b", 1), ("b", 2), ("b", 3), ("b", 4)]
 

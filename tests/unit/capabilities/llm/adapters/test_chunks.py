@@ -17,7 +17,7 @@ ASKED = LLMRequest((Message(Role.USER, "x"),))
 UNDER = LLMRequest((Message(Role.USER, "x"),), schema={"type": "object"})
 
 
-async def told(request: LLMRequest, *pieces: ChatPiece) -> Sequence[LLMChunk]:
+async def read_chunks(request: LLMRequest, *pieces: ChatPiece) -> Sequence[LLMChunk]:
     async def come() -> AsyncIterator[ChatPiece]:
         for piece in pieces:
             yield piece
@@ -27,27 +27,27 @@ async def told(request: LLMRequest, *pieces: ChatPiece) -> Sequence[LLMChunk]:
 
 async def test_text_comes_first_and_counts_last() -> None:
     """Each piece of text is a chunk; how it ended and what it cost is the last one."""
-    chunks = await told(ASKED, ChatPiece("a"), ChatPiece("b"), END)
+    chunks = await read_chunks(ASKED, ChatPiece("a"), ChatPiece("b"), END)
     assert chunks == [LLMChunk("a"), LLMChunk("b"), LLMChunk("", FinishReason.STOP, USAGE)]
 
 
 async def test_an_answer_without_counts_is_none() -> None:
     """What ends without finish reason and usage fails with the error that its engine means by it."""
     with pytest.raises(LLMError, match="no counts"):
-        await told(ASKED, ChatPiece("a"))
+        await read_chunks(ASKED, ChatPiece("a"))
 
 
 @pytest.mark.parametrize("texts", [("Well,",), ('{"a":', "1")])
-async def test_what_is_no_json_under_a_schema_is_told(texts: tuple[str, ...]) -> None:
+async def test_what_is_no_json_under_a_schema_is_reported(texts: tuple[str, ...]) -> None:
     """Prose is seen at its first word, a broken value at its end."""
     with pytest.raises(LLMError) as raised:
-        await told(UNDER, *(ChatPiece(text) for text in texts), END)
+        await read_chunks(UNDER, *(ChatPiece(text) for text in texts), END)
     assert raised.value.reason == "SCHEMA_NOT_ENFORCED"
 
 
-async def test_a_cut_answer_under_a_schema_is_told_as_cut() -> None:
+async def test_a_cut_answer_under_a_schema_is_reported_as_cut() -> None:
     """Where the token limit came first, half a value is what was to be expected."""
-    chunks = await told(UNDER, ChatPiece('{"a":'), ChatPiece("", FinishReason.LENGTH, USAGE))
+    chunks = await read_chunks(UNDER, ChatPiece('{"a":'), ChatPiece("", FinishReason.LENGTH, USAGE))
     assert chunks[-1].finish_reason is FinishReason.LENGTH
 
 
@@ -61,7 +61,7 @@ def test_how_json_begins(text: str, may: bool) -> None:
 
 async def test_the_parts_of_calls_are_joined() -> None:
     """Each call has its name from its first part and its arguments from all of them, and comes with the last chunk."""
-    chunks = await told(
+    chunks = await read_chunks(
         ASKED,
         ChatPiece("Let me look."),
         ChatPiece(calls=(CallPiece(0, "c1", "read_file", ""),)),

@@ -23,7 +23,7 @@ SCHEMA: dict[str, Any] = {
 ASKED = LLMRequest((Message(Role.USER, "Hi"),), max_tokens=9, seed=3, stop=("x",), schema=SCHEMA)
 
 
-def test_each_server_is_told_the_schema_in_its_own_words() -> None:
+def test_each_server_gets_the_schema_in_its_own_form() -> None:
     """The schema, compiled to what all enforce, goes under the name that the server knows, and no other."""
     core = {**SCHEMA, "properties": {"a": {"type": "integer"}}, "additionalProperties": False}
     plain = PlainDialect("m", schemas=True).body(ASKED)
@@ -41,7 +41,7 @@ def test_each_server_is_told_the_schema_in_its_own_words() -> None:
         assert (body["model"], body["max_tokens"], body["seed"], body["stop"]) == ("m", 9, 3, ["x"])
 
 
-def test_a_schema_that_nobody_enforces_is_refused_everywhere() -> None:
+def test_a_schema_that_no_server_enforces_is_refused_everywhere() -> None:
     """What the common core cannot say is refused before it is sent, whatever the server."""
     asked = LLMRequest(ASKED.messages, schema={"allOf": [{"type": "object"}, {"type": "string"}]})
     for dialect in (PlainDialect("m", True), VllmDialect("m", True), LlamaDialect("m", True, guided=False)):

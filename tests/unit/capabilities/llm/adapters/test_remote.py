@@ -282,7 +282,7 @@ async def test_a_bad_certificate_ends_before_anything_is_said(
     assert (refused.value.reason, refused.value.retryable, server.asked) == (reason, False, [])
 
 
-async def test_a_server_without_tls_is_told_from_a_broken_one() -> None:
+async def test_a_server_without_tls_is_distinguished_from_a_broken_one() -> None:
     """An https address of a server that speaks plain http is an error that says so, and asked for once."""
     asked = 0
 
@@ -304,7 +304,7 @@ async def test_a_server_without_tls_is_told_from_a_broken_one() -> None:
     assert (refused.value.reason, asked) == ("TLS_FAILED", 1)
 
 
-async def test_nobody_there_is_tried_three_times_and_told(tmp_path: Path) -> None:
+async def test_an_absent_server_is_tried_three_times_and_reported(tmp_path: Path) -> None:
     """A port without a listener is tried three times; then it is unreachable and the engine is DEAD."""
     async with front_of(tmp_path / "none.sock", None) as port:
         pass  # free again
@@ -317,7 +317,7 @@ async def test_nobody_there_is_tried_three_times_and_told(tmp_path: Path) -> Non
     assert (refused.value.reason, len(patience.waits)) == ("ENDPOINT_UNREACHABLE", 2)
 
 
-async def test_a_name_that_nobody_has_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unknown_name_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """A host that cannot be looked up is an error of its own."""
 
     def unknown(*_where: object, **_how: object) -> None:

@@ -51,7 +51,7 @@ async def test_ready_is_what_the_program_says(tmp_path: Path, tasks: TaskGroup) 
     assert not (tmp_path / PID_FILE).exists()
 
 
-async def test_a_refusal_is_told_in_the_programs_words(tmp_path: Path, tasks: TaskGroup) -> None:
+async def test_a_refusal_is_reported_in_the_programs_words(tmp_path: Path, tasks: TaskGroup) -> None:
     """A program that says why it cannot start is quoted, with the errors that it logged."""
     code = (
         "import sys; print('0.1 I fine', file=sys.stderr); print('0.2 E bad magic', file=sys.stderr); "
@@ -149,7 +149,7 @@ async def test_others_are_not_swept(tmp_path: Path, tasks: TaskGroup, lie: str) 
 @pytest.mark.parametrize(
     "content", ["", "[]", "{}", '{"pid": "x", "start_ticks": 1}', '{"pid": 0, "start_ticks": null}']
 )
-def test_a_broken_pid_file_sweeps_nobody(tmp_path: Path, content: str) -> None:
+def test_a_broken_pid_file_ends_no_process(tmp_path: Path, content: str) -> None:
     """A pid file that cannot be read is removed and no process is killed."""
     (tmp_path / PID_FILE).write_text(content)
     assert sweep(tmp_path) is None
@@ -159,7 +159,7 @@ def test_a_broken_pid_file_sweeps_nobody(tmp_path: Path, content: str) -> None:
 @pytest.mark.parametrize(
     ("code", "words"), [(0, "exit code 0"), (-11, "killed by SIGSEGV"), (-99, "killed by signal 99")]
 )
-def test_exits_are_told_in_words(code: int, words: str) -> None:
+def test_exits_are_reported_in_words(code: int, words: str) -> None:
     """An exit code is described by its meaning."""
     assert describe_exit(code) == words
 

@@ -70,18 +70,18 @@ async def test_a_killed_engine_is_started_again(address: Path, tmp_path: Path) -
 async def test_another_program_runs_as_the_unit(address: Path, tmp_path: Path) -> None:
     """A command with a path runs as the unit, with its environment and the unit's own parent as `--parent`, and ends
     with the block."""
-    told, shown = tmp_path / "told", []
-    command = [sys.executable, "-c", PROGRAM, str(told), "--parent", "-1"]
+    report, shown = tmp_path / "report", []
+    command = [sys.executable, "-c", PROGRAM, str(report), "--parent", "-1"]
     async with anyio.create_task_group() as tasks:
         async with engine_unit(address, command, tmp_path, {"MOOD": "calm"}, tasks) as unit:
             await unit.wait_ready(lambda activity, done: shown.append((activity, done)))
-            parent, mood, pid = json.loads(told.read_text(encoding="utf-8"))
+            parent, mood, pid = json.loads(report.read_text(encoding="utf-8"))
             assert (mood, pid, shown) == ("calm", unit.pid, [("waking", 0.5)])
             assert int(parent) == psutil.Process(pid).ppid()
         assert pid not in [process.pid for process in started()]
 
 
-async def test_a_program_that_is_not_there_is_told(address: Path, tmp_path: Path) -> None:
+async def test_a_program_that_is_not_there_is_reported(address: Path, tmp_path: Path) -> None:
     """A command that cannot be run fails with its path and the reason."""
     async with (
         anyio.create_task_group() as tasks,
@@ -105,7 +105,7 @@ async def test_what_the_host_says_is_heard(tmp_path: Path) -> None:
         assert process.wait() == -signal.SIGKILL
 
 
-async def test_a_unit_that_does_not_start_is_told(tmp_path: Path) -> None:
+async def test_a_unit_that_does_not_start_is_reported(tmp_path: Path) -> None:
     """A socket without a listener, or one that closes a connection at once, is a dead engine with advice."""
     async with anyio.create_task_group() as tasks:
         with pytest.raises(LLMGoneError, match=r"systemctl restart aeond-engine\.socket"):
@@ -113,8 +113,8 @@ async def test_a_unit_that_does_not_start_is_told(tmp_path: Path) -> None:
                 pass
         answers: list[list[dict[str, object]]] = [[], [{"pid": 0}], [{"pid": "x"}], [{"other": 1}]]
         for number, said in enumerate(answers):
-            told = pytest.raises(LLMGoneError, match="journalctl -u aeond-engine")
-            with saying(tmp_path / f"{number}.sock", *said) as address, told:
+            failure = pytest.raises(LLMGoneError, match="journalctl -u aeond-engine")
+            with saying(tmp_path / f"{number}.sock", *said) as address, failure:
                 async with engine_unit(address, [], tmp_path, {}, tasks):
                     pass
 

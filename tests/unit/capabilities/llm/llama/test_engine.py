@@ -42,7 +42,7 @@ async def until(engine: LlamaEngine, state: EngineState) -> None:
             await anyio.lowlevel.checkpoint()
 
 
-async def test_it_is_cold_until_somebody_asks(engine: LlamaEngine) -> None:
+async def test_it_is_cold_until_the_first_request(engine: LlamaEngine) -> None:
     """An engine without a request has no process, and reports which model it would load."""
     assert engine.snapshot().state is EngineState.COLD
     assert engine.model == "tiny"
@@ -206,7 +206,7 @@ async def test_more_requests_than_may_wait_are_turned_away(engine: LlamaEngine) 
         pass
 
 
-async def test_a_folder_that_is_too_deep_is_told(tmp_path: Path) -> None:
+async def test_a_folder_that_is_too_deep_is_reported(tmp_path: Path) -> None:
     """A socket path that Linux cannot take is refused before anything is started."""
     deep = tmp_path / ("x" * 120)
     with pytest.raises(LLMError, match="too long"):

@@ -117,7 +117,7 @@ async def test_a_wheel_that_is_wrong_ends_the_attempt(tmp_path: Path, wrong: str
     assert store.find(entry) is None
 
 
-async def test_a_full_disk_is_told_before_anything_is_fetched(tmp_path: Path) -> None:
+async def test_a_full_disk_is_reported_before_anything_is_fetched(tmp_path: Path) -> None:
     """Too little room is an error with figures, and costs no download."""
     wheels = FolderOfWheels()
     with pytest.raises(LLMError, match="MB are free") as failed:
@@ -197,7 +197,7 @@ async def test_an_own_file_with_a_digest_is_verified_again_when_it_changes(tmp_p
         await store.fetch(entry, unseen)
 
 
-async def test_a_missing_own_file_is_told(tmp_path: Path) -> None:
+async def test_a_missing_own_file_is_reported(tmp_path: Path) -> None:
     """An own file that is not there is an error with its path."""
     with pytest.raises(LLMError, match="gone"):
         await ModelStore(tmp_path / "models").fetch(own_file("mine", tmp_path / "gone.gguf"), unseen)

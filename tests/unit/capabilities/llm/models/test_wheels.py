@@ -52,7 +52,9 @@ async def test_what_pip_says_reaches_the_user(monkeypatch: pytest.MonkeyPatch, t
     assert failed.value.reason == "MODEL_UNAVAILABLE"
 
 
-async def test_an_interpreter_without_pip_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_an_interpreter_without_pip_is_reported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Where there is no pip the error says so."""
     without = tmp_path / "python"
     without.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')

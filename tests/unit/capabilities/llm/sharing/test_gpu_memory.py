@@ -24,7 +24,9 @@ def say(program: Path, *free: int) -> None:
     (program.parent / "free").write_text("".join(f"{count}\n" for count in free))
 
 
-async def told(watch: GpuMemory, clock: "CountingClock", program: Path, *looks: tuple[int, ...]) -> list[str]:
+async def shortages_at(
+    watch: GpuMemory, clock: "CountingClock", program: Path, *looks: tuple[int, ...]
+) -> list[str]:
     """What the watch says when this is free at its looks after the first."""
     said: list[str] = []
 
@@ -65,7 +67,7 @@ async def test_what_the_engine_took_itself_is_no_shortage(tmp_path: Path) -> Non
     """A GPU that is nearly full when the watch begins is no shortage; only a marked drop below that level is."""
     clock, program = CountingClock(), tool(tmp_path, 800)
     watch = GpuMemory(clock, 1_024, str(program))
-    said = await told(watch, clock, program, (800,), (760,), (500,), (400,), (900,))
+    said = await shortages_at(watch, clock, program, (800,), (760,), (500,), (400,), (900,))
     assert said == ["only 500 MiB are free on a GPU", "only 400 MiB are free on a GPU"]
 
 
@@ -73,7 +75,7 @@ async def test_the_fullest_of_several_counts(tmp_path: Path) -> None:
     """With several GPUs memory is short as soon as it is on one of them."""
     clock, program = CountingClock(), tool(tmp_path, 70_000, 60_000)
     watch = GpuMemory(clock, 1_024, str(program))
-    said = await told(watch, clock, program, (70_000, 2_000), (1_000, 60_000), (70_000, 60_000))
+    said = await shortages_at(watch, clock, program, (70_000, 2_000), (1_000, 60_000), (70_000, 60_000))
     assert said == ["only 1000 MiB are free on a GPU"]
 
 

@@ -290,7 +290,7 @@ REQUESTS = st.lists(
 
 @settings(max_examples=200, deadline=None)
 @given(REQUESTS, st.sampled_from([0.0, 5.0, 90.0]))
-def test_nobody_starves_and_nothing_thrashes(requests: list[dict[str, Any]], load_seconds: float) -> None:
+def test_no_request_starves_and_nothing_thrashes(requests: list[dict[str, Any]], load_seconds: float) -> None:
     """Whatever is asked for when: models are never mixed; before a request's own turn each other model has at most
     one; requests of a model enter in order; and a turn that others wait for ends early only when it is idle."""
     numbered = [{**request, "name": str(number)} for number, request in enumerate(requests)]

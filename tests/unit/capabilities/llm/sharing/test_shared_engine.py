@@ -193,7 +193,7 @@ def test_the_start_of_a_model_is_not_counted_against_the_deadline() -> None:
     played(scene)
 
 
-def test_a_load_ends_the_wait_for_a_model_that_nobody_wants_any_more() -> None:
+def test_a_load_ends_the_wait_for_a_model_that_is_no_longer_wanted() -> None:
     """While a model starts, another one can be chosen at once, and who waited for the first gets the second."""
 
     async def scene(shared: SharedEngineHarness) -> None:
@@ -227,7 +227,7 @@ def test_unknown_models_are_not_found_and_cost_nothing() -> None:
     assert played(scene).inner.life == []
 
 
-def test_a_borrowed_model_that_cannot_be_had_keeps_nobody_waiting() -> None:
+def test_a_borrowed_model_that_is_unavailable_keeps_no_request_waiting() -> None:
     """A model that fails to start is refused for a while without another change of models; the others go on."""
 
     async def scene(shared: SharedEngineHarness) -> None:

@@ -57,7 +57,7 @@ def test_a_stream_that_is_left_gives_its_turn_back() -> None:
     played(scene)
 
 
-def test_bad_requests_wake_nobody() -> None:
+def test_bad_requests_do_not_wake_the_engine() -> None:
     """What makes no sense is refused before the engine is disturbed."""
 
     async def scene(shared: SharedEngineHarness) -> None:
@@ -74,7 +74,7 @@ def test_bad_requests_wake_nobody() -> None:
 
 
 @pytest.mark.parametrize("sleeps", [False, True])
-def test_reading_ahead_wakes_nobody(sleeps: bool) -> None:
+def test_reading_ahead_does_not_wake_the_engine(sleeps: bool) -> None:
     """Reading ahead starts no engine: one that sleeps goes on sleeping."""
 
     async def scene(shared: SharedEngineHarness) -> None:

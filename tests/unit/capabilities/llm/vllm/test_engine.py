@@ -100,7 +100,7 @@ def test_its_parts_talk_on_this_machine_alone(tmp_path: Path, monkeypatch: pytes
     assert program(tmp_path).environment["GLOO_SOCKET_IFNAME"] == "eth1"
 
 
-def test_a_folder_that_is_too_deep_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_is_too_deep_is_reported(tmp_path: Path) -> None:
     """Where vLLM's processes could not reach each other, that is said before anything is started."""
     deep = Path("/run") / ("x" * 80) / "engine.sock"
     with pytest.raises(LLMError) as refused:

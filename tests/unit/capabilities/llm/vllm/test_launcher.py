@@ -100,7 +100,7 @@ class Launched:
             pipe.close()
 
 
-@pytest.mark.parametrize("end", ["input closes", "told to", "server dies"])
+@pytest.mark.parametrize("end", ["input closes", "asked to", "server dies"])
 def test_nothing_is_left_however_it_ends(tmp_path: Path, end: str) -> None:
     """When the daemon is gone, ends it or the server dies, no process, socket, file or shared memory stays."""
     launched = Launched(tmp_path, "serves")
@@ -115,7 +115,7 @@ def test_nothing_is_left_however_it_ends(tmp_path: Path, end: str) -> None:
         if end == "input closes":
             assert launched.process.stdin is not None
             launched.process.stdin.close()
-        elif end == "told to":
+        elif end == "asked to":
             launched.process.terminate()
         else:
             others[0].send_signal(signal.SIGKILL)

@@ -57,7 +57,7 @@ async def test_a_model_is_converted_once(tmp_path: Path) -> None:
     ("script", "reason", "words"),
     [(FAILS, "MODEL_UNUSABLE", "no such architecture"), (DIES, "ENGINE_OUT_OF_MEMORY", "want of memory")],
 )
-async def test_what_cannot_be_converted_is_told_and_leaves_nothing(
+async def test_what_cannot_be_converted_is_reported_and_leaves_nothing(
     tmp_path: Path, script: str, reason: str, words: str
 ) -> None:
     """A conversion that fails or is killed says why, and no half of it is taken for a model."""
@@ -79,7 +79,7 @@ async def test_a_folder_of_ones_own_is_taken_as_it_is(tmp_path: Path) -> None:
     assert store.find(own_file("own", folder)) == folder
 
 
-async def test_a_missing_environment_is_told(tmp_path: Path) -> None:
+async def test_a_missing_environment_is_reported(tmp_path: Path) -> None:
     """Where vLLM is not installed, the error says how to install it."""
     store = ConvertedModels(ModelStore(tmp_path), tmp_path / "converted", tmp_path / "no" / "python")
     with pytest.raises(LLMError, match="aeond engine-setup") as failed:

@@ -46,9 +46,9 @@ async def now(zone: str | None = None, at: float = MOMENT) -> Any:
 )
 async def test_zone_decides_what_the_clock_shows(zone: str, expected: tuple[str, ...]) -> None:
     """Date, time and weekday are those of the zone asked for, wherever the machine stands."""
-    told = await now(zone)
-    assert (told["date"], told["time"], told["weekday"], told["iso"]) == expected
-    assert told["zone"] == zone
+    result = await now(zone)
+    assert (result["date"], result["time"], result["weekday"], result["iso"]) == expected
+    assert result["zone"] == zone
 
 
 async def test_no_zone_is_the_machines(machine_zone: str) -> None:
@@ -68,7 +68,7 @@ async def test_summer_time_is_kept() -> None:
 @pytest.mark.parametrize(
     "zone", ["Nowhere/City", "Asia", "../../etc/passwd", "/etc/localtime", "Tokyo time", "ä"]
 )
-async def test_unknown_zone_is_told(zone: str) -> None:
+async def test_unknown_zone_is_reported(zone: str) -> None:
     """A zone that does not exist, or is a path, fails with a reason."""
     result = await invoker_of(now_tool(ManualClock(MOMENT))).invoke(call("now", zone=zone), CONTEXT)
     assert result.reason in ("UNKNOWN_ZONE", "ARGUMENTS_INVALID")

@@ -119,14 +119,14 @@ def test_roots_of_squares_are_exact() -> None:
 
 
 @pytest.mark.parametrize(("name", "value"), [("sqrt", -1), ("ln", 0), ("ln", -1), ("log10", 0)])
-def test_what_has_no_value_is_told(name: str, value: int) -> None:
+def test_what_has_no_value_is_reported(name: str, value: int) -> None:
     """Roots and logarithms of what has none fail as NOT_A_NUMBER."""
     with pytest.raises(ToolError) as failure:
         call(name, value)
     assert failure.value.reason == "NOT_A_NUMBER"
 
 
-def test_root_by_power_of_a_negative_number_is_told() -> None:
+def test_root_by_power_of_a_negative_number_is_reported() -> None:
     """A broken power of a negative number fails as NOT_A_NUMBER."""
     with pytest.raises(ToolError) as failure:
         power(Fraction(-8), Fraction(1, 3))

@@ -291,7 +291,7 @@ def test_unknown_name_tells_the_known_ones() -> None:
 
 
 @pytest.mark.parametrize("text", ["1 / 0", "1 // 0", "1 % 0", "0 ** -1", "1 / (2 - 2)"])
-def test_division_by_zero_is_told(text: str) -> None:
+def test_division_by_zero_is_reported(text: str) -> None:
     """Every way to divide by zero fails as DIVISION_BY_ZERO."""
     assert reason_of(text) == "DIVISION_BY_ZERO"
 

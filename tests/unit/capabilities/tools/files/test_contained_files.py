@@ -140,14 +140,14 @@ def test_file_is_no_folder_and_folder_no_file(files: ContainedFiles, grounds: Gr
         assert refusal.value.reason == "NOT_A_FILE"
 
 
-def test_missing_file_is_told(files: ContainedFiles, standing: Grounds) -> None:
+def test_missing_file_is_reported(files: ContainedFiles, standing: Grounds) -> None:
     """A missing file has a reason of its own and the advice to list the folder."""
     with pytest.raises(ToolError, match="list the folder") as refusal:
         read(files, "nothing.txt", standing)
     assert refusal.value.reason == "FILE_NOT_FOUND"
 
 
-def test_workspace_that_is_not_there_is_told(
+def test_workspace_that_is_not_there_is_reported(
     files: ContainedFiles, standing: Grounds, tmp_path: Path
 ) -> None:
     """Without a workspace, or with one that is gone, nothing opens and the reason says so."""

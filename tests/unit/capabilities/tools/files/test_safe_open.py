@@ -73,7 +73,7 @@ def test_kernel_with_openat2_is_used(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.parametrize("code", [errno.ENOSYS, errno.EPERM])
-def test_kernel_without_openat2_is_told_loudly(
+def test_kernel_without_openat2_is_reported_loudly(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, code: int
 ) -> None:
     """Where openat2 is missing or forbidden the walk by steps is chosen, with a warning."""

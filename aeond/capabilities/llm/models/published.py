@@ -3,18 +3,17 @@
 Names, revisions, sizes and digests come from public documentation. None of these models was run by this project.
 """
 
+from functools import partial
 from typing import Final
 
 from aeond.capabilities.llm.models.catalogue import CatalogueEntry, HubFile, HubFolder
 
-_APACHE: Final = "Apache-2.0"
-_HERMES: Final = "hermes"  # vLLM's parser for the calls of the Qwen family
+_qwen = partial(CatalogueEntry, licence="Apache-2.0", tool_parser="hermes", tried=False)
 
-QWEN3_4B: Final = CatalogueEntry(
+QWEN3_4B: Final = _qwen(
     name="qwen3-4b-instruct-2507",
     digest="3605803b982cb64aead44f6c1b2ae36e3acdb41d8e46c8a94c6533bc4c67e597",
     size_bytes=2_497_281_120,
-    licence=_APACHE,
     description="Qwen3 4B Instruct 2507, Q4_K_M or FP8.",
     context_length=262_144,
     places=(
@@ -28,15 +27,12 @@ QWEN3_4B: Final = CatalogueEntry(
         "Qwen/Qwen3-4B-Instruct-2507-FP8", "8591804019c8b22094c3b5b4454e0edc05dffc98", 5_200_000_000
     ),
     kv_bytes=147_456,
-    tool_parser=_HERMES,
-    tried=False,
 )
 
-QWEN25_7B: Final = CatalogueEntry(
+QWEN25_7B: Final = _qwen(
     name="qwen2.5-7b-instruct",
     digest="65b8fcd92af6b4fefa935c625d1ac27ea29dcb6ee14589c55a8f115ceaaa1423",
     size_bytes=4_683_074_240,
-    licence=_APACHE,
     description="Qwen2.5 7B Instruct, Q4_K_M or AWQ.",
     context_length=32_768,
     places=(
@@ -50,15 +46,12 @@ QWEN25_7B: Final = CatalogueEntry(
         "Qwen/Qwen2.5-7B-Instruct-AWQ", "b25037543e9394b818fdfca67ab2a00ecc7dd641", 5_600_000_000
     ),
     kv_bytes=57_344,
-    tool_parser=_HERMES,
-    tried=False,
 )
 
-QWEN25_14B: Final = CatalogueEntry(
+QWEN25_14B: Final = _qwen(
     name="qwen2.5-14b-instruct",
     digest="e47ad95dad6ff848b431053b375adb5d39321290ea2c638682577dafca87c008",
     size_bytes=8_988_110_976,
-    licence=_APACHE,
     description="Qwen2.5 14B Instruct, Q4_K_M or AWQ.",
     context_length=32_768,
     places=(
@@ -72,16 +65,13 @@ QWEN25_14B: Final = CatalogueEntry(
         "Qwen/Qwen2.5-14B-Instruct-AWQ", "539535859b135b0244c91f3e59816150c8056698", 10_000_000_000
     ),
     kv_bytes=196_608,
-    tool_parser=_HERMES,
-    tried=False,
 )
 
 # Of 30 billion parameters 3 compute each token, so it is as quick as a small model where it fits.
-QWEN3_30B_AWQ: Final = CatalogueEntry(
+QWEN3_30B_AWQ: Final = _qwen(
     name="qwen3-30b-a3b-instruct-2507-awq",
     digest="",
     size_bytes=0,
-    licence=_APACHE,
     description="Qwen3 30B-A3B Instruct 2507, AWQ; for vLLM only.",
     context_length=262_144,
     places=(),
@@ -91,15 +81,12 @@ QWEN3_30B_AWQ: Final = CatalogueEntry(
         17_200_000_000,
     ),
     kv_bytes=98_304,
-    tool_parser=_HERMES,
-    tried=False,
 )
 
-QWEN3_30B: Final = CatalogueEntry(
+QWEN3_30B: Final = _qwen(
     name="qwen3-30b-a3b-instruct-2507",
     digest="",
     size_bytes=18_600_000_000,
-    licence=_APACHE,
     description="Qwen3 30B-A3B Instruct 2507, Q4_K_M or FP8.",
     context_length=262_144,
     places=(
@@ -113,8 +100,6 @@ QWEN3_30B: Final = CatalogueEntry(
         "Qwen/Qwen3-30B-A3B-Instruct-2507-FP8", "5a5a776300a41aaa681dd7ff0106608ef2bc90db", 31_200_000_000
     ),
     kv_bytes=98_304,
-    tool_parser=_HERMES,
-    tried=False,
 )
 
 PUBLISHED: Final = (QWEN3_4B, QWEN25_7B, QWEN25_14B, QWEN3_30B_AWQ, QWEN3_30B)

@@ -8,8 +8,8 @@ from typing import Any, Final, Protocol
 
 from aeond.capabilities.llm.adapters.llama_cpp import COMPACT, chat_body, prompt_tokens
 from aeond.capabilities.llm.adapters.requests import (
-    call_fields,
     chat_messages,
+    common_fields,
     likely_fields,
     tool_fields,
     tools_length,
@@ -90,7 +90,7 @@ class VllmDialect:
     counts: bool = True
 
     def body(self, request: LLMRequest) -> dict[str, Any]:
-        body = plain_body(self.model, request) | likely_fields(request)
+        body = {"model": self.model, **common_fields(request)} | likely_fields(request)
         if request.schema is not None:
             # The guidance backend reads how compact it is to be from the schema; the others pass over it.
             body["structured_outputs"] = {"json": {**compile_schema(request.schema), "x-guidance": COMPACT}}
@@ -121,7 +121,7 @@ class PlainDialect:
     counts: bool = False
 
     def body(self, request: LLMRequest) -> dict[str, Any]:
-        body = plain_body(self.model, request)
+        body = {"model": self.model, **common_fields(request)}
         if request.schema is not None:
             body["response_format"] = response_format(request.schema)
         return body
@@ -130,22 +130,6 @@ class PlainDialect:
         self, client: OpenAIClient, messages: Sequence[Message], tools: Sequence[ToolSchema]
     ) -> int:
         return guessed_tokens(messages) + tools_length(tools) // LETTERS_PER_TOKEN
-
-
-def plain_body(model: str, request: LLMRequest) -> dict[str, Any]:
-    """What all servers understand of a request: everything but its schema."""
-    body: dict[str, Any] = {
-        "model": model,
-        "messages": chat_messages(request.messages),
-        "max_tokens": request.max_tokens,
-        "temperature": request.temperature,
-        **call_fields(request),
-    }
-    if request.seed is not None:
-        body["seed"] = request.seed
-    if request.stop:
-        body["stop"] = list(request.stop)
-    return body
 
 
 def guessed_tokens(messages: Sequence[Message]) -> int:

@@ -8,9 +8,9 @@ from typing import Any
 
 from aeond.capabilities.llm.adapters.chunks import chunks_of
 from aeond.capabilities.llm.adapters.requests import (
-    call_fields,
     chat_messages,
     check_length,
+    common_fields,
     likely_fields,
     tool_fields,
 )
@@ -74,19 +74,12 @@ def chat_body(request: LLMRequest, *, guided: bool = True) -> dict[str, Any]:
     the schema itself.
     """
     body: dict[str, Any] = {
-        "messages": chat_messages(request.messages),
-        "max_tokens": request.max_tokens,
-        "temperature": request.temperature,
+        **common_fields(request),
         "cache_prompt": True,
         # Without it the server looks at the connection only after the whole prompt is read.
         "return_progress": True,
-        **call_fields(request),
         **likely_fields(request),
     }
-    if request.seed is not None:
-        body["seed"] = request.seed
-    if request.stop:
-        body["stop"] = list(request.stop)
     if request.schema is not None:
         if guided:
             body["grammar"] = grammar(request.schema)

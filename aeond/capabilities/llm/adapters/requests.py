@@ -123,6 +123,21 @@ def tool_fields(tools: Sequence[ToolSchema]) -> dict[str, Any]:
     }
 
 
+def common_fields(request: LLMRequest) -> dict[str, Any]:
+    """The part of a request that all servers understand: everything but the model and the schema."""
+    fields: dict[str, Any] = {
+        "messages": chat_messages(request.messages),
+        "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
+        **call_fields(request),
+    }
+    if request.seed is not None:
+        fields["seed"] = request.seed
+    if request.stop:
+        fields["stop"] = list(request.stop)
+    return fields
+
+
 def call_fields(request: LLMRequest) -> dict[str, Any]:
     """The tools of a request, and how they are to be called: one at a time."""
     if not request.tools:

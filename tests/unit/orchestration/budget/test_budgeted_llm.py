@@ -1,4 +1,5 @@
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -71,6 +72,15 @@ async def test_a_short_answer_may_be_asked_for_with_little_left() -> None:
     """A request for a few tokens needs no more than these."""
     outcome = await BudgetedLLM(says("yes"), grant(1, 10)).generate(ask(max_tokens=2))
     assert outcome.ok
+
+
+@pytest.mark.parametrize("constrains", [True, False])
+async def test_a_schema_goes_only_to_a_model_that_can_be_constrained(constrains: bool) -> None:
+    """The schema of a request is left out for a model whose output no schema can constrain."""
+    llm = LyingLLM(10, TokenUsage(10, 5))
+    llm.capabilities = replace(llm.capabilities, schema=constrains)
+    await BudgetedLLM(llm, grant()).generate(replace(ask(), schema={"type": "object"}))
+    assert [request.schema for request in llm.requests] == [{"type": "object"} if constrains else None]
 
 
 async def test_a_prompt_that_does_not_fit_the_context_is_refused() -> None:
@@ -159,11 +169,13 @@ class LyingLLM:
         self.prompt = prompt
         self.usage = usage
         self.timing = timing
+        self.requests: list[LLMRequest] = []
 
     async def count_tokens(self, messages: Sequence[Message], tools: object = ()) -> int:
         return self.prompt
 
     async def generate(self, request: LLMRequest) -> LLMResponse:
+        self.requests.append(request)
         return LLMResponse("lie", self.usage, self.model, FinishReason.STOP, self.timing)
 
     async def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:

@@ -11,7 +11,7 @@ class Situation:
     `time` is the local date and time with the weekday. `files` are paths relative to the workspace with the
     line that each begins with, sorted; `facts` are remembered names with their values, sorted by name.
     `more_files` and `more_facts` say that there are more than these; the listed ones are then those nearest to
-    the request. `lines` are paths with a line of the file, those that share most with the request; without its
+    the request. `memory_seen` says that the memory was looked at, so that no facts means that there are none. `lines` are paths with a line of the file, those that share most with the request; without its
     number, which small models take for a part of the text.
     """
 
@@ -21,6 +21,7 @@ class Situation:
     facts: tuple[tuple[str, JsonValue], ...] = ()
     more_facts: bool = False
     lines: tuple[tuple[str, str], ...] = ()
+    memory_seen: bool = False
 
 
 @frozen

@@ -74,6 +74,8 @@ def situation_text(situation: Situation) -> str:
         facts = "; ".join(f"{name} = {_short(display_json(value))}" for name, value in situation.facts)
         more = "; and more" if situation.more_facts else ""
         lines.append(f"Remembered: {facts}{more}")
+    elif situation.memory_seen and not situation.more_facts:
+        lines.append("Remembered: nothing yet")
     return "\n".join(lines)
 
 

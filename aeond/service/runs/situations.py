@@ -62,17 +62,20 @@ class ObservedSituations:
     async def _observed(self, run: RunSnapshot) -> Situation:
         view = WorkspaceView()
         facts: Sequence[tuple[str, JsonValue]] = ()
-        more_facts = False
+        more_facts = memory_seen = False
         if run.request.tools is None:
             with anyio.move_on_after(OBSERVE_SECONDS):
                 try:
                     view = await self._views(run.workspace, MAX_FILES, run.text)
                     facts, more_facts = await self._facts(run)
+                    memory_seen = True
                 except AeondError as error:
                     log.warning(
                         "the situation is incomplete: %s", error.message, extra={"run_id": run.run_id}
                     )
-        return Situation(self._time(), view.files, view.more_files, tuple(facts), more_facts, view.lines)
+        return Situation(
+            self._time(), view.files, view.more_files, tuple(facts), more_facts, view.lines, memory_seen
+        )
 
     async def _facts(self, run: RunSnapshot) -> tuple[Sequence[tuple[str, JsonValue]], bool]:
         memory = self._memories.of(run.request.owner.uid)

@@ -33,6 +33,12 @@ def test_an_empty_situation_costs_nothing() -> None:
     assert situation_text(Situation()) == ""
 
 
+def test_an_empty_memory_is_named() -> None:
+    """A model that sees no facts takes those of the examples for the person's, unless it reads that there are none."""
+    assert situation_text(Situation(memory_seen=True)) == "Remembered: nothing yet"
+    assert situation_text(Situation(memory_seen=True, more_facts=True)) == ""
+
+
 def test_a_tool_that_examples_show_is_described_briefly() -> None:
     """Its form is known from the examples: only required arguments are named."""
     assert tools_text([LOOK], ["look"]) == '{"look":{"path"}} The look tool.'

@@ -2,10 +2,11 @@
 
 import json
 import os
+import pwd
 import shutil
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -36,7 +37,21 @@ def examine(config_file: Path | None, *, as_json: bool) -> Exit:
             print(printable(f"{_MARKS[finding.verdict]} {finding.subject}: {finding.found}"))
             if finding.advice:
                 print(printable(f"    {finding.advice}"))
+        print(printable(summary(findings)))
     return Exit.PROBLEM if any(f.verdict is Verdict.BAD for f in findings) else Exit.OK
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """Counts the problems, and says with whose rights they were looked for."""
+    bad = sum(finding.verdict is Verdict.BAD for finding in findings)
+    doubtful = sum(finding.verdict is Verdict.DOUBTFUL for finding in findings)
+    problems = f"{bad} problem{'s' * (bad != 1)}" if bad else "no problem"
+    drawbacks = f", {doubtful} drawback{'s' * (doubtful != 1)} (hmm)" if doubtful else ""
+    try:
+        user = pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        user = str(os.geteuid())
+    return f"{problems}{drawbacks}, with the rights of user {user}: run this as the user who runs the daemon"
 
 
 _MARKS = {Verdict.GOOD: "ok  ", Verdict.DOUBTFUL: "hmm ", Verdict.BAD: "BAD "}
@@ -166,16 +181,16 @@ def memory() -> Finding:
     """Checks that the default model fits into memory."""
     available = memory_mib("MemAvailable")
     if available is None:
-        return Finding("memory", Verdict.DOUBTFUL, "the available memory cannot be determined here")
+        return Finding("main memory", Verdict.DOUBTFUL, "the available memory cannot be determined here")
     if available < FREE_MEMORY_MIB:
         return Finding(
-            "memory",
+            "main memory",
             Verdict.DOUBTFUL,
             f"{available} MiB are available",
             f"the default model needs {FREE_MEMORY_MIB} MiB: close other programs, or choose a smaller"
             " model.name",
         )
-    return Finding("memory", Verdict.GOOD, f"{available} MiB are available")
+    return Finding("main memory", Verdict.GOOD, f"{available} MiB are available")
 
 
 def cores(config: Config) -> Finding:
@@ -221,7 +236,7 @@ def sandbox(config: Config, paths: Paths) -> Iterator[Finding]:
     """The layers of the sandbox, what each missing one means, and whether tools can run programs in it."""
     from aeond.daemon.compose.tooling.sandbox_layers import layers, why_no_programs
 
-    for layer in layers(paths.tool_unit):
+    for layer in layers(config.tools.sandbox, paths.tool_unit):
         needed = layer.essential and bool(config.tools.folders or config.tools.sandboxed)
         verdict = Verdict.GOOD if layer.there else Verdict.BAD if needed else Verdict.DOUBTFUL
         yield Finding(f"sandbox: {layer.name}", verdict, layer.found, layer.advice)

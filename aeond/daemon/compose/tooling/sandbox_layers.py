@@ -27,41 +27,51 @@ class Layer:
 
     @property
     def essential(self) -> bool:
-        return self.name in ("bubblewrap", "system calls")
+        return self.name in ("unit", "bubblewrap", "system calls")
 
 
-def layers(unit_socket: Path) -> Iterator[Layer]:
-    """The layers of sandboxed calls on this machine, each found by a probe."""
+def layers(kind: SandboxKind, unit_socket: Path) -> Iterator[Layer]:
+    """The layers of sandboxed calls in this sandbox on this machine, each found by a probe."""
     from aeond.capabilities.sandbox.cgroups import find_group_home
     from aeond.capabilities.sandbox.confinement.landlock import version
     from aeond.capabilities.sandbox.confinement.system_calls import why_no_filter
 
-    if os.access(unit_socket, os.W_OK):
-        yield Layer("unit", True, f"calls run in units of systemd ({unit_socket})")
+    has_unit = os.access(unit_socket, os.W_OK)
+    if kind is SandboxKind.UNIT and not has_unit:
+        advice = "no sandboxed tool runs: enable aeond-tool.socket, or set tools.sandbox to auto"
+        yield Layer("unit", False, f"{unit_socket} cannot be used, and tools.sandbox is unit", advice)
+    elif has_unit and kind is not SandboxKind.BWRAP:
+        yield Layer(
+            "unit", True, f"systemd runs each call in a unit of its own, as a user of its own ({unit_socket})"
+        )
     else:
         yield bubblewrap()
         home = find_group_home()
         yield Layer(
             "control groups",
             home is not None,
-            f"can be made in {home.folders[0]}" if home else "this process may not make any",
+            f"bound the memory and the processes of a whole call ({home.folders[0]})"
+            if home
+            else "this user may not make any",
             ""
             if home
-            else "without them, a sandboxed call has a bound on the memory of each process, and none on all together; with a"
-            " daemon of root's, none on the number of processes: a daemon that systemd starts has them",
+            else "without them, memory is bounded for each process of a call and not for all together, and if root runs the"
+            " daemon, the number of processes is not bounded: start the daemon with systemd, which makes them",
         )
     problem = why_no_filter()
     yield Layer(
         "system calls",
         not problem,
-        problem or "can be filtered (seccomp)",
+        problem or "a filter refuses sockets, namespaces, mounts and set-user-ID bits (seccomp)",
         "no sandboxed tool runs without it: use a kernel with CONFIG_SECCOMP_FILTER" if problem else "",
     )
     landlock = version()
     yield Layer(
         "landlock",
         landlock > 0,
-        f"version {landlock}" if landlock else "this kernel does not offer it",
+        f"confines files once more, beside the mounts (version {landlock})"
+        if landlock
+        else "this kernel does not offer it",
         ""
         if landlock
         else "only the mounts of the sandbox confine files: enable lsm=landlock, Linux 5.13 or newer",
@@ -112,4 +122,4 @@ def bubblewrap() -> Layer:
             " namespaces"
         )
         return Layer("bubblewrap", False, f"does not work here ({said:.200})", advice)
-    return Layer("bubblewrap", True, f"{program} works")
+    return Layer("bubblewrap", True, f"separates files, processes and network of each call ({program})")

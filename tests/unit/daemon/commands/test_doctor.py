@@ -1,6 +1,8 @@
 """Looking for what keeps the daemon from working."""
 
 import json
+import os
+import pwd
 import socket
 import sys
 from pathlib import Path
@@ -8,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aeond.daemon.commands import doctor
-from aeond.daemon.commands.findings import Verdict
+from aeond.daemon.commands.findings import Finding, Verdict
 from aeond.daemon.config.network_sections import EgressSection, McpSection
 from aeond.daemon.config.paths import Paths
 from aeond.daemon.config.schema import Config, SandboxKind, ToolsSection
@@ -38,6 +40,14 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     finding = doctor.packages()
     assert (finding.verdict, finding.found) == (Verdict.BAD, "missing: no-such-thing")
     assert "pip install" in finding.advice
+
+
+def test_the_last_line_counts_problems_and_names_the_user() -> None:
+    """Problems and drawbacks are counted, with the user whose rights they depend on."""
+    good, doubtful, bad = (Finding("x", verdict, "x") for verdict in Verdict)
+    name = pwd.getpwuid(os.geteuid()).pw_name
+    assert doctor.summary([good]).startswith(f"no problem, with the rights of user {name}: ")
+    assert doctor.summary([good, doubtful, bad, bad]).startswith("2 problems, 1 drawback (hmm), ")
 
 
 def test_looking_makes_nothing(paths: Paths) -> None:

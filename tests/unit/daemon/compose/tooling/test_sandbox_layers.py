@@ -13,7 +13,7 @@ from tests.support.bubblewrap import needs_bubblewrap
 @needs_bubblewrap
 def test_every_layer_is_named(tmp_path: Path) -> None:
     """Bubblewrap, control groups, the filter of system calls and Landlock are probed; a missing one has advice."""
-    found = list(layers(tmp_path / "none.sock"))
+    found = list(layers(SandboxKind.AUTO, tmp_path / "none.sock"))
     assert [layer.name for layer in found] == ["bubblewrap", "control groups", "system calls", "landlock"]
     assert all(layer.there or layer.advice for layer in found)
     assert [layer.there for layer in found if layer.essential] == [True, True]
@@ -22,7 +22,7 @@ def test_every_layer_is_named(tmp_path: Path) -> None:
 def test_a_machine_without_bubblewrap_has_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A missing bubblewrap is reported with the command that installs it."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    first = next(iter(layers(tmp_path / "none.sock")))
+    first = next(iter(layers(SandboxKind.AUTO, tmp_path / "none.sock")))
     assert (first.there, first.essential) == (False, True)
     assert "apt-get install bubblewrap" in first.advice
 
@@ -33,7 +33,7 @@ def test_a_bubblewrap_that_fails_is_explained(tmp_path: Path, monkeypatch: pytes
     program.write_text("#!/bin/sh\necho 'no namespaces' >&2\nexit 1\n", encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    first = next(iter(layers(tmp_path / "none.sock")))
+    first = next(iter(layers(SandboxKind.AUTO, tmp_path / "none.sock")))
     assert (first.there, "no namespaces" in first.found) == (False, True)
 
 
@@ -69,4 +69,15 @@ def test_bubblewrap_runs_programs(tmp_path: Path) -> None:
 def test_a_unit_takes_the_place_of_bubblewrap(tmp_path: Path) -> None:
     """Where systemd starts a unit for each call, bubblewrap and control groups are not needed."""
     (tmp_path / "tool.sock").touch()
-    assert next(iter(layers(tmp_path / "tool.sock"))).name == "unit"
+    assert next(iter(layers(SandboxKind.AUTO, tmp_path / "tool.sock"))).name == "unit"
+
+
+def test_the_configured_sandbox_is_examined(tmp_path: Path) -> None:
+    """With bubblewrap configured its layers are shown although there is a unit; a configured unit that is missing is
+    essential and has a remedy.
+    """
+    (tmp_path / "tool.sock").touch()
+    assert next(iter(layers(SandboxKind.BWRAP, tmp_path / "tool.sock"))).name == "bubblewrap"
+    missing = next(iter(layers(SandboxKind.UNIT, tmp_path / "none.sock")))
+    assert (missing.name, missing.there, missing.essential) == ("unit", False, True)
+    assert "aeond-tool.socket" in missing.advice

@@ -43,5 +43,8 @@ def _counted(file: str, folder: Path) -> tuple[str, ...]:
     command = [sys.executable, "-m", "pytest", "-q", file, "--junitxml", str(report)]
     subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.DEVNULL, timeout=LIMIT_SECONDS)
     suite = ET.parse(report).getroot()[0]
+    for case in suite.iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            sys.stderr.write(f"{file}: {case.attrib['name']} failed\n")
     failed = int(suite.attrib["failures"]) + int(suite.attrib["errors"])
     return suite.attrib["tests"], str(failed), suite.attrib["skipped"]

@@ -37,13 +37,17 @@ class _Answer:
 class HttpEndpoint:
     """Serves a page. With a `key`, requests must carry it as a bearer token.
 
-    At most MAX_CONNECTIONS are open, each for at most CONNECTION_SECONDS; further ones are closed unanswered.
+    At most MAX_CONNECTIONS are open, each for at most CONNECTION_SECONDS. A further one takes the place of the oldest whose
+    request has not come, and is closed unanswered if there is none: every user of the machine can connect to a port.
     """
 
     def __init__(self, page: Page, key: str = "") -> None:
         self._page = page
         self._key = f"Bearer {key}".encode() if key else b""
         self._open = 0
+        self._silent: dict[
+            anyio.CancelScope, None
+        ] = {}  # connections whose request has not come, the oldest first
 
     async def serve(self, listener: socket.socket) -> None:
         """Serves until cancelled; closes the listener."""
@@ -52,22 +56,36 @@ class HttpEndpoint:
 
     async def _welcome(self, stream: SocketStream) -> None:
         async with stream:
-            if self._open >= MAX_CONNECTIONS:
+            if self._open >= MAX_CONNECTIONS and not self._displaced():
                 return
             self._open += 1
             try:
-                with anyio.move_on_after(CONNECTION_SECONDS):
-                    await self._converse(stream)
+                with anyio.move_on_after(CONNECTION_SECONDS) as scope:
+                    self._silent[scope] = None
+                    try:
+                        await self._converse(stream, scope)
+                    finally:
+                        self._silent.pop(scope, None)
             except (anyio.BrokenResourceError, anyio.EndOfStream):
                 log.debug("a reader of the metrics went away")
             finally:
                 self._open -= 1
 
-    async def _converse(self, stream: SocketStream) -> None:
+    def _displaced(self) -> bool:
+        """Ends the oldest connection whose request has not come; False if there is none."""
+        oldest = next(iter(self._silent), None)
+        if oldest is None:
+            return False
+        del self._silent[oldest]
+        oldest.cancel()
+        return True
+
+    async def _converse(self, stream: SocketStream, scope: anyio.CancelScope) -> None:
         connection = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD_BYTES)
         try:
             while (event := connection.next_event()) is h11.NEED_DATA:
                 connection.receive_data(await stream.receive(RECEIVE_BYTES))
+            self._silent.pop(scope, None)
             answer = (
                 await self._answer(event)
                 if isinstance(event, h11.Request)

@@ -88,22 +88,39 @@ async def test_a_journal_that_cannot_be_read_is_a_status(tmp_path: Path) -> None
         assert (await run_sync(answered, tmp_path / "m.sock", request()))[0] == 200
 
 
-async def test_connections_are_bounded(tmp_path: Path) -> None:
-    """Beyond the limit a connection is closed unanswered, and served again when another one has ended."""
+async def test_silent_connections_keep_no_reader_out(tmp_path: Path) -> None:
+    """Beyond the limit, the oldest connection that has not sent a request ends, and the new one is answered."""
     async with serving(HttpEndpoint(page), tmp_path / "m.sock"):
         streams = [await anyio.connect_unix(tmp_path / "m.sock") for _ in range(MAX_CONNECTIONS)]
+        status, _, _ = await run_sync(answered, tmp_path / "m.sock", request())
+        assert status == 200
+        with anyio.fail_after(10), pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
+            await streams[0].receive()
+    for stream in streams:
+        await stream.aclose()
+
+
+async def test_connections_are_bounded(tmp_path: Path) -> None:
+    """While all connections wait for their answers, a further one is closed unanswered."""
+    asked, ready = anyio.Semaphore(0), anyio.Event()
+
+    async def slow(_accept: str) -> tuple[str, bytes]:
+        asked.release()
+        await ready.wait()
+        return "text/plain", b"done"
+
+    async with serving(HttpEndpoint(slow), tmp_path / "m.sock"):
+        streams = [await anyio.connect_unix(tmp_path / "m.sock") for _ in range(MAX_CONNECTIONS)]
+        with anyio.fail_after(10):
+            for stream in streams:
+                await stream.send(request())
+                await asked.acquire()
         further = await anyio.connect_unix(tmp_path / "m.sock")
         with anyio.fail_after(10), pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
             await further.receive()
-        await streams.pop().aclose()
+        ready.set()
         with anyio.fail_after(10):
-            while True:  # the endpoint needs some time to see that it was closed
-                last = await anyio.connect_unix(tmp_path / "m.sock")
-                try:
-                    await last.send(request())
-                    assert b"200" in await last.receive()
-                    break
-                except (anyio.EndOfStream, anyio.BrokenResourceError):
-                    await last.aclose()
-        for stream in (*streams, further, last):
+            for stream in streams:
+                assert b"200" in await stream.receive()
+        for stream in (*streams, further):
             await stream.aclose()

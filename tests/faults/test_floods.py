@@ -25,7 +25,7 @@ from tests.support.repository import ROOT
 
 MOST_MIB = 128
 CALLS = 20
-DEADLINE_SECONDS = 5.0
+DEADLINE_SECONDS = 30.0  # speed is measured in benchmarks; here an answer must come, on a busy machine too
 REMEMBERED = b"\x40\x03x-a\x0a" + b"v" * 10  # goes into HPACK's table, where it is entry 62
 REPEATED = b"\xbe"  # entry 62 once more
 

@@ -85,9 +85,14 @@ class Storm:
         """Waits until so much more has happened in the run, or nothing more can."""
         seen = self.seen[run_id]
         enough = len(seen.events) + events
-        assert seen.wait(
+        came = seen.wait(
             lambda s: len(s.events) >= enough or s.has_ended or _is_suspended(s) or _needs_approval(s)
         )
+        if not came:  # the state at the daemon, and the last that a client has seen
+            with Client(self.daemon.socket) as client:
+                raise AssertionError(
+                    f"{client.get_run(run_id)}\n{seen.events[-6:]}\n{self.daemon.log[-4_000:]}"
+                )
 
     def _decide_all(self, client: Client) -> None:
         for run_id in self.live:

@@ -120,7 +120,9 @@ def _needs_approval(seen: Collector) -> bool:
 
 
 def _is_suspended(seen: Collector) -> bool:
-    return bool(seen.numbered) and isinstance(seen.numbered[-1].kind, RunSuspended)
+    """Whether it was suspended and not resumed; an approval may be given meanwhile."""
+    kinds = [type(event.kind) for event in seen.numbered if not isinstance(event.kind, ApprovalDecided)]
+    return kinds[-1:] == [RunSuspended]
 
 
 @dataclass

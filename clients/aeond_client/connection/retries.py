@@ -4,6 +4,9 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+# Not the shared generator: clients of programs that seed it alike would all wait alike.
+CHANCE = random.SystemRandom().random
+
 
 @dataclass(frozen=True, slots=True)
 class Retries:
@@ -22,7 +25,7 @@ class Retries:
         attempt: int,
         *,
         asked_seconds: float = 0.0,
-        chance: Callable[[], float] = random.random,
+        chance: Callable[[], float] = CHANCE,
     ) -> float:
         """The delay after attempt number `attempt` (from 1) failed.
 

@@ -3,12 +3,11 @@
 Contains no I/O, so that the async and the sync client share it.
 """
 
-import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from aeond_client.connection.retries import Retries
+from aeond_client.connection.retries import CHANCE, Retries
 from aeond_client.errors import AeondError, TimedOutError, UnavailableError
 from aeond_client.events import ChildRunEnded, ChildRunStarted, Event, RunEnded
 
@@ -58,7 +57,7 @@ class Follower:
         patience_seconds: float,
         on_outage: OutageListener,
         clock: Callable[[], float] = time.monotonic,
-        chance: Callable[[], float] = random.random,
+        chance: Callable[[], float] = CHANCE,
     ) -> None:
         self.run_id = run_id
         self.last_seq = after_seq

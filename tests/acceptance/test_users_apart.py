@@ -16,7 +16,7 @@ from aeond_client.events import ApprovalRequested, InputRequested
 from aeond_client.runs import Plan, PlanStep, RunState
 from tests.support.collecting import Collector
 from tests.support.daemon_process import Overrides
-from tests.support.other_user import NOBODY, outcomes_of
+from tests.support.other_user import OTHER_UID, outcomes_of
 from tests.support.stages import Stage, staged
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
@@ -187,7 +187,7 @@ async def test_aeonctl_uses_the_administrative_socket_where_it_must(stage: Stage
     assert "aeond-admin.sock" in (await stage.aeonctl("--admin", "status")).out
     assert (await stage.aeonctl("memory", "--user", "nobody", "set", "colour", "green")).code == 0
     assert (await stage.aeonctl("memory", "get", "colour")).code == 1
-    assert (await stage.aeonctl("memory", "--user", str(NOBODY), "get", "colour")).out == "green\n"
+    assert (await stage.aeonctl("memory", "--user", str(OTHER_UID), "get", "colour")).out == "green\n"
     stage.daemon.admin_socket.unlink()
     refused = await stage.aeonctl("reload")
     assert refused.code == 7

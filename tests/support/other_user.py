@@ -34,11 +34,11 @@ from aeond.api.v1 import (
 )
 from tests.support.repository import ROOT
 
-NOBODY = 65_534
+OTHER_UID = 65_534
 CALL_SECONDS = 30.0
 
 
-def outcomes_of(socket: str, things: Mapping[str, Any], uid: int = NOBODY) -> dict[str, Any]:
+def outcomes_of(socket: str, things: Mapping[str, Any], uid: int = OTHER_UID) -> dict[str, Any]:
     """What this user's program reports. Only root can start it."""
     completed = subprocess.run(
         [sys.executable, "-m", "tests.support.other_user", str(uid), socket, json.dumps(things)],

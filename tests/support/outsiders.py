@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aeond.user_rights import UserRights
 
-NOBODY = 65_534
+OTHER_UID = 65_534
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def as_outsider(*places: Path) -> Iterator[None]:
     for place in places:
         place.chmod(0 if ours else 0o700)
     if ours == 0:
-        os.setresuid(NOBODY, NOBODY, 0)  # the way back is kept
+        os.setresuid(OTHER_UID, OTHER_UID, 0)  # the way back is kept
     try:
         yield
     finally:

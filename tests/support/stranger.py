@@ -17,13 +17,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.support.other_user import NOBODY
+from tests.support.other_user import OTHER_UID
 from tests.support.repository import ROOT
 
 SECONDS = 30.0
 
 
-def attempted(attempts: Sequence[Mapping[str, Any]], uid: int = NOBODY) -> list[Any]:
+def attempted(attempts: Sequence[Mapping[str, Any]], uid: int = OTHER_UID) -> list[Any]:
     """What comes of the attempts. Only root can start them."""
     words = [sys.executable, "-m", "tests.support.stranger", str(uid), json.dumps(attempts)]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
@@ -33,7 +33,7 @@ def attempted(attempts: Sequence[Mapping[str, Any]], uid: int = NOBODY) -> list[
 
 
 @contextmanager
-def silent_connections(port: int, count: int, uid: int = NOBODY) -> Iterator[None]:
+def silent_connections(port: int, count: int, uid: int = OTHER_UID) -> Iterator[None]:
     """Connections of the user that send nothing, open during the block."""
     words = [sys.executable, "-m", "tests.support.stranger", str(uid), json.dumps([{"hold": [port, count]}])]
     with subprocess.Popen(

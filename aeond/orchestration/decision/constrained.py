@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from aeond.domain.llm import LLMRequest, ToolSchema
+from aeond.domain.llm import LLMRequest, LLMResponse, ToolSchema
 from aeond.domain.messages import Message, Role
 from aeond.domain.outcome import Outcome, Problem, failure
 from aeond.domain.runs.budgets import Grant
@@ -71,13 +71,12 @@ class ConstrainedDecisions:
         )
         shown = AnswerStream(on_text)
         answered = await BudgetedLLM(self.llm, grant).stream(request, shown.feed)
-        outcome: Outcome[Decision | None]
-        if answered.value is None:
-            outcome = answered.failed(None)
-        elif is_cut(answered.value):
-            outcome = failure(cut(answered.value.usage.completion_tokens), None)
-        else:
-            outcome = await self._read(answered.value.text, offer, grant)
+        response = complete(answered)
+        outcome: Outcome[Decision | None] = (
+            response.failed(None)
+            if response.value is None
+            else await self._read(response.value.text, offer, grant)
+        )
         if outcome.value is None:
             shown.restart()
         return outcome
@@ -91,5 +90,9 @@ class ConstrainedDecisions:
         return await self.reading.read(parsed.value, offer, grant)
 
 
-def cut(tokens: int) -> Problem:
-    return Problem("ANSWER_CUT", f"the decision was cut off after {tokens} tokens")
+def complete(answered: Outcome[LLMResponse | None]) -> Outcome[LLMResponse | None]:
+    """The response; a failure if there is none, or (ANSWER_CUT) if it was cut off."""
+    if answered.value is None or not is_cut(answered.value):
+        return answered
+    tokens = answered.value.usage.completion_tokens
+    return failure(Problem("ANSWER_CUT", f"the decision was cut off after {tokens} tokens"), None)

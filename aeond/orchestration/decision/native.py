@@ -10,12 +10,12 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, compact_json, display_json
 from aeond.frozen import frozen
-from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
 from aeond.orchestration.decision.constrained import (
     DECISION_SECONDS,
     MAX_DECISION_TOKENS,
     ConstrainedDecisions,
-    cut,
+    complete,
 )
 from aeond.orchestration.decision.interfaces import Decision, GiveAnswer, Offer, Turn
 from aeond.orchestration.decision.reading import UNREADABLE
@@ -89,13 +89,12 @@ class NativeDecisions:
             on_text(piece)
 
         answered = await BudgetedLLM(self.llm, grant).stream(request, show)
-        outcome: Outcome[Decision | None]
-        if answered.value is None:
-            outcome = answered.failed(None)
-        elif is_cut(answered.value):
-            outcome = failure(cut(answered.value.usage.completion_tokens), None)
-        else:
-            outcome = await self._read(answered.value, offer, grant)
+        response = complete(answered)
+        outcome: Outcome[Decision | None] = (
+            response.failed(None)
+            if response.value is None
+            else await self._read(response.value, offer, grant)
+        )
         if shown and (outcome.value is None or (answered.value and answered.value.tool_calls)):
             on_text("")  # what comes before a call is no answer
         if outcome.problem is not None and outcome.problem.reason in (UNREADABLE, TOOLS_UNSUPPORTED):

@@ -19,7 +19,7 @@ from aeond_client.connection.sockets import (
 from aeond_client.errors import InvalidInputError, NoDaemonError, RefusedError
 from aeond_client.socket_address import SocketSource
 
-NOBODY = 65_534
+OTHER_UID = 65_534
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def not_root() -> Iterator[None]:
     """Without root's right to use every socket, where the tests have it."""
     ours = os.geteuid()
     if ours == 0:
-        os.seteuid(NOBODY)
+        os.seteuid(OTHER_UID)
     try:
         yield
     finally:

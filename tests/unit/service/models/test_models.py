@@ -85,7 +85,7 @@ async def test_the_deadline_bounds_everything(models: Models) -> None:
 async def test_an_unknown_model_is_not_found(models: Models) -> None:
     """An unknown model is distinguished from one that is not downloaded."""
     with pytest.raises(NotFoundError) as raised:
-        await anext(aiter(models.generate(asking(), "nobody", UID)))
+        await anext(aiter(models.generate(asking(), "unknown-model", UID)))
     assert raised.value.reason == "MODEL_NOT_FOUND"
 
 

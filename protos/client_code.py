@@ -213,10 +213,10 @@ class Code:
         for module, name, rules in records():
             message = rules.get("message", name)
             wire = f"{self.contract.contracts[message]}.{message}"
-            read = [f"{field.name}={field.reader}," for field in self.fields(name, rules)]
+            read = [f"{field.name}={field.reader}" for field in self.fields(name, rules)]
             parts.append(
                 f"def {snake(name)}({'' if read else '_'}wire: {wire}) -> {module}.{name}:\n"
-                f"    return {module}.{name}({' '.join(read)})"
+                f"    return {module}.{name}({', '.join(read)})"
             )
         kinds = [f'    "{field}": {snake(message)},' for field, message in self.contract.kinds.items()]
         parts.append("\n".join(["_KINDS: dict[str, Callable[[Any], events.EventKind]] = {", *kinds, "}"]))

@@ -16,7 +16,8 @@ from aeond_client.events import ApprovalRequested, InputRequested
 from aeond_client.runs import Plan, PlanStep, RunState
 from tests.support.collecting import Collector
 from tests.support.daemon_process import Overrides
-from tests.support.other_user import OTHER_UID, outcomes_of
+from tests.support.other_user import outcomes_of
+from tests.support.outsiders import OTHER_UID
 from tests.support.stages import Stage, staged
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")

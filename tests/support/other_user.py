@@ -32,9 +32,9 @@ from aeond.api.v1 import (
     tools_pb2,
     tools_pb2_grpc,
 )
+from tests.support.outsiders import OTHER_UID
 from tests.support.repository import ROOT
 
-OTHER_UID = 65_534
 CALL_SECONDS = 30.0
 
 

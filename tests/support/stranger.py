@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.support.other_user import OTHER_UID
+from tests.support.outsiders import OTHER_UID
 from tests.support.repository import ROOT
 
 SECONDS = 30.0

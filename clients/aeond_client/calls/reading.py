@@ -33,18 +33,12 @@ def _kind(wire: events_pb2.Event) -> events.EventKind:
 
 
 def recorded_effect(wire: tools_pb2.RecordedEffect) -> tools.RecordedEffect:
-    return tools.RecordedEffect(
-        kind=wire.kind,
-        target=wire.target,
-        detail=wire.detail,
-    )
+    return tools.RecordedEffect(kind=wire.kind, target=wire.target, detail=wire.detail)
 
 
 def tool_call(wire: tools_pb2.ToolCall) -> tools.ToolCall:
     return tools.ToolCall(
-        tool=wire.tool,
-        arguments=values.json_object(wire.arguments_json),
-        call_id=wire.call_id,
+        tool=wire.tool, arguments=values.json_object(wire.arguments_json), call_id=wire.call_id
     )
 
 
@@ -168,12 +162,7 @@ def budget(wire: parts_pb2.Budget) -> runs.Budget:
 
 
 def problem(wire: parts_pb2.Problem) -> runs.Problem:
-    return runs.Problem(
-        reason=wire.reason,
-        message=wire.message,
-        path=wire.path,
-        retryable=wire.retryable,
-    )
+    return runs.Problem(reason=wire.reason, message=wire.message, path=wire.path, retryable=wire.retryable)
 
 
 def plan_step(wire: parts_pb2.PlanStep) -> runs.PlanStep:
@@ -191,10 +180,7 @@ def plan_step(wire: parts_pb2.PlanStep) -> runs.PlanStep:
 
 
 def plan(wire: parts_pb2.Plan) -> runs.Plan:
-    return runs.Plan(
-        goal=wire.goal,
-        steps=tuple(map(plan_step, wire.steps)),
-    )
+    return runs.Plan(goal=wire.goal, steps=tuple(map(plan_step, wire.steps)))
 
 
 def answer(wire: parts_pb2.Answer) -> runs.Answer:
@@ -292,24 +278,16 @@ def run_summary(wire: runs_pb2.RunSummary) -> runs.RunSummary:
 
 
 def undone_change(wire: runs_pb2.UndoneChange) -> runs.UndoneChange:
-    return runs.UndoneChange(
-        target=wire.target,
-        outcome=wire.outcome,
-    )
+    return runs.UndoneChange(target=wire.target, outcome=wire.outcome)
 
 
 def refused_undo(wire: runs_pb2.RefusedUndo) -> runs.RefusedUndo:
-    return runs.RefusedUndo(
-        target=wire.target,
-        reason=wire.reason,
-        message=wire.message,
-    )
+    return runs.RefusedUndo(target=wire.target, reason=wire.reason, message=wire.message)
 
 
 def undo_report(wire: runs_pb2.UndoRunResponse) -> runs.UndoReport:
     return runs.UndoReport(
-        undone=tuple(map(undone_change, wire.undone)),
-        refused=tuple(map(refused_undo, wire.refused)),
+        undone=tuple(map(undone_change, wire.undone)), refused=tuple(map(refused_undo, wire.refused))
     )
 
 
@@ -400,23 +378,15 @@ def text_piece(wire: models_pb2.GenerateResponse) -> models.TextPiece:
 
 
 def embedding(wire: models_pb2.Embedding) -> models.Embedding:
-    return models.Embedding(
-        values=tuple(wire.values),
-    )
+    return models.Embedding(values=tuple(wire.values))
 
 
 def embeddings(wire: models_pb2.EmbedResponse) -> models.Embeddings:
-    return models.Embeddings(
-        model=wire.model,
-        embeddings=tuple(map(embedding, wire.embeddings)),
-    )
+    return models.Embeddings(model=wire.model, embeddings=tuple(map(embedding, wire.embeddings)))
 
 
 def config_changes(wire: daemon_pb2.ReloadResponse) -> daemon.ConfigChanges:
-    return daemon.ConfigChanges(
-        changed_keys=tuple(wire.changed_keys),
-        restart_keys=tuple(wire.restart_keys),
-    )
+    return daemon.ConfigChanges(changed_keys=tuple(wire.changed_keys), restart_keys=tuple(wire.restart_keys))
 
 
 def daemon_status(wire: daemon_pb2.GetStatusResponse) -> daemon.DaemonStatus:
@@ -442,10 +412,7 @@ def daemon_status(wire: daemon_pb2.GetStatusResponse) -> daemon.DaemonStatus:
 
 def memory_entry(wire: memory_pb2.MemoryEntry) -> memory.MemoryEntry:
     return memory.MemoryEntry(
-        key=wire.key,
-        value=values.value(wire.value_json),
-        run_id=wire.run_id,
-        taint=tuple(wire.taint),
+        key=wire.key, value=values.value(wire.value_json), run_id=wire.run_id, taint=tuple(wire.taint)
     )
 
 
@@ -469,10 +436,7 @@ def policy_rule(wire: policy_pb2.PolicyRule) -> policy.PolicyRule:
 
 def policy_in_force(wire: policy_pb2.GetPolicyResponse) -> policy.PolicyInForce:
     return policy.PolicyInForce(
-        version=wire.version,
-        profile=wire.profile,
-        file=wire.file,
-        rules=tuple(map(policy_rule, wire.rules)),
+        version=wire.version, profile=wire.profile, file=wire.file, rules=tuple(map(policy_rule, wire.rules))
     )
 
 
@@ -496,10 +460,7 @@ def replayed_decision(wire: policy_pb2.ReplayedDecision) -> policy.ReplayedDecis
 
 
 def policy_replay(wire: policy_pb2.ReplayPolicyResponse) -> policy.PolicyReplay:
-    return policy.PolicyReplay(
-        decisions=tuple(map(replayed_decision, wire.decisions)),
-        version=wire.version,
-    )
+    return policy.PolicyReplay(decisions=tuple(map(replayed_decision, wire.decisions)), version=wire.version)
 
 
 def refinement(wire: judgements_pb2.RefinementAction) -> events.Refinement:
@@ -555,9 +516,7 @@ def planning_failed(wire: events_pb2.PlanningFailed) -> events.PlanningFailed:
 
 
 def pass_started(wire: events_pb2.PassStarted) -> events.PassStarted:
-    return events.PassStarted(
-        pass_index=wire.pass_index,
-    )
+    return events.PassStarted(pass_index=wire.pass_index)
 
 
 def step_started(wire: events_pb2.StepStarted) -> events.StepStarted:
@@ -587,9 +546,7 @@ def policy_decided(wire: judgements_pb2.PolicyDecided) -> events.PolicyDecided:
 
 def step_repaired(wire: events_pb2.StepRepaired) -> events.StepRepaired:
     return events.StepRepaired(
-        step=plan_step(wire.step),
-        problem=problem(wire.problem),
-        used=amounts(wire.used),
+        step=plan_step(wire.step), problem=problem(wire.problem), used=amounts(wire.used)
     )
 
 
@@ -615,9 +572,7 @@ def step_ended(wire: events_pb2.StepEnded) -> events.StepEnded:
 
 
 def pass_ended(wire: events_pb2.PassEnded) -> events.PassEnded:
-    return events.PassEnded(
-        pass_index=wire.pass_index,
-    )
+    return events.PassEnded(pass_index=wire.pass_index)
 
 
 def answer_composed(wire: events_pb2.AnswerComposed) -> events.AnswerComposed:
@@ -629,22 +584,16 @@ def answer_composed(wire: events_pb2.AnswerComposed) -> events.AnswerComposed:
 
 
 def budget_exhausted(wire: events_pb2.BudgetExhausted) -> events.BudgetExhausted:
-    return events.BudgetExhausted(
-        dimension=wire.dimension,
-    )
+    return events.BudgetExhausted(dimension=wire.dimension)
 
 
 def cancel_requested(wire: events_pb2.CancelRequested) -> events.CancelRequested:
-    return events.CancelRequested(
-        reason=wire.reason,
-        uid=wire.owner.uid,
-    )
+    return events.CancelRequested(reason=wire.reason, uid=wire.owner.uid)
 
 
 def run_suspended(wire: events_pb2.RunSuspended) -> events.RunSuspended:
     return events.RunSuspended(
-        reason=values.chosen(parts_pb2.SuspendReason, wire.reason),
-        message=wire.message,
+        reason=values.chosen(parts_pb2.SuspendReason, wire.reason), message=wire.message
     )
 
 
@@ -737,25 +686,18 @@ def plan_refined(wire: judgements_pb2.PlanRefined) -> events.PlanRefined:
 
 
 def input_requested(wire: judgements_pb2.InputRequested) -> events.InputRequested:
-    return events.InputRequested(
-        question=question(wire.question),
-        used=amounts(wire.used),
-    )
+    return events.InputRequested(question=question(wire.question), used=amounts(wire.used))
 
 
 def input_answered(wire: judgements_pb2.InputAnswered) -> events.InputAnswered:
     return events.InputAnswered(
-        question_id=wire.question_id,
-        answer=values.value(wire.answer_json),
-        uid=wire.owner.uid,
+        question_id=wire.question_id, answer=values.value(wire.answer_json), uid=wire.owner.uid
     )
 
 
 def approval_requested(wire: judgements_pb2.ApprovalRequested) -> events.ApprovalRequested:
     return events.ApprovalRequested(
-        approval=approval_request(wire.approval),
-        step_id=wire.step_id,
-        used=amounts(wire.used),
+        approval=approval_request(wire.approval), step_id=wire.step_id, used=amounts(wire.used)
     )
 
 
@@ -797,19 +739,11 @@ def child_run_ended(wire: judgements_pb2.ChildRunEnded) -> events.ChildRunEnded:
 
 
 def text_delta(wire: events_pb2.TextDelta) -> events.TextDelta:
-    return events.TextDelta(
-        text=wire.text,
-        offset=wire.offset,
-        step_id=wire.step_id,
-    )
+    return events.TextDelta(text=wire.text, offset=wire.offset, step_id=wire.step_id)
 
 
 def progress(wire: events_pb2.Progress) -> events.Progress:
-    return events.Progress(
-        activity=wire.activity,
-        fraction=wire.fraction,
-        step_id=wire.step_id,
-    )
+    return events.Progress(activity=wire.activity, fraction=wire.fraction, step_id=wire.step_id)
 
 
 def run_started(_wire: events_pb2.RunStarted) -> events.RunStarted:
@@ -817,15 +751,11 @@ def run_started(_wire: events_pb2.RunStarted) -> events.RunStarted:
 
 
 def planning_started(wire: events_pb2.PlanningStarted) -> events.PlanningStarted:
-    return events.PlanningStarted(
-        reservation=amounts(wire.reservation),
-    )
+    return events.PlanningStarted(reservation=amounts(wire.reservation))
 
 
 def answer_started(wire: events_pb2.AnswerStarted) -> events.AnswerStarted:
-    return events.AnswerStarted(
-        reservation=amounts(wire.reservation),
-    )
+    return events.AnswerStarted(reservation=amounts(wire.reservation))
 
 
 def run_parked(_wire: events_pb2.RunParked) -> events.RunParked:
@@ -837,9 +767,7 @@ def run_resumed(_wire: events_pb2.RunResumed) -> events.RunResumed:
 
 
 def queued(wire: events_pb2.Queued) -> events.Queued:
-    return events.Queued(
-        ahead=wire.ahead,
-    )
+    return events.Queued(ahead=wire.ahead)
 
 
 _KINDS: dict[str, Callable[[Any], events.EventKind]] = {

@@ -18,8 +18,7 @@ from aeond_client.connection.sockets import (
 )
 from aeond_client.errors import InvalidInputError, NoDaemonError, RefusedError
 from aeond_client.socket_address import SocketSource
-
-OTHER_UID = 65_534
+from tests.support.outsiders import OTHER_UID
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from aeond.capabilities.templates.loading import (
 from aeond.capabilities.templates.subtask_tools import SubtaskTool
 from aeond.capabilities.tools.registry import check
 from aeond.errors import InvalidInputError
+from tests.support.outsiders import OTHER_UID
 
 GOOD = """
 description = "Writes a poem."
@@ -114,7 +115,7 @@ def test_a_file_that_others_can_replace_is_refused(tmp_path: Path, monkeypatch: 
     owner = path.stat().st_uid
     monkeypatch.setattr("os.geteuid", lambda: owner + 1)
     if owner == 0:  # root's is everybody's
-        os.chown(path, 65_534, -1)
+        os.chown(path, OTHER_UID, -1)
     with pytest.raises(InvalidInputError, match="another user") as foreign:
         read_template(path)
     assert {replaceable.value.reason, foreign.value.reason} == {"TEMPLATE_UNSAFE"}

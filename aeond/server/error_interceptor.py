@@ -16,13 +16,14 @@ import anyio
 import grpc
 from google.protobuf.message import DecodeError
 
+from aeond.concurrency import closing
 from aeond.domain.runs.run import Caller
 from aeond.errors import AeondError, InvalidInputError, NotImplementedYetError, OverloadedError
 from aeond.ports import Ids
 from aeond.server.binding import Context, Handler
 from aeond.server.request_sizes import RequestSizes
 from aeond.server.statuses import Status, bug_status, status_of
-from aeond.server.streaming import StreamCutError, closing
+from aeond.server.streaming import StreamCutError
 from aeond.service.user_turns import ActiveUsers, UserTurns
 
 REJECTION_SECONDS = 0.05  # that a rejection waits in its turn while others are active

@@ -1,12 +1,12 @@
 """Ends streams properly when a client stops reading or the daemon drains."""
 
 import math
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
 import anyio
 
+from aeond.concurrency import closing
 from aeond.errors import AeondError, OverloadedError, UnavailableError
 from aeond.frozen import frozen
 
@@ -32,16 +32,6 @@ class StreamCutError(Exception):
         super().__init__(error.message)
         self.error = error
         self.last_seq = last_seq
-
-
-@asynccontextmanager
-async def closing(source: AsyncIterator[Item]) -> AsyncIterator[AsyncIterator[Item]]:
-    """Closes the source on exit, in every case; a source that cannot be closed holds no resources."""
-    try:
-        yield source
-    finally:
-        if isinstance(source, AsyncGenerator):
-            await source.aclose()
 
 
 class Streams:

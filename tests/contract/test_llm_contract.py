@@ -11,8 +11,8 @@ import anyio
 import jsonschema_rs
 import pytest
 
-from aeond.capabilities.llm.adapters.requests import closing
 from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
+from aeond.concurrency import closing
 from aeond.domain.llm import FinishReason, LLMChunk, LLMRequest
 from aeond.domain.messages import Message, Role
 from aeond.errors import AeondError, InvalidInputError, LLMError

@@ -11,11 +11,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from aeond.capabilities.llm.adapters.requests import closing
 from aeond.capabilities.llm.engine.process import PID_FILE, start_ticks
 from aeond.capabilities.llm.llama.engine import HOST_MODULE, LlamaEngine, LlamaSettings
 from aeond.capabilities.llm.models.catalogue import Catalogue, own_file
 from aeond.capabilities.llm.models.store import ModelStore
+from aeond.concurrency import closing
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import EngineState
 from aeond.errors import LLMError, LLMGoneError

@@ -4,12 +4,12 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 import anyio
 from anyio import from_thread, to_thread
 
+from aeond.concurrency import BackgroundTasks
 from aeond.errors import InvalidInputError, LLMError, OverloadedError
 from aeond.frozen import frozen
 from aeond.ports import Clock
@@ -35,7 +35,7 @@ class WeightFiles:
 Find = Callable[[], WeightFiles | None]  # where the files are, None while one is missing
 
 
-class MiniLmEmbedder:
+class MiniLmEmbedder(BackgroundTasks):
     """Computes vectors one call at a time; `async with` unloads the model after `idle_seconds` without a call.
 
     Files that cannot be loaded count as missing until one of them changes.
@@ -55,18 +55,14 @@ class MiniLmEmbedder:
         self._thread = anyio.CapacityLimiter(1)
         self._used = anyio.Event()
         self._last_use = 0.0
-        self._tasks = anyio.create_task_group()
 
     async def __aenter__(self) -> Self:
-        await self._tasks.__aenter__()
+        await super().__aenter__()
         self._tasks.start_soon(self._unload_when_idle)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._tasks.cancel_scope.cancel()
-        await self._tasks.__aexit__(None, None, None)
+    async def __aexit__(self, *_: object) -> None:
+        await super().__aexit__()
         self._unload()
 
     @property

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
-from aeond.capabilities.llm.adapters.requests import closing
+from aeond.concurrency import closing
 from aeond.domain.llm import LLMChunk, LLMRequest, Timing, TokenUsage
 from aeond.domain.messages import Message, Role
 from aeond.domain.plans.plan import LLM_AGENT

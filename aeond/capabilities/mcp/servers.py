@@ -1,19 +1,18 @@
 """All configured MCP servers."""
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Self
 
 import anyio
 
 from aeond.capabilities.mcp.server import Server, Show
 from aeond.capabilities.mcp.settings import ServerSettings
 from aeond.capabilities.mcp.tool import Registering
+from aeond.concurrency import BackgroundTasks
 from aeond.domain.runs.events import Event, RunEnded
 from aeond.ports import Clock
 
 
-class Servers:
+class Servers(BackgroundTasks):
     """Starts, stops and replaces servers as the configuration changes, none at first. Used as a context, at whose end all
     are stopped."""
 
@@ -21,18 +20,7 @@ class Servers:
         self._registry = registry
         self._clock = clock
         self._show = show
-        self._tasks = anyio.create_task_group()
         self._running: dict[str, tuple[Server, anyio.CancelScope]] = {}
-
-    async def __aenter__(self) -> Self:
-        await self._tasks.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._tasks.cancel_scope.cancel()
-        await self._tasks.__aexit__(None, None, None)
 
     @property
     def states(self) -> Mapping[str, str]:

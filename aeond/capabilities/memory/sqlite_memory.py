@@ -5,7 +5,6 @@ import logging
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 import apsw
@@ -77,9 +76,7 @@ class SqliteMemory:
         await self._file.open()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._file.close()
 
     def of(self, uid: int) -> Self:

@@ -13,7 +13,6 @@ import threading
 import traceback
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final
 
 from aeond.capabilities.sandbox.confinement.process import confine
@@ -66,9 +65,7 @@ class ErrorReporter:
     def __enter__(self) -> None:
         return
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
+    def __exit__(self, _kind: object, error: BaseException | None, *_: object) -> bool:
         if error is not None:
             self.said = error_reply(error).encoded()
         return True

@@ -11,7 +11,6 @@ import asyncio
 import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from types import TracebackType
 from typing import Any, Final, Generic, TypeVar
 
 import anyio
@@ -101,9 +100,7 @@ class Begun(Generic[T]):
     def __enter__(self) -> None:
         return
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
+    def __exit__(self, _kind: object, error: BaseException | None, *_: object) -> bool:
         self._error = error
         return True
 

@@ -3,12 +3,13 @@
 from collections.abc import AsyncIterator
 
 from aeond.api.v1 import models_pb2 as pb
+from aeond.concurrency import closing
 from aeond.domain.runs.run import Caller
 from aeond.ports import Clock
 from aeond.ports.embedding import MAX_TEXT_CHARS, MAX_TEXTS
 from aeond.server.calls import ModelCalls
 from aeond.server.services.administration import require_admin
-from aeond.server.streaming import Part, closing
+from aeond.server.streaming import Part
 from aeond.server.wire import checks
 from aeond.server.wire.pages import page_of, page_size, page_start
 from aeond.server.wire.requests import generate_from_wire

@@ -3,13 +3,14 @@
 from collections.abc import AsyncIterator, Sequence
 
 from aeond.api.v1 import runs_pb2 as pb
+from aeond.concurrency import closing
 from aeond.domain.plans.plan import Plan
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.runs.run import Caller, RunRequest, RunSnapshot
 from aeond.server.calls import RunCalls
-from aeond.server.streaming import Part, closing
+from aeond.server.streaming import Part
 from aeond.server.wire import checks
 from aeond.server.wire.batches import EventBytes, batches
 from aeond.server.wire.json_text import json_value

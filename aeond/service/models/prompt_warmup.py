@@ -7,6 +7,7 @@ from typing import Final
 
 import anyio
 
+from aeond.concurrency import first_of
 from aeond.domain.llm import EngineState, LLMRequest, Priority
 from aeond.domain.messages import Message
 from aeond.domain.tools import ToolSpec
@@ -14,7 +15,6 @@ from aeond.domain.values import JsonObject
 from aeond.errors import InvalidInputError, LLMError, OverloadedError
 from aeond.frozen import frozen
 from aeond.ports import Clock, Engine, LLMAdapter
-from aeond.waiting import first_of
 
 LOOK_SECONDS: Final = 0.5
 TOOLS_SECONDS: Final = 5.0  # between two looks at the tools

@@ -4,7 +4,6 @@ import asyncio
 import math
 import os
 from collections.abc import AsyncGenerator
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from aeond_client.calls.call_spec import PAGE_SIZE, Call, PageCall
@@ -41,12 +40,7 @@ class AsyncConnection:
         self._control = self._open_channel()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         control, self._control, self._socket = self._control, None, None
         if control is not None:
             await control.close()

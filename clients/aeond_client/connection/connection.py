@@ -5,7 +5,6 @@ import math
 import os
 import time
 from collections.abc import Generator
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from aeond_client.calls.call_spec import PAGE_SIZE, Call, PageCall
@@ -42,12 +41,7 @@ class Connection:
         self._control = self._open_channel()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         control, self._control, self._socket = self._control, None, None
         if control is not None:
             control.close()

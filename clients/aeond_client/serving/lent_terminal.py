@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator
 from queue import SimpleQueue
-from types import TracebackType
 from typing import Any, Self
 
 import grpc
@@ -46,12 +45,7 @@ class LentTerminal:
         self._stream = method(iter(self._queue.get, None))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._queue.put(None)
         self._stream.cancel()
         self._channel.close()

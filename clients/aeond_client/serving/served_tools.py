@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, Self
 
 from aeond_client.connection.sockets import find_socket
@@ -57,12 +56,7 @@ class ServedTools:
         self._stream.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._stream is not None:
             self._stream.stop()
 
@@ -101,12 +95,7 @@ class AsyncServedTools(ServedTools):
         await asyncio.to_thread(self._stream.start)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._stream is not None:
             await asyncio.to_thread(self._stream.stop)
 

@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from aeond.errors import OverloadedError, UnavailableError
-from aeond.server.streaming import Part, StreamCutError, Streams, closing
+from aeond.server.streaming import Part, StreamCutError, Streams
 
 
 class Source:
@@ -127,17 +127,3 @@ async def test_cancelling_from_outside_is_not_swallowed() -> None:
             await started.wait()
             tasks.cancel_scope.cancel()
     assert source.closed
-
-
-async def test_closing_leaves_alone_what_cannot_be_closed() -> None:
-    """An iterator without an end to announce is simply let go."""
-
-    class Plain:
-        def __aiter__(self) -> "Plain":
-            return self
-
-        async def __anext__(self) -> int:
-            raise StopAsyncIteration
-
-    async with closing(Plain()) as source:
-        assert [item async for item in source] == []

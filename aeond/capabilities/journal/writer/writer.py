@@ -6,7 +6,6 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 import anyio
@@ -58,9 +57,7 @@ class Writer:
             return self
         raise self._stuck()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Lets the thread finish queued changes, checkpoint the log and end."""
         self._queue.put(None)
         with anyio.CancelScope(shield=True, deadline=self._loop.time() + self._deadline_seconds):

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import math
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any, TypeVar
 
 import anyio
@@ -185,13 +185,3 @@ async def within(seconds: float, pieces: AsyncGenerator[T, None]) -> AsyncGenera
             if scope.cancelled_caught:
                 raise out_of_time(seconds)
             yield piece
-
-
-@contextlib.asynccontextmanager
-async def closing(pieces: AsyncIterator[T]) -> AsyncIterator[AsyncIterator[T]]:
-    """Closes an async generator as soon as its reader leaves the block, which frees the engine."""
-    try:
-        yield pieces
-    finally:
-        if isinstance(pieces, AsyncGenerator):
-            await pieces.aclose()

@@ -18,7 +18,6 @@ from typing import Generic, Self, TypeVar
 import anyio
 
 from aeond.capabilities.llm.adapters.measurements import Measurements
-from aeond.capabilities.llm.engine.background_tasks import BackgroundTasks
 from aeond.capabilities.llm.engine.interface import EngineProgram, ModelFiles
 from aeond.capabilities.llm.engine.metrics import seen_by
 from aeond.capabilities.llm.engine.process import sweep
@@ -29,6 +28,7 @@ from aeond.capabilities.llm.engine.watchdog import Watchdog
 from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.capabilities.llm.http.endpoints import UnixSocket
 from aeond.capabilities.llm.models.catalogue import Catalogue, CatalogueEntry
+from aeond.concurrency import BackgroundTasks
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import LLMError, LLMGoneError, OverloadedError, RefusedError
 from aeond.ports import Clock
@@ -59,7 +59,6 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
         program: EngineProgram[R],
         start: Start = as_child,
     ) -> None:
-        super().__init__()
         self._catalogue = catalogue
         self._store = store
         self._folder = folder
@@ -93,7 +92,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
                 reason="PATH_TOO_LONG",
             )
         sweep(self._folder)
-        await self._tasks.__aenter__()
+        await super().__aenter__()
         self._tasks.start_soon(self._live)
         return self
 

@@ -18,13 +18,13 @@ from aeond.capabilities.llm.adapters.dialects import (
 )
 from aeond.capabilities.llm.adapters.measurements import Measurements
 from aeond.capabilities.llm.adapters.requests import PROBE
-from aeond.capabilities.llm.engine.background_tasks import BackgroundTasks
 from aeond.capabilities.llm.engine.metrics import seen_by
 from aeond.capabilities.llm.engine.watchdog import Watchdog
 from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.capabilities.llm.http.endpoints import Endpoint
 from aeond.capabilities.llm.http.responses import parse_object
 from aeond.capabilities.llm.http.tool_probe import calls_tools
+from aeond.concurrency import BackgroundTasks
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import AeondError, LLMError, LLMGoneError, NotFoundError, OverloadedError
 from aeond.frozen import frozen
@@ -76,7 +76,6 @@ class RemoteEngine(BackgroundTasks):
     """
 
     def __init__(self, endpoint: Endpoint, settings: RemoteSettings, clock: Clock) -> None:
-        super().__init__()
         self._client = OpenAIClient(endpoint, Watchdog(clock))
         self._host = endpoint.host
         self._settings = settings
@@ -90,7 +89,7 @@ class RemoteEngine(BackgroundTasks):
         self.measurements = Measurements(clock)
 
     async def __aenter__(self) -> Self:
-        await self._tasks.__aenter__()
+        await super().__aenter__()
         self._tasks.start_soon(self._look_when_dead)
         return self
 

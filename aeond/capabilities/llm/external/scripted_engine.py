@@ -7,10 +7,10 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from aeond.capabilities.llm.adapters.scripted import ScriptedLLM
+from aeond.concurrency import first_of
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import NotFoundError
 from aeond.ports import Clock
-from aeond.waiting import first_of
 
 
 class ScriptedEngine:

@@ -14,14 +14,13 @@ from typing import Protocol, Self
 
 import anyio
 
-from aeond.capabilities.llm.adapters.requests import closing, out_of_time
-from aeond.capabilities.llm.engine.background_tasks import BackgroundTasks
+from aeond.capabilities.llm.adapters.requests import out_of_time
 from aeond.capabilities.llm.sharing.model_scheduler import ModelScheduler
+from aeond.concurrency import BackgroundTasks, closing, first_of
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import LLMError, NotFoundError, OverloadedError, WrongStateError
 from aeond.frozen import frozen
 from aeond.ports import Clock, Engine
-from aeond.waiting import first_of
 
 LOOK_SECONDS = 1.0
 # A model may have to be downloaded first, which a request's deadline must not end.
@@ -72,7 +71,6 @@ class SharedEngine(BackgroundTasks):
         manners: IdlePolicy,
         watches: Sequence[MemoryWatch] = (),
     ) -> None:
-        super().__init__()
         self._engine = engine
         self._clock = clock
         self._turns = turns
@@ -89,7 +87,7 @@ class SharedEngine(BackgroundTasks):
 
     async def __aenter__(self) -> Self:
         self._last_used = self._clock.monotonic()
-        await self._tasks.__aenter__()
+        await super().__aenter__()
         self._tasks.start_soon(self._turns.keep)
         self._tasks.start_soon(self._rest_when_idle)
         for watch in self._watches:

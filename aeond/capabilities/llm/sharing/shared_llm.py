@@ -3,8 +3,9 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
-from aeond.capabilities.llm.adapters.requests import check_messages, check_request, closing
+from aeond.capabilities.llm.adapters.requests import check_messages, check_request
 from aeond.capabilities.llm.sharing.shared_engine import SharedEngine
+from aeond.concurrency import closing
 from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse, ToolSchema
 from aeond.domain.messages import Message
 from aeond.errors import LLMError

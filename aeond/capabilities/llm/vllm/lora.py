@@ -20,11 +20,11 @@ from aeond.capabilities.llm.adapters.dialects import VllmDialect
 from aeond.capabilities.llm.adapters.measurements import Measurements
 from aeond.capabilities.llm.adapters.vllm import VllmSessions
 from aeond.capabilities.llm.vllm.engine import VllmResident
+from aeond.concurrency import first_of
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import InvalidInputError, LLMError
 from aeond.frozen import frozen
 from aeond.ports import Engine
-from aeond.waiting import first_of
 
 CONFIG: Final = "adapter_config.json"
 WEIGHTS: Final = ("adapter_model.safetensors", "adapter_model.bin")

@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from types import TracebackType
-from typing import Final, Self
-
-import anyio
+from typing import Final
 
 from aeond.capabilities.tools.registry import RegisteredTool, Registry, check
 from aeond.capabilities.tools.served.client_stream import ClientCalls, ClientStream
 from aeond.capabilities.tools.served.client_tool import ClientTool
 from aeond.capabilities.tools.served.terminals import RunTerminals
+from aeond.concurrency import BackgroundTasks
 from aeond.domain.tools import ToolResult, ToolSpec
 from aeond.errors import AlreadyExistsError, InvalidInputError, OverloadedError
 from aeond.ports import Clock
@@ -21,7 +19,7 @@ MAX_TOOLS: Final = 256  # of one user
 MAX_STREAMS: Final = 32  # of one user
 
 
-class RegisteredServing:
+class RegisteredServing(BackgroundTasks):
     """The ToolServing over a registry. `async with` runs the timers of clients that are away."""
 
     def __init__(self, registry: Registry, clock: Clock, grace_seconds: float = GRACE_SECONDS) -> None:
@@ -30,17 +28,6 @@ class RegisteredServing:
         self._grace_seconds = grace_seconds
         self._users: dict[int, UserTools] = {}
         self.terminals = RunTerminals()
-
-    async def __aenter__(self) -> Self:
-        self._tasks = anyio.create_task_group()
-        await self._tasks.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._tasks.cancel_scope.cancel()
-        await self._tasks.__aexit__(None, None, None)
 
     def open(self, uid: int) -> "UserStream":
         user = self._users.get(uid)

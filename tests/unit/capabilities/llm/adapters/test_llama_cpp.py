@@ -11,13 +11,13 @@ import pytest
 
 from aeond.capabilities.llm.adapters.llama_cpp import LlamaCppAdapter, chat_body
 from aeond.capabilities.llm.adapters.measurements import Measurements
-from aeond.capabilities.llm.adapters.requests import closing
 from aeond.capabilities.llm.adapters.retry import Retries
 from aeond.capabilities.llm.engine.watchdog import Watchdog
 from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.capabilities.llm.http.endpoints import UnixSocket
 from aeond.capabilities.llm.llama.prefill import Prefill, Resident
 from aeond.capabilities.llm.llama.prefix_cache import PrefixCache
+from aeond.concurrency import closing
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import LLMRequest, Priority
 from aeond.domain.messages import Message, Role

@@ -5,7 +5,8 @@ from collections.abc import AsyncGenerator
 import anyio
 import pytest
 
-from aeond.capabilities.llm.adapters.requests import check_length, closing, within
+from aeond.capabilities.llm.adapters.requests import check_length, within
+from aeond.concurrency import closing
 from aeond.errors import InvalidInputError, LLMError
 
 

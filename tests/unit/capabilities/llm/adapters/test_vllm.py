@@ -11,13 +11,13 @@ import pytest
 
 from aeond.capabilities.llm.adapters.dialects import VllmDialect
 from aeond.capabilities.llm.adapters.measurements import Measurements
-from aeond.capabilities.llm.adapters.requests import closing
 from aeond.capabilities.llm.adapters.retry import Retries
 from aeond.capabilities.llm.adapters.vllm import VllmAdapter
 from aeond.capabilities.llm.engine.watchdog import Watchdog
 from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.capabilities.llm.http.endpoints import UnixSocket
 from aeond.capabilities.llm.vllm.engine import VllmResident
+from aeond.concurrency import closing
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import Priority
 from aeond.errors import LLMGoneError

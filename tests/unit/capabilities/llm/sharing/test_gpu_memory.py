@@ -6,8 +6,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from aeond.capabilities.llm.adapters.requests import closing
 from aeond.capabilities.llm.sharing.gpu_memory import GpuMemory
+from aeond.concurrency import closing
 from tests.support.doubles import ManualClock
 
 

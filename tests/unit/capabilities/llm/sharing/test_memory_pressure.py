@@ -9,7 +9,6 @@ from pathlib import Path
 import anyio
 import pytest
 
-from aeond.capabilities.llm.adapters.requests import closing
 from aeond.capabilities.llm.sharing.memory_pressure import (
     MACHINE,
     TRIGGER,
@@ -18,6 +17,7 @@ from aeond.capabilities.llm.sharing.memory_pressure import (
     priority_data,
     source_from_environment,
 )
+from aeond.concurrency import closing
 
 
 def test_what_is_watched_is_what_the_service_manager_says() -> None:

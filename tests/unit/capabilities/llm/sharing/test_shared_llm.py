@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from aeond.capabilities.llm.adapters.requests import closing
+from aeond.concurrency import closing
 from aeond.domain.llm import EngineState, LLMRequest, Priority
 from aeond.domain.messages import Message, Role
 from aeond.errors import InvalidInputError, LLMError

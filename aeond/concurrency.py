@@ -1,0 +1,46 @@
+"""Building blocks of structured concurrency."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Self, TypeVar
+
+import anyio
+
+T = TypeVar("T")
+
+
+class BackgroundTasks:
+    """Base class of objects with tasks of their own, which live as long as the object is entered: on exit they are
+    cancelled and waited for."""
+
+    async def __aenter__(self) -> Self:
+        self._tasks = anyio.create_task_group()
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._tasks.cancel_scope.cancel()
+        # The block's own error passes by the task group, which would wrap it.
+        await self._tasks.__aexit__(None, None, None)
+
+
+async def first_of(*waits: Callable[[], Awaitable[object]]) -> None:
+    """Returns when the first of these returns; the others are cancelled."""
+    async with anyio.create_task_group() as tasks:
+
+        async def end_with(wait: Callable[[], Awaitable[object]]) -> None:
+            await wait()
+            tasks.cancel_scope.cancel()
+
+        for wait in waits:
+            tasks.start_soon(end_with, wait)
+
+
+@asynccontextmanager
+async def closing(items: AsyncIterator[T]) -> AsyncIterator[AsyncIterator[T]]:
+    """Closes the iterator on exit, in every case; one that cannot be closed holds no resources."""
+    try:
+        yield items
+    finally:
+        if isinstance(items, AsyncGenerator):
+            await items.aclose()

@@ -70,6 +70,7 @@ class InMemoryRuns:
     snapshots: dict[str, RunSnapshot] = field(default_factory=dict)
     forks: dict[str, ForkRequest] = field(default_factory=dict)
     watchers: Count = field(default_factory=Count)
+    waiting: Count = field(default_factory=Count)  # watchers that have passed on all that happened
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
     async def create(self, request: RunRequest, plan: Plan | None, budget: BudgetRequest) -> RunSnapshot:
@@ -210,7 +211,8 @@ class InMemoryRuns:
                 if isinstance(last, Event) and isinstance(last.kind, RunEnded):
                     return
                 if place == len(journal):
-                    await self._changed.wait()
+                    with self.waiting.one_more():
+                        await self._changed.wait()
 
     def happen(self, run_id: str, kind: EventKind) -> RunSnapshot:
         """Journals an event and sends it to watchers."""

@@ -30,6 +30,7 @@ async def test_draining_ends_streams_with_their_cursor_and_answers_calls(
         await call.read()
         world.behind.runs.happen("run-0001", RunStarted())
         await call.read()
+        await world.behind.runs.waiting.reaches(1)
         await world.api.drain()
         with pytest.raises(grpc.RpcError) as raised:
             await call.read()
@@ -57,6 +58,7 @@ async def test_closing_ends_streams_before_connections(tmp_path: Path) -> None:
             call = Stubs(channel).runs.RunAndWatch(HELLO)
             await call.read()
             await call.read()
+            await world.behind.runs.waiting.reaches(1)
         with pytest.raises(grpc.RpcError) as raised:
             await call.read()
         assert status_of(raised.value)[1]["last-seq"] == "1"

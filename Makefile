@@ -41,7 +41,7 @@ SYSTEM_PYTHON := /usr/bin/python3
 # `make install POPUP=1` installs the desktop window too.
 POPUP :=
 
-.PHONY: help setup engine-setup aider-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-systems check-engines check-programs small-model test lint type arch proto clients mcp-servers openai-clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures recording pins clean
+.PHONY: help setup engine-setup aider-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-service check-packages check-engines check-programs small-model test lint type arch proto clients mcp-servers openai-clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures recording pins clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,12 +72,13 @@ check: $(READY) ## all checks for a change, including a real model and a real sy
 check-engines: $(READY) engine-setup small-model ## the tests with engines and of the installed service, as part of `make check`
 	@$(MAKE) --no-print-directory check-vllm
 	@$(MAKE) --no-print-directory check-llama
-	@$(MAKE) --no-print-directory check-systems
+	@$(MAKE) --no-print-directory check-service
 
-check-programs: $(READY) ## the tests without an engine, of the desktop window and of the web page, as part of `make check`
+check-programs: $(READY) ## the tests without an engine, of the window, the web page and the packages, as part of `make check`
 	@$(MAKE) --no-print-directory check-plain
 	@$(MAKE) --no-print-directory check-desktop
 	@$(MAKE) --no-print-directory check-page
+	@$(MAKE) --no-print-directory check-packages
 
 check-plain: $(READY) aider-setup mcp-servers openai-clients ## the tests that need no engine, as part of `make check`
 	@$(BIN)/python -m pytest $(HANG) -m "$(EVERYWHERE) and not (model or vllm or desktop or browser)" $(PARALLEL) --junitxml .cache/check-plain.xml
@@ -94,8 +95,10 @@ check-llama: $(READY) ## the tests with llama.cpp and a small model, as part of 
 check-vllm: $(READY) ## the tests with vLLM and a small model, as part of `make check`
 	@$(BIN)/python -m pytest $(HANG) -m "$(EVERYWHERE) and vllm" --junitxml .cache/check-vllm.xml
 
-check-systems: $(READY) ## the tests under a real systemd, as part of `make check`
+check-service: $(READY) ## the tests of the installed service under a real systemd, as part of `make check`
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run service -q
+
+check-packages: $(READY) ## the tests of the Debian packages under a real systemd, as part of `make check`
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run package -q
 
 test: $(READY) ## run the fast tests, without a model and without other programs

@@ -8,10 +8,15 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aeond import __version__
 from aeond.daemon.exits import Exit, errors_in, exit_for
 from aeond.errors import AeondError
+
+if TYPE_CHECKING:
+    from aeond.daemon.config.paths import Paths
+    from aeond.daemon.config.schema import Config
 
 EXITS = "\n".join(
     f"  {code.value:<3} {words}"
@@ -223,6 +228,16 @@ def _serve(options: argparse.Namespace) -> int:
     return Exit.OK
 
 
+def _configured(options: argparse.Namespace) -> "tuple[Config, Paths]":
+    """The configuration of a command, and the paths that follow from it."""
+    from aeond.daemon.config.files import load_config
+    from aeond.daemon.config.paths import default_config_file, paths_of
+
+    file = options.config or default_config_file()
+    config = load_config(file, required=options.config is not None)
+    return config, paths_of(config, file)
+
+
 def _check_config(options: argparse.Namespace) -> int:
     from aeond.daemon.config.files import documented_defaults, load_config
     from aeond.daemon.config.paths import default_config_file, paths_of
@@ -264,12 +279,8 @@ def _models_recommend(options: argparse.Namespace) -> int:
 
 def _engine_setup(options: argparse.Namespace) -> int:
     from aeond.daemon.commands.engine_setup import fetch_embedding, set_up, set_up_native
-    from aeond.daemon.config.files import load_config
-    from aeond.daemon.config.paths import default_config_file, paths_of
 
-    file = options.config or default_config_file()
-    config = load_config(file, required=options.config is not None)
-    paths = paths_of(config, file)
+    config, paths = _configured(options)
     if options.native:
         return set_up_native((options.path or paths.native_build).absolute(), again=options.again)
     code = set_up((options.path or paths.engine_environment).absolute(), cpu=options.cpu, again=options.again)
@@ -282,21 +293,15 @@ def _engine_setup(options: argparse.Namespace) -> int:
 
 def _aider_setup(options: argparse.Namespace) -> int:
     from aeond.daemon.commands.aider_setup import set_up
-    from aeond.daemon.config.files import load_config
-    from aeond.daemon.config.paths import default_config_file, paths_of
 
-    file = options.config or default_config_file()
-    paths = paths_of(load_config(file, required=options.config is not None), file)
+    _, paths = _configured(options)
     return set_up((options.path or paths.aider_environment).absolute(), again=options.again)
 
 
 def _quarantine(options: argparse.Namespace) -> int:
     from aeond.daemon.commands.quarantine import quarantine
-    from aeond.daemon.config.files import load_config
-    from aeond.daemon.config.paths import default_config_file, paths_of
 
-    file = options.config or default_config_file()
-    paths = paths_of(load_config(file, required=options.config is not None), file)
+    _, paths = _configured(options)
 
     import anyio
 
@@ -306,11 +311,8 @@ def _quarantine(options: argparse.Namespace) -> int:
 
 def _export(options: argparse.Namespace) -> int:
     from aeond.daemon.commands.export import export
-    from aeond.daemon.config.files import load_config
-    from aeond.daemon.config.paths import default_config_file, paths_of
 
-    file = options.config or default_config_file()
-    paths = paths_of(load_config(file, required=options.config is not None), file)
+    _, paths = _configured(options)
 
     import anyio
 
@@ -323,17 +325,13 @@ def _export(options: argparse.Namespace) -> int:
 def _facade_mcp(options: argparse.Namespace) -> int:
     from aeond.daemon.commands.facade import serve_mcp
 
-    return serve_mcp(
-        daemon=options.daemon, socket=options.socket, port=options.port, key_file=options.key_file
-    )
+    return serve_mcp(options.daemon, options.socket, options.port, options.key_file)
 
 
 def _facade_openai(options: argparse.Namespace) -> int:
     from aeond.daemon.commands.facade import serve_openai
 
-    return serve_openai(
-        daemon=options.daemon, socket=options.socket, port=options.port, key_file=options.key_file
-    )
+    return serve_openai(options.daemon, options.socket, options.port, options.key_file)
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -297,25 +297,14 @@ def stored(config: Config, paths: Paths) -> Iterator[Finding]:
     from aeond.daemon.compose.embedding import check_embedding
     from aeond.daemon.compose.engine import check_model
     from aeond.daemon.compose.policy import check_policy
-    from aeond.daemon.compose.store_checks import check_journal, check_memory, check_sessions, check_undo
+    from aeond.daemon.compose.store_checks import store_checks
     from aeond.daemon.compose.tooling.tools import check_files
 
-    restore = "keep the file, and restore a backup"
+    correct = "correct the reported problem: the daemon does not start otherwise"
     checks: list[tuple[str, Callable[[], str], str]] = [
-        ("journal", lambda: check_journal(paths), restore),
-        ("memory", lambda: check_memory(paths), restore),
-        ("sessions", lambda: check_sessions(paths), restore),
-        ("undo log", lambda: check_undo(paths), restore),
-        (
-            "tools",
-            lambda: check_files(config.tools),
-            "correct the reported problem: the daemon does not start otherwise",
-        ),
-        (
-            "policy",
-            lambda: check_policy(config),
-            "correct the reported problem: the daemon does not start otherwise",
-        ),
+        *((name, check, "keep the file, and restore a backup") for name, check in store_checks(paths)),
+        ("tools", lambda: check_files(config.tools), correct),
+        ("policy", lambda: check_policy(config), correct),
     ]
     if config.model.engine is not EngineKind.SCRIPTED:
         get = "start the daemon once with network access: it downloads the model"

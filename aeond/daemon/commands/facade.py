@@ -16,7 +16,7 @@ from aeond.facades.listeners import Places, default_path
 from aeond.facades.serving import serve
 
 
-def serve_mcp(*, daemon: str, socket: Path | None, port: int | None, key_file: str) -> Exit:
+def serve_mcp(daemon: str, socket: Path | None, port: int | None, key_file: str) -> Exit:
     """Serves MCP on standard input and output or, with a socket or a port, by streamable HTTP until a signal;
     RefusedError if a socket or the key cannot be used.
     """
@@ -29,7 +29,7 @@ def serve_mcp(*, daemon: str, socket: Path | None, port: int | None, key_file: s
     return _serve(lambda: mcp_server(daemon).streamable_http_app(host=""), socket, port, key_file, refusal)
 
 
-def serve_openai(*, daemon: str, socket: Path | None, port: int | None, key_file: str) -> Exit:
+def serve_openai(daemon: str, socket: Path | None, port: int | None, key_file: str) -> Exit:
     """Serves the API on a socket, a port, or both until a signal; without either on the socket aeond-openai.sock in the
     user's runtime folder. RefusedError if a socket or the key cannot be used.
     """

@@ -1,5 +1,7 @@
 """Checks the files of the stores before a start."""
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from aeond.capabilities.journal.schema import JOURNAL
@@ -10,24 +12,16 @@ from aeond.capabilities.undo.sqlite_undo_log import UNDO
 from aeond.daemon.config.paths import Paths
 
 
-def check_journal(paths: Paths) -> str:
-    """A finding about the journal's file, which is only read. StoreError if it cannot be used."""
-    return _checked(paths.journal, JOURNAL)
-
-
-def check_memory(paths: Paths) -> str:
-    """A finding about the memory's file."""
-    return _checked(paths.memory, MEMORY)
-
-
-def check_sessions(paths: Paths) -> str:
-    """A finding about the sessions' file."""
-    return _checked(paths.sessions, SESSIONS)
-
-
-def check_undo(paths: Paths) -> str:
-    """A finding about the undo log's file."""
-    return _checked(paths.undo, UNDO)
+def store_checks(paths: Paths) -> Sequence[tuple[str, Callable[[], str]]]:
+    """For each store its name, and a check that returns a finding about its file, which is only read. StoreError if it
+    cannot be used.
+    """
+    return (
+        ("journal", partial(_checked, paths.journal, JOURNAL)),
+        ("memory", partial(_checked, paths.memory, MEMORY)),
+        ("sessions", partial(_checked, paths.sessions, SESSIONS)),
+        ("undo log", partial(_checked, paths.undo, UNDO)),
+    )
 
 
 def _checked(path: Path, form: FileFormat) -> str:

@@ -34,10 +34,7 @@ def moving_tools(changes: FileChanges) -> Sequence[FunctionTool]:
 
 def move_file_tool(changes: FileChanges) -> FunctionTool:
     async def touched(arguments: MoveFileArguments, context: ToolContext) -> tuple[Target, ...]:
-        path = await _same(changes, arguments.path, context)
-        to = await changes.threads.run(
-            lambda _stopped: _target(changes, path, arguments.to, context.workspace)
-        )
+        path, to = await places(arguments, context)
         return (
             await changes.target(path, context, Access.DELETE),
             await changes.target(to, context, Access.WRITE),

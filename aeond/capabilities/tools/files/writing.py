@@ -1,6 +1,7 @@
 """The tools that change the content of a file: write_file, edit_file and append_file."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
@@ -16,12 +17,13 @@ from aeond.capabilities.tools.files.path_matching import (
 )
 from aeond.capabilities.tools.files.reading import FilePath
 from aeond.capabilities.tools.files.text_edits import Edit, append_lines, replace_text, with_line_breaks
-from aeond.capabilities.tools.function_tool import FunctionTool, Report, tool
+from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.capabilities.tools.worker_threads import Stopped
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Access, Target
 from aeond.domain.tools import Effect, ToolContext, ToolOutput
 from aeond.errors import ToolError
+from aeond.frozen import frozen
 
 Meaning = Callable[[PathMatching, str, str, Stopped], str]
 """Gives the path of the file that an argument means in a workspace. Blocking."""
@@ -59,97 +61,102 @@ def writing_tools(changes: FileChanges) -> Sequence[FunctionTool]:
 
 
 def write_file_tool(changes: FileChanges) -> FunctionTool:
-    async def written(arguments: WriteFileArguments, context: ToolContext) -> ToolOutput[FileChange] | None:
-        return await changes.made(context, lambda before: _written(arguments, before))
-
-    async def preview(arguments: WriteFileArguments, context: ToolContext) -> CallPreview:
-        path = await _meant(changes, _same_or_new, arguments.path, context)
-        return await changes.preview(path, context, lambda before: _written(arguments, before))
+    change = _Rewriting(changes, _same_or_new, _written)
 
     @tool(
         effect=Effect.WRITE_CONTAINED,
         idempotent=True,
         example={"path": "thanks.txt", "content": "Dear Sam, thank you for the flowers."},
-        reconcile=written,
-        preview=preview,
-        targets=_changing(changes, _same_or_new),
+        reconcile=change.made,
+        preview=change.preview,
+        targets=change.targets,
     )
     async def write_file(arguments: WriteFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
         """Writes a whole text file, new or in place of the old one."""
-        path = await _path(changes, _same_or_new, arguments.path, context)
-        return await changes.rewrite(path, context, lambda before: _written(arguments, before))
+        return await change.make(arguments, context)
 
     return write_file
 
 
 def edit_file_tool(changes: FileChanges) -> FunctionTool:
-    async def edited(arguments: EditFileArguments, context: ToolContext) -> ToolOutput[FileChange] | None:
-        return await changes.made(context, lambda before: _edited(arguments, before))
-
-    async def preview(arguments: EditFileArguments, context: ToolContext) -> CallPreview:
-        path = await _meant(changes, _existing, arguments.path, context)
-        return await changes.preview(path, context, lambda before: _edited(arguments, before))
+    change = _Rewriting(changes, _existing, _edited)
 
     @tool(
         effect=Effect.WRITE_CONTAINED,
         idempotent=True,
         example={"path": "trip.md", "old": "two nights", "new": "three evenings"},
-        reconcile=edited,
-        preview=preview,
-        targets=_changing(changes, _existing),
+        reconcile=change.made,
+        preview=change.preview,
+        targets=change.targets,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
         only_existing=("path",),
     )
     async def edit_file(arguments: EditFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
         """Replaces or removes one text in a file; the rest stays."""
-        path = await _path(changes, _existing, arguments.path, context)
-        return await changes.rewrite(path, context, lambda before: _edited(arguments, before))
+        return await change.make(arguments, context)
 
     return edit_file
 
 
 def append_file_tool(changes: FileChanges) -> FunctionTool:
-    async def appended(arguments: AppendFileArguments, context: ToolContext) -> ToolOutput[FileChange] | None:
-        return await changes.made(context, lambda before: _appended(arguments, before))
-
-    async def preview(arguments: AppendFileArguments, context: ToolContext) -> CallPreview:
-        path = await _meant(changes, _existing_or_new, arguments.path, context)
-        return await changes.preview(path, context, lambda before: _appended(arguments, before))
+    change = _Rewriting(changes, _existing_or_new, _appended)
 
     @tool(
         effect=Effect.WRITE_CONTAINED,
         idempotent=True,
         example={"path": "gifts.txt", "text": "a kite"},
-        reconcile=appended,
-        preview=preview,
-        targets=_changing(changes, _existing_or_new),
+        reconcile=change.made,
+        preview=change.preview,
+        targets=change.targets,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
     )
     async def append_file(arguments: AppendFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
         """Adds lines at the end of a file, or starts it."""
-        path = await _path(changes, _existing_or_new, arguments.path, context)
-        return await changes.rewrite(path, context, lambda before: _appended(arguments, before))
+        return await change.make(arguments, context)
 
     return append_file
 
 
-def _changing(changes: FileChanges, meant: Meaning) -> Report:
-    matching = PathMatching(changes.files)
+@frozen
+class _Rewriting:
+    """Common part of the tools: finds a file by its path, and replaces its content by an edit."""
 
-    async def report(arguments: Any, context: ToolContext) -> tuple[Target, ...]:
+    changes: FileChanges
+    meant: Meaning
+    edit: Callable[[Any, bytes | None], Edit]
+
+    async def made(self, arguments: Any, context: ToolContext) -> ToolOutput[FileChange] | None:
+        return await self.changes.made(context, partial(self.edit, arguments))
+
+    async def preview(self, arguments: Any, context: ToolContext) -> CallPreview:
+        path = await self._find(arguments.path, context)
+        return await self.changes.preview(path, context, partial(self.edit, arguments))
+
+    async def targets(self, arguments: Any, context: ToolContext) -> tuple[Target, ...]:
+        files, workspace = self.changes.files, context.workspace
+
         def found(stopped: Stopped) -> tuple[str, Target]:
-            if (
-                exact := exact_file(changes.files, arguments.path, context.workspace, Access.WRITE)
-            ) is not None:
+            if (exact := exact_file(files, arguments.path, workspace, Access.WRITE)) is not None:
                 return exact
-            path = meant(matching, arguments.path, context.workspace, stopped)
-            return path, file_target(changes.files, path, context.workspace, Access.WRITE)
+            path = self.meant(PathMatching(files), arguments.path, workspace, stopped)
+            return path, file_target(files, path, workspace, Access.WRITE)
 
-        path, target = await changes.threads.run(found)
-        changes.reported.put(context, arguments.path, path)
+        path, target = await self.changes.threads.run(found)
+        self.changes.reported.put(context, arguments.path, path)
         return (target,)
 
-    return report
+    async def make(self, arguments: Any, context: ToolContext) -> ToolOutput[FileChange]:
+        """Changes the file that was reported to the policy, if it decided about this call."""
+        path = self.changes.reported.take(context, arguments.path)
+        if path is None:
+            path = await self._find(arguments.path, context)
+        return await self.changes.rewrite(path, context, partial(self.edit, arguments))
+
+    async def _find(self, path: str, context: ToolContext) -> str:
+        matching = PathMatching(self.changes.files)
+        return await self.changes.threads.run(
+            lambda stopped: self.meant(matching, path, context.workspace, stopped)
+        )
 
 
 def _written(arguments: WriteFileArguments, before: bytes | None) -> Edit:
@@ -164,18 +171,6 @@ def _edited(arguments: EditFileArguments, before: bytes | None) -> Edit:
 
 def _appended(arguments: AppendFileArguments, before: bytes | None) -> Edit:
     return append_lines(before or b"", arguments.text, arguments.path)
-
-
-async def _path(changes: FileChanges, meant: Meaning, path: str, context: ToolContext) -> str:
-    """The file to change: the one that was reported to the policy, if it decided about this call."""
-    if (reported := changes.reported.take(context, path)) is not None:
-        return reported
-    return await _meant(changes, meant, path, context)
-
-
-async def _meant(changes: FileChanges, meant: Meaning, path: str, context: ToolContext) -> str:
-    matching = PathMatching(changes.files)
-    return await changes.threads.run(lambda stopped: meant(matching, path, context.workspace, stopped))
 
 
 def _existing(matching: PathMatching, path: str, workspace: str, stopped: Stopped) -> str:

@@ -42,6 +42,7 @@ class Reading:
         return self.daemon.metrics or EngineMetrics()
 
 
+Kind = type[CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily]
 Value = float | Histogram
 Values = Callable[[Reading], Mapping[Labels, Value]]
 
@@ -51,7 +52,7 @@ class Family:
     """A metric. `known` lists the labels that are shown with 0 before anything was counted."""
 
     name: str
-    kind: type[CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily]
+    kind: Kind
     meaning: str
     labels: Labels
     values: Values
@@ -69,9 +70,9 @@ class Family:
         return shown
 
 
-def _one(value: Callable[[Reading], Value]) -> Values:
-    """The values of a metric without labels."""
-    return lambda reading: {(): value(reading)}
+def _single(name: str, kind: Kind, meaning: str, value: Callable[[Reading], Value]) -> Family:
+    """A metric without labels."""
+    return Family(name, kind, meaning, (), lambda reading: {(): value(reading)})
 
 
 def _each(*values: str) -> tuple[Labels, ...]:
@@ -90,33 +91,26 @@ FAMILIES: Final = (
         lambda now: {(state,): count for state, count in now.runs.items()},
         _each(*RunState),
     ),
-    Family(
+    _single(
         "aeond_runs_active",
         _GAUGE,
         "Runs that occupy a slot or work below one.",
-        (),
-        _one(lambda now: now.daemon.load.running_runs),
+        lambda now: now.daemon.load.running_runs,
     ),
-    Family(
+    _single(
         "aeond_runs_active_limit",
         _GAUGE,
         "Slots: runs.max_running.",
-        (),
-        _one(lambda now: now.daemon.load.max_running_runs),
+        lambda now: now.daemon.load.max_running_runs,
     ),
-    Family(
-        "aeond_runs_queued",
-        _GAUGE,
-        "Runs that wait for a slot.",
-        (),
-        _one(lambda now: now.daemon.load.waiting_runs),
+    _single(
+        "aeond_runs_queued", _GAUGE, "Runs that wait for a slot.", lambda now: now.daemon.load.waiting_runs
     ),
-    Family(
+    _single(
         "aeond_runs_queued_limit",
         _GAUGE,
         "Places in the queue: runs.max_waiting.",
-        (),
-        _one(lambda now: now.daemon.load.max_waiting_runs),
+        lambda now: now.daemon.load.max_waiting_runs,
     ),
     Family(
         "aeond_runs_created",
@@ -249,31 +243,26 @@ FAMILIES: Final = (
         lambda now: now.counts.approvals,
         _each("requested", "approved", "denied", "expired"),
     ),
-    Family(
+    _single(
         "aeond_approvals_open",
         _GAUGE,
         "Approvals that wait for a person.",
-        (),
-        _one(lambda now: now.counts.open_approvals),
+        lambda now: now.counts.open_approvals,
     ),
-    Family(
+    _single(
         "aeond_questions_open",
         _GAUGE,
         "Questions of runs that wait for a person.",
-        (),
-        _one(lambda now: now.counts.open_questions),
+        lambda now: now.counts.open_questions,
     ),
-    Family(
+    _single(
         "aeond_commit_seconds",
         _HISTOGRAM,
         "Time from an append to the journal until it is durable.",
-        (),
-        _one(lambda now: now.commits),
+        lambda now: now.commits,
     ),
-    Family("aeond_stream_subscribers", _GAUGE, "Open streams to clients.", (), _one(lambda now: now.streams)),
-    Family(
-        "aeond_connections", _GAUGE, "Open connections of clients.", (), _one(lambda now: now.connections)
-    ),
+    _single("aeond_stream_subscribers", _GAUGE, "Open streams to clients.", lambda now: now.streams),
+    _single("aeond_connections", _GAUGE, "Open connections of clients.", lambda now: now.connections),
     Family(
         "aeond_engine_state",
         _GAUGE,
@@ -282,12 +271,8 @@ FAMILIES: Final = (
         lambda now: {(now.daemon.engine.state,): 1.0},
         _each(*EngineState),
     ),
-    Family(
-        "aeond_engine_restarts",
-        _COUNTER,
-        "Restarts of the engine.",
-        (),
-        _one(lambda now: now.daemon.engine.restarts),
+    _single(
+        "aeond_engine_restarts", _COUNTER, "Restarts of the engine.", lambda now: now.daemon.engine.restarts
     ),
     Family(
         "aeond_engine_requests",
@@ -306,26 +291,23 @@ FAMILIES: Final = (
             ("completion",): now.engine.completion_tokens,
         },
     ),
-    Family(
+    _single(
         "aeond_engine_cached_tokens",
         _COUNTER,
         "The part of the engine's prompt tokens that came from the prefix cache.",
-        (),
-        _one(lambda now: now.engine.cached_tokens),
+        lambda now: now.engine.cached_tokens,
     ),
-    Family(
+    _single(
         "aeond_engine_tokens_per_second",
         _GAUGE,
         "Generation speed of the most recent answers.",
-        (),
-        _one(lambda now: now.engine.tokens_per_second),
+        lambda now: now.engine.tokens_per_second,
     ),
-    Family(
+    _single(
         "aeond_engine_cache_ratio",
         _GAUGE,
         "Fill level of the engine's cache, 0 to 1.",
-        (),
-        _one(lambda now: now.engine.cache_fraction),
+        lambda now: now.engine.cache_fraction,
     ),
     Family(
         "aeond_daemon_state",
@@ -335,12 +317,8 @@ FAMILIES: Final = (
         lambda now: {(now.daemon.state,): 1.0},
         _each(*DaemonState),
     ),
-    Family(
-        "aeond_problems",
-        _GAUGE,
-        "Problems that aeonctl status shows.",
-        (),
-        _one(lambda now: len(now.daemon.messages)),
+    _single(
+        "aeond_problems", _GAUGE, "Problems that aeonctl status shows.", lambda now: len(now.daemon.messages)
     ),
     Family(
         "aeond_build",

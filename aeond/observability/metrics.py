@@ -9,7 +9,7 @@ from aeond.observability.exposition import page
 from aeond.observability.families import Export, Reading
 from aeond.observability.histogram import SHORT, Histogram
 from aeond.observability.run_counts import RunCounts
-from aeond.ports import Journal
+from aeond.ports import Journal, RunFilter
 
 PAGE_RUNS: Final = 256
 UNENDED: Final = frozenset(state for state in RunState if not state.ended)
@@ -35,7 +35,7 @@ class Metrics:
     async def recall(self, journal: Journal) -> None:
         """Takes note of the runs that an earlier daemon left unfinished. Call it before they continue."""
         before = ""
-        while runs := await journal.list_runs(states=UNENDED, before=before, limit=PAGE_RUNS):
+        while runs := await journal.list_runs(RunFilter(states=UNENDED, before=before, limit=PAGE_RUNS)):
             for run in runs:
                 seq = 0
                 while events := await journal.read(run.run_id, seq):

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.run import RunState
 from aeond.observability.histogram import Histogram
-from aeond.ports import Clock, Journal, RunSummary
+from aeond.ports import ANY_RUN, Clock, Journal, RunFilter, RunSummary
 
 
 class TimedJournal:
@@ -30,24 +30,8 @@ class TimedJournal:
     async def summary(self, run_id: str) -> RunSummary | None:
         return await self._journal.summary(run_id)
 
-    async def list_runs(
-        self,
-        *,
-        states: frozenset[RunState] = frozenset(),
-        session_id: str = "",
-        parent_run_id: str = "",
-        uid: int | None = None,
-        before: str = "",
-        limit: int = 50,
-    ) -> Sequence[RunSummary]:
-        return await self._journal.list_runs(
-            states=states,
-            session_id=session_id,
-            parent_run_id=parent_run_id,
-            uid=uid,
-            before=before,
-            limit=limit,
-        )
+    async def list_runs(self, wanted: RunFilter = ANY_RUN) -> Sequence[RunSummary]:
+        return await self._journal.list_runs(wanted)
 
     async def count_runs(self) -> Mapping[RunState, int]:
         return await self._journal.count_runs()

@@ -1,7 +1,7 @@
 """The journal interface."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.run import RunState
@@ -20,6 +20,23 @@ class RunSummary:
     last_seq: int
     uid: int
     parent_run_id: str = ""  # the run that started it; "" if a client did
+
+
+@frozen
+class RunFilter:
+    """The runs of a list: in one of these states, of this session, below this parent and of this user, each if given.
+    `before` is the run id that precedes the page, `limit` its size.
+    """
+
+    states: frozenset[RunState] = frozenset()
+    session_id: str = ""
+    parent_run_id: str = ""
+    uid: int | None = None
+    before: str = ""
+    limit: int = 50
+
+
+ANY_RUN: Final = RunFilter()
 
 
 class Appends(Protocol):
@@ -53,19 +70,8 @@ class Journal(Appends, Protocol):
 
     async def summary(self, run_id: str) -> RunSummary | None: ...
 
-    async def list_runs(
-        self,
-        *,
-        states: frozenset[RunState] = frozenset(),
-        session_id: str = "",
-        parent_run_id: str = "",
-        uid: int | None = None,
-        before: str = "",
-        limit: int = 50,
-    ) -> Sequence[RunSummary]:
-        """Newest first. `before` is the run id that precedes the page. No states means all states; no session
-        id means runs with and without a session; no parent means runs with any parent or none; no uid means the runs of all users.
-        """
+    async def list_runs(self, wanted: RunFilter = ANY_RUN) -> Sequence[RunSummary]:
+        """Newest first."""
 
     async def count_runs(self) -> Mapping[RunState, int]:
         """The number of runs in each state; states without runs are missing."""

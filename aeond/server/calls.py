@@ -26,12 +26,12 @@ from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.live_updates import LiveUpdate
-from aeond.domain.runs.run import Caller, Owner, Resolution, RunRequest, RunSnapshot, RunState
+from aeond.domain.runs.run import Caller, Owner, Resolution, RunRequest, RunSnapshot
 from aeond.domain.sessions import Session, SessionContext, SessionMessage
 from aeond.domain.tools import ToolCall, ToolResult, ToolSpec
 from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue
-from aeond.ports import RunSummary
+from aeond.ports import RunFilter, RunSummary
 from aeond.ports.serving import LentTerminal, ServedTools, TerminalKind
 
 
@@ -54,19 +54,8 @@ class RunCalls(Protocol):
         """NotFoundError (reason RUN_NOT_FOUND) if the run does not exist."""
         ...
 
-    async def list_runs(
-        self,
-        caller: Caller,
-        *,
-        states: frozenset[RunState],
-        session_id: str,
-        parent_run_id: str,
-        before: str,
-        limit: int,
-    ) -> Sequence[RunSummary]:
-        """Newest first. `before` is the run id that precedes the page; no states means all; a session id
-        selects the runs of that session, a parent the runs it started.
-        """
+    async def list_runs(self, caller: Caller, wanted: RunFilter) -> Sequence[RunSummary]:
+        """Newest first, of the runs that the caller sees; `uid` of the filter is ignored."""
         ...
 
     async def cancel(self, run_id: str, caller: Caller, reason: str) -> RunSnapshot:

@@ -10,12 +10,12 @@ from aeond.domain.plans.plan import Plan
 from aeond.domain.runs.budgets import Budget, BudgetRequest
 from aeond.domain.runs.events import CancelRequested, Event, RunCreated, StepResolved
 from aeond.domain.runs.forks import ForkRequest
-from aeond.domain.runs.run import Caller, Owner, Resolution, RunRequest, RunSnapshot, RunState
+from aeond.domain.runs.run import Caller, Owner, Resolution, RunRequest, RunSnapshot
 from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue, canonical_json
 from aeond.errors import AlreadyExistsError, InvalidInputError, WrongStateError
 from aeond.frozen import frozen
-from aeond.ports import Clock, Engine, Ids, Journal, RunSummary, Validator
+from aeond.ports import Clock, Engine, Ids, Journal, RunFilter, RunSummary, Validator
 from aeond.service.approvals.decisions import ApprovalDecisions
 from aeond.service.folding import RunFolding, RunOwners, request_id_reused
 from aeond.service.history.forks import Forks
@@ -134,24 +134,8 @@ class Runs:
         await self._owners.check(run_id, caller)
         return await self._folding.snapshot(run_id)
 
-    async def list_runs(
-        self,
-        caller: Caller,
-        *,
-        states: frozenset[RunState],
-        session_id: str,
-        before: str,
-        limit: int,
-        parent_run_id: str = "",
-    ) -> Sequence[RunSummary]:
-        return await self._journal.list_runs(
-            states=states,
-            session_id=session_id,
-            parent_run_id=parent_run_id,
-            uid=caller.sees_only,
-            before=before,
-            limit=limit,
-        )
+    async def list_runs(self, caller: Caller, wanted: RunFilter) -> Sequence[RunSummary]:
+        return await self._journal.list_runs(replace(wanted, uid=caller.sees_only))
 
     async def cancel(self, run_id: str, caller: Caller, reason: str) -> RunSnapshot:
         """The run once the cancellation request is durable; a run that has ended, or is being cancelled

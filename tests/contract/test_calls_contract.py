@@ -18,6 +18,7 @@ from aeond.domain.runs.run import Caller, Owner, Resolution, RunRequest, RunStat
 from aeond.domain.sessions import Session
 from aeond.domain.tools import ToolCall
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
+from aeond.ports import RunFilter
 from aeond.ports.serving import TerminalKind
 from aeond.server.calls import MemoryCalls, RunCalls, ToolCalls
 from aeond.service.memory import MemoryKeys
@@ -138,9 +139,9 @@ async def test_a_list_shows_the_runs_of_its_caller(runs: RunSide) -> None:
     mine = [await runs.create(session_id="s") for _ in range(2)]
     theirs = (await runs.calls.create(RunRequest("x", owner=OTHER.owner), None, BudgetRequest())).run_id
 
-    async def listed(caller: Caller, before: str = "", **filters: str) -> list[str]:
-        names = {"session_id": "", "parent_run_id": "", **filters}
-        found = await runs.calls.list_runs(caller, states=ALL, before=before, limit=9, **names)
+    async def listed(caller: Caller, before: str = "", session_id: str = "") -> list[str]:
+        wanted = RunFilter(states=ALL, session_id=session_id, before=before, limit=9)
+        found = await runs.calls.list_runs(caller, wanted)
         return [run.run_id for run in found]
 
     assert await listed(CALLER) == mine[::-1]
@@ -155,19 +156,15 @@ async def test_runs_are_listed_newest_first_page_by_page(runs: RunSide) -> None:
     """A page goes on behind the run that the last one ended with; filters hold."""
     created = [await runs.create(session_id="s") for _ in range(3)]
     await runs.create()
-    page = await runs.calls.list_runs(
-        CALLER, states=ALL, session_id="s", parent_run_id="", before="", limit=2
-    )
+    page = await runs.calls.list_runs(CALLER, RunFilter(states=ALL, session_id="s", limit=2))
     assert [run.run_id for run in page] == [created[2], created[1]]
     rest = await runs.calls.list_runs(
-        CALLER, states=ALL, session_id="s", parent_run_id="", before=page[-1].run_id, limit=2
+        CALLER, RunFilter(states=ALL, session_id="s", before=page[-1].run_id, limit=2)
     )
     assert [run.run_id for run in rest] == [created[0]]
     await runs.finish(created[0])
     ended = frozenset(state for state in RunState if state.ended)
-    shown = await runs.calls.list_runs(
-        CALLER, states=ended, session_id="s", parent_run_id="", before="", limit=9
-    )
+    shown = await runs.calls.list_runs(CALLER, RunFilter(states=ended, session_id="s", limit=9))
     assert created[0] in [run.run_id for run in shown]
 
 

@@ -22,7 +22,7 @@ from aeond.domain.runs.events import (
 )
 from aeond.domain.runs.run import Owner, Resolution, RunState, SuspendReason
 from aeond.errors import AlreadyExistsError, InvalidInputError
-from aeond.ports import Journal
+from aeond.ports import Journal, RunFilter
 from tests.support.every_kind import EVERY_KIND
 from tests.support.journals import all_events, beginning, ending, event, journal, step_turn
 
@@ -272,10 +272,11 @@ async def test_lists_are_newest_first_in_pages(journal: Journal) -> None:
     """A list goes from the newest run to the oldest, page by page, each run once."""
     for number in range(7):
         await journal.append(beginning(f"r{number}"))
-    assert [line.run_id for line in await journal.list_runs(limit=3)] == ["r6", "r5", "r4"]
-    assert [line.run_id for line in await journal.list_runs(before="r4", limit=3)] == ["r3", "r2", "r1"]
-    assert [line.run_id for line in await journal.list_runs(before="r1")] == ["r0"]
-    assert list(await journal.list_runs(before="r0")) == []
+    assert [line.run_id for line in await journal.list_runs(RunFilter(limit=3))] == ["r6", "r5", "r4"]
+    page = await journal.list_runs(RunFilter(before="r4", limit=3))
+    assert [line.run_id for line in page] == ["r3", "r2", "r1"]
+    assert [line.run_id for line in await journal.list_runs(RunFilter(before="r1"))] == ["r0"]
+    assert list(await journal.list_runs(RunFilter(before="r0"))) == []
 
 
 async def test_lists_can_be_narrowed(journal: Journal) -> None:
@@ -286,7 +287,7 @@ async def test_lists_can_be_narrowed(journal: Journal) -> None:
     ended = frozenset({RunState.SUCCEEDED, RunState.FAILED})
 
     async def listed(**conditions: object) -> list[str]:
-        return [line.run_id for line in await journal.list_runs(**conditions)]  # type: ignore[arg-type]  # named below
+        return [line.run_id for line in await journal.list_runs(RunFilter(**conditions))]  # type: ignore[arg-type]  # named below
 
     assert await listed(states=ended) == ["r2", "r1", "r0"]
     assert await listed(states=frozenset({RunState.FAILED})) == ["r2"]
@@ -362,7 +363,7 @@ async def test_a_list_can_be_that_of_one_user(journal: Journal) -> None:
     await journal.append([ending("r0", 3)])
 
     async def listed(**conditions: object) -> list[str]:
-        return [line.run_id for line in await journal.list_runs(**conditions)]  # type: ignore[arg-type]  # named below
+        return [line.run_id for line in await journal.list_runs(RunFilter(**conditions))]  # type: ignore[arg-type]  # named below
 
     assert await listed(uid=1000) == ["r4", "r2", "r0"]
     assert await listed(uid=1000, limit=1, before="r4") == ["r2"]
@@ -383,6 +384,6 @@ async def test_runs_are_counted_by_state(journal: Journal) -> None:
     assert counted == {
         state: len(found)
         for state in RunState
-        if (found := await journal.list_runs(states=frozenset({state})))
+        if (found := await journal.list_runs(RunFilter(states=frozenset({state}))))
     }
     assert counted == {RunState.PENDING: 1, RunState.RUNNING: 1, RunState.FAILED: 1}

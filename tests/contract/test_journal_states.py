@@ -15,7 +15,7 @@ from aeond.domain.runs.events import RunCreated
 from aeond.domain.runs.questions import InputRequest, Question
 from aeond.domain.runs.run import Ancestry, Owner, RunRequest, RunSnapshot, RunState, SuspendReason
 from aeond.domain.tools import Recovery, ToolCall
-from aeond.ports import Journal
+from aeond.ports import Journal, RunFilter
 from aeond.state_machine.fold import fold
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.journals import beginning, ending, event, journal, journal_in
@@ -119,11 +119,13 @@ async def test_the_runs_that_a_run_started_are_listed_apart(journal: Journal) ->
         child = ChildRun(child_run_id, "any", Budget(), SubtaskRequest("do it"))
         await journal.append([event("p", seq, e.ChildRunStarted(f"s{seq}", child))])
     await journal.append([ending("x1", 3)])
-    assert [run.run_id for run in await journal.list_runs(parent_run_id="p")] == ["x3", "x1"]
-    ended = await journal.list_runs(parent_run_id="p", states=frozenset({RunState.SUCCEEDED}))
+    assert [run.run_id for run in await journal.list_runs(RunFilter(parent_run_id="p"))] == ["x3", "x1"]
+    ended = await journal.list_runs(RunFilter(parent_run_id="p", states=frozenset({RunState.SUCCEEDED})))
     assert [run.run_id for run in ended] == ["x1"]
-    assert [run.run_id for run in await journal.list_runs(parent_run_id="p", before="x3")] == ["x1"]
-    assert await journal.list_runs(parent_run_id="q") == []
+    assert [run.run_id for run in await journal.list_runs(RunFilter(parent_run_id="p", before="x3"))] == [
+        "x1"
+    ]
+    assert await journal.list_runs(RunFilter(parent_run_id="q")) == []
 
 
 async def test_a_line_names_the_run_that_started_it(journal: Journal) -> None:
@@ -133,6 +135,6 @@ async def test_a_line_names_the_run_that_started_it(journal: Journal) -> None:
     await journal.append([event("x", 1, created), event("x", 2, e.RunStarted())])
     await journal.append([ending("x", 3)])
     assert [(run.run_id, run.parent_run_id) for run in await journal.list_runs()] == [("x", "p"), ("p", "")]
-    (ended,) = await journal.list_runs(states=frozenset({RunState.SUCCEEDED}))
+    (ended,) = await journal.list_runs(RunFilter(states=frozenset({RunState.SUCCEEDED})))
     summary = await journal.summary("x")
     assert (ended.parent_run_id, summary and summary.parent_run_id) == ("p", "p")

@@ -24,6 +24,7 @@ from aeond.domain.runs.events import (
 )
 from aeond.domain.runs.run import Owner, RunRequest, RunState, SuspendReason
 from aeond.errors import AeondError
+from aeond.ports import RunFilter
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.journals import journal_in
 
@@ -78,7 +79,9 @@ ACTS: st.SearchStrategy[Act] = st.one_of(
     ),
     st.builds(
         lambda states, session, before, limit: (
-            lambda journal: journal.list_runs(states=states, session_id=session, before=before, limit=limit)
+            lambda journal: journal.list_runs(
+                RunFilter(states=states, session_id=session, before=before, limit=limit)
+            )
         ),
         STATES,
         st.sampled_from(["", "s1"]),

@@ -11,6 +11,7 @@ from aeond.domain.plans.plan import Plan
 from aeond.domain.runs.budgets import DIMENSIONS, Amounts, Budget, BudgetRequest
 from aeond.domain.runs.events import ChildRunEnded, ChildRunStarted, PassStarted, StepStarted
 from aeond.domain.runs.run import RunSnapshot
+from aeond.ports import RunFilter
 from aeond.service.run_use_cases import Bounds
 from aeond.state_machine.fold import fold
 from tests.support.service_world import CALLER, World, asking
@@ -60,7 +61,10 @@ class CountingPlanner(PlanByTopic):
 
 
 async def every_run(world: World) -> list[RunSnapshot]:
-    return [await world.runs.get(line.run_id, CALLER) for line in await world.journal.list_runs(limit=500)]
+    return [
+        await world.runs.get(line.run_id, CALLER)
+        for line in await world.journal.list_runs(RunFilter(limit=500))
+    ]
 
 
 async def happened(world: World, run_id: str) -> Counter[type]:

@@ -45,7 +45,7 @@ from aeond.domain.tools import ToolCall, ToolResult, ToolSpec
 from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
-from aeond.ports import RunSummary
+from aeond.ports import RunFilter, RunSummary
 from aeond.ports.serving import LentTerminal, ServedTools, TerminalKind
 from aeond.server.api import Calls
 from aeond.service.runs.admission import Admission
@@ -89,16 +89,7 @@ class InMemoryRuns:
             raise NotFoundError(f"There is no run {run_id}.", reason="RUN_NOT_FOUND")
         return self.snapshots[run_id]
 
-    async def list_runs(
-        self,
-        caller: Caller,
-        *,
-        states: frozenset[RunState],
-        session_id: str,
-        parent_run_id: str,
-        before: str,
-        limit: int,
-    ) -> Sequence[RunSummary]:
+    async def list_runs(self, caller: Caller, wanted: RunFilter) -> Sequence[RunSummary]:
         found = [
             RunSummary(
                 run.run_id,
@@ -111,12 +102,12 @@ class InMemoryRuns:
             )
             for run in sorted(self.snapshots.values(), key=lambda run: run.run_id, reverse=True)
             if caller.sees(run.request.owner.uid)
-            and (not states or run.state in states)
-            and (not session_id or run.request.session_id == session_id)
-            and (not parent_run_id or run.ancestry.parent_run_id == parent_run_id)
-            and (not before or run.run_id < before)
+            and (not wanted.states or run.state in wanted.states)
+            and (not wanted.session_id or run.request.session_id == wanted.session_id)
+            and (not wanted.parent_run_id or run.ancestry.parent_run_id == wanted.parent_run_id)
+            and (not wanted.before or run.run_id < wanted.before)
         ]
-        return found[:limit]
+        return found[: wanted.limit]
 
     async def cancel(self, run_id: str, caller: Caller, reason: str) -> RunSnapshot:
         run = await self.get(run_id, caller)

@@ -24,7 +24,7 @@ from aeond.domain.plans.open_questions import (
 )
 from aeond.domain.runs.events import ChildRunStarted, Event
 from aeond.domain.runs.run import RunState
-from aeond.ports import RunSummary
+from aeond.ports import ANY_RUN, RunFilter, RunSummary
 
 
 class InMemoryJournal:
@@ -73,28 +73,20 @@ class InMemoryJournal:
         line = self._runs.get(run_id)
         return line.summary if line else None
 
-    async def list_runs(
-        self,
-        *,
-        states: frozenset[RunState] = frozenset(),
-        session_id: str = "",
-        parent_run_id: str = "",
-        uid: int | None = None,
-        before: str = "",
-        limit: int = 50,
-    ) -> Sequence[RunSummary]:
+    async def list_runs(self, wanted: RunFilter = ANY_RUN) -> Sequence[RunSummary]:
         await checkpoint()
-        started = self._started_by(parent_run_id) if parent_run_id else frozenset()
+        parent = wanted.parent_run_id
+        started = self._started_by(parent) if parent else frozenset()
         found = [
             line.summary
             for line in sorted(self._runs.values(), key=lambda line: line.run_id, reverse=True)
-            if (not states or line.state in states)
-            and (not session_id or line.session_id == session_id)
-            and (not parent_run_id or line.run_id in started)
-            and (uid is None or line.uid == uid)
-            and (not before or line.run_id < before)
+            if (not wanted.states or line.state in wanted.states)
+            and (not wanted.session_id or line.session_id == wanted.session_id)
+            and (not parent or line.run_id in started)
+            and (wanted.uid is None or line.uid == wanted.uid)
+            and (not wanted.before or line.run_id < wanted.before)
         ]
-        return found[: max(1, min(limit, MAX_PAGE_RUNS))]
+        return found[: max(1, min(wanted.limit, MAX_PAGE_RUNS))]
 
     async def count_runs(self) -> Mapping[RunState, int]:
         await checkpoint()

@@ -9,7 +9,7 @@ import anyio
 from aeond.domain.runs.events import Event, EventKind
 from aeond.domain.runs.run import RunState
 from aeond.errors import StoreError
-from aeond.ports import Journal, RunSummary
+from aeond.ports import ANY_RUN, Journal, RunFilter, RunSummary
 
 
 @dataclass(frozen=True)
@@ -57,25 +57,9 @@ class MortalJournal:
         self._check()
         return await self._journal.summary(run_id)
 
-    async def list_runs(
-        self,
-        *,
-        states: frozenset[RunState] = frozenset(),
-        session_id: str = "",
-        parent_run_id: str = "",
-        uid: int | None = None,
-        before: str = "",
-        limit: int = 50,
-    ) -> Sequence[RunSummary]:
+    async def list_runs(self, wanted: RunFilter = ANY_RUN) -> Sequence[RunSummary]:
         self._check()
-        return await self._journal.list_runs(
-            states=states,
-            session_id=session_id,
-            parent_run_id=parent_run_id,
-            uid=uid,
-            before=before,
-            limit=limit,
-        )
+        return await self._journal.list_runs(wanted)
 
     async def count_runs(self) -> Mapping[RunState, int]:
         self._check()

@@ -22,6 +22,7 @@ from aeond.domain.plans.open_questions import (
     open_after,
 )
 from aeond.domain.runs.run import RunState
+from aeond.ports import RunFilter
 
 MAX_READERS = 4
 
@@ -124,40 +125,32 @@ def read_open_questions(cursor: apsw.Cursor, run_id: str, state: RunState) -> Op
     return open_after(NONE_OPEN, [decode(StoredEvent._make(row)).kind for row in rows])
 
 
-def read_runs(
-    cursor: apsw.Cursor,
-    states: frozenset[RunState],
-    session_id: str,
-    parent_run_id: str,
-    uid: int | None,
-    before: str,
-    limit: int,
-) -> list[RunLine]:
-    """Runs, newest first, at most `limit`; empty filters and no uid match all."""
+def read_runs(cursor: apsw.Cursor, wanted: RunFilter) -> list[RunLine]:
+    """Runs, newest first."""
     where: list[str] = ["1"]
     values: list[str | int] = []
-    if uid is not None:
+    if wanted.uid is not None:
         where.append("uid = ?")
-        values.append(uid)
-    if before:
+        values.append(wanted.uid)
+    if wanted.before:
         where.append("run_id < ?")
-        values.append(before)
-    if session_id:
+        values.append(wanted.before)
+    if wanted.session_id:
         where.append("session_id = ? AND session_id <> ''")
-        values.append(session_id)
-    if parent_run_id:
+        values.append(wanted.session_id)
+    if wanted.parent_run_id:
         where.append(_STARTED_BY)
-        values.append(parent_run_id)
-    if not states and uid is None:
-        return _lines(cursor, " AND ".join(where), values, limit)
+        values.append(wanted.parent_run_id)
+    if not wanted.states and wanted.uid is None:
+        return _lines(cursor, " AND ".join(where), values, wanted.limit)
     # In the indexes each state's runs are sorted: neither all runs nor all runs of a user are ever sorted.
     where.append("state = ?")
     lines = [
         line
-        for state in states or RunState
-        for line in _lines(cursor, " AND ".join(where), [*values, state], limit)
+        for state in wanted.states or RunState
+        for line in _lines(cursor, " AND ".join(where), [*values, state], wanted.limit)
     ]
-    return sorted(lines, key=lambda line: line.run_id, reverse=True)[:limit]
+    return sorted(lines, key=lambda line: line.run_id, reverse=True)[: wanted.limit]
 
 
 def count_runs(cursor: apsw.Cursor) -> dict[RunState, int]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Self, TypeVar
@@ -26,7 +27,7 @@ from aeond.capabilities.journal.writer.writer import Writer
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.run import RunState
 from aeond.errors import StoreError
-from aeond.ports import RunSummary
+from aeond.ports import ANY_RUN, RunFilter, RunSummary
 
 RESERVE_BYTES = 4 << 20
 _PRUNED_AT_ONCE = 32
@@ -99,21 +100,10 @@ class SqliteJournal:
         lines = await self._query(partial(read_run, run_id=run_id))
         return lines[0].summary if lines else None
 
-    async def list_runs(
-        self,
-        *,
-        states: frozenset[RunState] = frozenset(),
-        session_id: str = "",
-        parent_run_id: str = "",
-        uid: int | None = None,
-        before: str = "",
-        limit: int = 50,
-    ) -> Sequence[RunSummary]:
+    async def list_runs(self, wanted: RunFilter = ANY_RUN) -> Sequence[RunSummary]:
         """See ports.Journal; at most 500 at once. Sorted by run id, which sorts by creation."""
-        limit = max(1, min(limit, MAX_PAGE_RUNS))
-        lines: list[RunLine] = await self._query(
-            lambda cursor: read_runs(cursor, states, session_id, parent_run_id, uid, before, limit)
-        )
+        wanted = replace(wanted, limit=max(1, min(wanted.limit, MAX_PAGE_RUNS)))
+        lines: list[RunLine] = await self._query(partial(read_runs, wanted=wanted))
         return [line.summary for line in lines]
 
     async def count_runs(self) -> Mapping[RunState, int]:

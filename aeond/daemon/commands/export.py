@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,26 +13,17 @@ from aeond.capabilities.journal.transcripts import export_stored
 from aeond.daemon.commands.quarantine import write_new
 from aeond.daemon.config.paths import Paths
 from aeond.errors import NotFoundError
+from aeond.ports import RunFilter
 
 
 async def _last(readers: Readers) -> str:
     """The newest run that is not a child run; "last" if there is none."""
-    before = ""
-    while runs := await readers.run(
-        partial(
-            read_runs,
-            states=frozenset(),
-            session_id="",
-            parent_run_id="",
-            uid=None,
-            before=before,
-            limit=MAX_PAGE_RUNS,
-        )
-    ):
+    wanted = RunFilter(limit=MAX_PAGE_RUNS)
+    while runs := await readers.run(partial(read_runs, wanted=wanted)):
         for run in runs:
             if not run.parent_run_id:
                 return run.run_id
-        before = runs[-1].run_id
+        wanted = replace(wanted, before=runs[-1].run_id)
     return "last"
 
 

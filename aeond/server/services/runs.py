@@ -9,6 +9,7 @@ from aeond.domain.runs.events import Event
 from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.runs.run import Caller, RunRequest, RunSnapshot
+from aeond.ports import RunFilter
 from aeond.server.calls import RunCalls
 from aeond.server.streaming import Part
 from aeond.server.wire import checks
@@ -66,11 +67,13 @@ class RunShim:
         scope = f"runs {sorted(states)} {session_id} {parent_run_id}"
         found = await self._calls.list_runs(
             caller,
-            states=states,
-            session_id=session_id,
-            parent_run_id=parent_run_id,
-            before=page_start(request.page_token, scope),
-            limit=size + 1,
+            RunFilter(
+                states=states,
+                session_id=session_id,
+                parent_run_id=parent_run_id,
+                before=page_start(request.page_token, scope),
+                limit=size + 1,
+            ),
         )
         shown, token = page_of(found, size, scope, lambda run: run.run_id)
         return pb.ListRunsResponse(runs=[to_wire(run, pb.RunSummary) for run in shown], next_page_token=token)

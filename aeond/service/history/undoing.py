@@ -5,7 +5,7 @@ from typing import Final
 
 from aeond.domain.undo import UndoReport
 from aeond.errors import WrongStateError
-from aeond.ports import Journal
+from aeond.ports import Journal, RunFilter
 from aeond.ports.undo import Undo
 from aeond.service.folding import RunFolding
 
@@ -45,9 +45,7 @@ class RunUndo:
         found: list[tuple[str, bool]] = []
         before = ""
         while len(found) < MAX_RUNS:
-            page = await self._journal.list_runs(
-                states=frozenset(), session_id="", parent_run_id=run_id, before=before, limit=_PAGE
-            )
+            page = await self._journal.list_runs(RunFilter(parent_run_id=run_id, before=before, limit=_PAGE))
             found += [(summary.run_id, summary.state.ended) for summary in page]
             if len(page) < _PAGE:
                 break

@@ -21,7 +21,7 @@ from anyio.abc import TaskGroup
 from aeond.domain.runs.events import CancelRequested, Event, EventKind, RunCreated, RunResumed
 from aeond.domain.runs.run import RunSnapshot, RunState, SuspendReason
 from aeond.errors import AeondError, OverloadedError, ReplayError, StoreError, WrongStateError
-from aeond.ports import Clock, Journal, RunLoop, RunLoopFactory, RunSummary
+from aeond.ports import Clock, Journal, RunFilter, RunLoop, RunLoopFactory, RunSummary
 from aeond.service.folding import RunFolding
 from aeond.service.recovery.disk_space import DiskSpaceWait
 from aeond.service.recovery.run_boundary import RunBoundary
@@ -159,7 +159,7 @@ class RunScheduler:
         """
         runs: list[RunSummary] = []
         while page := await self._journal.list_runs(
-            states=LIVE, before=runs[-1].run_id if runs else "", limit=PAGE_RUNS
+            RunFilter(states=LIVE, before=runs[-1].run_id if runs else "", limit=PAGE_RUNS)
         ):
             runs.extend(page)
         for run in sorted(runs, key=lambda run: (run.state not in WAITING, run.run_id)):

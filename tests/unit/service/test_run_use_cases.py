@@ -13,6 +13,7 @@ from aeond.domain.runs.events import RunCreated
 from aeond.domain.runs.run import Owner, RunRequest, RunState
 from aeond.domain.tools import ToolCall
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from aeond.ports import RunFilter
 from aeond.service.run_use_cases import Bounds
 from tests.support.service_world import CALLER, ONE_STEP, USER, ScriptedValidator, World, asking
 
@@ -197,10 +198,8 @@ async def test_runs_are_listed_newest_first_page_by_page(tmp_path: Path) -> None
     """A list goes on after the last run of the page before."""
     async with World(tmp_path).working() as world:
         run_ids = [(await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)).run_id for _ in range(5)]
-        first = await world.runs.list_runs(CALLER, states=frozenset(), session_id="", before="", limit=3)
-        second = await world.runs.list_runs(
-            CALLER, states=frozenset(), session_id="", before=first[-1].run_id, limit=3
-        )
+        first = await world.runs.list_runs(CALLER, RunFilter(limit=3))
+        second = await world.runs.list_runs(CALLER, RunFilter(before=first[-1].run_id, limit=3))
     assert [summary.run_id for summary in (*first, *second)] == run_ids[::-1]
 
 

@@ -10,6 +10,7 @@ from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.capabilities.journal.writer import committer, writer
 from aeond.domain.runs.run import RunState
 from aeond.errors import OverloadedError, StoreError
+from aeond.ports import RunFilter
 from tests.support.counting_vfs import counting_vfs, settled
 from tests.support.failing_vfs import Hanging, hanging_vfs
 from tests.support.journals import all_events, beginning, ending, journal_in, sqlite_journal, step_turn
@@ -210,7 +211,7 @@ async def test_what_waits_when_it_is_left_is_written(tmp_path: Path) -> None:
             group.start_soon(journal.append, beginning(f"r{number:02}"))
         await anyio.wait_all_tasks_blocked()
     async with journal_in(tmp_path) as journal:
-        assert len(await journal.list_runs(limit=500)) == 100
+        assert len(await journal.list_runs(RunFilter(limit=500))) == 100
 
 
 async def test_no_sql_changes_an_event(sqlite_journal: SqliteJournal, tmp_path: Path) -> None:
@@ -301,7 +302,7 @@ async def test_old_runs_are_pruned_whole(sqlite_journal: SqliteJournal, tmp_path
             await sqlite_journal.append([ending(run_id, 3, RunState.FAILED, time=number + 0.5)])
     assert await sqlite_journal.prune(80.0) == 40
     assert await sqlite_journal.prune(80.0) == 0
-    left = [line.run_id for line in await sqlite_journal.list_runs(limit=500)]
+    left = [line.run_id for line in await sqlite_journal.list_runs(RunFilter(limit=500))]
     assert left == [f"r{n:03}" for n in reversed(range(100)) if n % 2 == 1 or n >= 80]
     assert list(await sqlite_journal.read("r000")) == []
     assert await sqlite_journal.find_request(1000, "r000") is None
@@ -340,7 +341,7 @@ async def test_a_journal_of_version_1_keeps_its_runs_and_their_users(tmp_path: P
     for _ in range(2):
         async with journal_in(tmp_path) as journal:
             for run_id, uid in (("a", 1000), ("b", 5), ("c", -1)):
-                assert [line.run_id for line in await journal.list_runs(uid=uid)] == [run_id]
+                assert [line.run_id for line in await journal.list_runs(RunFilter(uid=uid))] == [run_id]
                 assert len(await journal.read(run_id)) == 2
     upgraded = apsw.Connection(str(tmp_path / "journal.db"))
     plan = "EXPLAIN QUERY PLAN SELECT * FROM runs WHERE uid = 1 AND state = 'running' ORDER BY run_id DESC"

@@ -19,6 +19,7 @@ from aeond.domain.runs.events import (
 from aeond.domain.runs.run import RunSnapshot, RunState
 from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
 from aeond.domain.values import JsonObject, JsonValue
+from aeond.ports import RunFilter
 from aeond.service.runs.run_queue import RunLimits
 from tests.support.doubles import ScriptedTool
 from tests.support.service_world import CALLER, USER, World, asking
@@ -38,13 +39,13 @@ async def begun(world: World, planned: Plan, **bounds: int) -> str:
 
 async def child_of(world: World, run_id: str, place: int = 0) -> RunSnapshot:
     """A child run of this one, the oldest first."""
-    listed = await world.journal.list_runs(parent_run_id=run_id)
+    listed = await world.journal.list_runs(RunFilter(parent_run_id=run_id))
     return await world.runs.get(listed[::-1][place].run_id, CALLER)
 
 
 async def started(world: World, run_id: str, topics: int = 1) -> list[RunSnapshot]:
     """The child runs of a run, once there are so many."""
-    while len(listed := await world.journal.list_runs(parent_run_id=run_id)) < topics:
+    while len(listed := await world.journal.list_runs(RunFilter(parent_run_id=run_id))) < topics:
         await anyio.lowlevel.checkpoint()
     return [await world.runs.get(run.run_id, CALLER) for run in reversed(listed)]
 
@@ -232,7 +233,9 @@ async def test_the_next_daemon_goes_on_with_a_tree(tmp_path: Path, effect: Effec
     async with next_daemon(world).working() as after:
         with anyio.fail_after(PATIENCE):
             run = await after.ended(run_id)
-        assert [s.run_id for s in await after.journal.list_runs(parent_run_id=run_id)] == [child.run_id]
+        assert [s.run_id for s in await after.journal.list_runs(RunFilter(parent_run_id=run_id))] == [
+            child.run_id
+        ]
         assert (await after.runs.get(child.run_id, CALLER)).state is RunState.SUCCEEDED
     assert run.state is RunState.SUCCEEDED
     assert run.steps["s1"].output == {"answer": "done"}
@@ -287,7 +290,7 @@ async def test_a_subtask_too_long_for_any_prompt_fails_its_step(tmp_path: Path) 
     async with tree_world(tmp_path).working() as world:
         with anyio.fail_after(PATIENCE):
             run = await world.ended(await begun(world, starting("x" * 100_000)))
-        assert await world.journal.list_runs(parent_run_id=run.run_id) == []
+        assert await world.journal.list_runs(RunFilter(parent_run_id=run.run_id)) == []
     assert run.steps["s1"].reason == "SUBTASK_TOO_LONG"
     assert run.ledger.used == Amounts(ttl=1, tool_calls=1, passes=1)
 

@@ -10,6 +10,7 @@ from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.run import RunState
 from aeond.domain.sessions import Session, SessionDigest
 from aeond.errors import AlreadyExistsError, NotFoundError, StoreError
+from aeond.ports import RunFilter
 from aeond.service.runs.run_queue import RunLimits
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.service_world import CALLER, ONE_STEP, USER, World, asking
@@ -225,7 +226,7 @@ async def test_a_fork_reads_what_its_original_did(tmp_path: Path) -> None:
             assert [message.text for message in past.messages] == ["first", runs[0].answer.text]
         assert await said(world) == before
         assert again.request.session_id == "talk"
-        listed = await world.journal.list_runs(session_id="talk")
+        listed = await world.journal.list_runs(RunFilter(session_id="talk"))
         assert {run.run_id for run in listed} >= {fork.run_id, again.run_id}
 
 

@@ -6,6 +6,7 @@ from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.run import Caller, Owner
 from aeond.domain.sessions import Session, SessionContext
 from aeond.errors import NotFoundError, UnavailableError, WrongStateError
+from aeond.ports import RunFilter
 from aeond.service.runs.admission import Admission
 from aeond.service.sessions.sessions import ENOUGH_CHARS, Sessions
 from tests.support.doubles import ManualClock
@@ -66,9 +67,7 @@ async def test_a_session_is_deleted_and_its_runs_stay(tmp_path: Path) -> None:
             with pytest.raises(NotFoundError) as gone:
                 await look
             assert gone.value.reason == "SESSION_NOT_FOUND"
-        runs = await world.runs.list_runs(
-            CALLER, states=frozenset(), session_id=session_id, before="", limit=5
-        )
+        runs = await world.runs.list_runs(CALLER, RunFilter(session_id=session_id, limit=5))
         assert [summary.run_id for summary in runs] == [run.run_id]
 
 

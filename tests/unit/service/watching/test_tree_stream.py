@@ -14,6 +14,7 @@ from aeond.domain.runs.events import ChildRunEnded, ChildRunStarted, Event, RunE
 from aeond.domain.runs.live_updates import TextDelta
 from aeond.domain.runs.run import RunState
 from aeond.errors import InvalidInputError, NotFoundError, UnavailableError
+from aeond.ports import RunFilter
 from aeond.service.watching.tree_stream import TreeWatching
 from tests.support.service_world import CALLER, World, asking
 from tests.support.trees import plan, starting, tree_world
@@ -114,7 +115,7 @@ async def test_the_stream_stays_until_all_have_ended(tmp_path: Path) -> None:
     async with tree_world(tmp_path, {"1": plan("ask")}).working() as world:
         with anyio.fail_after(PATIENCE):
             run_id = (await world.runs.create(asking(), starting("1"), BudgetRequest())).run_id
-            while not (below := await world.journal.list_runs(parent_run_id=run_id)):
+            while not (below := await world.journal.list_runs(RunFilter(parent_run_id=run_id))):
                 await anyio.lowlevel.checkpoint()
             await world.reached(below[0].run_id, RunState.AWAITING_INPUT)
             await world.runs.cancel(run_id, CALLER, "enough")
@@ -128,7 +129,7 @@ async def test_text_of_runs_below_is_shown_live(tmp_path: Path) -> None:
     async with tree_world(tmp_path, {"1": plan("ask")}).working() as world:
         with anyio.fail_after(PATIENCE):
             run_id = (await world.runs.create(asking(), starting("1"), BudgetRequest())).run_id
-            while not (below := await world.journal.list_runs(parent_run_id=run_id)):
+            while not (below := await world.journal.list_runs(RunFilter(parent_run_id=run_id))):
                 await anyio.lowlevel.checkpoint()
             child = await world.reached(below[0].run_id, RunState.AWAITING_INPUT)
             async for batch in TreeWatching(world.journal, world.feed).watch(run_id, 0, {}):
@@ -145,7 +146,7 @@ async def test_a_place_that_is_not_there_is_refused(tmp_path: Path) -> None:
         with anyio.fail_after(PATIENCE):
             run_id = await tree(world)
             await world.ended(run_id)
-        (child, *_) = [r.run_id for r in await world.journal.list_runs(parent_run_id=run_id)]
+        (child, *_) = [r.run_id for r in await world.journal.list_runs(RunFilter(parent_run_id=run_id))]
         with pytest.raises(NotFoundError):
             await seen(world, "none")
         with pytest.raises(InvalidInputError) as ahead:

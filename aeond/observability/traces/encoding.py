@@ -70,12 +70,19 @@ def attribute(key: str, value: Scalar) -> bytes:
 
 def unique_attribute(key: str, value: str) -> bytes:
     """An encoded attribute whose value is unlikely to come back, such as an id."""
-    name, text = key.encode(), value.encode(errors="replace")
-    size = len(name) + len(text) + 6
-    if size > _ONE_BYTE:
-        return attribute(key, value)
-    head = (_ATTRIBUTE, size, _KEY, len(name))
-    return bytes(head) + name + bytes((_VALUE, len(text) + 2, _TEXT, len(text))) + text
+    text = value.encode(errors="replace")
+    head = _head_of_attribute(key, len(text))
+    return head + text if head else attribute(key, value)
+
+
+@lru_cache(maxsize=256)
+def _head_of_attribute(key: str, size: int) -> bytes:
+    """What comes before a text of this size in bytes; empty if a length takes more than one byte."""
+    name = key.encode()
+    whole = len(name) + size + 6
+    if whole > _ONE_BYTE:
+        return b""
+    return bytes((_ATTRIBUTE, whole, _KEY, len(name))) + name + bytes((_VALUE, size + 2, _TEXT, size))
 
 
 def field(number: int, message: bytes) -> bytes:

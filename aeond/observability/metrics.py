@@ -9,7 +9,8 @@ from aeond.observability.exposition import page
 from aeond.observability.families import Export, Reading
 from aeond.observability.histogram import SHORT, Histogram
 from aeond.observability.run_counts import RunCounts
-from aeond.ports import Journal, RunFilter
+from aeond.ports import Journal
+from aeond.ports.journal import RunFilter
 
 PAGE_RUNS: Final = 256
 UNENDED: Final = frozenset(state for state in RunState if not state.ended)

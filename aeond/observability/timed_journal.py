@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.run import RunState
 from aeond.observability.histogram import Histogram
-from aeond.ports import ANY_RUN, Clock, Journal, RunFilter, RunSummary
+from aeond.ports import Clock, Journal, RunSummary
+from aeond.ports.journal import ANY_RUN, RunFilter
 
 
 class TimedJournal:

@@ -40,10 +40,8 @@ from aeond.domain.runs.run import Operation, RunSnapshot
 from aeond.domain.tools import ToolCall, ToolContext, ToolOutput, ToolResult, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
-from aeond.ports.journal import ANY_RUN as ANY_RUN
 from aeond.ports.journal import Appends as Appends
 from aeond.ports.journal import Journal as Journal
-from aeond.ports.journal import RunFilter as RunFilter
 from aeond.ports.journal import RunSummary as RunSummary
 from aeond.ports.memory import Memories as Memories
 from aeond.ports.memory import Memory as Memory

@@ -31,7 +31,8 @@ from aeond.domain.sessions import Session, SessionContext, SessionMessage
 from aeond.domain.tools import ToolCall, ToolResult, ToolSpec
 from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue
-from aeond.ports import RunFilter, RunSummary
+from aeond.ports import RunSummary
+from aeond.ports.journal import RunFilter
 from aeond.ports.serving import LentTerminal, ServedTools, TerminalKind
 
 

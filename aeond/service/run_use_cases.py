@@ -15,7 +15,8 @@ from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue, canonical_json
 from aeond.errors import AlreadyExistsError, InvalidInputError, WrongStateError
 from aeond.frozen import frozen
-from aeond.ports import Clock, Engine, Ids, Journal, RunFilter, RunSummary, Validator
+from aeond.ports import Clock, Engine, Ids, Journal, RunSummary, Validator
+from aeond.ports.journal import RunFilter
 from aeond.service.approvals.decisions import ApprovalDecisions
 from aeond.service.folding import RunFolding, RunOwners, request_id_reused
 from aeond.service.history.forks import Forks

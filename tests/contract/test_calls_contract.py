@@ -18,7 +18,7 @@ from aeond.domain.runs.run import Caller, Owner, Resolution, RunRequest, RunStat
 from aeond.domain.sessions import Session
 from aeond.domain.tools import ToolCall
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
-from aeond.ports import RunFilter
+from aeond.ports.journal import RunFilter
 from aeond.ports.serving import TerminalKind
 from aeond.server.calls import MemoryCalls, RunCalls, ToolCalls
 from aeond.service.memory import MemoryKeys

@@ -22,7 +22,8 @@ from aeond.domain.runs.events import (
 )
 from aeond.domain.runs.run import Owner, Resolution, RunState, SuspendReason
 from aeond.errors import AlreadyExistsError, InvalidInputError
-from aeond.ports import Journal, RunFilter
+from aeond.ports import Journal
+from aeond.ports.journal import RunFilter
 from tests.support.every_kind import EVERY_KIND
 from tests.support.journals import all_events, beginning, ending, event, journal, step_turn
 

@@ -15,7 +15,8 @@ from aeond.domain.runs.events import RunCreated
 from aeond.domain.runs.questions import InputRequest, Question
 from aeond.domain.runs.run import Ancestry, Owner, RunRequest, RunSnapshot, RunState, SuspendReason
 from aeond.domain.tools import Recovery, ToolCall
-from aeond.ports import Journal, RunFilter
+from aeond.ports import Journal
+from aeond.ports.journal import RunFilter
 from aeond.state_machine.fold import fold
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.journals import beginning, ending, event, journal, journal_in

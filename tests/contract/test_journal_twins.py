@@ -24,7 +24,7 @@ from aeond.domain.runs.events import (
 )
 from aeond.domain.runs.run import Owner, RunRequest, RunState, SuspendReason
 from aeond.errors import AeondError
-from aeond.ports import RunFilter
+from aeond.ports.journal import RunFilter
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.journals import journal_in
 

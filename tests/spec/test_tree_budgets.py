@@ -11,7 +11,7 @@ from aeond.domain.plans.plan import Plan
 from aeond.domain.runs.budgets import DIMENSIONS, Amounts, Budget, BudgetRequest
 from aeond.domain.runs.events import ChildRunEnded, ChildRunStarted, PassStarted, StepStarted
 from aeond.domain.runs.run import RunSnapshot
-from aeond.ports import RunFilter
+from aeond.ports.journal import RunFilter
 from aeond.service.run_use_cases import Bounds
 from aeond.state_machine.fold import fold
 from tests.support.service_world import CALLER, World, asking

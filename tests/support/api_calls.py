@@ -45,7 +45,8 @@ from aeond.domain.tools import ToolCall, ToolResult, ToolSpec
 from aeond.domain.undo import UndoReport
 from aeond.domain.values import JsonValue
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
-from aeond.ports import RunFilter, RunSummary
+from aeond.ports import RunSummary
+from aeond.ports.journal import RunFilter
 from aeond.ports.serving import LentTerminal, ServedTools, TerminalKind
 from aeond.server.api import Calls
 from aeond.service.runs.admission import Admission

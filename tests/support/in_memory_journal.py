@@ -24,7 +24,8 @@ from aeond.domain.plans.open_questions import (
 )
 from aeond.domain.runs.events import ChildRunStarted, Event
 from aeond.domain.runs.run import RunState
-from aeond.ports import ANY_RUN, RunFilter, RunSummary
+from aeond.ports import RunSummary
+from aeond.ports.journal import ANY_RUN, RunFilter
 
 
 class InMemoryJournal:

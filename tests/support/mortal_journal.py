@@ -9,7 +9,8 @@ import anyio
 from aeond.domain.runs.events import Event, EventKind
 from aeond.domain.runs.run import RunState
 from aeond.errors import StoreError
-from aeond.ports import ANY_RUN, Journal, RunFilter, RunSummary
+from aeond.ports import Journal, RunSummary
+from aeond.ports.journal import ANY_RUN, RunFilter
 
 
 @dataclass(frozen=True)

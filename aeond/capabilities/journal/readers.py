@@ -22,7 +22,7 @@ from aeond.domain.plans.open_questions import (
     open_after,
 )
 from aeond.domain.runs.run import RunState
-from aeond.ports import RunFilter
+from aeond.ports.journal import RunFilter
 
 MAX_READERS = 4
 

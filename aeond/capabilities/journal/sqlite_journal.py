@@ -27,7 +27,8 @@ from aeond.capabilities.journal.writer.writer import Writer
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.run import RunState
 from aeond.errors import StoreError
-from aeond.ports import ANY_RUN, RunFilter, RunSummary
+from aeond.ports import RunSummary
+from aeond.ports.journal import ANY_RUN, RunFilter
 
 RESERVE_BYTES = 4 << 20
 _PRUNED_AT_ONCE = 32

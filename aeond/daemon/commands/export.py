@@ -13,7 +13,7 @@ from aeond.capabilities.journal.transcripts import export_stored
 from aeond.daemon.commands.quarantine import write_new
 from aeond.daemon.config.paths import Paths
 from aeond.errors import NotFoundError
-from aeond.ports import RunFilter
+from aeond.ports.journal import RunFilter
 
 
 async def _last(readers: Readers) -> str:

@@ -9,7 +9,7 @@ from aeond.domain.runs.events import Event
 from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.runs.run import Caller, RunRequest, RunSnapshot
-from aeond.ports import RunFilter
+from aeond.ports.journal import RunFilter
 from aeond.server.calls import RunCalls
 from aeond.server.streaming import Part
 from aeond.server.wire import checks

@@ -5,7 +5,8 @@ from typing import Final
 
 from aeond.domain.undo import UndoReport
 from aeond.errors import WrongStateError
-from aeond.ports import Journal, RunFilter
+from aeond.ports import Journal
+from aeond.ports.journal import RunFilter
 from aeond.ports.undo import Undo
 from aeond.service.folding import RunFolding
 

@@ -21,7 +21,8 @@ from anyio.abc import TaskGroup
 from aeond.domain.runs.events import CancelRequested, Event, EventKind, RunCreated, RunResumed
 from aeond.domain.runs.run import RunSnapshot, RunState, SuspendReason
 from aeond.errors import AeondError, OverloadedError, ReplayError, StoreError, WrongStateError
-from aeond.ports import Clock, Journal, RunFilter, RunLoop, RunLoopFactory, RunSummary
+from aeond.ports import Clock, Journal, RunLoop, RunLoopFactory, RunSummary
+from aeond.ports.journal import RunFilter
 from aeond.service.folding import RunFolding
 from aeond.service.recovery.disk_space import DiskSpaceWait
 from aeond.service.recovery.run_boundary import RunBoundary

@@ -13,7 +13,7 @@ from aeond.domain.runs.events import RunCreated
 from aeond.domain.runs.run import Owner, RunRequest, RunState
 from aeond.domain.tools import ToolCall
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
-from aeond.ports import RunFilter
+from aeond.ports.journal import RunFilter
 from aeond.service.run_use_cases import Bounds
 from tests.support.service_world import CALLER, ONE_STEP, USER, ScriptedValidator, World, asking
 

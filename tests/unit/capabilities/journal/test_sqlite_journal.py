@@ -10,7 +10,7 @@ from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.capabilities.journal.writer import committer, writer
 from aeond.domain.runs.run import RunState
 from aeond.errors import OverloadedError, StoreError
-from aeond.ports import RunFilter
+from aeond.ports.journal import RunFilter
 from tests.support.counting_vfs import counting_vfs, settled
 from tests.support.failing_vfs import Hanging, hanging_vfs
 from tests.support.journals import all_events, beginning, ending, journal_in, sqlite_journal, step_turn

@@ -19,7 +19,7 @@ from aeond.domain.runs.events import (
 from aeond.domain.runs.run import RunSnapshot, RunState
 from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
 from aeond.domain.values import JsonObject, JsonValue
-from aeond.ports import RunFilter
+from aeond.ports.journal import RunFilter
 from aeond.service.runs.run_queue import RunLimits
 from tests.support.doubles import ScriptedTool
 from tests.support.service_world import CALLER, USER, World, asking

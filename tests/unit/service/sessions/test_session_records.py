@@ -10,7 +10,7 @@ from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.run import RunState
 from aeond.domain.sessions import Session, SessionDigest
 from aeond.errors import AlreadyExistsError, NotFoundError, StoreError
-from aeond.ports import RunFilter
+from aeond.ports.journal import RunFilter
 from aeond.service.runs.run_queue import RunLimits
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.service_world import CALLER, ONE_STEP, USER, World, asking

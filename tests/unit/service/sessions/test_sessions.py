@@ -6,7 +6,7 @@ from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.run import Caller, Owner
 from aeond.domain.sessions import Session, SessionContext
 from aeond.errors import NotFoundError, UnavailableError, WrongStateError
-from aeond.ports import RunFilter
+from aeond.ports.journal import RunFilter
 from aeond.service.runs.admission import Admission
 from aeond.service.sessions.sessions import ENOUGH_CHARS, Sessions
 from tests.support.doubles import ManualClock

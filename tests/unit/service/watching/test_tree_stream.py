@@ -14,7 +14,7 @@ from aeond.domain.runs.events import ChildRunEnded, ChildRunStarted, Event, RunE
 from aeond.domain.runs.live_updates import TextDelta
 from aeond.domain.runs.run import RunState
 from aeond.errors import InvalidInputError, NotFoundError, UnavailableError
-from aeond.ports import RunFilter
+from aeond.ports.journal import RunFilter
 from aeond.service.watching.tree_stream import TreeWatching
 from tests.support.service_world import CALLER, World, asking
 from tests.support.trees import plan, starting, tree_world

@@ -10,7 +10,7 @@ from aeond.observability.families import Export, Reading
 from aeond.observability.histogram import SHORT, Histogram
 from aeond.observability.run_counts import RunCounts
 from aeond.ports import Journal
-from aeond.ports.journal import RunFilter
+from aeond.ports.journal import RunFilter, every_run
 
 PAGE_RUNS: Final = 256
 UNENDED: Final = frozenset(state for state in RunState if not state.ended)
@@ -35,14 +35,11 @@ class Metrics:
 
     async def recall(self, journal: Journal) -> None:
         """Takes note of the runs that an earlier daemon left unfinished. Call it before they continue."""
-        before = ""
-        while runs := await journal.list_runs(RunFilter(states=UNENDED, before=before, limit=PAGE_RUNS)):
-            for run in runs:
-                seq = 0
-                while events := await journal.read(run.run_id, seq):
-                    self.counts.recall(events)
-                    seq = events[-1].seq
-            before = runs[-1].run_id
+        async for run in every_run(journal, RunFilter(states=UNENDED, limit=PAGE_RUNS)):
+            seq = 0
+            while events := await journal.read(run.run_id, seq):
+                self.counts.recall(events)
+                seq = events[-1].seq
 
     def page_of(
         self,

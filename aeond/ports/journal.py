@@ -1,6 +1,7 @@
 """The journal interface."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Protocol
 
 from aeond.domain.runs.events import Event
@@ -78,3 +79,11 @@ class Journal(Appends, Protocol):
 
     async def probe(self) -> None:
         """One empty durable commit through the writer; raises StoreError when it is stuck or broken."""
+
+
+async def every_run(journal: Journal, wanted: RunFilter) -> AsyncIterator[RunSummary]:
+    """All runs after `before` that pass the filter, newest first, read page by page."""
+    while page := await journal.list_runs(wanted):
+        for run in page:
+            yield run
+        wanted = replace(wanted, before=page[-1].run_id)

@@ -21,8 +21,8 @@ from anyio.abc import TaskGroup
 from aeond.domain.runs.events import CancelRequested, Event, EventKind, RunCreated, RunResumed
 from aeond.domain.runs.run import RunSnapshot, RunState, SuspendReason
 from aeond.errors import AeondError, OverloadedError, ReplayError, StoreError, WrongStateError
-from aeond.ports import Clock, Journal, RunLoop, RunLoopFactory, RunSummary
-from aeond.ports.journal import RunFilter
+from aeond.ports import Clock, Journal, RunLoop, RunLoopFactory
+from aeond.ports.journal import RunFilter, every_run
 from aeond.service.folding import RunFolding
 from aeond.service.recovery.disk_space import DiskSpaceWait
 from aeond.service.recovery.run_boundary import RunBoundary
@@ -158,11 +158,8 @@ class RunScheduler:
 
         Runs that may wait for a person come first, then the oldest, because questions have deadlines.
         """
-        runs: list[RunSummary] = []
-        while page := await self._journal.list_runs(
-            RunFilter(states=LIVE, before=runs[-1].run_id if runs else "", limit=PAGE_RUNS)
-        ):
-            runs.extend(page)
+        unfinished = every_run(self._journal, RunFilter(states=LIVE, limit=PAGE_RUNS))
+        runs = [run async for run in unfinished]
         for run in sorted(runs, key=lambda run: (run.state not in WAITING, run.run_id)):
             self._queue(run.run_id, run.uid)
         return len(runs)

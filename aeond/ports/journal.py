@@ -87,3 +87,12 @@ async def every_run(journal: Journal, wanted: RunFilter) -> AsyncIterator[RunSum
         for run in page:
             yield run
         wanted = replace(wanted, before=page[-1].run_id)
+
+
+class RunRemoval(Protocol):
+    """The part of a journal that removes runs."""
+
+    async def remove(self, run_ids: Sequence[str]) -> int:
+        """Removes these runs with all their events, in this order and in any state; returns how many existed. Those
+        already removed stay so if it fails. Raises StoreError and OverloadedError.
+        """

@@ -45,7 +45,8 @@ class RunCalls(Protocol):
         With a request id that this owner used before, returns the existing run in its current state;
         AlreadyExistsError (reason REQUEST_ID_REUSED) if the request differs. InvalidInputError: an invalid
         plan (`field` is the path in it, such as `plan.steps[2].depends_on`) or an unusable workspace.
-        OverloadedError: too many runs are waiting (reason TOO_MANY_RUNS). NotFoundError (MODEL_NOT_FOUND) for
+        OverloadedError: too many runs are waiting (reason TOO_MANY_RUNS). WrongStateError (USER_STORAGE_FULL): the
+        owner can store nothing more, which also sessions, forks and facts are refused with. NotFoundError (MODEL_NOT_FOUND) for
         a model that is not in the catalogue, WrongStateError (MODEL_NOT_PRESENT) for one that is not
         downloaded.
         """
@@ -98,6 +99,14 @@ class RunCalls(Protocol):
         """Takes back what an ended run and the runs below it changed; a repeat takes back what is left.
 
         NotFoundError as in `get`; WrongStateError (reason RUN_NOT_ENDED) if one of the runs has not ended.
+        """
+        ...
+
+    async def delete(self, run_id: str, caller: Caller) -> None:
+        """Deletes an ended run with its events and the runs that it started.
+
+        NotFoundError as in `get`; WrongStateError: it or a run below has not ended (reason RUN_NOT_ENDED), another run
+        started it (RUN_HAS_PARENT), or its session still exists (RUN_IN_SESSION).
         """
         ...
 

@@ -19,6 +19,7 @@ from aeond.ports import Clock, Engine, Ids, Journal, RunSummary, Validator
 from aeond.ports.journal import RunFilter
 from aeond.service.approvals.decisions import ApprovalDecisions
 from aeond.service.folding import RunFolding, RunOwners, request_id_reused
+from aeond.service.history.deletion import RunDeletion
 from aeond.service.history.forks import Forks
 from aeond.service.history.replays import Replays
 from aeond.service.history.undoing import RunUndo
@@ -29,6 +30,7 @@ from aeond.service.runs.scheduler import RunScheduler
 from aeond.service.runs.tool_profiles import ToolProfiles
 from aeond.service.runs.workspaces import Workspaces
 from aeond.service.sessions.session_records import SessionRecords
+from aeond.service.storage import StorageLimit
 from aeond.service.watching.run_stream import Batch, RunWatching
 from aeond.service.watching.tree_stream import TreeWatching
 
@@ -44,7 +46,7 @@ class Bounds:
 
 
 class Runs:
-    """Create, read, watch, cancel, decide, answer, fork, replay. Raises the classes of `aeond.errors`."""
+    """Create, read, watch, cancel, decide, answer, fork, replay, delete. Raises the classes of `aeond.errors`."""
 
     def __init__(
         self,
@@ -67,6 +69,8 @@ class Runs:
         forks: Forks,
         replays: Replays,
         undo: RunUndo,
+        deletion: RunDeletion,
+        storage: StorageLimit,
         engine: Engine,
         profiles: ToolProfiles,
         asking_tools: Callable[[], tuple[str, ...]],
@@ -89,6 +93,8 @@ class Runs:
         self._forks = forks
         self._replays = replays
         self._undo = undo
+        self._deletion = deletion
+        self._storage = storage
         self._engine = engine
         self._profiles = profiles
         self._asking_tools = asking_tools
@@ -102,13 +108,14 @@ class Runs:
 
         AlreadyExistsError (reason REQUEST_ID_REUSED) if the earlier request differs, NotFoundError if its
         session (reason SESSION_NOT_FOUND) or its model (see `check_model`) does not exist, InvalidInputError for its
-        tool profile (see `ToolProfiles`).
+        tool profile (see `ToolProfiles`), WrongStateError if its owner can store nothing more (see `StorageLimit`).
         """
         request = self._profiles.applied(request)
         plan = None if plan is None else self._in_order(plan)
         if (earlier := await self._earlier(request, plan)) is not None:
             return earlier
         self._check_text(request)
+        self._storage.check(request.owner.uid)
         await check_model(self._engine, request.model)
         if plan is not None:
             check_plan(self._validator, plan)
@@ -188,6 +195,10 @@ class Runs:
     async def undo(self, run_id: str, caller: Caller) -> UndoReport:
         await self._owners.check(run_id, caller)
         return await self._undo.undo(run_id)
+
+    async def delete(self, run_id: str, caller: Caller) -> None:
+        await self._owners.check(run_id, caller)
+        await self._deletion.delete(run_id)
 
     def watch(self, run_id: str, after_seq: int, caller: Caller) -> AsyncGenerator[Batch, None]:
         return self._seen(run_id, caller, self._watching.watch(run_id, after_seq))

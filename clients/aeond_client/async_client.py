@@ -131,6 +131,12 @@ class AsyncClient(AsyncConnection):
         """
         return await self._make(run_calls.undo_run(run_id))
 
+    async def delete_run(self, run_id: str) -> None:
+        """Deletes an ended run with its events and the runs that it started. WrongStateError if it has not ended (reason
+        RUN_NOT_ENDED), if another run started it (RUN_HAS_PARENT), or if its session still exists (RUN_IN_SESSION).
+        """
+        await self._make(run_calls.delete_run(run_id))
+
     def watch(
         self,
         run_id: str,

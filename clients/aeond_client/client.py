@@ -130,6 +130,12 @@ class Client(Connection):
         """
         return self._make(run_calls.undo_run(run_id))
 
+    def delete_run(self, run_id: str) -> None:
+        """Deletes an ended run with its events and the runs that it started. WrongStateError if it has not ended (reason
+        RUN_NOT_ENDED), if another run started it (RUN_HAS_PARENT), or if its session still exists (RUN_IN_SESSION).
+        """
+        self._make(run_calls.delete_run(run_id))
+
     def watch(
         self,
         run_id: str,

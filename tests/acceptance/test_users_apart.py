@@ -26,7 +26,7 @@ ASK = Plan("ask", (PlanStep("s1", "ask", "request_user_input", {"prompt": "Which
 SECRET = "the gate code is 7714"
 NOT_FOUND = {
     **dict.fromkeys(("get", "watch", "watch the tree", "cancel", "answer", "decide"), "RUN_NOT_FOUND"),
-    **dict.fromkeys(("fork", "replay", "undo"), "RUN_NOT_FOUND"),
+    **dict.fromkeys(("fork", "replay", "undo", "delete"), "RUN_NOT_FOUND"),
     **dict.fromkeys(("get the session", "delete the session", "read the session"), "SESSION_NOT_FOUND"),
     **dict.fromkeys(("preview", "create in the session"), "SESSION_NOT_FOUND"),
     "read the key": "KEY_NOT_FOUND",

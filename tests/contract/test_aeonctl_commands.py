@@ -224,6 +224,20 @@ async def test_a_run_is_undone(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     ]
 
 
+async def test_runs_are_deleted(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+    """Deleting names each deleted run; `last` means one run, and one that has not ended stays."""
+    for _ in range(3):
+        await aeonctl("ask", "--detach", "What?")
+    done = await aeonctl("delete", "last", "last", "01RUN0002")
+    assert (done.code, done.out, done.err) == (0, "", "Deleted 01RUN0003.\nDeleted 01RUN0002.\n")
+    assert list(daemon.runs.runs) == ["01RUN0001"]
+    assert (await aeonctl("delete", "01RUN0003")).code != 0
+    script(daemon, wire_events.created(), events_pb2.RunStarted())
+    await aeonctl("ask", "--detach", "What?")
+    assert (await aeonctl("delete", "last")).code != 0
+    assert len(daemon.runs.runs) == 2
+
+
 async def test_a_run_that_has_not_ended_is_not_undone(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     """Undoing a run in progress, or one that does not exist, fails without a change."""
     script(daemon, wire_events.created(), events_pb2.RunStarted())

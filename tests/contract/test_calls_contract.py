@@ -101,7 +101,7 @@ async def test_a_run_that_is_not_there_is_not_found(runs: RunSide) -> None:
 
 
 async def test_a_run_of_another_user_is_not_found(runs: RunSide) -> None:
-    """Another user who reads, watches, cancels, answers, decides, forks, replays or undoes a run, which once succeeded,
+    """Another user who reads, watches, cancels, answers, decides, forks, replays, undoes or deletes a run, which once succeeded,
     gets the error for a run that does not exist, word for word, while an administrator sees the unchanged run.
     """
 
@@ -122,6 +122,7 @@ async def test_a_run_of_another_user_is_not_found(runs: RunSide) -> None:
         lambda name: calls.fork(ForkRequest(name, OTHER, after_seq=10_000)),
         lambda name: of(calls.replay(name, 0, OTHER)),
         lambda name: calls.undo(name, OTHER),
+        lambda name: calls.delete(name, OTHER),
     ):
         errors = []
         for name in (run_id, "missing"):
@@ -177,6 +178,20 @@ async def test_a_watcher_gets_every_event_once_and_then_the_end(runs: RunSide) -
     assert isinstance(events[-1].kind, RunEnded)
     assert await runs.seen(run_id, after_seq=1) == events[1:]
     assert await runs.seen(run_id, after_seq=len(events)) == []
+
+
+async def test_an_ended_run_is_deleted(runs: RunSide) -> None:
+    """A run that has not ended is not deleted; an ended one is not found afterwards, also by an administrator."""
+    run_id = await runs.create()
+    if not (await runs.calls.get(run_id, CALLER)).state.ended:
+        with pytest.raises(WrongStateError) as refused:
+            await runs.calls.delete(run_id, CALLER)
+        assert refused.value.reason == "RUN_NOT_ENDED"
+    await runs.finish(run_id)
+    await runs.calls.delete(run_id, CALLER)
+    for caller in (CALLER, ADMIN):
+        with pytest.raises(NotFoundError):
+            await runs.calls.get(run_id, caller)
 
 
 async def test_a_cursor_ahead_of_the_run_is_refused(runs: RunSide) -> None:

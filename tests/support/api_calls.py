@@ -24,9 +24,7 @@ from aeond.domain.llm import (
 )
 from aeond.domain.plans.approvals import ApprovalAnswer
 from aeond.domain.plans.plan import Plan
-from aeond.domain.policy import (
-    Effect,
-)
+from aeond.domain.policy import Effect
 from aeond.domain.runs.budgets import Budget, BudgetRequest
 from aeond.domain.runs.events import (
     ApprovalDecided,
@@ -169,6 +167,11 @@ class InMemoryRuns:
         if not run.state.ended:
             raise WrongStateError("The run has not ended.", reason="RUN_NOT_ENDED")
         return await RecordedUndo().undo([run_id], run.request.owner.uid, run.workspace)
+
+    async def delete(self, run_id: str, caller: Caller) -> None:
+        if not (await self.get(run_id, caller)).state.ended:
+            raise WrongStateError("The run has not ended.", reason="RUN_NOT_ENDED")
+        del self.snapshots[run_id], self.journals[run_id]
 
     async def watch_tree(
         self, run_id: str, after_seq: int, child_seqs: Mapping[str, int], caller: Caller

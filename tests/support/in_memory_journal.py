@@ -50,6 +50,16 @@ class InMemoryJournal:
             self._events.setdefault(row.run_id, []).append(row)
         await cancel_shielded_checkpoint()
 
+    async def remove(self, run_ids: Sequence[str]) -> int:
+        """See ports.RunRemoval."""
+        await checkpoint_if_cancelled()
+        existing = [run_id for run_id in run_ids if self._runs.pop(run_id, None) is not None]
+        for run_id in existing:
+            del self._events[run_id]
+        self._requests = {name: run_id for name, run_id in self._requests.items() if run_id in self._runs}
+        await cancel_shielded_checkpoint()
+        return len(existing)
+
     async def probe(self) -> None:
         await checkpoint()
 

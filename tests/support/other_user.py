@@ -70,6 +70,7 @@ def _attempts(channel: grpc.Channel, things: Mapping[str, Any]) -> Iterator[tupl
         ("fork", runs.ForkRun, runs_pb2.ForkRunRequest(run_id=run)),
         ("replay", runs.ReplayRun, runs_pb2.ReplayRunRequest(run_id=run)),
         ("undo", runs.UndoRun, runs_pb2.UndoRunRequest(run_id=run)),
+        ("delete", runs.DeleteRun, runs_pb2.DeleteRunRequest(run_id=run)),
         (
             "create in the session",
             runs.CreateRun,

@@ -172,6 +172,13 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
             await refuse(context, grpc.StatusCode.FAILED_PRECONDITION, "RUN_NOT_ENDED")
         return self.undo_response
 
+    async def DeleteRun(self, request: runs_pb2.DeleteRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
+        run = await self._find(request.run_id, context)
+        if not run.ended:
+            await refuse(context, grpc.StatusCode.FAILED_PRECONDITION, "RUN_NOT_ENDED")
+        del self.runs[request.run_id]
+        return runs_pb2.DeleteRunResponse()
+
     async def WatchRun(self, request: runs_pb2.WatchRunRequest, context: Any) -> AsyncIterator[Any]:  # noqa: N802 - the contract's name
         run = await self._find(request.run_id, context)
         if request.after_seq > len(run.numbered):

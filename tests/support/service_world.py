@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import cast
 
 import anyio
 
@@ -32,10 +33,12 @@ from aeond.orchestration.planning.plan_parsing import in_order
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.ports import Journal, RunLoop, Tool
 from aeond.ports.approvals import Preview
+from aeond.ports.journal import RunRemoval
 from aeond.ports.sessions import SessionStore
 from aeond.service.approvals.decisions import ApprovalDecisions
 from aeond.service.approvals.requests import ApprovalRequests, ApprovalRules
 from aeond.service.folding import RunFolding, RunOwners
+from aeond.service.history.deletion import RunDeletion
 from aeond.service.history.forks import Forks
 from aeond.service.history.replays import Replays
 from aeond.service.history.undoing import RunUndo
@@ -49,6 +52,7 @@ from aeond.service.runs.scheduler import RunScheduler
 from aeond.service.runs.tool_profiles import ToolProfiles
 from aeond.service.runs.workspaces import Workspaces
 from aeond.service.sessions.session_records import SessionRecords
+from aeond.service.storage import StorageLimit
 from aeond.service.watching.feed import HotFeed
 from aeond.service.watching.run_stream import RunWatching
 from aeond.service.watching.tree_stream import TreeWatching
@@ -68,6 +72,7 @@ from tests.support.doubles import (
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.in_memory_sessions import InMemorySessions
 from tests.support.null_objects import NamedTemplates
+from tests.support.stored_bytes import CountedStorage
 from tests.support.undo import RecordedUndo
 
 DEADLINE_SECONDS = 60.0
@@ -218,6 +223,8 @@ class World:
         self.records = SessionRecords(store=self.sessions, journal=self.journal, folding=self.folding)
         self.replays = Replays(self.journal, decide, fold)
         self.undo = RecordedUndo()
+        self.stored = CountedStorage()
+        self.storage = StorageLimit({"runs": self.stored}, limit_bytes=1_000)
         self.runs = Runs(
             profiles=ToolProfiles({"look": ("read_*", "list_dir")}),
             asking_tools=lambda: ("asking",),
@@ -251,9 +258,18 @@ class World:
                 validator=self.validator,
                 workspaces=self.workspaces,
                 in_order=in_order,
+                storage=self.storage,
             ),
             replays=self.replays,
             undo=RunUndo(self.journal, self.folding, self.undo),
+            deletion=RunDeletion(
+                self.journal,
+                cast("RunRemoval", self.journal),
+                self.sessions,
+                self.workspaces,
+                self.admission,
+            ),
+            storage=self.storage,
             engine=self.engine,
         )
 

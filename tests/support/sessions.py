@@ -9,6 +9,7 @@ from aeond.service.folding import RunFolding
 from aeond.service.runs.admission import Admission
 from aeond.service.sessions.session_records import SessionRecords
 from aeond.service.sessions.sessions import Sessions
+from aeond.service.storage import StorageLimit
 from aeond.state_machine.fold import fold
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.in_memory_sessions import InMemorySessions
@@ -57,5 +58,11 @@ def sessions_in_memory(
     journal = InMemoryJournal()
     records = SessionRecords(store=store, journal=journal, folding=RunFolding(journal, fold))
     return Sessions(
-        store=store, records=records, contexts=contexts, admission=admission, clock=clock, ids=ids
+        store=store,
+        records=records,
+        contexts=contexts,
+        admission=admission,
+        clock=clock,
+        ids=ids,
+        storage=StorageLimit({}, limit_bytes=0),
     )

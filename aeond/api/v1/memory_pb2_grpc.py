@@ -62,8 +62,9 @@ class MemoryServiceServicer:
     """
 
     def WriteMemory(self, request, context):
-        """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT for an invalid key or value.
-        Safe to repeat.
+        """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT for an invalid key or value,
+        FAILED_PRECONDITION (USER_STORAGE_FULL) for a new or larger value if the user can store nothing more. Safe to
+        repeat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -34,8 +34,9 @@ class MemoryServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> MemoryServiceAsyncStub: ...
     WriteMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.WriteMemoryRequest, _memory_pb2.WriteMemoryResponse]
-    """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT for an invalid key or value.
-    Safe to repeat.
+    """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT for an invalid key or value,
+    FAILED_PRECONDITION (USER_STORAGE_FULL) for a new or larger value if the user can store nothing more. Safe to
+    repeat.
     """
     ReadMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.ReadMemoryRequest, _memory_pb2.ReadMemoryResponse]
     """Returns the value of a key. NOT_FOUND (KEY_NOT_FOUND) if it does not exist. Safe to repeat."""
@@ -54,8 +55,9 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     WriteMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.WriteMemoryRequest, _memory_pb2.WriteMemoryResponse]  # type: ignore[assignment]
-    """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT for an invalid key or value.
-    Safe to repeat.
+    """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT for an invalid key or value,
+    FAILED_PRECONDITION (USER_STORAGE_FULL) for a new or larger value if the user can store nothing more. Safe to
+    repeat.
     """
     ReadMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.ReadMemoryRequest, _memory_pb2.ReadMemoryResponse]  # type: ignore[assignment]
     """Returns the value of a key. NOT_FOUND (KEY_NOT_FOUND) if it does not exist. Safe to repeat."""
@@ -77,8 +79,9 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memory_pb2.WriteMemoryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.WriteMemoryResponse, _abc.Awaitable[_memory_pb2.WriteMemoryResponse]]:
-        """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT for an invalid key or value.
-        Safe to repeat.
+        """Sets the value of a key and returns once it is on disk. INVALID_ARGUMENT for an invalid key or value,
+        FAILED_PRECONDITION (USER_STORAGE_FULL) for a new or larger value if the user can store nothing more. Safe to
+        repeat.
         """
 
     @_abc_1.abstractmethod

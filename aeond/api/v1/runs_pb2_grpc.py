@@ -91,6 +91,11 @@ class RunServiceStub:
                 request_serializer=aeond_dot_api_dot_v1_dot_runs__pb2.UndoRunRequest.SerializeToString,
                 response_deserializer=aeond_dot_api_dot_v1_dot_runs__pb2.UndoRunResponse.FromString,
                 _registered_method=True)
+        self.DeleteRun = channel.unary_unary(
+                '/aeond.api.v1.RunService/DeleteRun',
+                request_serializer=aeond_dot_api_dot_v1_dot_runs__pb2.DeleteRunRequest.SerializeToString,
+                response_deserializer=aeond_dot_api_dot_v1_dot_runs__pb2.DeleteRunResponse.FromString,
+                _registered_method=True)
 
 
 class RunServiceServicer:
@@ -100,9 +105,9 @@ class RunServiceServicer:
 
     def CreateRun(self, request, context):
         """Returns the run once it is on disk; it executes in the background. INVALID_ARGUMENT for an invalid
-        request or plan, RESOURCE_EXHAUSTED if too many runs are waiting, UNAVAILABLE while the daemon starts or
-        drains. A repeat with the same request_id from the same user returns the same run; without one it creates
-        another run.
+        request or plan, RESOURCE_EXHAUSTED if too many runs are waiting, FAILED_PRECONDITION (USER_STORAGE_FULL) if
+        the user can store nothing more, UNAVAILABLE while the daemon starts or drains. A repeat with the same
+        request_id from the same user returns the same run; without one it creates another run.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -174,8 +179,8 @@ class RunServiceServicer:
 
     def ForkRun(self, request, context):
         """Creates a run that copies the events of another run up to a chosen one and continues from there, in the
-        background. NOT_FOUND if the run does not exist, INVALID_ARGUMENT for an event that it has not reached. A
-        repeat with the same request_id returns the same fork.
+        background. NOT_FOUND if the run does not exist, INVALID_ARGUMENT for an event that it has not reached,
+        FAILED_PRECONDITION (USER_STORAGE_FULL) as for CreateRun. A repeat with the same request_id returns the same fork.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -194,6 +199,16 @@ class RunServiceServicer:
         first. Returns once that is done. A target that was changed since, or whose content from before is not kept, is
         left alone and reported. NOT_FOUND if the run does not exist, FAILED_PRECONDITION (RUN_NOT_ENDED) if it has
         not ended. A repeat takes back only what is left.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteRun(self, request, context):
+        """Deletes an ended run with its events, its private workspace and the runs that it started. Returns once that is
+        on disk. NOT_FOUND if the run does not exist, and therefore also for a repeat. FAILED_PRECONDITION if it has not
+        ended (RUN_NOT_ENDED), if another run started it (RUN_HAS_PARENT), or if its session still exists
+        (RUN_IN_SESSION).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -256,6 +271,11 @@ def add_RunServiceServicer_to_server(servicer, server):
                     servicer.UndoRun,
                     request_deserializer=aeond_dot_api_dot_v1_dot_runs__pb2.UndoRunRequest.FromString,
                     response_serializer=aeond_dot_api_dot_v1_dot_runs__pb2.UndoRunResponse.SerializeToString,
+            ),
+            'DeleteRun': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteRun,
+                    request_deserializer=aeond_dot_api_dot_v1_dot_runs__pb2.DeleteRunRequest.FromString,
+                    response_serializer=aeond_dot_api_dot_v1_dot_runs__pb2.DeleteRunResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -557,6 +577,33 @@ class RunService:
             '/aeond.api.v1.RunService/UndoRun',
             aeond_dot_api_dot_v1_dot_runs__pb2.UndoRunRequest.SerializeToString,
             aeond_dot_api_dot_v1_dot_runs__pb2.UndoRunResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteRun(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/aeond.api.v1.RunService/DeleteRun',
+            aeond_dot_api_dot_v1_dot_runs__pb2.DeleteRunRequest.SerializeToString,
+            aeond_dot_api_dot_v1_dot_runs__pb2.DeleteRunResponse.FromString,
             options,
             channel_credentials,
             insecure,

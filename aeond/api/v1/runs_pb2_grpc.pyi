@@ -37,9 +37,9 @@ class RunServiceStub:
     def __new__(cls, channel: _aio.Channel) -> RunServiceAsyncStub: ...
     CreateRun: _grpc.UnaryUnaryMultiCallable[_runs_pb2.CreateRunRequest, _runs_pb2.CreateRunResponse]
     """Returns the run once it is on disk; it executes in the background. INVALID_ARGUMENT for an invalid
-    request or plan, RESOURCE_EXHAUSTED if too many runs are waiting, UNAVAILABLE while the daemon starts or
-    drains. A repeat with the same request_id from the same user returns the same run; without one it creates
-    another run.
+    request or plan, RESOURCE_EXHAUSTED if too many runs are waiting, FAILED_PRECONDITION (USER_STORAGE_FULL) if
+    the user can store nothing more, UNAVAILABLE while the daemon starts or drains. A repeat with the same
+    request_id from the same user returns the same run; without one it creates another run.
     """
     RunAndWatch: _grpc.UnaryStreamMultiCallable[_runs_pb2.RunAndWatchRequest, _runs_pb2.RunAndWatchResponse]
     """CreateRun and WatchRun in one call: the first response contains the run, the following ones its events
@@ -77,8 +77,8 @@ class RunServiceStub:
     """
     ForkRun: _grpc.UnaryUnaryMultiCallable[_runs_pb2.ForkRunRequest, _runs_pb2.ForkRunResponse]
     """Creates a run that copies the events of another run up to a chosen one and continues from there, in the
-    background. NOT_FOUND if the run does not exist, INVALID_ARGUMENT for an event that it has not reached. A
-    repeat with the same request_id returns the same fork.
+    background. NOT_FOUND if the run does not exist, INVALID_ARGUMENT for an event that it has not reached,
+    FAILED_PRECONDITION (USER_STORAGE_FULL) as for CreateRun. A repeat with the same request_id returns the same fork.
     """
     ReplayRun: _grpc.UnaryStreamMultiCallable[_runs_pb2.ReplayRunRequest, _runs_pb2.ReplayRunResponse]
     """Replays a run from its record, without model or tools, and streams the re-created events; changes
@@ -90,6 +90,12 @@ class RunServiceStub:
     left alone and reported. NOT_FOUND if the run does not exist, FAILED_PRECONDITION (RUN_NOT_ENDED) if it has
     not ended. A repeat takes back only what is left.
     """
+    DeleteRun: _grpc.UnaryUnaryMultiCallable[_runs_pb2.DeleteRunRequest, _runs_pb2.DeleteRunResponse]
+    """Deletes an ended run with its events, its private workspace and the runs that it started. Returns once that is
+    on disk. NOT_FOUND if the run does not exist, and therefore also for a repeat. FAILED_PRECONDITION if it has not
+    ended (RUN_NOT_ENDED), if another run started it (RUN_HAS_PARENT), or if its session still exists
+    (RUN_IN_SESSION).
+    """
 
 @_typing.type_check_only
 class RunServiceAsyncStub(RunServiceStub):
@@ -100,9 +106,9 @@ class RunServiceAsyncStub(RunServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateRun: _aio.UnaryUnaryMultiCallable[_runs_pb2.CreateRunRequest, _runs_pb2.CreateRunResponse]  # type: ignore[assignment]
     """Returns the run once it is on disk; it executes in the background. INVALID_ARGUMENT for an invalid
-    request or plan, RESOURCE_EXHAUSTED if too many runs are waiting, UNAVAILABLE while the daemon starts or
-    drains. A repeat with the same request_id from the same user returns the same run; without one it creates
-    another run.
+    request or plan, RESOURCE_EXHAUSTED if too many runs are waiting, FAILED_PRECONDITION (USER_STORAGE_FULL) if
+    the user can store nothing more, UNAVAILABLE while the daemon starts or drains. A repeat with the same
+    request_id from the same user returns the same run; without one it creates another run.
     """
     RunAndWatch: _aio.UnaryStreamMultiCallable[_runs_pb2.RunAndWatchRequest, _runs_pb2.RunAndWatchResponse]  # type: ignore[assignment]
     """CreateRun and WatchRun in one call: the first response contains the run, the following ones its events
@@ -140,8 +146,8 @@ class RunServiceAsyncStub(RunServiceStub):
     """
     ForkRun: _aio.UnaryUnaryMultiCallable[_runs_pb2.ForkRunRequest, _runs_pb2.ForkRunResponse]  # type: ignore[assignment]
     """Creates a run that copies the events of another run up to a chosen one and continues from there, in the
-    background. NOT_FOUND if the run does not exist, INVALID_ARGUMENT for an event that it has not reached. A
-    repeat with the same request_id returns the same fork.
+    background. NOT_FOUND if the run does not exist, INVALID_ARGUMENT for an event that it has not reached,
+    FAILED_PRECONDITION (USER_STORAGE_FULL) as for CreateRun. A repeat with the same request_id returns the same fork.
     """
     ReplayRun: _aio.UnaryStreamMultiCallable[_runs_pb2.ReplayRunRequest, _runs_pb2.ReplayRunResponse]  # type: ignore[assignment]
     """Replays a run from its record, without model or tools, and streams the re-created events; changes
@@ -152,6 +158,12 @@ class RunServiceAsyncStub(RunServiceStub):
     first. Returns once that is done. A target that was changed since, or whose content from before is not kept, is
     left alone and reported. NOT_FOUND if the run does not exist, FAILED_PRECONDITION (RUN_NOT_ENDED) if it has
     not ended. A repeat takes back only what is left.
+    """
+    DeleteRun: _aio.UnaryUnaryMultiCallable[_runs_pb2.DeleteRunRequest, _runs_pb2.DeleteRunResponse]  # type: ignore[assignment]
+    """Deletes an ended run with its events, its private workspace and the runs that it started. Returns once that is
+    on disk. NOT_FOUND if the run does not exist, and therefore also for a repeat. FAILED_PRECONDITION if it has not
+    ended (RUN_NOT_ENDED), if another run started it (RUN_HAS_PARENT), or if its session still exists
+    (RUN_IN_SESSION).
     """
 
 class RunServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -166,9 +178,9 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_runs_pb2.CreateRunResponse, _abc.Awaitable[_runs_pb2.CreateRunResponse]]:
         """Returns the run once it is on disk; it executes in the background. INVALID_ARGUMENT for an invalid
-        request or plan, RESOURCE_EXHAUSTED if too many runs are waiting, UNAVAILABLE while the daemon starts or
-        drains. A repeat with the same request_id from the same user returns the same run; without one it creates
-        another run.
+        request or plan, RESOURCE_EXHAUSTED if too many runs are waiting, FAILED_PRECONDITION (USER_STORAGE_FULL) if
+        the user can store nothing more, UNAVAILABLE while the daemon starts or drains. A repeat with the same
+        request_id from the same user returns the same run; without one it creates another run.
         """
 
     @_abc_1.abstractmethod
@@ -254,8 +266,8 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_runs_pb2.ForkRunResponse, _abc.Awaitable[_runs_pb2.ForkRunResponse]]:
         """Creates a run that copies the events of another run up to a chosen one and continues from there, in the
-        background. NOT_FOUND if the run does not exist, INVALID_ARGUMENT for an event that it has not reached. A
-        repeat with the same request_id returns the same fork.
+        background. NOT_FOUND if the run does not exist, INVALID_ARGUMENT for an event that it has not reached,
+        FAILED_PRECONDITION (USER_STORAGE_FULL) as for CreateRun. A repeat with the same request_id returns the same fork.
         """
 
     @_abc_1.abstractmethod
@@ -278,6 +290,18 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
         first. Returns once that is done. A target that was changed since, or whose content from before is not kept, is
         left alone and reported. NOT_FOUND if the run does not exist, FAILED_PRECONDITION (RUN_NOT_ENDED) if it has
         not ended. A repeat takes back only what is left.
+        """
+
+    @_abc_1.abstractmethod
+    def DeleteRun(
+        self,
+        request: _runs_pb2.DeleteRunRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_runs_pb2.DeleteRunResponse, _abc.Awaitable[_runs_pb2.DeleteRunResponse]]:
+        """Deletes an ended run with its events, its private workspace and the runs that it started. Returns once that is
+        on disk. NOT_FOUND if the run does not exist, and therefore also for a repeat. FAILED_PRECONDITION if it has not
+        ended (RUN_NOT_ENDED), if another run started it (RUN_HAS_PARENT), or if its session still exists
+        (RUN_IN_SESSION).
         """
 
 def add_RunServiceServicer_to_server(servicer: RunServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

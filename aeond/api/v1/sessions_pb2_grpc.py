@@ -72,8 +72,9 @@ class SessionServiceServicer:
     """
 
     def CreateSession(self, request, context):
-        """Returns a new session once it is on disk. A repeat with the same request_id from the same user returns
-        the same session; without one it creates another.
+        """Returns a new session once it is on disk. FAILED_PRECONDITION (USER_STORAGE_FULL) if the user can store
+        nothing more. A repeat with the same request_id from the same user returns the same session; without one it
+        creates another.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

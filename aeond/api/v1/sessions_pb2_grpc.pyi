@@ -34,8 +34,9 @@ class SessionServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> SessionServiceAsyncStub: ...
     CreateSession: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.CreateSessionRequest, _sessions_pb2.CreateSessionResponse]
-    """Returns a new session once it is on disk. A repeat with the same request_id from the same user returns
-    the same session; without one it creates another.
+    """Returns a new session once it is on disk. FAILED_PRECONDITION (USER_STORAGE_FULL) if the user can store
+    nothing more. A repeat with the same request_id from the same user returns the same session; without one it
+    creates another.
     """
     GetSession: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.GetSessionRequest, _sessions_pb2.GetSessionResponse]
     """Returns a session. NOT_FOUND (SESSION_NOT_FOUND) if it does not exist. Safe to repeat."""
@@ -59,8 +60,9 @@ class SessionServiceAsyncStub(SessionServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateSession: _aio.UnaryUnaryMultiCallable[_sessions_pb2.CreateSessionRequest, _sessions_pb2.CreateSessionResponse]  # type: ignore[assignment]
-    """Returns a new session once it is on disk. A repeat with the same request_id from the same user returns
-    the same session; without one it creates another.
+    """Returns a new session once it is on disk. FAILED_PRECONDITION (USER_STORAGE_FULL) if the user can store
+    nothing more. A repeat with the same request_id from the same user returns the same session; without one it
+    creates another.
     """
     GetSession: _aio.UnaryUnaryMultiCallable[_sessions_pb2.GetSessionRequest, _sessions_pb2.GetSessionResponse]  # type: ignore[assignment]
     """Returns a session. NOT_FOUND (SESSION_NOT_FOUND) if it does not exist. Safe to repeat."""
@@ -87,8 +89,9 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.CreateSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.CreateSessionResponse, _abc.Awaitable[_sessions_pb2.CreateSessionResponse]]:
-        """Returns a new session once it is on disk. A repeat with the same request_id from the same user returns
-        the same session; without one it creates another.
+        """Returns a new session once it is on disk. FAILED_PRECONDITION (USER_STORAGE_FULL) if the user can store
+        nothing more. A repeat with the same request_id from the same user returns the same session; without one it
+        creates another.
         """
 
     @_abc_1.abstractmethod

@@ -56,6 +56,11 @@ class RunPart:
         first = self.kinds[0]
         return first if isinstance(first, RunCreated) else None
 
+    @property
+    def uid(self) -> int:
+        """The user of a run that begins with this part; -1 for a part that continues one."""
+        return -1 if self.created is None else self.created.request.owner.uid
+
     def check_follows(self, last_seq: int) -> None:
         """Raises AlreadyExistsError (SEQ_TAKEN) or InvalidInputError (SEQ_GAP) unless this part follows
         `last_seq`, the last event of the run (0: the run does not exist).

@@ -3,7 +3,8 @@
 `events` is append-only: triggers reject SQL that changes an event, and an event can be deleted only after its
 run has been deleted from `runs`, which only retention does. `runs` has one row per run, written in the
 transaction of the events that it summarises, so that lists need no folding. Version 2 finds the runs of one user
-without reading those of others. `probes` and `room` carry no
+without reading those of others; version 3 has the stored size of each run, so that nothing is read to know what a
+user stores. `probes` and `room` carry no
 information: one gives a probe something to commit, the other extends the log to its full size.
 """
 
@@ -16,8 +17,24 @@ from aeond.capabilities.sqlite_file import FileFormat
 _RUNS_BY_USER: Final = "CREATE INDEX runs_by_user ON runs (uid, state);"
 
 
+# What a row takes besides its text: keys, numbers and indexes.
+EVENT_BYTES: Final = 128
+RUN_BYTES: Final = 512
+
+_STORED_BYTES: Final = "ALTER TABLE runs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;"
+
+
 def _find_users(connection: apsw.Connection) -> None:
     connection.execute(_RUNS_BY_USER)
+
+
+def _count_bytes(connection: apsw.Connection) -> None:
+    connection.execute(_STORED_BYTES)
+    connection.execute(
+        "UPDATE runs SET bytes = ? + (SELECT coalesce(sum(octet_length(body) + ?), 0) FROM events "
+        "WHERE events.run_id = runs.run_id)",
+        (RUN_BYTES, EVENT_BYTES),
+    )
 
 
 _TABLES: Final = """
@@ -69,7 +86,7 @@ _TABLES: Final = """
 JOURNAL = FileFormat(
     name="journal",
     application_id=0x61656A6C,  # "aejl"
-    version=2,
-    upgrades=(_find_users,),
-    schema=_TABLES + _RUNS_BY_USER,
+    version=3,
+    upgrades=(_find_users, _count_bytes),
+    schema=_TABLES + _RUNS_BY_USER + _STORED_BYTES,
 )

@@ -54,7 +54,8 @@ class SqliteJournal:
         vfs: str | None = None,
     ) -> None:
         reserve = Reserve(path.with_name(path.name + "-reserve"), reserve_bytes)
-        self._writer = Writer(Committer(path, reserve, vfs), deadline_seconds)
+        self._committer = Committer(path, reserve, vfs)
+        self._writer = Writer(self._committer, deadline_seconds)
         self._readers = Readers(path, vfs, deadline_seconds)
         self._stack = AsyncExitStack()
 
@@ -70,6 +71,10 @@ class SqliteJournal:
     def failure(self) -> StoreError | None:
         """The permanent failure of the journal (JOURNAL_FAILED), if any: the daemon should restart."""
         return self._writer.failure
+
+    def stored_bytes(self, uid: int) -> int:
+        """What the runs of this user take, about; known without reading anything."""
+        return self._committer.stored_bytes(uid)
 
     async def append(self, events: Sequence[Event]) -> None:
         """See ports.Journal. All errors in the events are reported before anything is written:
@@ -129,9 +134,10 @@ class SqliteJournal:
             partial(read_page, run_id=run_id, after_seq=after_seq, limit=MAX_PAGE_EVENTS)
         )
 
-    async def remove(self, run_id: str) -> bool:
-        """Deletes a run with all its events, in any state; returns whether it existed."""
-        return await self._writer.perform(Prune((run_id,))) > 0
+    async def remove(self, run_ids: Sequence[str]) -> int:
+        """See ports.RunRemoval. A few at a time, so that appends need not wait."""
+        groups = (tuple(run_ids[at : at + _PRUNED_AT_ONCE]) for at in range(0, len(run_ids), _PRUNED_AT_ONCE))
+        return sum([await self._writer.perform(Prune(group)) for group in groups])
 
     async def _query(self, query: Callable[[apsw.Cursor], T]) -> T:
         self._writer.check()  # after a failure it is unknown which part of the log is on disk

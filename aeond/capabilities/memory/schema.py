@@ -3,7 +3,8 @@
 A namespace is the uid of the user whose entries it holds. Version 2 keeps, beside each entry, the form of its key, its words for full-text search and, once it was compared
 by meaning, its vector. The two full-text tables hold no text of their own: `entry_words` whole words,
 `entry_parts` three letters in a row, for texts without spaces and inflected words. Version 3 has a namespace per user; earlier versions
-recorded no user, so their entries become those of the account that the daemon runs as.
+recorded no user, so their entries become those of the account that the daemon runs as. Version 4 has the size of what
+each user keeps.
 """
 
 import json
@@ -52,6 +53,36 @@ _SOURCES = """
         taint TEXT NOT NULL
     ) STRICT;
     """
+# A fact takes about four times its text with its indexes, and as much as a short one at least.
+_BYTES = "512 + 4 * octet_length({0}.key) + octet_length({0}.value) + 3 * min(octet_length({0}.value), 20000)"
+_USAGE = f"""
+    CREATE TABLE usage (
+        namespace TEXT NOT NULL PRIMARY KEY,
+        bytes INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO usage SELECT namespace, sum({_BYTES.format("entries")}) FROM entries GROUP BY namespace;
+    CREATE TRIGGER entry_was_made AFTER INSERT ON entries BEGIN
+        INSERT INTO usage VALUES (NEW.namespace, {_BYTES.format("NEW")})
+            ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes;
+    END;
+    CREATE TRIGGER entry_was_changed AFTER UPDATE OF value ON entries BEGIN
+        UPDATE usage SET bytes = bytes + ({_BYTES.format("NEW")}) - ({_BYTES.format("OLD")})
+            WHERE namespace = NEW.namespace;
+    END;
+    CREATE TRIGGER entry_was_removed AFTER DELETE ON entries BEGIN
+        UPDATE usage SET bytes = bytes - ({_BYTES.format("OLD")}) WHERE namespace = OLD.namespace;
+    END;
+    """  # noqa: S608 - our own names
+
+
+def usage(cursor: apsw.Cursor) -> dict[str, int]:
+    """The bytes that each namespace takes."""
+    return dict(cursor.execute("SELECT namespace, bytes FROM usage"))
+
+
+def usage_of(cursor: apsw.Cursor, namespace: str) -> int:
+    """The bytes that this namespace takes."""
+    return cursor.execute("SELECT bytes FROM usage WHERE namespace = ?", (namespace,)).get or 0
 
 
 def namespace_of(uid: int) -> str:
@@ -165,10 +196,14 @@ def _to_version_3(connection: apsw.Connection) -> None:
     connection.execute(_SOURCES)
 
 
+def _to_version_4(connection: apsw.Connection) -> None:
+    connection.execute(_USAGE)
+
+
 MEMORY = FileFormat(
     name="memory",
     application_id=0x61656D79,  # "aemy"
-    version=3,
-    schema=_TABLES + _SOURCES,
-    upgrades=(_to_version_2, _to_version_3),
+    version=4,
+    schema=_TABLES + _SOURCES + _USAGE,
+    upgrades=(_to_version_2, _to_version_3, _to_version_4),
 )

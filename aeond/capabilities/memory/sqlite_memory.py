@@ -28,6 +28,8 @@ from aeond.capabilities.memory.schema import (
     put,
     remove,
     sources_of,
+    usage,
+    usage_of,
     vectors_of,
 )
 from aeond.capabilities.sqlite_access import SqliteAccess
@@ -71,9 +73,11 @@ class SqliteMemory:
         self._file = SqliteAccess(path, MEMORY, deadline_seconds=deadline_seconds, vfs=vfs)
         self._namespace = namespace_of(uid)
         self._embedder = embedder
+        self._stored: dict[str, int] = {}  # bytes by namespace
 
     async def __aenter__(self) -> Self:
         await self._file.open()
+        self._stored.update(await self._file.read(usage))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -84,10 +88,19 @@ class SqliteMemory:
         user._namespace = namespace_of(uid)  # noqa: SLF001 - its own class
         return user
 
+    def stored_bytes(self, uid: int) -> int:
+        """What the facts of this user take, about; known without reading anything."""
+        return self._stored.get(namespace_of(uid), 0)
+
     async def write(self, key: str, value: JsonValue, source: FactSource = BY_CLIENT) -> None:
         check_new_key(key)
         text = encode_value(value)
-        await self._file.change(lambda cursor: put(cursor, self._namespace, key, text, source))
+
+        def write(cursor: apsw.Cursor) -> None:
+            put(cursor, self._namespace, key, text, source)
+            self._count(cursor)
+
+        await self._file.change(write)
 
     async def sources(self, keys: Sequence[str]) -> Mapping[str, FactSource]:
         """See ports.Memory."""
@@ -113,7 +126,13 @@ class SqliteMemory:
 
     async def delete(self, key: str) -> bool:
         check_key(key)
-        return await self._file.change(lambda cursor: remove(cursor, self._namespace, key))
+
+        def delete(cursor: apsw.Cursor) -> bool:
+            existed = remove(cursor, self._namespace, key)
+            self._count(cursor)
+            return existed
+
+        return await self._file.change(delete)
 
     async def find(self, key: str) -> Fact | None:
         check_key(key)
@@ -136,6 +155,9 @@ class SqliteMemory:
         facts = await self._file.read(lambda cursor: self._compared(cursor, query, most))
         meanings = await self._meanings(query, dict(facts))
         return await self._file.read(lambda _cursor: ranked(query, facts, meanings, most))
+
+    def _count(self, cursor: apsw.Cursor) -> None:
+        self._stored[self._namespace] = usage_of(cursor, self._namespace)
 
     async def _meanings(self, query: str, facts: Mapping[str, JsonValue]) -> Mapping[str, float]:
         """The cosine of each fact to the query, as far as vectors are known or can be computed now."""

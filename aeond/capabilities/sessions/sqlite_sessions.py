@@ -55,12 +55,51 @@ def _find_users(connection: apsw.Connection) -> None:
     connection.execute(_SESSIONS_BY_USER)
 
 
+_SESSION_BYTES: Final = "512 + octet_length({0}.title) + octet_length({0}.labels) + octet_length({0}.digest)"
+_MESSAGE_BYTES: Final = "128 + octet_length({0}.text)"
+_USER: Final = "(SELECT uid FROM sessions WHERE session_id = {0}.session_id)"
+_USAGE: Final = f"""
+    CREATE TABLE usage (
+        uid INTEGER PRIMARY KEY,
+        bytes INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO usage SELECT uid, sum(
+        {_SESSION_BYTES.format("sessions")}
+        + (SELECT coalesce(sum({_MESSAGE_BYTES.format("messages")}), 0) FROM messages
+            WHERE messages.session_id = sessions.session_id)
+    ) FROM sessions GROUP BY uid;
+    CREATE TRIGGER session_was_made AFTER INSERT ON sessions BEGIN
+        INSERT INTO usage VALUES (NEW.uid, {_SESSION_BYTES.format("NEW")})
+            ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes;
+    END;
+    CREATE TRIGGER session_was_changed AFTER UPDATE OF title, digest ON sessions BEGIN
+        UPDATE usage SET bytes = bytes + ({_SESSION_BYTES.format("NEW")}) - ({_SESSION_BYTES.format("OLD")})
+            WHERE uid = NEW.uid;
+    END;
+    CREATE TRIGGER session_was_removed BEFORE DELETE ON sessions BEGIN
+        UPDATE usage SET bytes = bytes - ({_SESSION_BYTES.format("OLD")}) WHERE uid = OLD.uid;
+        DELETE FROM messages WHERE session_id = OLD.session_id;
+    END;
+    CREATE TRIGGER message_was_made AFTER INSERT ON messages BEGIN
+        UPDATE usage SET bytes = bytes + {_MESSAGE_BYTES.format("NEW")} WHERE uid = {_USER.format("NEW")};
+    END;
+    CREATE TRIGGER message_was_removed AFTER DELETE ON messages BEGIN
+        UPDATE usage SET bytes = bytes - ({_MESSAGE_BYTES.format("OLD")}) WHERE uid = {_USER.format("OLD")};
+    END;
+"""  # noqa: S608 - our own names
+
+
+def _count_bytes(connection: apsw.Connection) -> None:
+    """Version 4: the size of what each user keeps."""
+    connection.execute(_USAGE)
+
+
 # `place` is Session.place: an index on it sorts lists, so the list of all sessions is never sorted.
 SESSIONS = FileFormat(
     name="sessions",
     application_id=0x61657365,  # "aese"
-    version=3,
-    upgrades=(_add_questions, _find_users),
+    version=4,
+    upgrades=(_add_questions, _find_users, _count_bytes),
     schema="""
     CREATE TABLE sessions (
         session_id TEXT NOT NULL PRIMARY KEY,
@@ -86,7 +125,8 @@ SESSIONS = FileFormat(
     CREATE INDEX open_runs_by_session ON open_runs (session_id, number);
     """
     + _MESSAGES
-    + _SESSIONS_BY_USER,
+    + _SESSIONS_BY_USER
+    + _USAGE,
 )
 
 _COLUMNS = "session_id, title, created_time, changed_time, message_count, run_count, labels, uid"
@@ -100,13 +140,21 @@ class SqliteSessions:
 
     def __init__(self, path: Path, *, deadline_seconds: float = 30.0, vfs: str | None = None) -> None:
         self._file = SqliteAccess(path, SESSIONS, deadline_seconds=deadline_seconds, vfs=vfs)
+        self._stored: dict[int, int] = {}  # bytes by uid
 
     async def __aenter__(self) -> Self:
         await self._file.open()
+        self._stored.update(
+            await self._file.read(lambda cursor: dict(cursor.execute("SELECT uid, bytes FROM usage")))
+        )
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._file.close()
+
+    def stored_bytes(self, uid: int) -> int:
+        """What the sessions of this user take, about; known without reading anything."""
+        return self._stored.get(uid, 0)
 
     async def create(self, session: Session, request_id: str) -> Session:
         def create(cursor: apsw.Cursor) -> Session:
@@ -130,6 +178,7 @@ class SqliteSessions:
                     session.place,
                 ),
             )
+            self._count(cursor, session.uid)
             return session
 
         return await self._file.change(create)
@@ -161,10 +210,11 @@ class SqliteSessions:
         def delete(cursor: apsw.Cursor) -> None:
             if cursor.execute("SELECT 1 FROM open_runs WHERE session_id = ? LIMIT 1", (session_id,)).get:
                 raise session_busy(session_id)
-            cursor.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,))
-            if not cursor.connection.changes():
+            uid = _user_of(cursor, session_id)
+            if uid is None:
                 raise session_not_found(session_id)
-            cursor.execute("DELETE FROM messages WHERE session_id = ?", (session_id,))
+            cursor.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,))
+            self._count(cursor, uid)
 
         await self._file.change(delete)
 
@@ -172,7 +222,7 @@ class SqliteSessions:
         def begin(cursor: apsw.Cursor) -> None:
             if cursor.execute("SELECT 1 FROM messages WHERE run_id = ?", (run_id,)).get:
                 return
-            if cursor.execute("SELECT uid FROM sessions WHERE session_id = ?", (session_id,)).get != uid:
+            if _user_of(cursor, session_id) != uid:
                 raise session_not_found(session_id)
             number = _say(cursor, session_id, run_id, Role.USER, text, time)
             cursor.execute("INSERT INTO open_runs VALUES (?, ?, ?)", (run_id, session_id, number))
@@ -181,6 +231,7 @@ class SqliteSessions:
                 "title = CASE title WHEN '' THEN ? ELSE title END WHERE session_id = ?",
                 (title_of(text), session_id),
             )
+            self._count(cursor, uid)
 
         await self._file.change(begin)
 
@@ -196,6 +247,7 @@ class SqliteSessions:
                 _say(cursor, session_id, run_id, Role.USER, one.answer, one.answered_time, of_question=True)
             if answer is not None:
                 _say(cursor, session_id, run_id, Role.AGENT, answer, time)
+            self._count(cursor, _user_of(cursor, session_id))
 
         await self._file.change(end)
 
@@ -209,6 +261,7 @@ class SqliteSessions:
                     "WHERE session_id = ?",
                     (session_id,),
                 )
+                self._count(cursor, _user_of(cursor, session_id))
 
         await self._file.change(forget)
 
@@ -256,13 +309,24 @@ class SqliteSessions:
                     "UPDATE sessions SET digest = ? WHERE session_id = ?",
                     (encode_digest(digest), session_id),
                 )
+                self._count(cursor, _user_of(cursor, session_id))
 
         await self._file.change(keep)
+
+    def _count(self, cursor: apsw.Cursor, uid: int | None) -> None:
+        if uid is not None:
+            self._stored[uid] = cursor.execute("SELECT bytes FROM usage WHERE uid = ?", (uid,)).get
 
 
 def _find(cursor: apsw.Cursor, where: str, values: tuple[object, ...]) -> Session | None:
     row: Any = cursor.execute(f"SELECT {_COLUMNS} FROM sessions WHERE {where}", values).fetchone()  # noqa: S608 - our own names
     return None if row is None else _session(row)
+
+
+def _user_of(cursor: apsw.Cursor, session_id: str) -> int | None:
+    """The user of a session; None if there is no such session."""
+    uid: int | None = cursor.execute("SELECT uid FROM sessions WHERE session_id = ?", (session_id,)).get
+    return uid
 
 
 def _session(row: Any) -> Session:

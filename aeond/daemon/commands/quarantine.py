@@ -28,7 +28,7 @@ async def quarantine(paths: Paths, run_id: str) -> Path:
                 )
             transcript = paths.quarantine_dir / f"{run_id.replace('/', '_')}.jsonl"
             write_new(transcript, lines, make_folder=True)
-            await journal.remove(run_id)
+            await journal.remove([run_id])
     return transcript
 
 

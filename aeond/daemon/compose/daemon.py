@@ -55,6 +55,7 @@ from aeond.server.api import Api, Calls
 from aeond.service.approvals.decisions import ApprovalDecisions
 from aeond.service.approvals.requests import ApprovalRequests, ApprovalRules
 from aeond.service.folding import RunFolding, RunOwners
+from aeond.service.history.deletion import RunDeletion
 from aeond.service.history.forks import Forks
 from aeond.service.history.replays import Replays
 from aeond.service.history.retention import Retention
@@ -75,6 +76,7 @@ from aeond.service.runs.workspaces import Workspaces
 from aeond.service.sessions.session_records import SessionRecords
 from aeond.service.sessions.sessions import Sessions
 from aeond.service.status import Process, Status
+from aeond.service.storage import BoundedMemories, StorageLimit
 from aeond.service.tools import Tools
 from aeond.service.user_turns import ActiveUsers, UserTurns
 from aeond.service.watching.engine_progress import EngineProgress
@@ -124,6 +126,12 @@ async def composed(
         embedder = await stack.enter_async_context(opened_embedder(config, embedding, clock))
         journal, sessions = SqliteJournal(paths.journal), SqliteSessions(paths.sessions)
         memory = SqliteMemory(paths.memory, embedder=embedder)
+        storage = StorageLimit(
+            {"runs": journal, "sessions": sessions, "facts": memory},
+            config.daemon.max_stored_mib_per_user << 20,
+            frozenset({0, os.geteuid()}),
+        )
+        bounded_memory = BoundedMemories(memory, storage)
         undo_log = SqliteUndoLog(paths.undo, config.tools.undo_mib << 20)
         observation = Observation(config, paths, clock)
         recorded = observation.timed(journal)
@@ -145,7 +153,7 @@ async def composed(
         hands, web = own_hands(
             config, paths, files, threads, undo_log, clock, feed.text_sink, lambda: models, serving.terminals
         )
-        builtin = builtin_tools(clock, memory, files, threads, embedder, undo_log)
+        builtin = builtin_tools(clock, bounded_memory, files, threads, embedder, undo_log)
         for tool in parts.tools((*builtin, *hands, *own)):
             registry.register(tool)
         web.adopt(web.tools(config), registry)
@@ -240,9 +248,12 @@ async def composed(
                 validator=validator,
                 workspaces=workspaces,
                 in_order=in_order,
+                storage=storage,
             ),
             replays=replays,
             undo=RunUndo(journal, folding, Restorer(undo_log, files, threads, memory)),
+            deletion=RunDeletion(journal, journal, sessions, workspaces, admission),
+            storage=storage,
             engine=engine,
         )
         status = Status(
@@ -263,6 +274,7 @@ async def composed(
                 admission=admission,
                 clock=clock,
                 ids=ids,
+                storage=storage,
             ),
             tools=Tools(
                 registry=registry,
@@ -272,7 +284,7 @@ async def composed(
                 ids=ids,
                 serving=serving,
             ),
-            memory=MemoryKeys(memory, admission),
+            memory=MemoryKeys(bounded_memory, admission),
             policy=PolicyDecisions(
                 policy=policy,
                 parse=parse_policy,
@@ -310,6 +322,7 @@ async def composed(
             api.adopt(entry, changed.socket.max_request_mib_per_user << 20)
             scheduler.adopt(run_limits(changed))
             runs.adopt(run_bounds(changed))
+            storage.adopt(changed.daemon.max_stored_mib_per_user << 20)
             profiles.adopt(changed.tools.profiles)
             requests.adopt(ApprovalRules(changed.approvals.expire_seconds))
             models.adopt(changed.model)

@@ -16,6 +16,7 @@ from aeond.ports import Clock
 LIVE: Final = frozenset(
     {
         "approvals",
+        "daemon.max_stored_mib_per_user",
         "daemon.stop_seconds",
         "egress",
         "log.format",

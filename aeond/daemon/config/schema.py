@@ -30,6 +30,14 @@ class DaemonSection(Section):
         le=3600,
         description="How long a stop waits for steps with effects before it interrupts them.",
     )
+    max_stored_mib_per_user: int = Field(
+        1_024,
+        ge=0,
+        le=1_048_576,
+        description="Maximum size of the runs, sessions and facts of one user together, in MiB. At the limit new runs,"
+        " sessions and facts are rejected until the user deletes some; runs in progress are completed. Root and the"
+        " daemon's own user have no limit. 0: no limit.",
+    )
 
 
 class LogSection(Section):

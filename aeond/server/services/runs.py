@@ -128,6 +128,10 @@ class RunShim:
         report = await self._calls.undo(checks.word(request.run_id, "run_id"), caller)
         return to_wire(report, pb.UndoRunResponse)
 
+    async def delete_run(self, request: pb.DeleteRunRequest, caller: Caller) -> pb.DeleteRunResponse:
+        await self._calls.delete(checks.word(request.run_id, "run_id"), caller)
+        return pb.DeleteRunResponse()
+
     def _watched(
         self, run_id: str, after_seq: int, request: pb.WatchRunRequest, caller: Caller
     ) -> AsyncIterator[Sequence[Event | LiveUpdate]]:

@@ -28,6 +28,7 @@ from aeond.service.models.model_checks import check_model
 from aeond.service.runs.plan_checks import check_plan
 from aeond.service.runs.scheduler import RunScheduler
 from aeond.service.runs.workspaces import Workspaces
+from aeond.service.storage import StorageLimit
 from aeond.state_machine.transitions import admits
 
 _PLANNED: Final = (RunCreated, PlanAdopted, PlanRefined)
@@ -47,6 +48,7 @@ class Forks:
     validator: Validator
     workspaces: Workspaces
     in_order: Callable[[Plan], Plan]
+    storage: StorageLimit
 
     async def fork(self, asked: ForkRequest, limit: Budget) -> RunSnapshot:
         """The new run, durable, or the one that this owner forked with this request id before.
@@ -62,6 +64,7 @@ class Forks:
         events = self._forked(asked, past, limit)
         if (earlier := await self._earlier(asked, events)) is not None:
             return earlier
+        self.storage.check(asked.owner.uid)
         await check_model(self.engine, asked.model)
         if asked.plan is not None:
             check_plan(self.validator, self.in_order(asked.plan))

@@ -1,6 +1,7 @@
 """The folders in which tools may work, and to which runs are bound."""
 
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -112,6 +113,11 @@ class Workspaces:
     def is_own(self, folder: str) -> bool:
         """Whether it is a private folder of the daemon's."""
         return not folder or Path(folder).is_relative_to(self._own)
+
+    async def remove_own(self, own_name: str) -> None:
+        """Removes the private folder of this name with everything in it, if there is one and as far as possible."""
+        if own_name.strip(".") and "/" not in own_name:
+            await anyio.to_thread.run_sync(partial(shutil.rmtree, self._own / own_name, ignore_errors=True))
 
     def _rights_for(self, owner: Owner) -> UserRights | None:
         """The rights with which a folder is used for this owner; None for those of the daemon."""

@@ -11,6 +11,7 @@ from aeond.ports import Clock, Ids
 from aeond.ports.sessions import SessionContexts, SessionStore
 from aeond.service.runs.admission import Admission
 from aeond.service.sessions.session_records import SessionRecords
+from aeond.service.storage import StorageLimit
 
 # Twice the size of an API page, and more than its largest message.
 ENOUGH_CHARS: Final = 2 << 20
@@ -26,10 +27,14 @@ class Sessions:
     admission: Admission
     clock: Clock
     ids: Ids
+    storage: StorageLimit
 
     async def create(self, title: str, labels: Mapping[str, str], request_id: str, owner: Owner) -> Session:
-        """The new session, or the one that this owner created with this request id before."""
+        """The new session, or the one that this owner created with this request id before. WrongStateError if the owner
+        can store nothing more (see `StorageLimit`).
+        """
         self.admission.check()
+        self.storage.check(owner.uid)
         now = self.clock.time()
         session = Session(self.ids.new_id(), title, now, now, labels=dict(labels), uid=owner.uid)
         return await self.store.create(session, request_id)

@@ -1,4 +1,4 @@
-"""`runs`, `show`, `cancel`, `decide`: commands for existing runs."""
+"""`runs`, `show`, `cancel`, `decide`, `delete`: commands for existing runs."""
 
 import sys
 
@@ -178,4 +178,23 @@ def decide(context: click.Context, /, run_id: str, resolution: str, step_id: str
         print(f"Decided: {resolution}{subject}. The run is {run.state.replace('_', ' ')}.")
 
 
-COMMANDS = {30: runs, 40: show, 50: cancel, 70: decide}
+@click.command()
+@click.argument("run_ids", metavar="RUN...", nargs=-1, required=True, shell_complete=complete_run)
+@click.pass_context
+def delete(context: click.Context, /, run_ids: tuple[str, ...]) -> None:
+    """Delete ended runs with their events and the runs that they started.
+
+    Files that a run wrote in a workspace of yours remain; a private workspace goes with its run. A run of a session can
+    be deleted once the session is deleted. RUN is a run id, or `last` for the newest run.
+
+    \b
+    aeonctl delete last
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    with connect(context) as client:
+        # Resolve all names first: after a deletion, `last` means another run.
+        for run_id in dict.fromkeys([run_named(client, name) for name in run_ids]):
+            client.delete_run(run_id)
+            print(f"Deleted {run_id}.", file=sys.stderr)
+
+
+COMMANDS = {30: runs, 40: show, 50: cancel, 70: decide, 97: delete}

@@ -14,6 +14,7 @@ from aeond_client.calls.call_spec import (
     check_unicode,
     json_text,
     methods_of,
+    nothing,
     pages,
 )
 from aeond_client.errors import InvalidInputError
@@ -158,6 +159,12 @@ def replay_run(run_id: str, until_seq: int) -> Call[tuple[Event, ...]]:
 def undo_run(run_id: str) -> Call[UndoReport]:
     request = runs_pb2.UndoRunRequest(run_id=run_id)
     return Call(_RUNS["UndoRun"], request, reading.undo_report, False, UNDO_SECONDS)
+
+
+def delete_run(run_id: str) -> Call[None]:
+    request = runs_pb2.DeleteRunRequest(run_id=run_id)
+    # A repeat would report a missing run although this very call had deleted it.
+    return Call(_RUNS["DeleteRun"], request, nothing, False, UNDO_SECONDS)
 
 
 def watch_run(

@@ -10,12 +10,15 @@ from aeond.domain.outcome import Problem
 from aeond.domain.plans.plan import Plan, PlanStep
 from aeond.domain.runs.budgets import Budget, BudgetRequest
 from aeond.domain.runs.events import RunCreated
+from aeond.domain.runs.forks import ForkRequest
 from aeond.domain.runs.run import Owner, RunRequest, RunState
 from aeond.domain.tools import ToolCall
-from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
 from aeond.ports.journal import RunFilter
 from aeond.service.run_use_cases import Bounds
 from tests.support.service_world import CALLER, ONE_STEP, USER, ScriptedValidator, World, asking
+from tests.support.strategy import calls
+from tests.support.trees import tree_world
 
 NO_BOUNDS = BudgetRequest()
 
@@ -29,6 +32,39 @@ async def test_a_repeated_creation_gives_the_same_run(tmp_path: Path) -> None:
         again = await world.runs.create(asking(request_id="once"), ONE_STEP, NO_BOUNDS)
     assert again == ended
     assert len(await world.journal.list_runs()) == 1
+
+
+async def test_a_user_at_the_limit_creates_no_run(tmp_path: Path) -> None:
+    """A user who can store nothing more is refused a new run and a fork, gets the run of a repeated request, and keeps the runs
+    in progress; another user is not refused.
+    """
+    async with World(tmp_path).working() as world:
+        first = await world.runs.create(asking(request_id="once"), ONE_STEP, NO_BOUNDS)
+        world.stored.bytes[USER.uid] = 1_000
+        with pytest.raises(WrongStateError) as refused:
+            await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
+        assert refused.value.reason == "USER_STORAGE_FULL"
+        with pytest.raises(WrongStateError) as refused:
+            await world.runs.fork(ForkRequest(first.run_id, CALLER))
+        assert refused.value.reason == "USER_STORAGE_FULL"
+        again = await world.runs.create(asking(request_id="once"), ONE_STEP, NO_BOUNDS)
+        assert again.run_id == first.run_id
+        assert (await world.ended(first.run_id)).state is RunState.SUCCEEDED
+        theirs = replace(asking(), owner=Owner(uid=7))
+        await world.runs.create(theirs, ONE_STEP, NO_BOUNDS)
+        assert len(await world.journal.list_runs()) == 2
+
+
+async def test_a_run_in_progress_at_the_limit_starts_others(tmp_path: Path) -> None:
+    """A run that was accepted starts its child runs also when its user can store nothing more by then."""
+    asking_first = Plan("a goal", (calls("s1", "ask"), calls("s2", "start", "s1", name="leaf")))
+    async with tree_world(tmp_path).working() as world:
+        run = await world.runs.create(asking(), asking_first, NO_BOUNDS)
+        await world.reached(run.run_id, RunState.AWAITING_INPUT)
+        world.stored.bytes[USER.uid] = 1_000
+        await world.runs.answer(run.run_id, "", "red", CALLER)
+        assert (await world.ended(run.run_id)).state is RunState.SUCCEEDED
+        assert len(await world.journal.list_runs()) == 2
 
 
 async def test_a_run_records_which_tools_ask_the_model(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import apsw
 from aeond.capabilities.journal.encoding import StoredEvent
 from aeond.capabilities.journal.projection import RunLine, RunPart, request_id_taken
 from aeond.capabilities.journal.readers import read_open_questions
+from aeond.capabilities.journal.schema import EVENT_BYTES, RUN_BYTES
 from aeond.domain.runs.events import RunEnded, RunParked, RunSuspended
 from aeond.domain.runs.run import RunState
 from aeond.frozen import frozen
@@ -32,6 +33,11 @@ class Change(Protocol):
     @property
     def may_use_reserve(self) -> bool:
         """Whether it is written even if the disk is full."""
+        ...
+
+    @property
+    def stored(self) -> Sequence[tuple[int, int]]:
+        """By how many bytes the last `write` changed what a user stores: pairs of uid and bytes."""
         ...
 
     def check(self, cursor: apsw.Cursor) -> None:
@@ -56,6 +62,7 @@ class Append:
     size: int
     # the end of each run, before and after the append
     _after: list[tuple[RunState, RunState]] = field(default_factory=list)
+    stored: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def may_use_reserve(self) -> bool:
@@ -64,33 +71,38 @@ class Append:
 
     def check(self, cursor: apsw.Cursor) -> None:
         self._after.clear()
+        self.stored.clear()
         for part in self.parts:
-            found = cursor.execute("SELECT last_seq, state FROM runs WHERE run_id = ?", (part.run_id,)).get
-            last_seq, state = found or (0, RunState.PENDING)
+            found = cursor.execute(
+                "SELECT last_seq, state, uid FROM runs WHERE run_id = ?", (part.run_id,)
+            ).get
+            last_seq, state, uid = found or (0, RunState.PENDING, part.uid)
             part.check_follows(last_seq)
             before = RunState(state)
             self._after.append(
                 (before, part.state_after(before, read_open_questions(cursor, part.run_id, before)))
             )
+            self.stored.append((uid, self._bytes_of(part)))
             if part.created is not None and part.created.request.request_id:
                 self._check_request(cursor, part.begin(part.created))
 
     def write(self, cursor: apsw.Cursor) -> int:
-        for part, (state, after) in zip(self.parts, self._after, strict=True):
+        for part, (state, after), (_, size) in zip(self.parts, self._after, self.stored, strict=True):
             created = part.created
             if created is not None:
                 cursor.execute(
-                    "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", part.begin(created)[:-1]
+                    "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (*part.begin(created)[:-1], size),
                 )
             elif after is state:
                 cursor.execute(
-                    "UPDATE runs SET last_seq = ?, changed_time = ? WHERE run_id = ?",
-                    (part.last_seq, part.last_time, part.run_id),
+                    "UPDATE runs SET last_seq = ?, changed_time = ?, bytes = bytes + ? WHERE run_id = ?",
+                    (part.last_seq, part.last_time, size, part.run_id),
                 )
             else:
                 cursor.execute(
-                    "UPDATE runs SET last_seq = ?, changed_time = ?, state = ? WHERE run_id = ?",
-                    (part.last_seq, part.last_time, str(after), part.run_id),
+                    "UPDATE runs SET last_seq = ?, changed_time = ?, bytes = bytes + ?, state = ? WHERE run_id = ?",
+                    (part.last_seq, part.last_time, size, str(after), part.run_id),
                 )
         cursor.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", self.rows)
         return len(self.rows)
@@ -101,6 +113,11 @@ class Append:
             "SELECT body FROM events WHERE run_id = ? AND seq = ?", (last.run_id, last.seq)
         ).get
         return bool(found == last.body)
+
+    def _bytes_of(self, part: RunPart) -> int:
+        bodies = (row.body for row in self.rows if row.run_id == part.run_id)
+        events = sum(EVENT_BYTES + len(body.encode()) for body in bodies)
+        return events if part.created is None else RUN_BYTES + events
 
     def _check_request(self, cursor: apsw.Cursor, line: RunLine) -> None:
         taken = cursor.execute(FIND_REQUEST, (line.uid, line.request_id)).get
@@ -114,6 +131,7 @@ class Probe:
 
     size: int = 0
     may_use_reserve: bool = False
+    stored: tuple[tuple[int, int], ...] = ()
 
     def check(self, cursor: apsw.Cursor) -> None:
         pass
@@ -134,6 +152,7 @@ class Room:
 
     size: int
     may_use_reserve: bool = False
+    stored: tuple[tuple[int, int], ...] = ()
 
     def check(self, cursor: apsw.Cursor) -> None:
         pass
@@ -146,24 +165,25 @@ class Room:
         return False
 
 
-@frozen
+@dataclass(slots=True)
 class Prune:
     """Deletes ended runs with all their events. Idempotent."""
 
     run_ids: tuple[str, ...]
     size: int = 0
     may_use_reserve: bool = False
+    stored: list[tuple[int, int]] = field(default_factory=list)
 
     def check(self, cursor: apsw.Cursor) -> None:
         pass
 
     def write(self, cursor: apsw.Cursor) -> int:
-        removed = 0
+        self.stored.clear()
         for run_id in self.run_ids:
-            cursor.execute("DELETE FROM runs WHERE run_id = ?", (run_id,))
-            removed += cursor.connection.changes()
+            rows = cursor.execute("DELETE FROM runs WHERE run_id = ? RETURNING uid, bytes", (run_id,))
+            self.stored += [(uid, -size) for uid, size in rows]
             cursor.execute("DELETE FROM events WHERE run_id = ?", (run_id,))
-        return removed
+        return len(self.stored)
 
     def is_written(self, cursor: apsw.Cursor) -> bool:
         return False

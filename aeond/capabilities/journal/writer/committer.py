@@ -11,6 +11,7 @@ events of runs are written until there is space for a new reserve.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -46,6 +47,11 @@ class Committer:
         self._frame_bytes = 4096
         self._log_bytes = 0
         self._long_log_bytes = LONG_LOG_BYTES
+        self._stored: Counter[int] = Counter()  # bytes by uid
+
+    def stored_bytes(self, uid: int) -> int:
+        """What the runs of this user take in the journal. Any thread may ask."""
+        return self._stored[uid]
 
     def open(self) -> None:
         """Opens the file, creating it if needed; StoreError if it cannot be used."""
@@ -133,6 +139,8 @@ class Committer:
         connection.wal_autocheckpoint(0)
         connection.set_wal_hook(self._count_log)
         self._frame_bytes = connection.pragma("page_size")
+        # Also after a failed commit, when it is unknown what was counted of it.
+        self._stored = Counter(dict(connection.execute("SELECT uid, sum(bytes) FROM runs GROUP BY uid")))
         self._connection = connection
 
     def _reconnect(self) -> None:
@@ -171,6 +179,10 @@ class Committer:
             else:
                 answers.append(change.write(cursor))
         cursor.execute("COMMIT")
+        for change, answer in zip(changes, answers, strict=True):
+            if isinstance(answer, int):
+                for uid, size in change.stored:
+                    self._stored[uid] += size
 
     def _find_out(
         self, changes: Sequence[Change], answers: list[Answer], failure: apsw.Error

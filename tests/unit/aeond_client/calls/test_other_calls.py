@@ -22,6 +22,7 @@ ALL: list[Call[Any]] = [
     run_calls.answer_run("run", "red", "s1.1"),
     run_calls.fork_run("run", 1, ForkOptions(model="small"), "id"),
     run_calls.undo_run("run"),
+    run_calls.delete_run("run"),
     other_calls.list_tools()("", 50),
     other_calls.get_tool("tool"),
     other_calls.call_tool("tool", {}, "", 1.0),

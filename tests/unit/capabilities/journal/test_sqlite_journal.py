@@ -9,7 +9,7 @@ import pytest
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.capabilities.journal.writer import committer, writer
 from aeond.domain.runs.run import RunState
-from aeond.errors import OverloadedError, StoreError
+from aeond.errors import AlreadyExistsError, OverloadedError, StoreError
 from aeond.ports.journal import RunFilter
 from tests.support.counting_vfs import counting_vfs, settled
 from tests.support.failing_vfs import Hanging, hanging_vfs
@@ -331,15 +331,18 @@ async def test_a_second_journal_waits_for_none_of_this_one_s_readers(tmp_path: P
 
 
 async def test_a_journal_of_version_1_keeps_its_runs_and_their_users(tmp_path: Path) -> None:
-    """A file from before users were kept apart is upgraded once, and each run belongs to the user that it recorded."""
+    """A file from before users were kept apart is upgraded once: each run belongs to the user that it recorded, and its size is
+    counted."""
     async with journal_in(tmp_path) as journal:
         for run_id, uid in (("a", 1000), ("b", 5), ("c", -1)):
             await journal.append(beginning(run_id, uid=uid))
+        stored = journal.stored_bytes(1000)
     old = apsw.Connection(str(tmp_path / "journal.db"))
-    old.execute("DROP INDEX runs_by_user; PRAGMA user_version = 1;")
+    old.execute("DROP INDEX runs_by_user; ALTER TABLE runs DROP COLUMN bytes; PRAGMA user_version = 1;")
     old.close()
     for _ in range(2):
         async with journal_in(tmp_path) as journal:
+            assert journal.stored_bytes(1000) == stored
             for run_id, uid in (("a", 1000), ("b", 5), ("c", -1)):
                 assert [line.run_id for line in await journal.list_runs(RunFilter(uid=uid))] == [run_id]
                 assert len(await journal.read(run_id)) == 2
@@ -349,3 +352,31 @@ async def test_a_journal_of_version_1_keeps_its_runs_and_their_users(tmp_path: P
     upgraded.close()
     assert "runs_by_user" in steps
     assert "TEMP B-TREE" not in steps
+
+
+async def test_what_a_user_stores_is_counted(tmp_path: Path) -> None:
+    """What the runs of a user take grows with every event by its size in bytes, also if one append has events of several
+    users; it is the same after a restart, and goes with the runs.
+    """
+    async with journal_in(tmp_path) as journal:
+        await journal.append([*beginning("a", uid=1), *beginning("b", uid=2)])
+        first = journal.stored_bytes(1)
+        assert 1_000 < first == journal.stored_bytes(2)
+        await journal.append([*step_turn("a", 3, "é" * 50_000), *step_turn("b", 3)])
+        await journal.append([ending("a", 5)])
+        assert 100_000 < journal.stored_bytes(1) - first < 102_000
+        assert journal.stored_bytes(2) - first < 2_000
+        with pytest.raises(AlreadyExistsError):
+            await journal.append(step_turn("a", 3))
+        stored = [journal.stored_bytes(uid) for uid in (1, 2, 3)]
+    async with journal_in(tmp_path) as journal:
+        assert [journal.stored_bytes(uid) for uid in (1, 2, 3)] == stored
+        assert await journal.remove(["a", "missing"]) == 1
+        assert [journal.stored_bytes(uid) for uid in (1, 2)] == [0, stored[1]]
+    async with journal_in(tmp_path) as journal:
+        assert [journal.stored_bytes(uid) for uid in (1, 2)] == [0, stored[1]]
+        assert await journal.summary("a") is None
+        assert await journal.prune(1e12) == 0
+        await journal.append([ending("b", 5)])
+        assert await journal.prune(1e12) == 1
+        assert journal.stored_bytes(2) == 0

@@ -138,6 +138,33 @@ async def test_a_file_of_version_1_is_upgraded(tmp_path: Path) -> None:
             assert found is not None
             assert found.value == 7714
             assert list(await memory.of(os.geteuid() + 1).search("")) == []
+            stored = memory.stored_bytes(os.geteuid())
+            assert stored > 1_000
+            await memory.write("one", 1)
+            assert await memory.delete("one")
+            assert memory.stored_bytes(os.geteuid()) == stored
+
+
+async def test_what_a_user_stores_is_counted(tmp_path: Path) -> None:
+    """The facts of each user are counted with their indexes, as they are written, changed and deleted, and over a restart."""
+    async with SqliteMemory(tmp_path / "memory.db") as memory:
+        mine, theirs = memory.of(1), memory.of(2)
+        await mine.write("key", "é" * 50_000)
+        large = memory.stored_bytes(1)
+        assert 100_000 < large < 200_000
+        await theirs.write("key", 1)
+        assert 512 <= memory.stored_bytes(2) < 1_000
+        await mine.write("key", 1)
+        assert memory.stored_bytes(1) == memory.stored_bytes(2)
+        await mine.write("other", 1)
+        stored = memory.stored_bytes(1)
+    async with SqliteMemory(tmp_path / "memory.db") as memory:
+        assert (memory.stored_bytes(1), memory.stored_bytes(3)) == (stored, 0)
+        assert await memory.of(1).delete("key")
+        assert not await memory.of(1).delete("key")
+        assert await memory.of(1).delete("other")
+        assert memory.stored_bytes(1) == 0
+        assert memory.stored_bytes(2) > 0
 
 
 async def test_an_upgrade_that_fails_leaves_the_old_file(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+from itertools import pairwise
 from pathlib import Path
 
 import apsw
@@ -99,3 +100,32 @@ async def test_a_file_of_version_1_is_upgraded(tmp_path: Path) -> None:
             SessionMessage(3, "r1", Role.USER, "so", 4.0, of_question=True),
             SessionMessage(4, "r1", Role.AGENT, "hi", 5.0),
         ]
+        assert 1_000 < sessions.stored_bytes(7) < 2_000
+        await sessions.delete("a")
+        assert sessions.stored_bytes(7) == 0
+
+
+async def test_what_a_user_stores_is_counted(tmp_path: Path) -> None:
+    """Sessions, messages and summaries of each user are counted, over a restart and until they are deleted."""
+    async with SqliteSessions(tmp_path / "sessions.db") as sessions:
+        for session_id, uid in (("a", 1), ("b", 2)):
+            await sessions.create(Session(session_id, uid=uid), "")
+        sizes = [sessions.stored_bytes(1)]
+        assert 512 <= sizes[0] == sessions.stored_bytes(2)
+        await sessions.begin_run("a", "r1", "é" * 1_000, 1.0, 1)
+        sizes.append(sessions.stored_bytes(1))
+        await sessions.end_run("r1", "x" * 3_000, 2.0)
+        sizes.append(sessions.stored_bytes(1))
+        await sessions.keep_digest("a", SessionDigest(through=1, summary="y" * 4_000))
+        sizes.append(sessions.stored_bytes(1))
+        grown = [after - before for before, after in pairwise(sizes)]
+        assert [size // 1_000 for size in grown] == [2, 3, 4]
+        await sessions.begin_run("a", "r2", "z" * 500, 3.0, 1)
+        await sessions.forget_run("r2")
+        assert sessions.stored_bytes(1) == sizes[-1]
+        assert sessions.stored_bytes(2) == sizes[0]
+    async with SqliteSessions(tmp_path / "sessions.db") as sessions:
+        assert sessions.stored_bytes(1) == sizes[-1]
+        await sessions.delete("a")
+        assert (sessions.stored_bytes(1), sessions.stored_bytes(2)) == (0, sizes[0])
+        assert await sessions.messages("a") == []

@@ -41,6 +41,19 @@ async def test_a_link_is_followed_before_it_is_judged(workspaces: Workspaces, tm
     assert raised.value.reason == "WORKSPACE_NOT_ALLOWED"
 
 
+async def test_a_private_workspace_is_removed(workspaces: Workspaces, tmp_path: Path) -> None:
+    """A private folder goes with what is in it; a link in its place, other folders and a name that leads elsewhere stay."""
+    for name in ("mine", "others"):
+        (tmp_path / "own" / name / "deep").mkdir(parents=True)
+    (tmp_path / "own" / "link").symlink_to(tmp_path / "outside")
+    (tmp_path / "own" / "mine" / "deep" / "link").symlink_to(tmp_path / "outside")
+    for name in ("mine", "link", "missing", "..", ".", "", "others/deep", "../outside"):
+        await workspaces.remove_own(name)
+    assert sorted(path.name for path in (tmp_path / "own").iterdir()) == ["link", "others"]
+    assert (tmp_path / "own" / "others" / "deep").is_dir()
+    assert (tmp_path / "outside").is_dir()
+
+
 @pytest.mark.parametrize("name", ["state", "state/deep"])
 async def test_the_daemon_keeps_its_own_files(workspaces: Workspaces, tmp_path: Path, name: str) -> None:
     """The folder of the journal and its subfolders are rejected as workspaces."""

@@ -23,6 +23,7 @@ def service(world: World) -> Sessions:
         admission=world.admission,
         clock=world.clock,
         ids=world.ids,
+        storage=world.storage,
     )
 
 
@@ -121,3 +122,16 @@ async def test_a_preview_is_what_the_orchestration_tells(tmp_path: Path) -> None
         sessions = service(world)
         session_id = (await sessions.create("", {}, "", USER)).session_id
         assert await sessions.preview(session_id, CALLER) == SessionContext("User: hello", 5, 100, (), 0, 1)
+
+
+async def test_a_user_at_the_limit_creates_no_session(tmp_path: Path) -> None:
+    """A user who can store nothing more is refused a new session and reads the existing ones; another user is not refused."""
+    async with World(tmp_path).working() as world:
+        sessions = service(world)
+        made = await sessions.create("Trip", {}, "", USER)
+        world.stored.bytes[USER.uid] = 1_000
+        with pytest.raises(WrongStateError) as refused:
+            await sessions.create("Another", {}, "", USER)
+        assert refused.value.reason == "USER_STORAGE_FULL"
+        assert await sessions.get(made.session_id, CALLER) == made
+        await sessions.create("Theirs", {}, "", Owner(8, 2))

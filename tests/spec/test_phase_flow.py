@@ -39,7 +39,7 @@ ROUTE, PROFILE, JUDGE, REFINE, STEP = (
     "Reply with the next action",
     "Do not plan it yet",
     "Do not plan. Judge",
-    "Do not plan anew",
+    "Do not plan again",
     "You do one step",
 )
 PLAN, ANSWER = "You plan how to fulfil", "You are aeond, a helpful"

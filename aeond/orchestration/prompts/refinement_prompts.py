@@ -19,7 +19,7 @@ _LOW: Final = {
     "CONSISTENCY_LOW": "results disagree",
 }
 _RULES: Final = """\
-Do not plan anew. Change the plan so that all of this is mended, and nothing else. Reply with JSON: \
+Do not plan again. Change the plan so that all of this is repaired, and nothing else. Reply with JSON: \
 {"changes":[...]}, as few as possible. A change is one of these:
 {"change":"add","step":{...}}
 {"change":"replace","id":"s3","step":{...}}

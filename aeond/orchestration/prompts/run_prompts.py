@@ -62,8 +62,8 @@ ANSWER_RULES: Final = (
 )
 
 _REPAIR_RULES: Final = (
-    "You mend the form of broken JSON. Keep every name and value exactly as it is; add nothing, drop "
-    "nothing. Reply with the mended JSON only."
+    "You repair the form of broken JSON. Keep every name and value exactly as it is; add nothing, drop "
+    "nothing. Reply with the repaired JSON only."
 )
 
 _REPLACE_RULES: Final = (

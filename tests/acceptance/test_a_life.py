@@ -44,7 +44,7 @@ def test_a_run_by_plan_from_start_to_stop(stage: Stage) -> None:
     assert "Traceback" not in stage.daemon.log
 
 
-def test_what_was_done_is_there_after_a_restart(stage: Stage) -> None:
+def test_runs_and_memory_survive_a_restart(stage: Stage) -> None:
     """Runs, their events and the memory outlive the daemon."""
     with Client(stage.socket) as client:
         answer = client.run("add and remember", RunOptions(plan=SUM))

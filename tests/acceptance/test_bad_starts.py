@@ -76,7 +76,7 @@ def test_a_stale_socket_is_replaced(folder: Path) -> None:
     assert not daemon.socket.exists()
 
 
-def test_what_is_no_socket_is_left_alone(folder: Path) -> None:
+def test_a_file_in_the_sockets_place_is_left_alone(folder: Path) -> None:
     """A file in the socket's place is not removed: the daemon ends with 5."""
     daemon = DaemonProcess(folder)
     daemon.socket.write_text("mine")

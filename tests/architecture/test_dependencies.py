@@ -49,7 +49,7 @@ def test_every_pin_is_a_name_and_a_version() -> None:
         assert names == sorted(set(names))
 
 
-def test_what_is_installed_is_what_is_pinned() -> None:
+def test_installed_versions_are_the_pinned_ones() -> None:
     """Every library in use, however indirect, has the version that the pins name."""
     pins = pinned(PINS.read_text(encoding="utf-8"))
     assert {name: pins.get(name) for name in installed_closure()} == installed_closure()

@@ -82,7 +82,7 @@ async def test_another_word_is_no_answer(desk: Desk) -> None:
     assert desk.done == 0
 
 
-async def test_what_was_typed_before_the_question_is_no_answer(desk: Desk) -> None:
+async def test_a_line_typed_before_the_question_is_ignored(desk: Desk) -> None:
     """A line that was typed before the call was shown does not allow it."""
     async with terminal(desk.ask(), environment=desk.settings, columns=80, lines=24) as shown:
         shown.press("yes\n")

@@ -175,7 +175,7 @@ async def test_several_unknown_steps_are_not_guessed_between(aeonctl: Run, daemo
     assert daemon.runs.runs["01RUN0001"].numbered[-3].step_resolved.step_id == "s2"
 
 
-async def test_what_is_missing_in_an_answer_is_noted(aeonctl: Run, daemon: ScriptedDaemon) -> None:
+async def test_notes_of_an_answer_are_printed_apart_from_it(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     """Notes of an answer go to the person and not into the captured answer."""
     script(daemon, wire_events.created(), wire_events.composed("Half.", "s2 failed"), wire_events.ended())
     printed = await aeonctl("ask", "What?")

@@ -124,7 +124,7 @@ async def test_a_tool_is_called_by_hand(aeonctl: Run, daemon: ScriptedDaemon) ->
     assert (as_json.code, as_json.json_lines[0]["reason"]) == (1, "TOOL_FAILED")
 
 
-async def test_what_a_tool_gives_cannot_drive_the_terminal(aeonctl: Run) -> None:
+async def test_escapes_in_a_tool_result_do_not_reach_the_terminal(aeonctl: Run) -> None:
     """Escapes in a tool's text stay escapes in a pipe too."""
     assert (await aeonctl("call", "loud")).out == "\\x1b]0;owned\\x07\\u202egnp.exe\\x9b31m\n"
 

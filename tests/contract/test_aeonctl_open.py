@@ -50,7 +50,7 @@ async def test_the_link_for_programs_is_one_line() -> None:
 
 
 @pytest.mark.parametrize("long", [False, True])
-async def test_what_cannot_be_served_is_a_usage_error(tmp_path: Path, long: bool) -> None:
+async def test_an_unusable_port_or_socket_is_a_usage_error(tmp_path: Path, long: bool) -> None:
     """A port that is taken, or a path that no socket can have, is named and ends the command with 2."""
     path = tmp_path / ("x" * 120 if long else "aeond.sock")
     with socket.create_server(("127.0.0.1", 0)) as taken:

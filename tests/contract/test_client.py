@@ -288,7 +288,7 @@ async def test_memory_keeps_json_values(surface: Surface) -> None:
         await surface.call("read_memory", "b")
 
 
-async def test_what_is_no_json_never_leaves(surface: Surface, daemon: ScriptedDaemon) -> None:
+async def test_a_value_that_is_not_json_is_not_sent(surface: Surface, daemon: ScriptedDaemon) -> None:
     """A value that JSON cannot carry is refused before anything is sent."""
     for value in (float("nan"), object(), {1, 2}):
         with pytest.raises(errors.InvalidInputError) as caught:

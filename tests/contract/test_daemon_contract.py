@@ -75,7 +75,7 @@ async def test_a_request_id_makes_one_run(client: AsyncClient) -> None:
     assert len(await client.list_runs()) == 1
 
 
-async def test_what_is_not_there_has_its_reason(client: AsyncClient) -> None:
+async def test_each_missing_object_has_its_own_reason(client: AsyncClient) -> None:
     """Missing runs, tools, keys and models have distinct stable reasons."""
     reasons = {}
     for name, asked in {

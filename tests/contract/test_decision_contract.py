@@ -186,7 +186,7 @@ async def test_results_go_back_to_the_model(subject: Subject) -> None:
 
 
 async def test_only_the_text_of_an_answer_is_shown(subject: Subject) -> None:
-    """What remains on the screen is the answer's own text, or nothing."""
+    """The screen ends with the answer's own text, or nothing."""
     shown: list[str] = []
     outcome = await subject.decide("Throw a dice with 6 sides.", grant(), THROWN, shown.append)
     last = max((place for place, piece in enumerate(shown) if piece == ""), default=-1)

@@ -209,7 +209,7 @@ async def test_sleepers_can_be_unloaded_and_exchanged(subject: Subject) -> None:
     assert engine.snapshot().model == "other"
 
 
-async def test_what_is_done_at_once_ends_well(subject: Subject) -> None:
+async def test_concurrent_loads_and_unloads_leave_a_usable_engine(subject: Subject) -> None:
     """Loads, sleeps and unloads that come all at once leave an engine that can be used."""
     engine = subject.engine
     with anyio.fail_after(60):

@@ -153,7 +153,9 @@ async def test_a_run_has_no_gaps(journal: Journal) -> None:
         ([], "NO_EVENTS"),
     ],
 )
-async def test_what_is_no_run_is_refused(journal: Journal, events: list[Event], reason: str) -> None:
+async def test_events_that_begin_no_run_are_rejected(
+    journal: Journal, events: list[Event], reason: str
+) -> None:
     """Events that begin no run, or are none, are refused and leave nothing."""
     with pytest.raises((InvalidInputError, AlreadyExistsError)) as refused:
         await journal.append(events)
@@ -172,7 +174,7 @@ UNREADABLE = {"surrogate": "\ud800", "deep": nested(200), "deeper": nested(5_000
 
 
 @pytest.mark.parametrize("output", UNREADABLE.values(), ids=UNREADABLE.keys())
-async def test_what_could_not_be_read_again_is_not_written(journal: Journal, output: object) -> None:
+async def test_an_unreadable_value_is_not_written(journal: Journal, output: object) -> None:
     """A value that JSON or its reader cannot hold is refused before it is stored, and the run goes on."""
     await journal.append(beginning("r"))
     with pytest.raises(InvalidInputError) as refused:

@@ -100,7 +100,7 @@ def _suspended_beside_a_question(*later: e.EventKind) -> list[e.Event]:
 
 
 @pytest.mark.parametrize("end", [e.CancelRequested(Owner()), e.BudgetExhausted("ttl")])
-async def test_what_ends_all_questions_ends_the_wait(journal: Journal, end: e.EventKind) -> None:
+async def test_a_cancelled_or_exhausted_run_awaits_no_input(journal: Journal, end: e.EventKind) -> None:
     """A run that is cancelled or out of budget awaits no input any more, suspended in between or not."""
     await _state_follows(journal, "run", _suspended_beside_a_question(e.RunResumed(), end), [1])
 

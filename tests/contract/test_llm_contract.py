@@ -229,7 +229,7 @@ async def test_counts_are_exact_beforehand(subject: Subject, messages: tuple[Mes
     assert response.usage.prompt_tokens == counted
 
 
-async def test_what_does_not_fit_is_refused(subject: Subject) -> None:
+async def test_a_request_beyond_the_context_is_rejected(subject: Subject) -> None:
     """A prompt and an answer that exceed the context together are refused with the exact numbers."""
     request = ask("Say something.", max_tokens=subject.llm.capabilities.context_length)
     counted = await subject.llm.count_tokens(request.messages)
@@ -241,7 +241,7 @@ async def test_what_does_not_fit_is_refused(subject: Subject) -> None:
         await collect(subject.llm.stream(request))
 
 
-async def test_what_just_fits_is_answered(subject: Subject) -> None:
+async def test_a_request_that_fills_the_context_is_answered(subject: Subject) -> None:
     """A prompt that leaves room for exactly max_tokens is answered."""
     request = ask("Say something.", stop=("e", "a", "i", "o", ".", " "))
     spare = subject.llm.capabilities.context_length - await subject.llm.count_tokens(request.messages)

@@ -177,7 +177,7 @@ async def test_a_server_sees_only_what_is_declared(
 
 
 @needs_bubblewrap
-async def test_what_is_no_server_is_reported(world: McpWorld) -> None:
+async def test_a_program_that_is_no_server_is_reported(world: McpWorld) -> None:
     """A program that ends at once has no tools, and its state says why."""
     await world.use(as_process("-c", "raise SystemExit('wrong program')"))
     assert "wrong program" in world.servers.states["demo"]

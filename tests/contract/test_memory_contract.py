@@ -69,7 +69,7 @@ async def test_the_order_of_names_is_kept(memory: Memory) -> None:
     assert list(there) == ["z", "a"]
 
 
-async def test_what_was_never_written_is_none(memory: Memory) -> None:
+async def test_an_unknown_key_reads_as_none(memory: Memory) -> None:
     """A key that is not there reads as None and is not deleted."""
     assert await memory.read("nothing") is None
     assert await memory.delete("nothing") is False
@@ -228,7 +228,7 @@ NO_VALUES = {
 
 
 @pytest.mark.parametrize("value", NO_VALUES.values(), ids=NO_VALUES.keys())
-async def test_what_is_no_json_is_refused(memory: Memory, value: object) -> None:
+async def test_a_value_that_is_not_json_is_rejected(memory: Memory, value: object) -> None:
     """A value that is not JSON, or nested past reading, is refused, and the key keeps what it had."""
     await memory.write("key", "before")
     with pytest.raises(InvalidInputError) as refused:
@@ -344,7 +344,7 @@ async def test_few_facts_are_all_recalled(memory: Memory) -> None:
     assert list(await memory.recall("roof", limit=2)) == []
 
 
-async def test_what_changed_is_recalled_by_its_new_words(memory: Memory) -> None:
+async def test_a_changed_fact_is_recalled_by_its_new_value(memory: Memory) -> None:
     """A changed fact is recalled by its new value only, a deleted one not at all."""
     for number in range(3):
         await memory.write(f"filler {number}", "x")

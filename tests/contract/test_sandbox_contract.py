@@ -57,7 +57,7 @@ async def test_a_tool_s_own_failure_keeps_its_words(tools: dict[str, SandboxedTo
     assert (error.message, error.reason, error.retryable) == ("closed on Sundays", "SHOP_CLOSED", True)
 
 
-async def test_what_a_tool_raises_is_named(tools: dict[str, SandboxedTool]) -> None:
+async def test_an_exception_of_a_tool_is_named(tools: dict[str, SandboxedTool]) -> None:
     """Any other exception is a failed call that names its class."""
     error = await refused(tools["crash"], text="by nought")
     assert (error.message, error.reason) == ("ZeroDivisionError: by nought", "TOOL_RAISED")
@@ -103,7 +103,7 @@ async def test_native_code_without_end_is_ended(tools: dict[str, SandboxedTool])
         assert (await refused(tools["spin"])).reason == "SANDBOX_ENDED"
 
 
-async def test_what_a_tool_changes_is_changed(tools: dict[str, SandboxedTool], tmp_path: Path) -> None:
+async def test_a_tool_changes_the_workspace(tools: dict[str, SandboxedTool], tmp_path: Path) -> None:
     """A tool sees the workspace's files, and what it writes and removes there is written and removed."""
     workspace = tmp_path / "workspace"
     workspace.mkdir()
@@ -127,7 +127,7 @@ async def performed(
 
 
 async def test_live_text_comes_before_the_answer(sandbox: Sandbox, tmp_path: Path) -> None:
-    """What a tool shows while it works is delivered in pieces, in order, and is no part of its result."""
+    """Output of a tool while it works is delivered in pieces, in order, and is no part of its result."""
     shown: list[str] = []
     answer = await performed(
         sandbox, "tell", tmp_path, Conditions(show=shown.append), text="h\u00e4agen\ndazs"

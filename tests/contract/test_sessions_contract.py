@@ -47,7 +47,7 @@ async def test_a_request_id_makes_one_session_per_user(store: SessionStore) -> N
     assert await store.get("b") is None
 
 
-async def test_what_changed_last_is_listed_first(store: SessionStore) -> None:
+async def test_sessions_are_listed_by_their_last_change(store: SessionStore) -> None:
     """Lists begin with the session that changed last, go on page by page, and move with a new message."""
     for number, name in enumerate("abcde"):
         await store.create(session(name, 100.0 + number), "")
@@ -128,7 +128,7 @@ async def test_answered_questions_are_messages(store: SessionStore) -> None:
 
 
 async def test_a_cancelled_run_keeps_its_answered_questions(store: SessionStore) -> None:
-    """What the user answered is recorded even if the run has no answer."""
+    """The user's answer is recorded even if the run has no answer."""
     await store.create(session("a"), "")
     await store.begin_run("a", "r1", "Book a table.", 200.0, ANNA)
     await store.end_run("r1", None, 203.0, (AnsweredQuestion("For how many?", 201.0, "four", 202.0),))

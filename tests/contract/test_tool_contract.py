@@ -188,7 +188,7 @@ async def test_wrong_types_are_refused(bench: Bench, value: object) -> None:
         assert f"/{name}" in result.error
 
 
-async def test_what_a_decoder_writes_is_bounded(bench: Bench) -> None:
+async def test_arguments_written_by_a_model_are_bounded(bench: Bench) -> None:
     """Every text and list that a model may write as an argument has a largest length."""
     for schema in schemas_in(bench.spec.input_schema):
         if schema.get("type") == "string":

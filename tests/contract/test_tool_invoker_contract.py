@@ -184,7 +184,9 @@ RAISED: dict[str, tuple[BaseException, str]] = {
 
 
 @pytest.mark.parametrize(("error", "explained"), RAISED.values(), ids=RAISED)
-async def test_what_a_tool_raises_is_data(make: Any, error: BaseException, explained: str) -> None:
+async def test_an_exception_of_a_tool_is_a_failed_result(
+    make: Any, error: BaseException, explained: str
+) -> None:
     """Whatever a tool raises ends in a failed result with its class and message."""
     result = await make(FreeTool(work=raising(error))).invoke(call(), CONTEXT)
     assert (result.success, result.reason) == (False, "TOOL_RAISED")

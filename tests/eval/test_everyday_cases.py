@@ -100,7 +100,7 @@ def test_an_effect_that_is_only_claimed_is_wrong(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.lacks], ids=lambda case: case.says[:40])
-def test_what_is_missing_may_be_said_instead_of_asked(case: Case) -> None:
+def test_an_answer_may_name_the_missing_detail(case: Case) -> None:
     """An answer that says what is missing passes, as long as nothing was done meanwhile."""
     assert missed(case, Effects(answer=case.right)) == ()
     assert missed(case, Effects(answer=case.right, files={"new.txt": "x"}))
@@ -122,7 +122,7 @@ def test_asking_for_nothing_is_wrong(case: Case) -> None:
     assert missed(case, replace(fulfilled(case), asked=("Are you sure?",)))
 
 
-def test_what_was_not_asked_for_is_wrong() -> None:
+def test_unrequested_changes_fail() -> None:
     """A file changed, made or lost, or something remembered, fails a request that asks for none of that."""
     case = Case(says="What is 1 + 1?", group="arithmetic", answer=("2",))
     was = Effects("2", files_before={"a": "x"}, files={"a": "x"}, memory_before="{}", memory="{}")

@@ -178,7 +178,7 @@ async def test_a_read_only_folder_cannot_have_a_new_file(tmp_path: Path, store: 
     [("SYNCHRONOUS", 7), ("OLDEST_SQLITE", (99, 0, 0))],
     ids=["not synced", "old SQLite"],
 )
-async def test_what_would_lose_commits_is_refused(
+async def test_a_setting_that_loses_commits_is_rejected(
     folder: Path, store: str, monkeypatch: pytest.MonkeyPatch, setting: str, value: object
 ) -> None:
     """A SQLite that does not keep the setting, or is known to lose commits, is not worked with."""

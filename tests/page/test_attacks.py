@@ -163,7 +163,7 @@ def test_large_requests_are_refused(pictured: Access) -> None:
     assert send(pictured, "GET", "/", {"x-large": "x" * (32 << 10)})[0] == 431
 
 
-def test_connections_of_others_keep_nobody_out(pictured: Access) -> None:
+def test_connections_of_other_users_do_not_block_the_user(pictured: Access) -> None:
     """Another user of the machine who holds all 64 connections, and opens more, neither ends that of the page nor keeps the
     page from opening others.
     """

@@ -122,7 +122,7 @@ async def test_a_fact_from_an_untrusted_run(tmp_path: Path, harm: str) -> None:
 
 @pytest.mark.parametrize("harm", HARMS)
 async def test_the_output_of_another_authors_tool(tmp_path: Path, harm: str) -> None:
-    """What a sandboxed tool of another author answers is untrusted as soon as it is called."""
+    """The result of a sandboxed tool of another author is untrusted as soon as it is called."""
     world = world_in(tmp_path, foreign=(FreeTool("zz", telling(HARMS[harm])),))
     await world.memory.write("door code", DOOR)
     run, kinds = await world.work(ToolCall("zz", {"text": "hello"}))

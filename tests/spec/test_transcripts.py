@@ -296,7 +296,7 @@ def test_an_agent_step_reserves_no_tool_call() -> None:
     ],
     ids=lambda kind: type(kind).__name__,
 )
-def test_what_cannot_have_happened_is_refused(impossible: e.EventKind) -> None:
+def test_an_impossible_event_is_rejected(impossible: e.EventKind) -> None:
     """An event that the run's state, its steps or its ledger do not admit is a ReplayError."""
     book = executing(CHAIN)
     with pytest.raises(ReplayError):

@@ -102,7 +102,7 @@ def test_values_can_be_copied() -> None:
     assert copy.deepcopy(point).tags is not point.tags
 
 
-def test_what_is_not_done_is_refused() -> None:
+def test_unsupported_definitions_are_rejected() -> None:
     """A class with a field by name only, one that is not given, or a look at itself is refused when it is defined."""
 
     class ByName:

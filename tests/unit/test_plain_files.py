@@ -23,7 +23,7 @@ def test_a_file_is_read_with_what_is_known_of_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["nothing", "folder", "fifo", "socket", "device"])
-async def test_what_is_no_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+async def test_only_a_regular_file_is_opened(tmp_path: Path, kind: str) -> None:
     """A path that is missing or not a regular file raises OSError with a message, without blocking."""
     path = tmp_path / kind
     if kind == "folder":

@@ -25,7 +25,7 @@ def test_a_folder_is_made_for_this_user_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling link", "file"])
-def test_what_is_no_folder_is_refused_and_left_alone(tmp_path: Path, kind: str) -> None:
+def test_a_link_is_rejected_and_left_alone(tmp_path: Path, kind: str) -> None:
     """A link is not followed, and what lies at its end keeps its permissions."""
     elsewhere, place = tmp_path / "elsewhere", tmp_path / "place"
     if kind == "file":
@@ -74,7 +74,7 @@ def test_access_of_others_is_removed_with_a_word(
     assert caplog.text == ""
 
 
-def test_what_another_user_owns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_another_user_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A place of another user, who could open it again, is refused with what to do."""
     other = os.geteuid() + 1
     monkeypatch.setattr(os, "geteuid", lambda: other)

@@ -59,7 +59,7 @@ def test_the_kernel_decides_as_for_the_user(
 
 
 @needs_root
-def test_what_is_made_belongs_to_the_user(folder: Path) -> None:
+def test_a_new_file_belongs_to_the_user(folder: Path) -> None:
     """A new file has the user's uid and gid, and the rest of the process keeps its own rights."""
     folder.chmod(0o777)
     acting_as(ANN, (folder / "made").touch)

@@ -63,7 +63,7 @@ async def test_a_connection_is_used_again() -> None:
     ],
 )
 async def test_malformed_requests_are_refused(sent: bytes, status: bytes) -> None:
-    """What is no request is refused, and the connection ends."""
+    """Malformed requests are rejected, and the connection ends."""
     async with connected(hello) as (reader, writer):
         writer.write(sent)
         assert (await reader.read())[9:12] == status

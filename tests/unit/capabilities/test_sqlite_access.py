@@ -47,7 +47,7 @@ async def test_a_change_is_one_transaction(tmp_path: Path) -> None:
     await again.close()
 
 
-async def test_what_is_closed_says_so(tmp_path: Path) -> None:
+async def test_a_closed_file_is_an_error(tmp_path: Path) -> None:
     """Before it is opened and after it was closed a file is neither read nor made."""
     things = SqliteAccess(tmp_path / "things.db", THINGS)
     with pytest.raises(StoreError) as refused:

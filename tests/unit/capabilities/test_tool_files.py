@@ -119,7 +119,7 @@ def test_file_without_tools_is_reported(tmp_path: Path, source: str) -> None:
     assert "TOOLS = [" in refused.message
 
 
-def test_what_is_no_tool_is_reported(tmp_path: Path) -> None:
+def test_an_object_that_is_no_tool_is_rejected(tmp_path: Path) -> None:
     """Something else in the list is refused by its position."""
     refused = refusal(written(tmp_path / "tools.py", "TOOLS = [print]"))
     assert refused.reason == "TOOL_FILE_BROKEN"

@@ -31,7 +31,7 @@ def test_the_handed_over_sockets_are_found_and_kept_from_children() -> None:
 
 
 @pytest.mark.parametrize(("count", "process"), [("", ""), ("0", "ours"), ("1", "1"), ("some", "ours")])
-def test_what_was_meant_for_another_is_left(
+def test_sockets_of_another_process_are_ignored(
     monkeypatch: pytest.MonkeyPatch, count: str, process: str
 ) -> None:
     """Without a socket for this very process the daemon makes its own."""

@@ -48,7 +48,7 @@ def test_another_version_of_the_policy_has_another_digest() -> None:
     assert call_digest(CALL, "v1") != call_digest(CALL, "v2")
 
 
-def test_what_does_not_change_the_call_does_not_change_its_digest() -> None:
+def test_taint_and_origin_do_not_change_the_digest() -> None:
     """Taint and origin decide whether a person is asked, not what the person has approved."""
     assert call_digest(replace(CALL, taint=("web",), origin=Origin.CLIENT), "v1") == call_digest(CALL, "v1")
 

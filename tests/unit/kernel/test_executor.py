@@ -102,7 +102,7 @@ async def test_a_tool_that_fails_fails_its_step() -> None:
     )
 
 
-async def test_what_breaks_inside_a_step_ends_that_step_alone() -> None:
+async def test_an_internal_error_fails_its_step_alone() -> None:
     """An unexpected error in a step is its failure, with the reason INTERNAL, and not an exception."""
 
     async def break_down(_: JsonObject, __: ToolContext) -> JsonValue:

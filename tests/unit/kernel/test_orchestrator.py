@@ -29,7 +29,7 @@ async def test_a_request_becomes_an_answer() -> None:
     assert host.feed.text() == run.answer.text
 
 
-async def test_what_is_published_is_what_is_journaled() -> None:
+async def test_published_events_are_the_journaled_ones() -> None:
     """Watchers are shown exactly the events that the journal holds, in order."""
     host = Host(plan=CHAIN)
     await host.create()

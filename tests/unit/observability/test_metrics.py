@@ -33,7 +33,7 @@ async def journal_until(kind: str) -> tuple[InMemoryJournal, list[Event]]:
     return journal, events[cut:]
 
 
-async def test_what_an_earlier_daemon_left_open_is_open() -> None:
+async def test_open_approvals_of_an_earlier_daemon_are_shown() -> None:
     """After a restart the page shows the approval that a run still waits for, and counts nothing of the past."""
     journal, rest = await journal_until("ApprovalRequested")
     metrics = Metrics()

@@ -65,9 +65,7 @@ def test_the_answer_is_under_none() -> None:
         (Operation.REFINE, replace(PASS, evaluation=Evaluation(1, True)), "a pass that has not converged"),
     ],
 )
-def test_what_is_required_and_not_there_is_named(
-    operation: Operation, run: RunSnapshot, lacking: str
-) -> None:
+def test_missing_inputs_are_named(operation: Operation, run: RunSnapshot, lacking: str) -> None:
     """An operation without its inputs is refused with what is missing, and trying again is no use."""
     contract = contract_of(operation, run)
     assert contract is not None
@@ -145,7 +143,7 @@ def test_a_broken_guarantee_is_named(operation: Operation, events: list[Any], gu
 
 
 def test_events_within_their_guarantees_pass() -> None:
-    """What the phases usually give breaks nothing."""
+    """The usual results of the phases keep all guarantees."""
     longer = replace(PLAN, steps=(*PLAN.steps, thinks("s3", "Tell it again.")))
     usual: tuple[tuple[Operation, list[Any]], ...] = (
         (Operation.PROFILE, [e.ProfileInferred(TaskProfile()), e.BudgetAdjusted(BUDGET)]),
@@ -180,7 +178,7 @@ def test_a_failure_that_is_not_listed_says_itself() -> None:
     assert not contract.retryable(None)
 
 
-def test_what_is_committed_leaves_out_the_operation_in_flight() -> None:
+def test_committed_amounts_exclude_the_reservation_in_flight() -> None:
     """An operation counts with what it used, not with what was reserved for it."""
     ledger = BudgetLedger(BUDGET, Amounts(tokens=100), Amounts(tokens=12_050))
     run = replace(PASS, ledger=ledger, operation=Amounts(tokens=12_000))

@@ -306,7 +306,7 @@ async def test_without_its_inputs_a_part_is_not_asked() -> None:
         ),
     ],
 )
-async def test_what_would_break_a_guarantee_is_replaced(
+async def test_a_result_that_breaks_a_guarantee_is_replaced(
     operation: Operation, parts: dict[str, Any], fallback: e.EventKind
 ) -> None:
     """A part that gives what the next phase cannot work with is overruled, and what it used is counted."""

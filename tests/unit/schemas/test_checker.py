@@ -35,7 +35,7 @@ def test_every_problem_has_its_reason_and_its_place() -> None:
 
 
 def test_a_valid_value_has_no_problems() -> None:
-    """What satisfies the schema passes."""
+    """A value that satisfies the schema passes."""
     assert found({"n": 1, "name": "x", "either": None, "rows": []}) == set()
 
 

@@ -82,7 +82,7 @@ def test_keywords_are_kept_or_left_out(schema: dict[str, Any], compiled: dict[st
         ({"properties": []}, "malformed"),
     ],
 )
-def test_what_cannot_be_enforced_is_refused(schema: dict[str, Any], place: str) -> None:
+def test_an_unenforceable_schema_is_rejected(schema: dict[str, Any], place: str) -> None:
     """A schema that the engine would ignore is refused, and the message names the place."""
     with pytest.raises(InvalidInputError) as refused:
         compile_schema(schema)

@@ -84,7 +84,7 @@ def test_values_that_json_writes_are_taken(value: object, size: int) -> None:
         (1j, ""),
     ],
 )
-def test_what_is_not_json_is_named_with_its_place(value: object, pointer: str) -> None:
+def test_a_value_that_is_not_json_is_rejected_with_its_pointer(value: object, pointer: str) -> None:
     """A value that JSON lacks is refused as NOT_JSON with the pointer of the part at fault."""
     with pytest.raises(InvalidInputError) as refusal:
         json_size(value, UNLIMITED)

@@ -16,7 +16,7 @@ def keys(admission: Admission) -> MemoryKeys:
 
 
 @pytest.mark.parametrize("value", [None, 0, "", "text", [1, None], {"a": {"b": 1.5}}])
-async def test_what_was_written_is_read(keys: MemoryKeys, value: str | list[int] | None) -> None:
+async def test_a_written_value_is_read_back(keys: MemoryKeys, value: str | list[int] | None) -> None:
     """Any JSON value comes back as it was, null included."""
     await keys.write(UID, "key", value)
     assert await keys.read(UID, "key") == value

@@ -31,7 +31,7 @@ def test_steps_are_ready_when_all_they_wait_for_succeeded() -> None:
 
 
 @pytest.mark.parametrize("state", [StepState.FAILED, StepState.INVALID, StepState.SKIPPED])
-def test_what_lost_a_dependency_is_skipped_all_the_way_down(state: StepState) -> None:
+def test_all_dependants_of_a_skipped_step_are_skipped(state: StepState) -> None:
     """Without the result that it needs a step will not run, nor will what needs that one."""
     third = replace(SECOND, step_id="s3", depends_on=("s2",))
     steps = advance(steps_of(StepSnapshot(third), StepSnapshot(SECOND), StepSnapshot(FIRST, state)))

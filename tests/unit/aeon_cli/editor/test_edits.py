@@ -19,7 +19,7 @@ def test_a_change_has_the_text_before_and_after(tmp_path: Path) -> None:
     assert (created.old_text, created.new_text) == (None, "new")
 
 
-def test_what_is_unknown_is_not_shown(tmp_path: Path) -> None:
+def test_an_unusable_file_has_no_difference(tmp_path: Path) -> None:
     """A file without a change, without a text before, or that is large or not text has no difference."""
     file = tmp_path / "a.txt"
     file.write_text("same")

@@ -35,7 +35,7 @@ def test_other_addresses_are_passed_on() -> None:
     [(image_block("aGVsbG8=", "image/png"), "UNSUPPORTED_CONTENT"), (text_block(" \n"), "EMPTY_TEXT")],
     ids=["picture", "nothing"],
 )
-def test_what_is_no_request_is_an_error(block: ContentBlock, reason: str) -> None:
+def test_an_unusable_prompt_is_an_error(block: ContentBlock, reason: str) -> None:
     """A picture and an empty prompt are refused with a reason."""
     with pytest.raises(InvalidInputError) as refused:
         request_of([block], FOLDER)

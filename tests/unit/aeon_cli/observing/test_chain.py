@@ -109,7 +109,7 @@ def test_failures_are_explained() -> None:
 
 
 def test_an_answer_of_a_person_is_evidence_for_later_steps() -> None:
-    """What a person answered is the result of the step that asked, and later steps use it."""
+    """A person's answer is the result of the step that asked, and later steps use it."""
     asking, using = PlanStep("s1", tool="ask"), PlanStep("s2", tool="echo", depends_on=("s1",))
     links = chain_of(
         journal(
@@ -123,7 +123,7 @@ def test_an_answer_of_a_person_is_evidence_for_later_steps() -> None:
     assert links[-1].details == ("s1: the red one",)
 
 
-def test_what_is_asked_is_listed() -> None:
+def test_approvals_and_questions_are_listed() -> None:
     """An approval lists its calls, with the reason if the policy has not given it; a question lists its options."""
     write = ToolCall("write_file", {"path": "a.txt", "content": "x"})
     links = chain_of(

@@ -46,7 +46,7 @@ def test_a_plan_of_the_client_is_there_from_the_start() -> None:
     assert [line.title for line in shown(created).lines] == ["calculator 1+1"]
 
 
-def test_what_goes_on_is_reported() -> None:
+def test_the_current_activity_is_shown() -> None:
     """Before there are steps, the current activity and its progress are shown."""
     checklist = shown(
         wire_events.created(),
@@ -65,7 +65,7 @@ def test_a_run_in_the_queue_says_how_many_start_before_it() -> None:
     assert waiting.after(event(wire_events.event("run", 2, events_pb2.RunStarted())), NOW).activity == ""
 
 
-def test_what_was_waited_for_goes_away() -> None:
+def test_a_special_activity_is_shown_until_it_ends() -> None:
     """After a special activity ends, the usual activity is shown again."""
     checklist = shown(
         wire_events.created(),
@@ -147,7 +147,7 @@ def test_an_answer_that_is_given_while_the_way_is_chosen_is_reported_as_one() ->
     assert (writing.activity, writing.answer_text) == ("writing the answer", "Half an")
 
 
-def test_what_ends_a_run_is_kept() -> None:
+def test_the_cause_of_a_runs_end_is_kept() -> None:
     """An exhausted budget, a cancellation and a problem are all shown."""
     ended = planned(
         events_pb2.BudgetExhausted(dimension="tokens"),
@@ -178,6 +178,6 @@ def test_steps_that_will_not_run_are_skipped() -> None:
         assert [line.state for line in ended.lines] == [StepState.SKIPPED, StepState.SKIPPED]
 
 
-def test_what_is_unknown_changes_nothing() -> None:
+def test_an_unknown_event_changes_nothing() -> None:
     """An event that this client cannot read leaves the list as it was."""
     assert planned(judgements_pb2.PolicyDecided()) == planned()

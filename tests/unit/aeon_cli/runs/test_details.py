@@ -6,7 +6,7 @@ from aeond_client.models import EngineMetrics
 from aeond_client.runs import ModelUse
 
 
-def test_what_a_model_did_for_a_step_is_one_line() -> None:
+def test_model_usage_of_a_step_is_one_line() -> None:
     """Model usage lists tokens read, cached and generated, and the time taken; unmeasured values are
     omitted.
     """
@@ -17,7 +17,7 @@ def test_what_a_model_did_for_a_step_is_one_line() -> None:
     assert model_use_in_words(ModelUse(7, 1)) == "7 tokens read, 1 generated"
 
 
-def test_what_is_measured_of_an_engine_is_two_lines() -> None:
+def test_engine_metrics_are_two_lines() -> None:
     """Metrics show load and speed, then prompts and their cached share; nothing before the first request."""
     metrics = EngineMetrics(2, 1, 1_000, 850, 60, 24.4, 0.31, 0.5, 150)
     assert metrics_in_words(metrics) == [

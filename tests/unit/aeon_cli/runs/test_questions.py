@@ -30,7 +30,7 @@ USUAL = Question("s1.1", "s1", "Which?", {"type": "string"}, default="red", has_
         (TEXT, "", ""),
     ],
 )
-def test_what_is_typed_becomes_a_value(question: Question, typed: str, value: Any) -> None:
+def test_a_typed_answer_becomes_a_value(question: Question, typed: str, value: Any) -> None:
     """Text stays text where text is wanted, a number chooses an option unless it is one, else it is JSON; nothing
     is the default."""
     assert value_of(question, typed) == value
@@ -47,7 +47,7 @@ def test_a_question_is_shown_with_all_that_matters() -> None:
     assert lines_of(lapsing, 160.0)[-1] == "  (within 0.0s, else: the step fails)"
 
 
-def test_what_a_model_writes_does_not_move_the_cursor() -> None:
+def test_control_characters_of_a_model_are_shown() -> None:
     """Control characters of a prompt or an option are shown, not obeyed."""
     question = Question("s1.1", "s1", "Which\x1b[2J?", {}, options=("\x1b]0;owned\x07",))
     assert "\x1b" not in "".join(lines_of(question, 0.0))

@@ -18,7 +18,7 @@ from aeon_cli.terminal.screen_filter import ScreenFilter
         b"\x1b7\x1b8\x1b=\x1b>\x1bM\x1b(B",
     ],
 )
-def test_what_draws_passes_unchanged(output: bytes) -> None:
+def test_drawing_sequences_pass_unchanged(output: bytes) -> None:
     """Text, colours, moving, erasing and modes arrive as they are."""
     assert ScreenFilter().drawn(output) == output
 

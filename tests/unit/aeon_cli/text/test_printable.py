@@ -79,7 +79,7 @@ def test_line_ends_of_other_systems_are_line_ends() -> None:
 
 
 @given(st.text(), st.integers(0, 40))
-def test_what_is_cut_fits(text: str, cells: int) -> None:
+def test_a_cut_line_fits(text: str, cells: int) -> None:
     """A cut line never takes more cells than there are, from either end, wide characters included."""
     line = one_line(text)
     assert width_of(fit(line, cells)) <= cells

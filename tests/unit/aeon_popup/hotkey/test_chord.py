@@ -24,7 +24,7 @@ def test_a_hotkey_is_read(text: str, mask: int, keysym: int, trigger: str, shown
     ("text", "said"),
     [("", "unknown key"), ("Hyper+A", "modifier 'hyper'"), ("Ctrl+Bang", "'Bang'"), ("a", "no modifier")],
 )
-def test_what_is_no_hotkey_is_explained(text: str, said: str) -> None:
+def test_an_invalid_hotkey_is_explained(text: str, said: str) -> None:
     """An unknown part, or a key that all programs need, is rejected with the reason."""
     with pytest.raises(ValueError, match=said):
         parse(text)

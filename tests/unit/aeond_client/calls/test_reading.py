@@ -54,7 +54,7 @@ def test_each_kind_is_read_even_when_it_is_empty(name: str) -> None:
         assert read.kind == UnknownKind(name)
 
 
-def test_what_happens_to_a_run_today_has_its_records() -> None:
+def test_every_kind_that_is_sent_has_a_record() -> None:
     """Only kinds that no daemon of this version sends have no record of their own."""
     assert {"run_created", "step_ended", "answer_composed", "text_delta", "progress"} <= KNOWN
     assert all(events_pb2.Event.DESCRIPTOR.fields_by_name[name].number >= 40 for name in set(KINDS) - KNOWN)

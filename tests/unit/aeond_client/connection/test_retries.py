@@ -16,7 +16,7 @@ def test_waits_double_up_to_the_longest(attempt: int, least: float, most: float)
 
 
 @pytest.mark.parametrize(("asked", "waited"), [(3.0, 3.0), (100.0, 8.0), (0.1, 1.0)])
-def test_what_the_daemon_asks_for_is_kept(asked: float, waited: float) -> None:
+def test_a_requested_delay_is_kept(asked: float, waited: float) -> None:
     """A longer pause that the daemon asks for is made, but never longer than our longest."""
     retries = Retries(first_seconds=1.0, longest_seconds=8.0)
     assert retries.wait_seconds(1, chance=lambda: 1.0, asked_seconds=asked) == waited

@@ -38,7 +38,7 @@ async def test_long_material_is_read_in_parts() -> None:
     assert "Supplier 3 " not in last
 
 
-async def test_what_the_budget_does_not_reach_is_reported() -> None:
+async def test_reading_within_a_small_budget_is_reported() -> None:
     """With too few tokens for all of it the beginning is read, and the answer is only partly clear."""
     llm = ScriptedLLM(Script(rules=(Rule(text="some"),)))
     said = await Reader().using(llm).process(asked(LINES, tokens=8_000))

@@ -20,7 +20,7 @@ from aeond.capabilities.egress.urls import parse_url
         "127.1",
     ],
 )
-def test_what_is_no_host_is_refused(text: str) -> None:
+def test_an_invalid_host_is_rejected(text: str) -> None:
     """An entry that is not a host, or has a pattern elsewhere than in front, is an error."""
     with pytest.raises(ValueError, match="has "):
         host_pattern(text)

@@ -24,7 +24,7 @@ async def test_a_document_is_read_in_sections(tmp_path: Path, monkeypatch: pytes
 
 
 @needs_bubblewrap
-async def test_what_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unreadable_source_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is no document, one that does not exist and one that is too large fail with a reason."""
     (tmp_path / "lease.pdf").write_bytes(pdf("Rent"))
     (tmp_path / "notes.txt").write_text("Rent", encoding="utf-8")

@@ -116,7 +116,9 @@ async def test_changes_of_a_cancelled_call_can_be_undone(tmp_path: Path) -> None
 
 
 @needs_bubblewrap
-async def test_what_cannot_be_undone_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_changes_that_cannot_be_undone_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A change of a file whose content was not kept is named, and undo refuses it; so are changes beyond the bound."""
     monkeypatch.setattr(workshop, "MAX_KEPT_FILE_BYTES", 10)
     monkeypatch.setattr(workshop, "MAX_RECORDED", 2)

@@ -23,7 +23,7 @@ def made(folder: Path, *paths: str) -> None:
         (folder / path).write_text(path, encoding="utf-8")
 
 
-def test_what_changed_is_found(tmp_path: Path) -> None:
+def test_changed_files_are_found(tmp_path: Path) -> None:
     """Created, changed and deleted files are distinguished; unchanged files are not listed."""
     made(tmp_path, "kept", "sub/changed", "deleted")
     before = tree(tmp_path)

@@ -53,7 +53,7 @@ def test_kinds_have_stable_names() -> None:
         ({"body": '{"step_id": "s", "state": "lost", "mode": "tool"}'}, "EVENT_UNREADABLE"),
     ],
 )
-def test_what_cannot_be_read_is_refused(change: dict[str, object], reason: str) -> None:
+def test_an_unreadable_event_is_rejected(change: dict[str, object], reason: str) -> None:
     """An event of a newer version, an unknown kind or a wrong shape is refused, not guessed at."""
     stored = StoredEvent(**(encode(ended(1))._asdict() | change))
     with pytest.raises(ReplayError) as refused:

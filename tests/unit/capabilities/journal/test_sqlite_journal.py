@@ -139,7 +139,7 @@ async def test_a_reserve_that_cannot_be_made_refuses_the_start(tmp_path: Path) -
     assert refused.value.reason == "JOURNAL_FAILED"
 
 
-async def test_what_waits_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_queue_of_appends_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When too many appends or bytes are queued, the next one is rejected with a retry delay."""
     monkeypatch.setattr(writer, "MAX_WAITING", 4)
     monkeypatch.setattr(writer, "MAX_WAITING_BYTES", 100_000)
@@ -204,7 +204,7 @@ async def test_a_journal_that_was_left_is_closed(tmp_path: Path) -> None:
     assert "journal-writer" not in {thread.name for thread in threading.enumerate()}
 
 
-async def test_what_waits_when_it_is_left_is_written(tmp_path: Path) -> None:
+async def test_closing_waits_for_queued_appends(tmp_path: Path) -> None:
     """Leaving a journal waits for the appends that were handed over before."""
     async with anyio.create_task_group() as group, journal_in(tmp_path) as journal:
         for number in range(100):

@@ -4,7 +4,7 @@ from tests.support.journals import beginning, ending, step_turn
 from tests.support.transcripts import read_lines, write_lines
 
 
-def test_what_is_written_is_read_back() -> None:
+def test_an_exported_run_is_read_back() -> None:
     """The lines of a run hold all that its events hold."""
     events = [*beginning("r", "grüße"), *step_turn("r", 3, {"a": [1, 2.5, None, "☃"]}), ending("r", 5)]
     assert list(read_lines(write_lines(events))) == events

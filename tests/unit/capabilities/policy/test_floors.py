@@ -64,7 +64,7 @@ def test_a_tainted_run_may_still_do_what_spoils_nothing(facts: CallFacts) -> Non
     assert decided(facts).verdict is Verdict.ALLOW
 
 
-def test_a_protected_name_is_asked_about_whoever_writes() -> None:
+def test_every_write_to_a_protected_name_needs_approval() -> None:
     """A user had .git/hooks of the daemon's account written; such names are asked about also untainted."""
     decision = decided(write(f"{WORKSPACE}/.git/hooks/pre-commit"))
     assert (decision.verdict, decision.rule) == (Verdict.ASK, "builtin.protected-name")

@@ -47,7 +47,7 @@ def test_a_further_restriction_never_allows_more(
 
 @given(FACTS, PROFILES, LISTS)
 @settings(max_examples=100)
-def test_what_nothing_allows_is_not_allowed(
+def test_a_call_without_an_allowing_rule_is_not_allowed(
     facts: CallFacts, profile: str, deny: list[dict[str, object]]
 ) -> None:
     """A call is allowed only by a rule that allows."""

@@ -41,7 +41,7 @@ def test_a_search_above_an_untrusted_folder_reads_untrusted_files() -> None:
     assert trust.sources(reads(f"{WORKSPACE}/notes/")) == ()
 
 
-def test_what_a_call_reads_is_named() -> None:
+def test_untrusted_sources_of_a_call_are_named() -> None:
     """Untrusted files, hosts and the tools of other authors are sources."""
     trust = Trust()
     host = Target(TargetKind.HOST, "example.org:443", Access.USE)
@@ -52,7 +52,7 @@ def test_what_a_call_reads_is_named() -> None:
     assert trust.sources(CallFacts("echo", Effect.PURE)) == ()
 
 
-def test_what_is_only_written_is_no_source() -> None:
+def test_a_written_file_is_no_source() -> None:
     """Writing a file outside the workspace tells the model nothing."""
     target = Target(TargetKind.FILE, "/srv/a", Access.WRITE, exists=False)
     assert Trust().sources(CallFacts("w", Effect.WRITE_OUTSIDE, targets=(target,))) == ()

@@ -63,7 +63,7 @@ async def test_a_tool_sees_next_to_nothing(tmp_path: Path, monkeypatch: pytest.M
     assert (seen["networks"], seen["capabilities"]) == (["lo"], ["0000000000000000"])
 
 
-async def test_what_is_hidden_is_not_in_the_workspace(tmp_path: Path) -> None:
+async def test_hidden_files_are_not_in_the_workspace(tmp_path: Path) -> None:
     """The daemon's own files are not there, also when the workspace is the folder that they lie in."""
     state, config = tmp_path / "state", tmp_path / "aeond.toml"
     state.mkdir()

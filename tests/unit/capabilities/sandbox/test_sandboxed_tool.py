@@ -89,7 +89,7 @@ async def test_a_call_has_the_bounds_of_its_tool(file: Path) -> None:
 
 
 @pytest.mark.parametrize("said", [None, "x", [1], [{**SPEC, "effect": "harmless"}], [{}]])
-async def test_what_is_no_description_is_refused(file: Path, said: JsonValue) -> None:
+async def test_an_invalid_tool_description_is_rejected(file: Path, said: JsonValue) -> None:
     """A file's description of its tools is validated before use."""
     with pytest.raises(InvalidInputError) as caught:
         await sandboxed_file(file, SaidSandbox(said), 1 << 30)
@@ -193,7 +193,7 @@ async def test_a_workspace_that_is_too_large_does_not_travel(tmp_path: Path, uni
     assert caught.value.reason == "WORKSPACE_TOO_LARGE"
 
 
-async def test_what_would_leave_the_workspace_does_not_come_back(tmp_path: Path, unit: ToolUnit) -> None:
+async def test_a_file_below_a_link_is_not_brought_back(tmp_path: Path, unit: ToolUnit) -> None:
     """A file below what is a link in the workspace is brought back to nowhere, and the call says so."""
     workspace, outside = tmp_path / "workspace", tmp_path / "outside"
     for folder in (workspace, outside):
@@ -225,7 +225,7 @@ def good_file(folder: Path, work: str = "pass") -> Path:
     return path
 
 
-async def test_what_a_tool_did_is_data(file: Path) -> None:
+async def test_reconciling_cannot_ask_a_question(file: Path) -> None:
     """A tool that is asked what it did before a crash cannot answer with a question."""
     (tool,) = await sandboxed_file(file, SaidSandbox([SPEC]), 1)
     with pytest.raises(ToolError) as caught:

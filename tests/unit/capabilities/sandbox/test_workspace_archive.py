@@ -147,7 +147,7 @@ def test_a_broken_parcel_is_refused(tmp_path: Path, bytes_of_it: bytes) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_not_kept_stays_behind(tmp_path: Path) -> None:
+def test_excluded_names_are_not_archived(tmp_path: Path) -> None:
     """Files, and folders with everything below them, are left out by their names."""
     for name in ("a/b", "c/d", "e"):
         (tmp_path / "there" / name).parent.mkdir(parents=True, exist_ok=True)

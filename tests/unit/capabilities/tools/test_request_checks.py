@@ -20,7 +20,7 @@ from aeond.errors import ToolError
         SubtaskRequest("do it", {"text": "x" * 10_000, "more": [1, None]}, ("summarise",)),
     ],
 )
-def test_what_can_be_asked_passes(request_: Any) -> None:
+def test_valid_requests_pass(request_: Any) -> None:
     """Questions that can be shown and answered, and subtasks with JSON for inputs."""
     check_request("mine", request_)
 

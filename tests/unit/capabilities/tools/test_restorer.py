@@ -117,7 +117,7 @@ async def test_a_whole_run_is_taken_back(place: Place) -> None:
 
 
 @pytest.mark.parametrize("tool", sorted(CALLS))
-async def test_what_was_changed_since_is_left_alone(place: Place, tool: str) -> None:
+async def test_a_file_changed_since_is_not_restored(place: Place, tool: str) -> None:
     """A file that others changed after the run is refused and stays, and the rest is taken back."""
     await place.tools.done("edit_file", path="b.txt", old="b", new="c")
     await place.tools.done(tool, **CALLS[tool])
@@ -144,7 +144,7 @@ async def test_a_change_that_was_only_recorded_is_settled(place: Place) -> None:
     assert place.tree() == before
 
 
-async def test_what_is_not_kept_is_refused(tmp_path: Path) -> None:
+async def test_a_file_without_kept_content_is_not_restored(tmp_path: Path) -> None:
     """Without the content from before a file stays as it is; what needs no content is still taken back."""
     place = Place(tmp_path, InMemoryUndoLog(0))
     (tmp_path / "a.txt").write_text("one")
@@ -163,7 +163,7 @@ async def test_only_the_given_owners_are_undone(place: Place) -> None:
     assert not (place.folder / "a.txt").exists()
 
 
-async def test_what_may_not_be_written_is_refused(place: Place) -> None:
+async def test_a_failed_restore_is_a_refusal(place: Place) -> None:
     """An error of one file, such as a missing workspace, is its refusal and does not end the work."""
     await place.tools.done("delete_file", path="a.txt")
     gone = await place.log.latest(("run1",))

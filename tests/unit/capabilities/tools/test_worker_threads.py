@@ -18,7 +18,7 @@ async def test_work_runs_in_another_thread() -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError("wrong"), SystemExit(3), StopAsyncIteration()])
-async def test_what_work_raises_comes_back(error: BaseException) -> None:
+async def test_an_exception_of_the_work_is_raised(error: BaseException) -> None:
     """An exception of the work is raised where its result is awaited."""
 
     def work(_stopped: Stopped) -> None:

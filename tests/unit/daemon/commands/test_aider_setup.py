@@ -15,7 +15,7 @@ from aeond.daemon.commands.findings import Verdict
 from aeond.daemon.exits import Exit
 
 
-def test_what_is_there_is_not_built_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_current_environment_is_not_rebuilt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An environment of this version is ready at once."""
     (tmp_path / BUILT).write_text(mark(), encoding="utf-8")
     assert set_up(tmp_path, again=False) is Exit.OK

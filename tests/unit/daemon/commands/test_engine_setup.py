@@ -14,7 +14,7 @@ from aeond.errors import LLMError
 from tests.support.outsiders import as_outsider, open_folder
 
 
-def test_what_is_there_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_current_environment_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An environment that was built from this very list is ready at once."""
     (tmp_path / BUILT).write_text(engine_setup.mark_of(ON_CPU))
     assert set_up(tmp_path, cpu=True, again=False) is Exit.OK

@@ -75,7 +75,7 @@ def test_a_service_of_a_user_of_its_own_is_a_system_daemon(monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("home")
-def test_what_is_private_is_where_systemd_made_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_private_sockets_are_in_the_runtime_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sockets that only the daemon uses are in its runtime folder, else beside its own socket."""
     config = Config.model_validate({"socket": {"path": "/srv/s.sock"}})
     assert paths_of(config, FILE).inner_dir == Path("/srv/s.sock.inner")
@@ -85,7 +85,7 @@ def test_what_is_private_is_where_systemd_made_room(monkeypatch: pytest.MonkeyPa
     assert str(private.engine_dir) == "/run/aeond-private/s.sock.engine"
 
 
-def test_what_is_configured_is_used(home: Path) -> None:
+def test_configured_paths_are_used(home: Path) -> None:
     """A configured place wins over the usual one, with ~ for the home."""
     config = Config.model_validate({"daemon": {"state_dir": "~/there"}, "socket": {"path": "/srv/s.sock"}})
     paths = paths_of(config, FILE)
@@ -131,7 +131,7 @@ def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("home")
-def test_what_the_daemon_keeps_to_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_daemons_own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """State, configuration, private sockets, secrets, its tools' code and what Linux shows of processes are its own."""
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "credentials"))
     config = Config.model_validate(

@@ -41,7 +41,7 @@ def stage(tmp_path: Path) -> Stage:
     return Stage(tmp_path / "aeond.toml")
 
 
-def test_what_can_change_live_does_and_the_rest_is_named(stage: Stage) -> None:
+def test_live_keys_change_and_others_are_named(stage: Stage) -> None:
     """Keys that change live are in force at once; those that cannot are named and stay as they were."""
     stage.write('[daemon]\nstop_seconds = 3.0\n[runs.budget]\nttl = 7\n[model]\nname = "another"\n')
     assert stage.live.reload() == ConfigChanges(("daemon.stop_seconds", "runs.budget.ttl"), ("model.name",))
@@ -84,7 +84,7 @@ def test_a_wrong_file_changes_nothing_and_says_why(
     assert str(stage.file) in record.getMessage()
 
 
-def test_what_cannot_be_carried_out_changes_nothing(stage: Stage) -> None:
+def test_an_impossible_configuration_changes_nothing(stage: Stage) -> None:
     """A configuration that is well written and cannot be carried out is refused as a whole."""
 
     def refuse(_config: Config) -> None:

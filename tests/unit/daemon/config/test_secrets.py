@@ -75,7 +75,7 @@ def test_only_the_owner_may_read_a_secret_s_file(tmp_path: Path, mode: int, good
     (b"", "SECRET_MISSING"), (b" \n", "SECRET_MISSING"), (b"a\nb", "SECRET_BROKEN"), (b"\xff\x00", "SECRET_BROKEN"),
     (b"a" * 70_000, "SECRET_BROKEN"),
 ])  # fmt: skip
-def test_what_is_no_line_of_text_is_no_secret(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_a_secret_must_be_one_line_of_text(tmp_path: Path, content: bytes, reason: str) -> None:
     """A secret that could not go into a header is refused before it is used."""
     file = tmp_path / "key"
     file.write_bytes(content)
@@ -92,7 +92,7 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["fifo", "folder"])
-async def test_what_is_no_file_is_no_secret(tmp_path: Path, kind: str) -> None:
+async def test_a_secret_must_be_a_regular_file(tmp_path: Path, kind: str) -> None:
     """A path that is not a regular file is rejected at once, without blocking on a FIFO."""
     place = tmp_path / "key"
     if kind == "fifo":

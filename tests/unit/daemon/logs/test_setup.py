@@ -135,7 +135,7 @@ def test_where_no_journald_listens_lines_are_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("root")
-def test_what_is_less_important_is_not_said() -> None:
+def test_records_below_the_level_are_hidden() -> None:
     """A level hides what lies below it."""
     assert said(LogFormat.TEXT, LogLevel.WARNING) == ""
     assert "too small" in said(LogFormat.TEXT, LogLevel.DEBUG)

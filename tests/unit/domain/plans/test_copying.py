@@ -31,7 +31,7 @@ def test_a_field_that_is_not_there_is_refused() -> None:
         replace(Pair(1), up=2)  # type: ignore[call-arg]  # the mistake under test
 
 
-def test_what_runs_are_made_of_can_be_copied_so() -> None:
+def test_snapshots_and_steps_can_be_copied() -> None:
     """Snapshots of runs and steps, and planned steps, are copied whole."""
     step = PlanStep("s1", "do it")
     assert replace(RunSnapshot("run"), state=RunState.RUNNING) == RunSnapshot("run", state=RunState.RUNNING)

@@ -26,7 +26,7 @@ ASKED = [e.InputRequested(Question(f"{s}.1", s, InputRequest("?"), 0.0)) for s i
         (e.RunParked(), {"a.1": "a", "b.1": "b"}),
     ],
 )
-def test_what_ends_a_question(kind: e.EventKind, left: dict[str, str]) -> None:
+def test_events_that_end_a_question(kind: e.EventKind, left: dict[str, str]) -> None:
     """An answer, the end of its step, and whatever ends all waiting; nothing else."""
     assert open_after(NONE_OPEN, [*ASKED, kind]) == left
 

@@ -28,7 +28,7 @@ def test_base64_holds_the_floats() -> None:
         ({"model": "", "input": "x"}, "model"),
     ],
 )
-def test_what_cannot_be_embedded_is_refused(fields: dict[str, Any], param: str) -> None:
+def test_an_invalid_embedding_request_is_rejected(fields: dict[str, Any], param: str) -> None:
     """Requests without texts, with tokens in place of texts, or with too much of them name the parameter."""
     with pytest.raises(ApiError) as caught:
         read(EmbeddingsRequest, json.dumps({"model": "m", **fields}).encode())

@@ -61,7 +61,7 @@ def test_a_response_has_instructions_before_its_input() -> None:
         ),
     ],
 )
-def test_what_cannot_be_done_is_refused(fields: dict[str, Any], code: str, param: str) -> None:
+def test_an_impossible_request_is_rejected(fields: dict[str, Any], code: str, param: str) -> None:
     """A request that is invalid, or asks for more than there is, is an error that names the parameter."""
     with pytest.raises(ApiError) as caught:
         chat(**fields).prompt()

@@ -58,7 +58,7 @@ async def test_a_last_step_of_the_model_is_the_answer() -> None:
     assert desk.grant.used == Amounts()
 
 
-async def test_what_a_cut_last_step_lacks_is_reported() -> None:
+async def test_a_cut_answer_has_a_note() -> None:
     """An answer that was cut off is given with a note."""
     run = run_of(
         replace(thinks("s1", "Sing."), handoff_to_next="This text was cut off."), outputs={"s1": "La la"}
@@ -233,7 +233,7 @@ async def test_the_last_result_of_a_direct_run_is_its_answer() -> None:
     assert "no shed" in answer.notes[0]
 
 
-async def test_what_was_made_good_is_no_matter_of_the_answer() -> None:
+async def test_a_failure_that_was_made_good_is_only_noted() -> None:
     """A failure that a later pass made up for stands in the notes, and not in the prompt for the answer."""
     run = run_of(SUM, KEEP, outputs={"s2": 3}, pass_index=2, evaluation=Evaluation(2, True))
     run = with_step(run, "s1", state=StepState.FAILED, error="no numbers")
@@ -303,7 +303,7 @@ async def test_a_raw_result_is_what_it_is_about(output: JsonValue, shown: str) -
     assert not desk.llm.requests
 
 
-async def test_what_a_refinement_added_behind_the_last_step_does_not_take_its_place() -> None:
+async def test_a_step_added_by_refinement_does_not_become_the_answer() -> None:
     """The step that nothing waits for and that speaks last is the answer, wherever its source stands."""
     said, source = thinks("s2", "Tell it.", "s3"), calls("s3", "look", path="park")
     run = run_of(SUM, said, source, outputs={"s2": "Mint.", "s3": "mint"}, pass_index=2)

@@ -36,7 +36,7 @@ async def test_only_what_was_used_is_paid() -> None:
     assert purse.used.tokens == await llm.count_tokens(ask().messages) + 3
 
 
-async def test_what_a_model_did_is_noted_call_by_call() -> None:
+async def test_model_use_adds_up_over_calls() -> None:
     """Tokens, cached ones and seconds of several calls add up, whether streamed or not; the first word is the first
     call's."""
     purse = grant(9, 1000)
@@ -58,7 +58,7 @@ async def test_the_longest_answer_shrinks_to_what_is_left() -> None:
 
 
 @pytest.mark.parametrize("purse", [grant(0, 1000), grant(1, 20), grant(1, 0), Grant(Amounts())])
-async def test_what_is_not_left_is_not_used(purse: Grant) -> None:
+async def test_a_spent_grant_makes_no_call(purse: Grant) -> None:
     """Without a call or a useful answer's tokens left the model is not asked, and the problem says so."""
     llm = says("four")
     outcome = await BudgetedLLM(llm, purse).generate(ask())

@@ -69,7 +69,7 @@ async def test_without_a_grant_the_model_is_not_asked() -> None:
     assert (outcome.ok, outcome.value, len(llm.requests)) == (False, DEFAULT_PROFILE, 0)
 
 
-def test_what_it_may_cost_is_computed() -> None:
+def test_the_budget_is_computed_from_the_profile() -> None:
     """Budget and adaptation are the documented functions of profile, bound and run."""
     depth, _ = depth_over()
     assert depth.allocate(DEFAULT_PROFILE, Budget()) == budget_for(DEFAULT_PROFILE, Budget())

@@ -40,7 +40,7 @@ class Desk:
         return resolved
 
 
-async def test_what_is_pointed_to_is_spelled_out() -> None:
+async def test_references_are_spelled_out() -> None:
     """One call makes of "half of that" half of what was answered, and the context goes with it."""
     desk = Desk(reply("391", "How much is half of 391?"))
     assert await desk.resolve("and how much is half of that?") == Resolved(
@@ -99,7 +99,7 @@ async def test_an_answer_is_no_request() -> None:
     assert resolved.note
 
 
-async def test_what_was_found_is_added_where_it_was_not_put_in() -> None:
+async def test_a_found_referent_is_added_to_the_request() -> None:
     """When the words stay but the model found in the conversation what they point to, that is added."""
     said = "and how much is half of that?"
     for request, why in ((said, ""), ("195.5", "195.5")):
@@ -109,7 +109,7 @@ async def test_what_was_found_is_added_where_it_was_not_put_in() -> None:
         assert why in resolved.note
 
 
-async def test_what_was_found_must_have_been_said() -> None:
+async def test_only_words_of_the_conversation_are_added() -> None:
     """Only words of the conversation that the request does not have already are added."""
     said = "and how much is half of that?"
     for found in ("a cake", "half of that", "", "17 times 24"):

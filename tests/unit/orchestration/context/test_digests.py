@@ -86,7 +86,7 @@ def test_a_digest_keeps_the_words() -> None:
     )
 
 
-def test_what_was_answered_is_not_open() -> None:
+def test_an_answered_question_is_not_open() -> None:
     """A question that was asked again and answered, or that the user replied to, is open no more."""
     digest = extend(SessionDigest(), (Exchange(1, "Book the hotel!"),), ())
     assert digest.questions == ("Book the hotel!",)

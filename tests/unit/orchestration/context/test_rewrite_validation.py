@@ -19,7 +19,7 @@ TALK = "User: What is 17 times 23?\nAssistant: 391\nUser: List docs.\nAssistant:
         ("No, I meant the notes.", "List the notes of Clara."),
     ],
 )
-def test_what_was_said_in_other_words_is_right(said: str, rewritten: str) -> None:
+def test_a_rewrite_in_words_of_the_conversation_is_valid(said: str, rewritten: str) -> None:
     """A rewrite made of what was said here and before is let through."""
     assert what_is_wrong(said, rewritten, TALK) == ""
 

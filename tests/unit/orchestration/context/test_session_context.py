@@ -188,7 +188,7 @@ async def test_a_preview_changes_nothing() -> None:
     assert len(history.digests) == 1
 
 
-async def test_what_is_being_answered_is_not_digested() -> None:
+async def test_an_unanswered_request_is_not_digested() -> None:
     """A request whose run has not ended stays whole, so that its answer is not missed later."""
     messages = tuple(long_talk(60))
     history = ScriptedHistory(SessionPast(messages=messages, open_runs=frozenset({"r12"})))

@@ -5,7 +5,7 @@ from aeond.orchestration.context.shortening import share, shorten
 
 
 @given(st.text(), st.integers(0, 50))
-def test_what_is_left_out_is_reported_to_the_character(text: str, room: int) -> None:
+def test_shortening_reports_the_missing_characters(text: str, room: int) -> None:
     """A shortened text says how many characters are missing, and keeps its beginning and end."""
     short = shorten(text, room)
     if len(text) <= room:

@@ -66,7 +66,7 @@ async def test_a_sound_plan_is_not_shown_to_the_model() -> None:
     assert desk.asked == 0
 
 
-async def test_what_cannot_work_is_said_before_any_model_is_asked() -> None:
+async def test_structural_errors_cost_no_model_call() -> None:
     """A plan with an unknown tool is not converged, whatever a model would say, and no call is spent."""
     desk = Desk(judgement())
     ok, judged = await desk.judge(drafted(calls("s1", "fly"), profile=DEEP))
@@ -166,7 +166,7 @@ async def test_scores_below_their_thresholds_do_not_converge() -> None:
     assert [i.reason for i in judged.issues] == ["PARTIALLY_CLEAR", "HALLUCINATION"]
 
 
-async def test_what_gave_no_result_is_not_complete_whatever_a_model_would_say() -> None:
+async def test_a_failed_step_is_never_complete() -> None:
     """A failed step settles it: the pass has not converged, its error is the issue, and no call is spent."""
     desk = Desk(judgement())
     ok, judged = await desk.judge(failing_pass())
@@ -185,7 +185,7 @@ async def test_only_what_was_executed_is_judged() -> None:
     assert desk.llm.requests[0].schema == judgement_schema(("s1", "s2"), scored=True)
 
 
-async def test_what_later_steps_made_good_may_converge() -> None:
+async def test_a_failure_that_was_made_good_may_converge() -> None:
     """A failure of an earlier pass that another step made good is a matter of judgement."""
     run = after_pass(2, ran(LOOK, 1, error="no garden"), ran(calls("s3", "look", path="gardens"), 2))
     _, judged = await Desk(judgement()).judge(run)

@@ -34,7 +34,7 @@ def test_a_sound_plan_has_no_issues() -> None:
         ((replace(TELL, depends_on=(), agent="nobody"),), "AGENT_UNKNOWN", "s2"),
     ],
 )
-def test_what_cannot_work_is_found_without_a_model(
+def test_structural_errors_are_found_without_a_model(
     steps: tuple[PlanStep, ...], reason: str, step_id: str
 ) -> None:
     """Unknown tools and agents, cycles, missing dependencies and unfit arguments each have their own reason."""
@@ -62,7 +62,7 @@ def test_a_pass_without_flaws() -> None:
     assert (facts.flawless, facts.issues) == (True, ())
 
 
-def test_what_is_lacking_is_reported_first() -> None:
+def test_a_missing_result_is_reported_first() -> None:
     """However much else is flagged, a missing result is still reported."""
     unclear = (
         ran(thinks(f"s{n}", "Sing."), clarity=Clarity.PARTIALLY_CLEAR) for n in range(1, MAX_ISSUES + 9)
@@ -73,7 +73,7 @@ def test_what_is_lacking_is_reported_first() -> None:
     assert facts.lacking
 
 
-def test_what_failed_and_what_it_took_along_is_missing() -> None:
+def test_failed_and_skipped_steps_are_issues() -> None:
     """A failed step is a HIGH issue in its own words, a step skipped for it a LOW one; the pass is not flawless."""
     skipped = StepSnapshot(TELL, StepState.SKIPPED, error="it needs s1, which gave no result")
     facts = pass_facts(after_pass(1, ran(LOOK, error="no garden"), skipped, ran(thinks("s3", "Sing."))))
@@ -90,7 +90,7 @@ def test_a_blocked_step_is_flagged_as_blocked() -> None:
     assert [(i.reason, i.step_id) for i in facts.issues] == [("BLOCKED", "s2")]
 
 
-def test_what_is_unclear_or_stood_in_for_a_tool_is_flagged() -> None:
+def test_doubtful_results_are_flagged() -> None:
     """Results that are there but doubtful are issues, and yet nothing is missing."""
     unclear = ran(replace(TELL, handoff_to_next="This text was cut off."), clarity=Clarity.PARTIALLY_CLEAR)
     facts = pass_facts(after_pass(1, ran(LOOK, mode=StepMode.FALLBACK), unclear))
@@ -104,7 +104,7 @@ def test_what_is_unclear_or_stood_in_for_a_tool_is_flagged() -> None:
 
 
 def test_a_failure_that_later_steps_made_good_weighs_little() -> None:
-    """What failed in an earlier pass is a LOW issue once a later pass gave something new."""
+    """A failure of an earlier pass is a LOW issue once a later pass gave something new."""
     failed, repaired = ran(LOOK, 1, error="no garden"), ran(calls("s3", "look", path="shed"), 2)
     facts = pass_facts(after_pass(2, failed, repaired))
     assert [(i.step_id, i.severity) for i in facts.issues] == [("s1", Severity.LOW)]

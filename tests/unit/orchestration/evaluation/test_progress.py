@@ -76,7 +76,7 @@ def test_reasoning_counts_like_calls() -> None:
 
 
 def test_steps_are_reported_in_the_order_they_ran() -> None:
-    """What ran in an earlier pass comes first, wherever it stands in the plan; what did not run is left out."""
+    """Steps that ran in an earlier pass come first, wherever they stand in the plan; steps that did not run are left out."""
     late, early = ran(LOOK, 2), ran(OTHER, 1)
     waiting = StepSnapshot(thinks("s3", "Wait."), StepState.PENDING)
     assert executed_steps(after_pass(2, late, early, waiting)) == (early, late)

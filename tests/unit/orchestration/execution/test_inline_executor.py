@@ -70,7 +70,7 @@ def test_the_tool_sees_its_own_call() -> None:
     assert tool.calls == [run.tool_context("s1", "run/s1")]
 
 
-def test_what_has_to_be_waited_for_is_left_alone() -> None:
+def test_steps_that_wait_are_not_executed_inline() -> None:
     """A step of any other tool, of a model, of a repair, or whose references failed is not begun."""
     waiting = ScriptedTool("add")
     assert at_once(add=waiting).perform(STARTED, run_before(STARTED)) == ()

@@ -137,7 +137,7 @@ def test_a_step_is_prepared_from_what_it_waits_for() -> None:
     )
 
 
-def test_what_cannot_be_found_is_left_out_of_the_context() -> None:
+def test_a_missing_dependency_is_left_out_of_the_context() -> None:
     """A dependency that the run does not have keeps no other out of the context."""
     run = run_of(thinks("s1", "Look"), outputs={"s1": "mint"})
     prepared = StepReadiness().prepare(thinks("s2", "Tell", "s9", "s1"), run)

@@ -35,7 +35,7 @@ def test_a_fragment_takes_the_place_of_its_step() -> None:
 
 
 def test_a_nested_plan_is_a_sound_plan() -> None:
-    """What waits for the step still does, and the whole passes the Validator."""
+    """Steps that wait for the step still do, and the whole plan passes the Validator."""
     run = run_of(
         calls("s1", "look", path="park"), thinks("s2", "Find out.", "s1"), thinks("s3", "Tell $s2.", "s2")
     )

@@ -99,7 +99,7 @@ def test_a_plan_of_the_wrong_shape_is_reported_by_its_place(value: JsonValue, pa
         ),
     ],
 )
-def test_what_a_step_waits_for_follows_from_references_and_effects(
+def test_dependencies_follow_from_references_and_effects(
     steps: tuple[object, ...], expected: dict[str, tuple[str, ...]]
 ) -> None:
     """The order that results and effects demand is derived, and no more than that."""
@@ -117,7 +117,7 @@ def test_what_a_step_waits_for_follows_from_references_and_effects(
     ],
 )
 def test_the_last_task_gets_what_nothing_else_waits_for(steps: list[str], waits: tuple[str, ...]) -> None:
-    """What a plan fetches and hands to no other step is there for the last one, which waits for it."""
+    """Results that no other step uses are given to the last one, which waits for them."""
     said: list[JsonValue] = [
         {"tool": "look", "arguments": {"path": "x"}} if step == "look" else {"agent": "llm", "task": step}
         for step in steps

@@ -47,7 +47,7 @@ PLAN = compile_plan_schema(SPECS).schema
         {"agent": "llm", "task": "Say hello."},
     ],
 )
-def test_what_a_plan_may_hold_is_admitted(step: JsonValue) -> None:
+def test_valid_steps_satisfy_the_plan_schema(step: JsonValue) -> None:
     """Calls with values or references, and tasks for the model, can be written under the schema."""
     assert admits(PLAN, steps(step))
 
@@ -67,7 +67,7 @@ def test_what_a_plan_may_hold_is_admitted(step: JsonValue) -> None:
         {},
     ],
 )
-def test_what_cannot_be_carried_out_cannot_be_written(step: JsonValue) -> None:
+def test_impossible_steps_violate_the_plan_schema(step: JsonValue) -> None:
     """An unknown tool or agent, and arguments that are missing, unknown or wrong, break the schema."""
     assert not admits(PLAN, steps(step))
 

@@ -26,7 +26,7 @@ def test_a_child_run_sees_the_tools_of_its_template_alone() -> None:
         assert system.endswith("Be brief.")
 
 
-def test_what_is_usual_is_what_a_run_begins_with() -> None:
+def test_the_usual_preamble_is_that_of_an_unrestricted_run() -> None:
     """The preamble that is read before there is a run is the one that a run without restrictions begins with."""
     preamble = Preamble(registry(), validator())
     usual, begun = preamble.usual(), preamble.messages(run_of())

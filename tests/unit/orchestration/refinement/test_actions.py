@@ -74,7 +74,7 @@ def test_steps_are_added_modified_replaced_and_removed() -> None:
     assert fourth.tool_call == calls("s4", "look", path="pond").tool_call
 
 
-def test_what_a_modification_leaves_empty_stays() -> None:
+def test_a_change_keeps_fields_that_it_leaves_empty() -> None:
     """Only what the change says is changed; errors of the step as it was are gone."""
     planned = replace(PLAN[2], errors=("it was wrong",), handoff_to_next="be brief", provides=("a text",))
     run = run_of(*PLAN[:2], planned)

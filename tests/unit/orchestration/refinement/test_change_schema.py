@@ -97,7 +97,7 @@ def test_a_task_that_is_put_otherwise_waits_as_before() -> None:
 
 
 def test_a_failed_step_gets_another_in_its_place() -> None:
-    """What ran stays; what waited for it waits for the new step, and refers to that."""
+    """Executed steps stay; steps that waited for a replaced one wait for the new step, and refer to it."""
     added, moved = actions({"change": "replace", "id": "s2", "step": LOOK})
     assert (added.operation, added.step_id) == (RefinementOperation.ADD, "s5")
     assert (moved.operation, moved.step_id) == (RefinementOperation.REPLACE, "s3")
@@ -115,7 +115,7 @@ def test_an_added_call_of_the_tool_that_failed_takes_its_place() -> None:
     )
 
 
-def test_what_takes_a_place_does_not_wait_for_what_comes_after_it() -> None:
+def test_a_replacement_does_not_depend_on_later_steps() -> None:
     """A task in the place of a failed step speaks about what came before, not about what waits for it."""
     added, moved = actions({"change": "replace", "id": "s2", "step": TELL})
     assert added.step is not None
@@ -132,7 +132,7 @@ def test_a_removal_names_a_step() -> None:
 @pytest.mark.parametrize(
     "change", [{"change": "add"}, {"change": "add", "step": {"agent": "llm", "tool": "look"}}, "nonsense"]
 )
-def test_what_makes_no_sense_is_left_out(change: Any) -> None:
+def test_a_change_without_a_step_is_ignored(change: Any) -> None:
     """A change without a step is none, and the others count."""
     assert [a.step_id for a in actions(change, {"change": "remove", "id": "s4"})] == ["s4"]
     assert actions_from_model("nonsense", halfway(), SPECS) == ()

@@ -134,7 +134,7 @@ async def test_a_vague_step_gets_a_plan_of_its_own() -> None:
         vague(thinks("s2" + "_1" * MAX_NESTING, "Look.")),
     ],
 )
-async def test_what_cannot_be_nested_is_changed(run: RunSnapshot) -> None:
+async def test_a_step_that_cannot_be_nested_is_changed(run: RunSnapshot) -> None:
     """A call, a task that speaks of another step, one nested before or deep enough and a slight doubt are no plans."""
     desk = Desk({"changes": []})
     outcome = await desk.refine(run)

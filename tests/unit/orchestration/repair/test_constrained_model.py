@@ -17,7 +17,7 @@ ASKED = (Message(Role.USER, "How many?"),)
 
 
 async def test_one_call_under_the_schema() -> None:
-    """What satisfies the schema is taken as it is, for one call."""
+    """An answer that satisfies the schema is taken as it is, for one call."""
     llm, purse = says('{"count":3}'), grant()
     assert (await model_of(llm).ask(ASKED, SCHEMA, 50, purse)).value == {"count": 3}
     assert llm.requests[0].schema == SCHEMA
@@ -50,7 +50,7 @@ async def test_output_beyond_repair_goes_to_the_supervisor() -> None:
         ({"text": '{"count":3}'}, 0, "BUDGET_SPENT"),
     ],
 )
-async def test_what_goes_wrong_is_a_problem(answer: dict[str, object], calls: int, reason: str) -> None:
+async def test_each_failure_is_a_problem(answer: dict[str, object], calls: int, reason: str) -> None:
     """Another shape, a cut answer, a failing model, a spent grant: a problem with its reason, and no value."""
     purse = grant(calls, 4_000)
     outcome = await model_of(says(answer)).ask(ASKED, SCHEMA, 50, purse)

@@ -9,7 +9,7 @@ from aeond.orchestration.repair.strict_json import check_value
 
 
 def test_sound_json_is_not_touched() -> None:
-    """What can be read strictly is reported as unchanged."""
+    """Strictly valid JSON is reported as unchanged."""
     repaired = repair_json('{"a": [1, "two"]}')
     assert (repaired.value, repaired.changes) == ({"a": [1, "two"]}, ())
 
@@ -46,7 +46,7 @@ def test_broken_json_is_read_by_rule(text: str, value: JsonValue) -> None:
         '"' * 5000,
     ],
 )
-def test_what_holds_no_json_is_a_problem(text: str) -> None:
+def test_text_without_json_is_a_problem(text: str) -> None:
     """Text without an object or list, or beyond the bounds, is not guessed at."""
     repaired = repair_json(text)
     assert repaired.problem is not None

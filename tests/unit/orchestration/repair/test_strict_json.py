@@ -46,7 +46,7 @@ def test_sound_json_is_read_as_it_is(value: object) -> None:
         ('"' + "a" * 1_000_000 + '"', "JSON_TOO_LARGE"),
     ],
 )
-def test_what_is_no_sound_json_is_refused_with_its_reason(text: str, reason: str) -> None:
+def test_ambiguous_json_is_rejected_with_its_reason(text: str, reason: str) -> None:
     """Text that readers would disagree about is refused by name, however deep or long it is."""
     outcome = read_json(text)
     assert not outcome.ok

@@ -49,7 +49,7 @@ async def test_sound_json_needs_no_repair() -> None:
     assert purse.used.llm_calls == 0
 
 
-async def test_what_rules_can_mend_costs_no_model_call() -> None:
+async def test_a_repair_by_rule_costs_no_model_call() -> None:
     """Broken syntax is repaired by rule, and the repair says so."""
     repairer, llm = supervisor()
     outcome = await repairer.repair_json("```json\n{'name': 'Ada', 'age': 36,}\n```", PERSON, grant())
@@ -58,7 +58,7 @@ async def test_what_rules_can_mend_costs_no_model_call() -> None:
     assert not llm.requests
 
 
-async def test_what_rules_cannot_mend_the_model_may() -> None:
+async def test_the_model_repairs_what_rules_cannot() -> None:
     """The model is asked with the schema and the problem, and its answer is checked like any other."""
     repairer, llm = supervisor('{"name": "Ada", "age": 36}')
     outcome = await repairer.repair_json("name is Ada and age is 36", PERSON, grant())
@@ -239,7 +239,7 @@ async def test_a_repaired_plan_adds_nothing(answer: Any) -> None:
     assert len(llm.requests) == 2
 
 
-async def test_a_plan_that_the_model_mends_is_taken() -> None:
+async def test_a_plan_repaired_by_the_model_is_adopted() -> None:
     """A plan that no rule can read is taken from the model if it says what the text said."""
     repairer, _ = supervisor('{"steps":[{"tool":"look","arguments":{"path":"x"}}]}')
     outcome = await repairer.repair_plan("tool: look, path is x", SPECS, grant())

@@ -56,7 +56,7 @@ async def test_bytes_arrive_both_ways_at_once() -> None:
 
 
 @pytest.mark.parametrize("closes", ["client", "server"])
-async def test_what_was_sent_before_the_end_still_arrives(closes: str) -> None:
+async def test_bytes_sent_before_the_end_arrive(closes: str) -> None:
     """When one end closes, the other one gets the last bytes and then the end."""
     loop = asyncio.get_running_loop()
     async with spliced() as (client, server, done):
@@ -99,7 +99,7 @@ async def test_a_lingering_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
         client.close()
 
 
-async def test_what_does_not_pass_ends_the_connection() -> None:
+async def test_bytes_that_are_filtered_out_end_the_connection() -> None:
     """Bytes of the client that are not to go on do not reach the server, and both ends are cut."""
     loop = asyncio.get_running_loop()
     async with spliced() as (client, server, done):
@@ -123,7 +123,7 @@ async def test_cancelling_cuts_both_ends() -> None:
             assert end.recv(1) == b""
 
 
-async def test_what_comes_before_an_end_is_there_is_kept() -> None:
+async def test_early_bytes_of_the_server_are_kept() -> None:
     """Data sent by the server before the client's end is open reaches the client."""
     half = _Half(Scratch(), anyio.Event(), 1.0)
     half.send(b"settings")

@@ -9,7 +9,7 @@ from aeond.api.v1 import memory_pb2
 from tests.support.api_world import ApiWorld, Stubs, refused
 
 
-async def test_what_is_written_is_read(client: Stubs) -> None:
+async def test_a_written_value_is_read_back(client: Stubs) -> None:
     """A value comes back as it was written; deleting says whether it was there."""
     await client.memory.WriteMemory(memory_pb2.WriteMemoryRequest(key="größe", value_json="[1, 2.5, null]"))
     answer = await client.memory.ReadMemory(memory_pb2.ReadMemoryRequest(key="größe"))
@@ -52,7 +52,7 @@ async def test_searching_goes_through_pages(world: ApiWorld, client: Stubs) -> N
         ),
     ],
 )
-async def test_what_cannot_be_remembered_is_refused(
+async def test_an_invalid_memory_entry_is_rejected(
     world: ApiWorld, client: Stubs, request_: memory_pb2.WriteMemoryRequest, reason: str, field: str
 ) -> None:
     """Keys and values out of form are refused and nothing is written."""

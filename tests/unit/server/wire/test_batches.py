@@ -65,7 +65,7 @@ def test_an_event_is_encoded_once_for_all_watchers(monkeypatch: pytest.MonkeyPat
     assert translated == [1, 2]
 
 
-def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kept_events_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Old events make room for new ones, and huge ones are not kept at all."""
     monkeypatch.setattr(module, "MAX_KEPT_BYTES", 10_000)
     encoded = EventBytes()

@@ -49,7 +49,7 @@ def test_a_refusal_has_a_reason_and_a_field(check: Callable[[], Any], reason: st
     assert raised.value.message.startswith(field)
 
 
-def test_what_is_in_form_passes_unchanged() -> None:
+def test_a_valid_value_passes_unchanged() -> None:
     """A check that passes gives back what it was given."""
     assert checks.bounded_text("  text ", "f", 7, least=1) == "  text "
     assert checks.word("", "f", optional=True) == ""

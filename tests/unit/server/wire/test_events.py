@@ -51,7 +51,7 @@ def test_every_kind_arrives_whole(kind: type) -> None:
         ours.RunEnded(RunState.SUCCEEDED),
     ],
 )
-def test_what_is_not_there_is_not_set(kind: ours.EventKind) -> None:
+def test_a_missing_optional_part_is_not_set(kind: ours.EventKind) -> None:
     """An optional part that is missing is not set on the wire, or UNSPECIFIED."""
     wire = event_to_wire(ours.Event("run-1", 1, 0.0, 0.0, kind))
     message = getattr(wire, str(wire.WhichOneof("kind")))
@@ -68,7 +68,7 @@ def test_the_owner_of_a_run_is_reported_beside_its_request() -> None:
     assert wire.run_created.owner.pid == created.request.owner.pid
 
 
-def test_what_a_template_and_a_fork_choose_is_reported_beside_the_request() -> None:
+def test_the_first_event_has_what_a_template_or_fork_chose() -> None:
     """The system prompt, the tools and the model of a run are in its first event."""
     created = filled(ours.RunCreated)
     wire = event_to_wire(ours.Event("run-1", 1, 0.0, 0.0, created)).run_created
@@ -91,7 +91,7 @@ def test_a_question_tells_its_default_and_its_deadline() -> None:
 
 
 @pytest.mark.parametrize("kind", get_args(LiveUpdate))
-def test_what_is_shown_live_has_no_number(kind: type) -> None:
+def test_a_live_update_has_no_number(kind: type) -> None:
     """Text and progress arrive whole, with neither number nor time."""
     update = filled(kind)
     wire = events_pb2.Event.FromString(live_update_to_wire(update).SerializeToString())

@@ -65,7 +65,7 @@ def test_a_key_given_twice_is_refused(text: str) -> None:
         '{"a":' * 150_000,
     ],
 )
-def test_what_is_no_json_is_refused_with_its_field(text: str) -> None:
+def test_malformed_json_is_rejected_with_its_field(text: str) -> None:
     """Malformed, endless and bottomless texts are all refused in the same way, without any crash."""
     with pytest.raises(InvalidInputError) as raised:
         json_value(text, "steps[1].arguments_json")

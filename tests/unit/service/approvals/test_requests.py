@@ -227,7 +227,7 @@ async def test_a_scope_ends_when_what_it_rests_on_changes(world: World, change: 
     assert (run.state, done(world)) == (RunState.AWAITING_INPUT, ["s1"])
 
 
-async def test_what_an_allowed_call_reads_does_not_end_its_scope(world: World) -> None:
+async def test_taint_of_an_allowed_host_does_not_end_its_scope(world: World) -> None:
     """A host that was allowed for the run stays allowed when its answer has tainted the run, also where that makes another
     rule ask; what is read elsewhere ends it."""
 

@@ -41,7 +41,7 @@ def seq_of(events: list[Event], kind: type) -> int:
     return next(event.seq for event in events if isinstance(event.kind, kind))
 
 
-async def test_what_the_past_did_is_not_done_again(tmp_path: Path) -> None:
+async def test_copied_steps_are_not_executed_again(tmp_path: Path) -> None:
     """A fork behind the first step has its output and does the second one only, with the past's use counted."""
     async with World(tmp_path).working() as world:
         events = await past(world)
@@ -131,7 +131,7 @@ async def test_a_fork_asks_its_question_again(tmp_path: Path) -> None:
     assert again.run_id == forked.run_id
 
 
-async def test_what_was_executed_is_not_planned_otherwise(tmp_path: Path) -> None:
+async def test_a_plan_cannot_change_executed_steps(tmp_path: Path) -> None:
     """A plan that changes an executed step is rejected; steps that have not run may change."""
     first, second = TWO_STEPS.steps
     other = PlanStep("s1", "do it", ToolCall("work", {"n": 7}))

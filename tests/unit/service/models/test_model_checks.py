@@ -30,7 +30,7 @@ def engine() -> Catalogue:
 
 
 @pytest.mark.parametrize("name", ["", "here", "served", "adapter"])
-async def test_what_is_there_can_be_asked(engine: Catalogue, name: str) -> None:
+async def test_present_models_pass(engine: Catalogue, name: str) -> None:
     """No name, a model on this machine, one of a server and an adapter with its files are all right."""
     await check_model(engine, name)
 

@@ -61,7 +61,7 @@ async def test_nothing_is_asked_of_an_engine_that_is_not_ready() -> None:
         assert len(world.llm.requests) == 1
 
 
-async def test_what_is_asked_is_the_beginning_and_one_token_behind_everybody() -> None:
+async def test_a_warmup_requests_one_token_in_the_background() -> None:
     """The request holds the usual beginning, wants a single token and gives way."""
     world = World()
     async with world.working():
@@ -134,7 +134,9 @@ async def test_a_failure_is_logged_and_the_next_life_tried(caplog: pytest.LogCap
         assert len(world.llm.requests) == 2
 
 
-async def test_what_gave_way_is_tried_again_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_warmup_that_yielded_is_repeated_without_a_log_record(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """A warm-up that yielded is repeated at the next opportunity without a log record."""
     world = World(Rule(fail="GAVE_WAY", times=2), Rule(text="x"))
     async with world.working():

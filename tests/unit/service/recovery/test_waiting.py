@@ -43,7 +43,7 @@ def test_a_run_needs_a_person_when_nothing_else_is_left(snapshot: RunSnapshot, n
     assert needs_a_person(snapshot) is needs
 
 
-def test_what_a_daemon_left_in_flight_is_cut() -> None:
+def test_work_in_flight_is_cut_at_a_restart() -> None:
     """A working step, an operation, or a run put aside; a step that waits for a person is not in flight."""
     assert was_cut(run(WORKING))
     assert was_cut(replace(run(), operation=Amounts()))

@@ -65,7 +65,7 @@ async def test_a_childs_answer_is_the_result_of_the_step(tmp_path: Path) -> None
     assert (child.request.owner, child.request.workspace) == (USER, run.request.workspace)
 
 
-async def test_what_a_child_used_is_used_of_its_parents_budget(tmp_path: Path) -> None:
+async def test_a_child_run_uses_its_parents_budget(tmp_path: Path) -> None:
     """The parent's ledger holds its own use and the child's, and the child never has more than was reserved."""
     async with tree_world(tmp_path).working() as world:
         with anyio.fail_after(PATIENCE):
@@ -77,7 +77,7 @@ async def test_what_a_child_used_is_used_of_its_parents_budget(tmp_path: Path) -
     assert child.ledger.used.llm_calls > 0
 
 
-async def test_what_a_child_changed_is_in_its_parents_answer(tmp_path: Path) -> None:
+async def test_effects_of_a_child_run_are_in_its_parents_answer(tmp_path: Path) -> None:
     """The effects of a child run's steps are recorded at its end and in the answers of both."""
     effect = RecordedEffect("file.created", "oaks.txt")
 

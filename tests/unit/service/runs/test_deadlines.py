@@ -157,7 +157,7 @@ async def test_questions_lapse_each_in_its_time() -> None:
 
 
 @pytest.mark.parametrize("refusal", [OverloadedError("busy"), UnavailableError("starting")])
-async def test_what_cannot_be_delivered_now_is_tried_again(refusal: AeondError) -> None:
+async def test_a_rejected_timeout_is_delivered_later(refusal: AeondError) -> None:
     """A timeout that a starting or busy daemon rejects is delivered a little later."""
     async with lapsing(refusal) as one:
         one.ask(WITH_DEFAULT)

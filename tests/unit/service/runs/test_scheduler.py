@@ -318,7 +318,7 @@ async def test_a_journal_that_failed_ends_the_scheduler(tmp_path: Path) -> None:
             await anyio.sleep_forever()
 
 
-async def test_what_could_not_be_continued_is_reported(tmp_path: Path) -> None:
+async def test_a_run_that_cannot_be_resumed_is_reported(tmp_path: Path) -> None:
     """A run whose events do not fit together is left as it is and named, and others go on."""
     world = World(tmp_path)
     async with world.scheduler:

@@ -78,7 +78,7 @@ async def test_a_path_that_is_not_absolute_is_refused(workspaces: Workspaces, fo
     assert (raised.value.reason, raised.value.field) == ("WORKSPACE_NOT_ABSOLUTE", "workspace")
 
 
-async def test_what_is_no_folder_is_refused(workspaces: Workspaces, tmp_path: Path) -> None:
+async def test_a_workspace_must_be_a_folder(workspaces: Workspaces, tmp_path: Path) -> None:
     """A file, and a path that leads nowhere, are no workspaces."""
     file = tmp_path / "allowed" / "file"
     file.write_text("")

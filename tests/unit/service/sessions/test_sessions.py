@@ -40,7 +40,7 @@ async def test_a_session_belongs_to_who_made_it(tmp_path: Path) -> None:
         assert await sessions.get(made.session_id, Caller(Owner(7, 3))) == made
 
 
-async def test_what_is_shown_is_in_step_with_the_journal(tmp_path: Path) -> None:
+async def test_sessions_show_the_journaled_state(tmp_path: Path) -> None:
     """Right after a run has ended its answer is among the messages and counted in the list."""
     async with World(tmp_path).working() as world:
         sessions = service(world)

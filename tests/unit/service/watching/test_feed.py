@@ -61,7 +61,7 @@ async def test_taking_waits_for_news() -> None:
     assert taken == [event(1)]
 
 
-async def test_what_happens_while_a_watcher_reads_is_kept_for_it() -> None:
+async def test_events_are_queued_while_a_watcher_reads() -> None:
     """A watcher that is still reading the journal finds what happened meanwhile in its queue."""
     feed = HotFeed()
     with feed.watch("r") as watcher:

@@ -62,7 +62,7 @@ async def test_a_long_text_comes_in_sections() -> None:
     assert await read(content, offset=8, most=100) == {"text": "4\n5\n6\n7\n8\n9\n", "truncated": False}
 
 
-async def test_what_cannot_be_read_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unreadable_document_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other files, encrypted, empty and huge documents fail with a reason each."""
     assert await refused(b"plain text") == "NOT_A_DOCUMENT"
     assert await refused(encrypted_pdf("secret")) == "DOCUMENT_ENCRYPTED"

@@ -58,7 +58,7 @@ async def test_outputs_can_be_apart(tmp_path: Path, shown: list[str]) -> None:
     assert sorted("".join(shown).split()) == ["blue", "blue", "no", "no"]
 
 
-async def test_what_is_shown_is_bounded(
+async def test_shown_output_is_bounded(
     tmp_path: Path, shown: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beyond a bound output is not shown any more, and is kept all the same."""

@@ -87,7 +87,7 @@ async def test_a_page_that_has_moved_away_is_named(tmp_path: Path, address: str)
         ("http://user@{address}/", "URL_INVALID"),
     ],
 )
-async def test_what_cannot_be_read_is_an_error(tmp_path: Path, address: str, url: str, reason: str) -> None:
+async def test_an_unreadable_source_is_an_error(tmp_path: Path, address: str, url: str, reason: str) -> None:
     """Errors of the server, pictures, forbidden hosts and invalid addresses fail with a reason."""
     assert (await Web(tmp_path, address).call("fetch_url", url=url.format(address=address))).reason == reason
 

@@ -38,7 +38,7 @@ async def test_an_answer_without_counts_is_none() -> None:
 
 
 @pytest.mark.parametrize("texts", [("Well,",), ('{"a":', "1")])
-async def test_what_is_no_json_under_a_schema_is_reported(texts: tuple[str, ...]) -> None:
+async def test_an_answer_that_ignores_the_schema_is_an_error(texts: tuple[str, ...]) -> None:
     """Prose is seen at its first word, a broken value at its end."""
     with pytest.raises(LLMError) as raised:
         await read_chunks(UNDER, *(ChatPiece(text) for text in texts), END)

@@ -127,7 +127,7 @@ async def test_generate_tries_three_times(tmp_path: Path, failure: bytes) -> Non
     assert [path for path, _ in server.asked].count("/v1/chat/completions") == 3
 
 
-async def test_what_is_read_ahead_is_asked_for_once(tmp_path: Path) -> None:
+async def test_reading_ahead_is_tried_once(tmp_path: Path) -> None:
     """A request made only to have its prompt read does not bring back an engine that has gone."""
     ahead = ask("x", max_tokens=1, priority=Priority.BACKGROUND)
     async with canned(tmp_path, *COUNT, CUT, *COUNT, GOOD) as (llm, server):
@@ -157,7 +157,7 @@ async def test_a_stream_is_not_tried_again_after_its_first_piece(tmp_path: Path)
     [answer({"error": {"message": "no"}}, "400 Bad Request"), events({"error": {"message": "bad grammar"}})],
     ids=["refused", "error event"],
 )
-async def test_what_cannot_help_is_asked_once(tmp_path: Path, failure: bytes) -> None:
+async def test_a_rejected_request_is_sent_once(tmp_path: Path, failure: bytes) -> None:
     """A request that the engine refuses is not sent again."""
     async with canned(tmp_path, *COUNT, failure) as (llm, server):
         with pytest.raises(LLMError):

@@ -78,9 +78,7 @@ ONCE = [
 
 
 @pytest.mark.parametrize(("status", "body", "reason"), ONCE)
-async def test_what_another_try_cannot_mend_is_tried_once(
-    tmp_path: Path, status: str, body: Any, reason: str
-) -> None:
+async def test_a_permanent_failure_is_tried_once(tmp_path: Path, status: str, body: Any, reason: str) -> None:
     """A refusal has a reason of its own, the server's words without our key in them, and no second attempt."""
     async with served(tmp_path, [MODELS, failed(status, body)]) as (llm, _, server, patience):
         with pytest.raises(LLMError) as refused:
@@ -91,7 +89,7 @@ async def test_what_another_try_cannot_mend_is_tried_once(
     assert (len(server.asked), patience.waits) == (2, [])
 
 
-async def test_a_prompt_that_the_server_finds_too_long_is_the_callers_to_mend(tmp_path: Path) -> None:
+async def test_a_prompt_too_long_for_the_server_is_the_callers_error(tmp_path: Path) -> None:
     """Where nothing can be counted beforehand, the server's own refusal says that the prompt does not fit."""
     refusal = failed("400 Bad Request", {"message": "too long", "code": "context_length_exceeded"})
     async with served(tmp_path, [MODELS, refusal]) as (llm, _, _, _):
@@ -119,7 +117,7 @@ PASSING = {
 
 
 @pytest.mark.parametrize("kind", PASSING)
-async def test_what_passes_is_tried_three_times(tmp_path: Path, kind: str) -> None:
+async def test_a_transient_failure_is_tried_three_times(tmp_path: Path, kind: str) -> None:
     """A call in one piece survives two failures that may pass, after growing pauses or those asked for."""
     async with served(tmp_path, [MODELS, PASSING[kind], PASSING[kind], GOOD]) as (llm, _, _, patience):
         assert (await llm.generate(ask("Hi"))).text == "Hello"

@@ -44,7 +44,7 @@ async def test_a_busy_server_is_given_its_time() -> None:
     )
 
 
-async def test_what_cannot_help_is_not_repeated() -> None:
+async def test_a_permanent_failure_is_not_retried() -> None:
     """An error that another attempt would meet again is raised at once."""
     retries = Retries(ManualClock(), lambda: 0.5)
     with pytest.raises(LLMError, match="bad"):

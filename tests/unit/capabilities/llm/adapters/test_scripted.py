@@ -66,7 +66,7 @@ async def test_failures_are_the_ones_asked_for() -> None:
         chunks.extend([chunk async for chunk in llm.stream(ask("die"))])
 
 
-async def test_what_is_retryable_is_tried_three_times() -> None:
+async def test_a_retryable_failure_is_tried_three_times() -> None:
     """Like every adapter it tries three times in all, and the caller sees only the end."""
     two = scripted(Rule(fail="LLM_FAILED", retryable=True, times=2), Rule(text="third"))
     assert await says(two, "x") == "third"

@@ -37,7 +37,7 @@ async def seen(folder: Path, *responses: bytes | None) -> EngineMetrics:
         return await seen_by(client, MEASURED)
 
 
-async def test_what_vllm_says_completes_what_was_measured(tmp_path: Path) -> None:
+async def test_metrics_of_vllm_are_merged(tmp_path: Path) -> None:
     """The engine's own queue, cache and count of tokens read are added to what was measured from outside."""
     metrics = await seen(tmp_path, answer(VLLM))
     assert metrics == EngineMetrics(

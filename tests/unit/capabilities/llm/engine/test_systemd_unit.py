@@ -91,7 +91,7 @@ async def test_a_program_that_is_not_there_is_reported(address: Path, tmp_path: 
             await unit.wait_ready()
 
 
-async def test_what_the_host_says_is_heard(tmp_path: Path) -> None:
+async def test_an_error_of_the_host_is_reported(tmp_path: Path) -> None:
     """A host that cannot load its model fails with its words; its process is killed when it stays."""
     with subprocess.Popen(["sleep", "600"]) as process:
         with saying(tmp_path / "host.sock", {"pid": process.pid}, {"error": "no model at all"}) as address:

@@ -59,7 +59,7 @@ async def test_a_stream_is_asked_for_with_its_counts(tmp_path: Path) -> None:
     ],
     ids=["cut", "no finish", "empty", "short body", "no answer", "not HTTP"],
 )
-async def test_what_is_cut_short_is_gone(tmp_path: Path, response: bytes) -> None:
+async def test_a_cut_response_counts_as_a_dead_engine(tmp_path: Path, response: bytes) -> None:
     """An answer that ends before the server says that it is complete counts as a dead engine."""
     with pytest.raises(LLMGoneError) as failed:
         await chat(tmp_path, response)

@@ -168,7 +168,7 @@ async def test_unloading_under_a_waiting_request_does_not_wait_for_it(engine: Ll
     assert engine.snapshot().state is EngineState.READY
 
 
-async def test_what_cannot_be_downloaded_fails_every_request_at_once(tmp_path: Path) -> None:
+async def test_a_failed_download_fails_all_requests(tmp_path: Path) -> None:
     """A model that cannot be had is an error for who waits and for who comes, until it has rested."""
     wheels = FolderOfWheels(stop_after=0)
     async with engine_in(tmp_path, wheels) as engine:

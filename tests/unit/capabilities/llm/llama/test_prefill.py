@@ -226,7 +226,7 @@ async def _open_gate(world: World) -> None:
     world.engine.gate.set()
 
 
-async def test_what_is_read_ahead_is_shown(world: World) -> None:
+async def test_progress_of_reading_ahead_is_shown(world: World) -> None:
     """Reading a prompt ahead shows its progress from start to end; reading one for a request shows none."""
     await world.read(LONG, AHEAD)
     assert world.shown == sorted(world.shown)
@@ -245,7 +245,7 @@ async def test_prompts_that_are_read_ahead_do_not_push_each_other_out(world: Wor
     assert (await world.read([*plan, 1])).known_tokens == len(plan)
 
 
-async def test_what_is_read_ahead_finds_a_place_where_all_hold_others(tmp_path: Path) -> None:
+async def test_reading_ahead_replaces_the_oldest_prefix(tmp_path: Path) -> None:
     """With more beginnings than slots the longest unused one goes."""
     world = World(tmp_path)
     for start in (0, 10_000, 20_000):

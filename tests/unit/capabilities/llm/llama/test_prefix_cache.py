@@ -20,7 +20,7 @@ def engine(tmp_path: Path) -> SlowEngine:
     return engine
 
 
-async def test_what_was_kept_is_found_by_the_next_engine(tmp_path: Path, engine: SlowEngine) -> None:
+async def test_a_saved_prefix_is_restored_by_the_next_engine(tmp_path: Path, engine: SlowEngine) -> None:
     """A saved prompt is restored into another slot without being read."""
     files = PrefixCache(tmp_path, "model 1")
     assert not await files.restore(engine, 1, TOKENS)

@@ -44,7 +44,7 @@ async def test_a_wheel_is_fetched_by_pips_own_configuration(
     assert fetched.read_bytes() == source.read_bytes()
 
 
-async def test_what_pip_says_reaches_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_an_error_of_pip_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A wheel that pip cannot find is an error with pip's own last words."""
     offline(monkeypatch, tmp_path)
     with pytest.raises(LLMError, match="No matching distribution found") as failed:

@@ -63,7 +63,7 @@ class CountingClock(ManualClock):
             self.sleepers -= 1
 
 
-async def test_what_the_engine_took_itself_is_no_shortage(tmp_path: Path) -> None:
+async def test_the_engines_own_memory_is_no_shortage(tmp_path: Path) -> None:
     """A GPU that is nearly full when the watch begins is no shortage; only a marked drop below that level is."""
     clock, program = CountingClock(), tool(tmp_path, 800)
     watch = GpuMemory(clock, 1_024, str(program))

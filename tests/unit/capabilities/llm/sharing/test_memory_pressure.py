@@ -20,7 +20,7 @@ from aeond.capabilities.llm.sharing.memory_pressure import (
 from aeond.concurrency import closing
 
 
-def test_what_is_watched_is_what_the_service_manager_says() -> None:
+def test_the_environment_chooses_the_watched_file() -> None:
     """The environment sets the path and the first words: unset means the machine's own file, /dev/null or an invalid
     value means no watch."""
     assert source_from_environment({}) == PressureSource(MACHINE, TRIGGER)
@@ -122,7 +122,7 @@ async def test_the_kernel_takes_what_we_ask_for() -> None:
 
 
 @pytest.mark.parametrize("path", ["nothing there", "a plain file"])
-async def test_what_cannot_be_watched_is_not(
+async def test_an_unwatchable_file_ends_the_watch(
     tmp_path: Path, path: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Without the kernel's support, or with a file that cannot be polled, the watch logs that and ends."""

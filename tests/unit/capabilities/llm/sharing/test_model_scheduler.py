@@ -165,7 +165,7 @@ def test_who_leaves_while_waiting_is_forgotten() -> None:
     assert room.order == ["a"]
 
 
-def test_what_is_urgent_ends_a_turn() -> None:
+def test_an_urgent_request_ends_a_turn() -> None:
     """An urgent request waits for requests at work and for nothing else: no other request enters before it."""
     room = Room()
 

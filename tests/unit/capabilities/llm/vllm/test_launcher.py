@@ -126,7 +126,7 @@ def test_nothing_is_left_however_it_ends(tmp_path: Path, end: str) -> None:
         launched.close()
 
 
-def test_what_a_killed_guard_left_the_next_one_removes(tmp_path: Path) -> None:
+def test_shared_memory_of_a_killed_guard_is_removed(tmp_path: Path) -> None:
     """The next start after a SIGKILL of everything removes the shared memory of the dead processes, but not another's
     segment that has taken one of their names."""
     first = Launched(tmp_path, "serves")

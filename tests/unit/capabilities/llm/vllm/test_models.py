@@ -57,7 +57,7 @@ async def test_a_model_is_converted_once(tmp_path: Path) -> None:
     ("script", "reason", "words"),
     [(FAILS, "MODEL_UNUSABLE", "no such architecture"), (DIES, "ENGINE_OUT_OF_MEMORY", "want of memory")],
 )
-async def test_what_cannot_be_converted_is_reported_and_leaves_nothing(
+async def test_a_failed_conversion_leaves_nothing(
     tmp_path: Path, script: str, reason: str, words: str
 ) -> None:
     """A conversion that fails or is killed says why, and no half of it is taken for a model."""

@@ -90,7 +90,7 @@ def test_arguments_decide(machine: str, name: str, arguments: tuple[int, ...], c
     assert verdict(machine, number, *arguments) == (refusal(code) if code else ALLOWED)
 
 
-def test_what_is_unknown_is_denied(machine: str) -> None:
+def test_an_unknown_system_call_is_denied(machine: str) -> None:
     """A call that is newer than the list does not exist in a sandbox; one of another architecture ends the process."""
     assert verdict(machine, 453) == refusal(errno.ENOSYS)
     assert verdict(machine, 0x40000000 | 41) == refusal(errno.ENOSYS)  # x32

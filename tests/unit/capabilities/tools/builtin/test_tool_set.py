@@ -27,7 +27,7 @@ def test_all_register_together() -> None:
     assert len(registry.list_names()) == len(tools)
 
 
-def test_what_is_said_to_a_model_is_small() -> None:
+def test_descriptions_of_tools_are_small() -> None:
     """Names, descriptions, input schemas and examples of all tools fit a prompt of a small model."""
     tools = builtin_tools(
         ManualClock(),

@@ -119,7 +119,7 @@ def test_roots_of_squares_are_exact() -> None:
 
 
 @pytest.mark.parametrize(("name", "value"), [("sqrt", -1), ("ln", 0), ("ln", -1), ("log10", 0)])
-def test_what_has_no_value_is_reported(name: str, value: int) -> None:
+def test_a_function_outside_its_domain_is_an_error(name: str, value: int) -> None:
     """Roots and logarithms of what has none fail as NOT_A_NUMBER."""
     with pytest.raises(ToolError) as failure:
         call(name, value)

@@ -96,7 +96,7 @@ async def test_a_change_that_was_only_recorded_is_made(tools: FileTools, tool: s
 
 
 @EVERY_CALL
-async def test_what_others_changed_meanwhile_is_left_alone(tools: FileTools, tool: str) -> None:
+async def test_a_file_that_others_changed_is_left_alone(tools: FileTools, tool: str) -> None:
     """If a file was changed by others between the crash and the repetition, the call fails and touches nothing."""
     await tools.done(tool, "c", **CALLS[tool])
     place = tools.folder / ("sub/b.txt" if tool == "move_file" else "a.txt")

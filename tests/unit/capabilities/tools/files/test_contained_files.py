@@ -259,7 +259,7 @@ ContainedFiles(resolve_in_kernel).write_file("a.txt", sys.argv[1], b"second", "r
 """
 
 
-def test_what_a_crash_left_is_replaced(files: ContainedFiles, grounds: Grounds) -> None:
+def test_a_draft_left_by_a_crash_is_replaced(files: ContainedFiles, grounds: Grounds) -> None:
     """A crash before the file is in place leaves the old one, and repeating the call leaves nothing else."""
     before = set(os.listdir(grounds.workspace))
     crashed = subprocess.run(

@@ -79,7 +79,7 @@ async def test_offset_behind_the_end_is_empty(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", [b"\x89PNG\r\n\x1a\n", b"text\0text", b"\xff\xfe", b"caf\xe9", b"\xe2\x82"]
 )
-async def test_what_is_no_text_is_reported(tmp_path: Path, content: bytes) -> None:
+async def test_a_binary_file_is_rejected(tmp_path: Path, content: bytes) -> None:
     """A file that is no UTF-8 text is refused as such."""
     (tmp_path / "a.txt").write_bytes(content)
     assert (await use("read_file", tmp_path, path="a.txt")).reason == "NOT_TEXT"

@@ -111,7 +111,7 @@ async def test_path_narrows_the_search(workspace: Path) -> None:
     assert (await search(workspace, path="A", text="invoice"))["matches"] == ["a.md:2: The Invoice of May"]
 
 
-async def test_what_was_left_out_is_counted(workspace: Path) -> None:
+async def test_skipped_entries_are_counted(workspace: Path) -> None:
     """Links, hidden folders, special files and binary files are passed over, and counted."""
     found = await search(workspace, text="invoice")
     assert found["left_out"] == [

@@ -21,7 +21,7 @@ def test_lines_come_with_their_place(tmp_path: Path) -> None:
     assert len(text) == MAX_LINE_CHARS
 
 
-def test_what_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
+def test_unreadable_files_are_skipped(tmp_path: Path) -> None:
     """Binary files, missing files, and text beyond the first bytes of a file do not count."""
     (tmp_path / "b.bin").write_bytes(b"lighthouse\0")
     (tmp_path / "long.txt").write_text("word\n" * MAX_FILE_BYTES + "lighthouse\n")

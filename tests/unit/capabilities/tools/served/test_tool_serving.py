@@ -279,7 +279,7 @@ async def test_a_call_id_is_in_use_once(house: House) -> None:
         tasks.cancel_scope.cancel()
 
 
-async def test_what_one_user_serves_is_bounded(house: House) -> None:
+async def test_streams_and_tools_of_a_user_are_bounded(house: House) -> None:
     """There are limits for the streams and the tools of one user."""
     stream = house.serves(*(spec(f"t{number}") for number in range(MAX_TOOLS)))
     with pytest.raises(OverloadedError) as raised:

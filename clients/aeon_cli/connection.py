@@ -90,9 +90,10 @@ def session_named(client: "Client", name: str) -> str:
     return newest[0].session_id
 
 
-def print_json(record: Any) -> None:
-    """A record, or a list of them, as one line of JSON."""
+def print_json(*records: Any) -> None:
+    """Each record, or list of them, as one line of JSON."""
     from aeon_cli.text.encoding import plain
     from aeon_cli.text.printable import json_line
 
-    print(json_line(plain(record)))
+    for record in records:
+        print(json_line(plain(record)))

@@ -22,6 +22,13 @@ patience_option = click.option(
 )
 
 
+def limit_option(default: int, help_text: str = "Maximum number of entries.") -> Callable[[F], F]:
+    """`--limit`."""
+    return click.option(
+        "--limit", type=click.IntRange(min=1), metavar="N", default=default, show_default=True, help=help_text
+    )
+
+
 def workspace_option(help_text: str) -> Callable[[F], F]:
     """`--workspace`, by default the current folder."""
     return click.option(

@@ -50,8 +50,7 @@ def answer(context: click.Context, /, run_id: str, words: tuple[str, ...], as_js
         if len(words) == 1 and not run.questions:
             raise WrongStateError(f"Run {run.run_id} has no open question.", reason="QUESTION_NOT_OPEN")
         if not words and as_json:
-            for question in run.questions:
-                print_json(question)
+            print_json(*run.questions)
             return Exit.WAITING if run.questions else Exit.ANSWERED
         if not words:
             return _ask_all(client, run)

@@ -43,8 +43,7 @@ def why(context: click.Context, /, run_id: str, step_id: str | None, as_json: bo
             raise click.UsageError(f"The run has no record of a step {step_id!r}: {known}.")
         links = chain_of_step(links, step_id)
     if as_json:
-        for link in links:
-            print_json(link)
+        print_json(*links)
     else:
         print_chain(run.run_id, links)
 

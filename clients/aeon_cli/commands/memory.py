@@ -7,7 +7,7 @@ import click
 from aeon_cli.completion import complete_key
 from aeon_cli.connection import connect, print_json
 from aeon_cli.grouping import InOrder
-from aeon_cli.options import json_option
+from aeon_cli.options import json_option, limit_option
 from aeond_client.memory import MemoryEntry
 
 
@@ -34,14 +34,7 @@ def _uid_of(user: str) -> int:
 
 @memory.command("list")
 @click.argument("prefix", default="")
-@click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=1_000,
-    show_default=True,
-    help="Maximum number of entries.",
-)
+@limit_option(1_000)
 @json_option
 @click.pass_context
 def list_keys(context: click.Context, /, prefix: str, limit: int, as_json: bool) -> None:
@@ -55,8 +48,7 @@ def list_keys(context: click.Context, /, prefix: str, limit: int, as_json: bool)
     with connect(context, administers=context.obj is not None) as client:
         found = client.search_facts(prefix, limit, uid=context.obj)
     if as_json:
-        for fact in found:
-            print_json(fact)
+        print_json(*found)
         return
     rows = [(fact.key, shown_value(fact.value), _source(fact)) for fact in found]
     if any(source for _, _, source in rows):

@@ -36,8 +36,7 @@ def list_models(context: click.Context, /, as_json: bool) -> None:
         found = client.list_models()
         engine = client.get_status().engine
     if as_json:
-        for model in found:
-            print_json(model)
+        print_json(*found)
         return
     print_table(
         ("MODEL", "STATE", "SIZE", "LICENCE", "DESCRIPTION"),

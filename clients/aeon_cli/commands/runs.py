@@ -6,7 +6,7 @@ import click
 
 from aeon_cli.completion import complete_run, complete_session, complete_step_unknown, run_argument
 from aeon_cli.connection import connect, print_json, run_named, session_named, waiting_run_named
-from aeon_cli.options import json_option
+from aeon_cli.options import json_option, limit_option
 
 _MOST_BELOW = 100
 _STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "failed", "cancelled", "expired"]
@@ -37,14 +37,7 @@ _STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "fa
     shell_complete=complete_run,
     help="Only runs started by this run.",
 )
-@click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=20,
-    show_default=True,
-    help="Maximum number of entries.",
-)
+@limit_option(20)
 @json_option
 @click.pass_context
 def runs(
@@ -74,8 +67,7 @@ def runs(
             limit=limit,
         )
     if as_json:
-        for run in found:
-            print_json(run)
+        print_json(*found)
         return
     unicode = look_at(sys.stdout).unicode
     below = "↳ " if unicode else "-> "
@@ -112,8 +104,7 @@ def show(context: click.Context, /, run_id: str, events: bool, as_json: bool) ->
         so_far = events_so_far(client, run) if events else ()
         below = client.list_runs(parent_run_id=run.run_id, limit=_MOST_BELOW)
     if as_json and events:
-        for event in so_far:
-            print_json(event)
+        print_json(*so_far)
     elif as_json:
         print_json(run)
     else:

@@ -7,9 +7,7 @@ import click
 from aeon_cli.completion import complete_session
 from aeon_cli.connection import connect, print_json, session_named
 from aeon_cli.grouping import InOrder
-from aeon_cli.options import json_option
-
-_HOW_MANY = click.IntRange(min=1)
+from aeon_cli.options import json_option, limit_option
 
 
 @click.group(cls=InOrder, invoke_without_command=True)
@@ -31,9 +29,7 @@ def sessions(context: click.Context, /) -> None:
 
 
 @sessions.command("list")
-@click.option(
-    "--limit", type=_HOW_MANY, metavar="N", default=20, show_default=True, help="Maximum number of entries."
-)
+@limit_option(20)
 @json_option
 @click.pass_context
 def list_sessions(context: click.Context, /, limit: int, as_json: bool) -> None:
@@ -44,8 +40,7 @@ def list_sessions(context: click.Context, /, limit: int, as_json: bool) -> None:
     with connect(context) as client:
         found = client.list_sessions(limit)
     if as_json:
-        for session in found:
-            print_json(session)
+        print_json(*found)
         return
     rows = [(s.session_id, how_long_ago(s.changed_time), str(s.run_count), s.title) for s in found]
     print_table(("SESSION", "CHANGED", "RUNS", "TITLE"), rows, nothing="There are no sessions.")
@@ -73,14 +68,7 @@ def new(context: click.Context, /, title: tuple[str, ...], as_json: bool) -> Non
     is_flag=True,
     help="Show the context that a model would see now. Starts the engine, whose tokenizer counts the tokens.",
 )
-@click.option(
-    "--limit",
-    type=_HOW_MANY,
-    metavar="N",
-    default=1_000,
-    show_default=True,
-    help="Maximum number of messages; the newest are shown.",
-)
+@limit_option(1_000, "Maximum number of messages; the newest are shown.")
 @json_option
 @click.pass_context
 def show(context: click.Context, /, session_id: str, with_context: bool, limit: int, as_json: bool) -> None:
@@ -100,8 +88,7 @@ def show(context: click.Context, /, session_id: str, with_context: bool, limit: 
         said = client.list_messages(session.session_id, max(session.message_count, 1))[-limit:]
     if as_json:
         print_json(session)
-        for message in said:
-            print_json(message)
+        print_json(*said)
     else:
         print_talk(session, said)
 

@@ -29,8 +29,7 @@ def tools(context: click.Context, /, name: str | None, as_json: bool) -> None:
     with connect(context) as client:
         found = (client.get_tool(name),) if name else client.list_tools()
     if as_json:
-        for tool in found:
-            print_json(tool)
+        print_json(*found)
     elif name:
         from aeon_cli.text.printable import json_line, one_line
 

@@ -173,5 +173,5 @@ def test_a_deep_output_is_refused_by_its_depth() -> None:
 
 
 def test_a_good_output_passes() -> None:
-    """A valid plan has no problems."""
+    """An output that satisfies its schema has no problems."""
     assert validator().validate_output({"n": 2**70}, OUTPUT) == ()

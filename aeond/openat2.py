@@ -20,7 +20,7 @@ def openat2(path: str, flags: int, resolve: int, folder: int = _AT_FDCWD) -> int
     import ctypes  # costs memory: only for those who touch files
 
     how = (ctypes.c_uint64 * 3)(flags, 0, resolve)
-    found: int = _libc().syscall(
+    found: int = libc().syscall(
         ctypes.c_long(_OPENAT2),
         ctypes.c_long(folder),
         ctypes.c_char_p(os.fsencode(path)),
@@ -34,7 +34,8 @@ def openat2(path: str, flags: int, resolve: int, folder: int = _AT_FDCWD) -> int
 
 
 @functools.cache
-def _libc() -> Any:
-    import ctypes
+def libc() -> Any:
+    """The C library, whose functions report errors by `ctypes.get_errno`."""
+    import ctypes  # costs memory: only for those who touch files
 
     return ctypes.CDLL(None, use_errno=True)

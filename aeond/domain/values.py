@@ -34,3 +34,9 @@ def compact_json(value: JsonValue) -> str:
 def display_json(value: JsonValue) -> str:
     """A value for people and models: text as it is, anything else as compact JSON."""
     return value if isinstance(value, str) else _DISPLAY.encode(value)
+
+
+def short_line(text: str, most: int) -> str:
+    """The text on one line of at most so many characters; dots mark the cut."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 3]}..."

@@ -4,14 +4,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from aeond.domain.values import short_line
+
 _ESCAPES: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-_])")
 
 
 def clean(text: object, most: int) -> str:
     """The text without escape sequences and invisible characters, cut after `most` characters."""
     plain = _ESCAPES.sub(" ", str(text)[: 4 * most])
-    line = " ".join("".join(c if c.isprintable() else " " for c in plain).split())
-    return line if len(line) <= most else f"{line[: most - 3]}..."
+    return short_line("".join(c if c.isprintable() else " " for c in plain), most)
 
 
 def clean_schema(value: Any, most: int) -> Any:

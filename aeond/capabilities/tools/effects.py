@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from aeond.domain.tools import MAX_EFFECTS, RecordedEffect, ToolOutput, bounded
-from aeond.domain.values import JsonValue
+from aeond.domain.values import JsonValue, short_line
 from aeond.errors import ToolError
 
 MAX_TARGET_CHARS: Final = 1_024
@@ -37,5 +37,4 @@ def _checked(tool: str, effect: RecordedEffect) -> RecordedEffect:
 
 def _text(text: str, most: int) -> str:
     """The text on one line, as JSON and the wire can carry it."""
-    plain = " ".join(str(text).encode("utf-8", "backslashreplace").decode().split())
-    return plain if len(plain) <= most else f"{plain[: most - 3]}..."
+    return short_line(str(text).encode("utf-8", "backslashreplace").decode(), most)

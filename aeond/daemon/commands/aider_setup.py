@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from aeond.daemon.commands.engine_setup import (
+    environment_problem,
+    folder_problem,
     installer,
     installer_environment,
     packages_in,
@@ -59,18 +61,13 @@ def _problem(folder: Path) -> str:
     if sys.version_info[:2] > NEWEST_PYTHON:
         newest = ".".join(map(str, NEWEST_PYTHON))
         return f"Aider needs Python {newest} or older: make the environment with another Python, see docs/aider.md"
-    if problem := room_problem(folder, GIBIBYTES, "aider.environment"):
+    if problem := (
+        room_problem(folder, GIBIBYTES, "aider.environment")
+        or folder_problem(folder, BUILT)
+        or environment_problem(folder)
+    ):
         return problem
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / BUILT).unlink(missing_ok=True)
-    except OSError as error:
-        return f"{folder} cannot be created or used ({error.strerror}): choose another folder with --path."
-    environment = installer_environment()
-    whole = any(folder.glob("lib/python3*/site-packages/pip"))
-    if not whole and run_shown([sys.executable, "-m", "venv", str(folder)], environment):
-        return f"the environment {folder} cannot be created; see the lines above."
-    if run_shown([*installer(folder), "--no-deps", *packages_in(PACKAGES)], environment):
+    if run_shown([*installer(folder), "--no-deps", *packages_in(PACKAGES)], installer_environment()):
         return (
             f"Aider could not be installed into {folder}; see the lines above. Check network and disk space, and run"
             " this again."

@@ -99,11 +99,8 @@ def _native_problem(folder: Path) -> str:
         return f"the build needs Debian packages that are missing: apt-get install {' '.join(missing)}."
     if problem := room_problem(folder, NATIVE_GIB, "model.native_build"):
         return problem
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / native_engine.BUILT).unlink(missing_ok=True)
-    except OSError as error:
-        return f"{folder} cannot be created or used ({error.strerror}): choose another folder with --path."
+    if problem := folder_problem(folder, native_engine.BUILT):
+        return problem
     if run_shown(
         native_engine.build_command(folder), native_engine.build_environment(os.environ), shown=ShownPercent()
     ):
@@ -176,17 +173,29 @@ def room_problem(folder: Path, gibibytes: float, key: str = "vllm.environment") 
     )
 
 
-def _build(folder: Path, recipe: Recipe) -> str:
-    """The error, or ""."""
+def folder_problem(folder: Path, mark: str) -> str:
+    """Creates the folder of a build and removes the file that records an earlier one: the error, or ""."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / BUILT).unlink(missing_ok=True)
+        (folder / mark).unlink(missing_ok=True)
     except OSError as error:
         return f"{folder} cannot be created or used ({error.strerror}): choose another folder with --path."
+    return ""
+
+
+def environment_problem(folder: Path) -> str:
+    """Creates a Python environment in the folder unless it has one: the error, or ""."""
     # Not its Python: that exists even if a missing package (python3-venv) prevented the rest.
     whole = any(folder.glob("lib/python3*/site-packages/pip"))
     if not whole and run_shown([sys.executable, "-m", "venv", str(folder)], installer_environment()):
         return f"the environment {folder} cannot be created; see the lines above."
+    return ""
+
+
+def _build(folder: Path, recipe: Recipe) -> str:
+    """The error, or ""."""
+    if problem := folder_problem(folder, BUILT) or environment_problem(folder):
+        return problem
     wanted = packages_in(recipe.list_file)
     if not recipe.complete:
         return _installed(folder, wanted, complete=False)

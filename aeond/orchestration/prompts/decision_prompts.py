@@ -10,7 +10,7 @@ from typing import Final
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolSpec
-from aeond.domain.values import JsonObject, display_json
+from aeond.domain.values import JsonObject, display_json, short_line
 from aeond.schemas.parts import as_object, is_list
 
 _ROLE: Final = (
@@ -71,7 +71,9 @@ def situation_text(situation: Situation) -> str:
         if situation.more_files:
             lines.append("and more files")
     if situation.facts:
-        facts = "; ".join(f"{name} = {_short(display_json(value))}" for name, value in situation.facts)
+        facts = "; ".join(
+            f"{name} = {short_line(display_json(value), MAX_FACT_CHARS)}" for name, value in situation.facts
+        )
         more = "; and more" if situation.more_facts else ""
         lines.append(f"Remembered: {facts}{more}")
     elif situation.memory_seen and not situation.more_facts:
@@ -99,8 +101,3 @@ def _hint(part: JsonObject) -> str:
     """What an argument holds, where its name does not say it."""
     description = part.get("description")
     return f":{description}" if isinstance(description, str) and description else ""
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= MAX_FACT_CHARS else f"{line[: MAX_FACT_CHARS - 3]}..."

@@ -14,7 +14,7 @@ from aeond.domain.names import Match, fit
 from aeond.domain.policy import Access, Target, TargetKind, joined
 from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
 from aeond.domain.undo import Change, ChangeKind
-from aeond.domain.values import JsonValue, canonical_json, display_json
+from aeond.domain.values import JsonValue, canonical_json, display_json, short_line
 from aeond.errors import InvalidInputError, ToolError
 from aeond.ports import Clock, Memories
 from aeond.ports.embedding import Embedder
@@ -322,5 +322,4 @@ def _line(key: str, value: JsonValue) -> str:
 
 
 def _short(value: JsonValue) -> str:
-    line = " ".join(display_json(value).split())
-    return line if len(line) <= MAX_SHOWN_CHARS else f"{line[: MAX_SHOWN_CHARS - 3]}..."
+    return short_line(display_json(value), MAX_SHOWN_CHARS)

@@ -6,15 +6,14 @@ links at all.
 """
 
 import errno
-import functools
 import logging
 import os
 import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
-from aeond.openat2 import RESOLVE_BENEATH, RESOLVE_NO_MAGICLINKS, openat2
+from aeond.openat2 import RESOLVE_BENEATH, RESOLVE_NO_MAGICLINKS, libc, openat2
 
 _ATTEMPTS: Final = 32
 _RENAME_NOREPLACE: Final = 1
@@ -87,7 +86,7 @@ def rename_to_free_name(name: str, folder: int, new_name: str, new_folder: int) 
     taken, also by a writer at the same time where the file system supports that check."""
     import ctypes
 
-    rename = getattr(_libc(), "renameat2", None)
+    rename = getattr(libc(), "renameat2", None)
     code = errno.ENOSYS
     if rename is not None:
         code = 0
@@ -100,13 +99,6 @@ def rename_to_free_name(name: str, folder: int, new_name: str, new_folder: int) 
         os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)
     elif code:
         raise OSError(code, os.strerror(code), name)
-
-
-@functools.cache
-def _libc() -> Any:
-    import ctypes  # costs memory: only for those who touch files
-
-    return ctypes.CDLL(None, use_errno=True)
 
 
 def resolve_by_steps(root: int, path: str) -> int:

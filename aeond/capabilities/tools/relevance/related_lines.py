@@ -7,6 +7,7 @@ from typing import Final
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.relevance.line_ranking import Line, rank
 from aeond.capabilities.tools.worker_threads import Stopped
+from aeond.domain.values import short_line
 from aeond.errors import ToolError
 
 MAX_FILE_BYTES: Final = 64 * 1024
@@ -30,7 +31,7 @@ def related_lines(
         left -= len(content)
         lines.extend(_lines(path, content))
     ranked = rank(request, lines, MAX_LINES, MAX_LINES_PER_FILE)
-    return tuple((line.path, _short(line.text)) for line in ranked)
+    return tuple((line.path, short_line(line.text, MAX_LINE_CHARS)) for line in ranked)
 
 
 def _head(files: ContainedFiles, workspace: str, path: str, most: int) -> bytes:
@@ -48,8 +49,3 @@ def _lines(path: str, content: bytes) -> Iterator[Line]:
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
             yield Line(path, number, line)
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= MAX_LINE_CHARS else f"{line[: MAX_LINE_CHARS - 3]}..."

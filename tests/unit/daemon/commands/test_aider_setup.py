@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aeond.capabilities.aider.environment import BUILT, PACKAGES, is_built, mark
-from aeond.daemon.commands import aider_setup
+from aeond.daemon.commands import aider_setup, engine_setup
 from aeond.daemon.commands.aider_setup import finding, set_up
 from aeond.daemon.commands.engine_setup import packages_in
 from aeond.daemon.commands.findings import Verdict
@@ -41,7 +41,8 @@ def test_a_failed_build_says_what_to_do(
         done.append(command)
         return 1  # no network here
 
-    monkeypatch.setattr(aider_setup, "run_shown", run)
+    for module in (aider_setup, engine_setup):
+        monkeypatch.setattr(module, "run_shown", run)
     monkeypatch.setattr(aider_setup, "GIBIBYTES", 0)
     monkeypatch.setattr(aider_setup, "NEWEST_PYTHON", sys.version_info[:2])
     folder = tmp_path / "env"

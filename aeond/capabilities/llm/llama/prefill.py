@@ -101,6 +101,7 @@ class Prefill:
         self._turn = anyio.Lock()  # one batch at a time; waiting prompts take turns
         self._ahead_order = anyio.Lock()  # openings are read in the order in which they were requested
         self._ahead_slot = anyio.Lock()  # held while a slot is used for reading ahead
+        self._opening_turn = anyio.Lock()  # of interactive prompts whose opening has to be read
         self._interactive = 0
         self._no_interactive = anyio.Event()
 
@@ -134,6 +135,7 @@ class Prefill:
         self, tokens: Sequence[int], *, background: bool, ahead: bool
     ) -> AsyncIterator[ReadPrompt]:
         while True:
+            before: int | None = None
             if background:
                 await self._wait_for_interactive()
             else:
@@ -141,6 +143,7 @@ class Prefill:
                 # the current batch.
                 async with self._ahead_slot:
                     pass
+                before = await self._read_opening(tokens)
             async with (
                 self._taken(tokens, ahead=ahead) as slot,
                 self._ahead_slot if ahead else nullcontext(),
@@ -148,12 +151,41 @@ class Prefill:
                 await self._restore(slot, tokens)
                 known = slot.known(tokens)
                 if await self._read(slot, tokens, background=background, ahead=ahead):
-                    yield ReadPrompt(slot.number, known)
+                    yield ReadPrompt(slot.number, known if before is None else before)
                     slot.tokens = tokens
                     if ahead:
                         slot.opening = tokens
                         await self._files.save(self._client, slot.number, tokens)
                     return
+
+    async def _read_opening(self, tokens: Sequence[int]) -> int | None:
+        """Reads and saves the opening of an interactive prompt that is nowhere yet. Returns how much of the prompt was
+        known before; None if nothing was read.
+
+        Prompts that arrive together often begin alike. One of them reads the opening; the others wait for its file, which
+        takes less time than to read it in each of their slots.
+        """
+        if not self._missing_opening(tokens):
+            return None
+        async with self._opening_turn:
+            opening = self._missing_opening(tokens)
+            if not opening:
+                return None
+            async with self._taken(opening, ahead=True) as slot:
+                known = slot.known(tokens)
+                await self._read(slot, opening, background=False, ahead=False)
+                async with self._turn:
+                    await self._client.post("/completion", batch_body(slot.number, opening))
+                slot.tokens = slot.opening = opening
+                await self._files.save(self._client, slot.number, opening)
+                return known
+
+    def _missing_opening(self, tokens: Sequence[int]) -> Sequence[int]:
+        """The opening of this prompt, if more than a batch of it is neither saved nor in a free slot."""
+        opening = max(self._openings, key=lambda known: shared(known, tokens), default=())
+        at_hand = max((slot.known(tokens) for slot in self._free), default=0)
+        saved = shared(self._saved_opening(tokens), tokens)
+        return opening if shared(opening, tokens) - max(at_hand, saved) > self._size.tokens else ()
 
     async def _wait_for_interactive(self) -> None:
         while self._interactive:

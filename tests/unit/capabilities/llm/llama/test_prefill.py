@@ -1,6 +1,6 @@
 """How prompts are cut into batches, and which slot each one gets."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 from aeond.capabilities.llm.llama.prefill import Prefill, ReadPrompt
 from aeond.capabilities.llm.llama.prefix_cache import PrefixCache
 from aeond.domain.llm import EngineState, LLMRequest, Priority
+from aeond.domain.values import JsonObject
 from aeond.errors import LLMError
 from tests.support.doubles import ManualClock
 from tests.support.engine import ask, running_engine
@@ -219,6 +220,37 @@ async def test_reading_ahead_gives_way_between_two_batches(world: World) -> None
             await done.wait()
         tasks.cancel_scope.cancel()
     assert {slot for slot, _ in world.engine.batches} == {0}
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+async def test_prompts_that_arrive_together_read_their_opening_once(
+    world: World, monkeypatch: pytest.MonkeyPatch, *, cancelled: bool
+) -> None:
+    """One of them reads it and the other continues from there, also when the first is cancelled in the middle."""
+    opening, known, first = LONG[:300], list[int](), anyio.CancelScope()
+    post = world.engine.post
+
+    async def cancelling(path: str, body: Mapping[str, object]) -> JsonObject:
+        answer = await post(path, body)
+        if cancelled and len(world.engine.batches) == 2:
+            first.cancel()
+        return answer
+
+    async def ask_with(ending: Sequence[int], scope: anyio.CancelScope) -> None:
+        with scope:
+            known.append((await world.read([*opening, *ending])).known_tokens)
+
+    monkeypatch.setattr(world.engine, "post", cancelling)
+    world.engine.gate = anyio.Event()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(world.read, opening, AHEAD)
+        await world.engine.began.wait()
+        tasks.start_soon(ask_with, OTHER[:20], first)
+        tasks.start_soon(ask_with, OTHER[50:70], anyio.CancelScope())
+        await anyio.wait_all_tasks_blocked()
+        world.engine.gate.set()
+    assert sum(new for _, new in world.engine.batches) <= len(opening) + 2 * 20
+    assert known == ([64 + 96] if cancelled else [64, len(opening)])
 
 
 async def _open_gate(world: World) -> None:

@@ -82,29 +82,6 @@ def contract_of(operation: Operation, run: RunSnapshot) -> TransitionContract:
             assert_never(unknown)
 
 
-# ---------------------------------------------------------------- what is required
-
-
-def _has_request(run: RunSnapshot) -> bool:
-    return bool(run.text.strip())
-
-
-def _has_plan(run: RunSnapshot) -> bool:
-    return run.plan is not None and bool(run.plan.steps)
-
-
-def _pass_is_over(run: RunSnapshot) -> bool:
-    return run.pass_index > 0 and not run.pass_open
-
-
-def _was_judged(run: RunSnapshot) -> bool:
-    return run.evaluation is not None and run.evaluation.pass_index == run.pass_index
-
-
-def _has_not_converged(run: RunSnapshot) -> bool:
-    return run.evaluation is None or not run.evaluation.converged
-
-
 # ---------------------------------------------------------------- what is guaranteed
 
 
@@ -191,8 +168,8 @@ _MODEL_FAILURES: Final = {
 }
 _OWN_FAILURES: Final = {INPUT_MISSING: False, GUARANTEE_BROKEN: False}
 _PLAN_FAILURES: Final = {"PLAN_CUT": False, "REFERENCE_UNKNOWN": False, "REFERENCE_NOT_EARLIER": False}
-_REQUEST: Final[Mapping[str, Check]] = {"a request": _has_request}
-_PLAN: Final[Mapping[str, Check]] = {"a plan": _has_plan}
+_REQUEST: Final[Mapping[str, Check]] = {"a request": lambda run: bool(run.text.strip())}
+_PLAN: Final[Mapping[str, Check]] = {"a plan": lambda run: run.plan is not None and bool(run.plan.steps)}
 _SOUND_PLAN: Final[Mapping[str, Keeps]] = {
     "a plan that can run": _plan_can_run,
     "executed steps as they were": _executed_steps_stay,
@@ -223,7 +200,7 @@ CONTRACTS: Final[Mapping[Transition, TransitionContract]] = {
         ),
         TransitionContract(
             Transition.C_TO_D,
-            requires={**_PLAN, "a pass that is over": _pass_is_over},
+            requires={**_PLAN, "a pass that is over": lambda run: run.pass_index > 0 and not run.pass_open},
             guarantees={**_JUDGED, **_SOUND_PLAN},
             failures={**_MODEL_FAILURES, **_OWN_FAILURES, "NOT_JUDGED": False},
         ),
@@ -231,8 +208,12 @@ CONTRACTS: Final[Mapping[Transition, TransitionContract]] = {
             Transition.D_TO_NEXT_PASS,
             requires={
                 **_PLAN,
-                "an evaluation of the last pass": _was_judged,
-                "a pass that has not converged": _has_not_converged,
+                "an evaluation of the last pass": (
+                    lambda run: run.evaluation is not None and run.evaluation.pass_index == run.pass_index
+                ),
+                "a pass that has not converged": (
+                    lambda run: run.evaluation is None or not run.evaluation.converged
+                ),
             },
             guarantees=_SOUND_PLAN,
             failures={**_MODEL_FAILURES, **_OWN_FAILURES, "REFINEMENT_FAILED": False},

@@ -144,7 +144,7 @@ def _matches(tests: Sequence[NameTest | None], parts: Sequence[str]) -> bool:
     test, part = 0, 0
     retry_test, retry_part = -1, 0
     while part < len(parts):
-        one = tests[test] if test < len(tests) else _never
+        one = tests[test] if test < len(tests) else lambda _name: False
         if one is None:
             retry_test, retry_part = test + 1, part
             test += 1
@@ -156,7 +156,3 @@ def _matches(tests: Sequence[NameTest | None], parts: Sequence[str]) -> bool:
         else:
             return False
     return all(one is None for one in tests[test:])
-
-
-def _never(_name: str) -> bool:
-    return False

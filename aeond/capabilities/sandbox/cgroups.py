@@ -6,7 +6,7 @@ the hierarchies of version 1. Elsewhere, only the limits of each process apply.
 
 import itertools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -125,13 +125,9 @@ def _divide(own: Path) -> None:
     if _CONTROLLERS[0] in (own / "cgroup.subtree_control").read_text(encoding="utf-8").split():
         return
     (own / _OWN_LEAF).mkdir(exist_ok=True)
-    for pid in _pids(own):
+    for pid in (own / "cgroup.procs").read_text(encoding="utf-8").split():
         with suppress(ProcessLookupError):
             (own / _OWN_LEAF / "cgroup.procs").write_text(pid, encoding="utf-8")
     (own / "cgroup.subtree_control").write_text(
         " ".join(f"+{name}" for name in _CONTROLLERS), encoding="utf-8"
     )
-
-
-def _pids(group: Path) -> Sequence[str]:
-    return (group / "cgroup.procs").read_text(encoding="utf-8").split()

@@ -262,17 +262,12 @@ def installer_environment() -> dict[str, str]:
     return environment
 
 
-def is_step(line: str) -> bool:
-    """Whether a line of an installer begins one of its steps."""
-    return line.startswith(SHOWN)
-
-
 def run_shown(
     command: Sequence[str],
     environment: dict[str, str],
     *,
     quiet: bool = False,
-    shown: Callable[[str], bool] = is_step,
+    shown: Callable[[str], bool] = lambda line: line.startswith(SHOWN),
 ) -> int:
     """The exit code. Prints the lines that are to be shown, and the last ones of the output on failure."""
     said: list[str] = []

@@ -63,7 +63,7 @@ def show_models(*, as_json: bool) -> Exit:
 def recommend(*, ram_gib: float | None, gpu_gib: float | None, as_json: bool) -> Exit:
     """Prints the most capable model for the main memory, and for the largest GPU, of this machine or of one with
     these sizes. PROBLEM if none fits."""
-    ram = _this_ram() if ram_gib is None else round(ram_gib * GIB)
+    ram = (memory_mib("MemTotal") or 0) << 20 if ram_gib is None else round(ram_gib * GIB)
     gpu = _this_gpu() if gpu_gib is None else round(gpu_gib * GIB)
     found = list(recommendations(ram, gpu))
     if as_json:
@@ -133,10 +133,6 @@ def _row(entry: CatalogueEntry) -> dict[str, str | int | bool]:
         "tool_parser": entry.tool_parser,
         "tried": entry.tried,
     }
-
-
-def _this_ram() -> int:
-    return (memory_mib("MemTotal") or 0) << 20
 
 
 def _this_gpu() -> int:

@@ -3,7 +3,6 @@
 import socket
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,18 +111,14 @@ class Observation:
                 reason="CONFIG_INVALID",
             ) from error
         exporter = SpanExporter(endpoint, __version__, self._clock)
-        model, provider = partial(_model_of, engine), self._config.model.engine.value
-        return Tracing(journal, exporter, model, provider, self._clock)
+        provider = self._config.model.engine.value
+        return Tracing(journal, exporter, lambda: engine.snapshot().model, provider, self._clock)
 
 
 def _metrics() -> "Metrics":
     from aeond.observability.metrics import Metrics
 
     return Metrics()
-
-
-def _model_of(engine: Engine) -> str:
-    return engine.snapshot().model
 
 
 def _loopback(port: int) -> socket.socket:

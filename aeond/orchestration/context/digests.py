@@ -70,7 +70,8 @@ def extend(digest: SessionDigest, old: Sequence[Exchange], later: Sequence[Excha
     if not old:
         return digest
     kept = [*digest.kept, *statements_of(old)]
-    questions = [*digest.questions, *_unanswered(old), *_unheard(old, later)]
+    unanswered = [line_of(exchange.request) for exchange in old if exchange.answer is None]
+    questions = [*digest.questions, *unanswered, *_unheard(old, later)]
     settled = {comparison_key(e.request) for e in (*old, *later) if e.answer is not None}
     summary = [*digest.summary.splitlines(), *map(_excerpt, old)]
     return replace(
@@ -91,23 +92,14 @@ def statements_of(exchanges: Iterable[Exchange]) -> list[str]:
     return [line for exchange in exchanges for text in exchange.by_user for line in statements(text)]
 
 
-def _unanswered(old: Sequence[Exchange]) -> list[str]:
-    """The requests that were never answered."""
-    return [line_of(exchange.request) for exchange in old if exchange.answer is None]
-
-
 def _unheard(old: Sequence[Exchange], later: Sequence[Exchange]) -> list[str]:
     """What the model asked and the user passed over with a question of their own."""
     following = [exchange.request for exchange in (*old[1:], *later)]
     return [
         question
         for exchange, reply in zip(old, following, strict=False)
-        if (question := last_question(exchange.answer or "")) and _only_asks(reply)
+        if (question := last_question(exchange.answer or "")) and all(map(is_question, sentences(reply)))
     ]
-
-
-def _only_asks(request: str) -> bool:
-    return all(is_question(sentence) for sentence in sentences(request))
 
 
 def _excerpt(exchange: Exchange) -> str:

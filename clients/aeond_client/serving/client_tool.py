@@ -4,6 +4,7 @@ import inspect
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, overload
 
@@ -98,16 +99,9 @@ def tool(
     description. A result that is annotated is checked. `effect` is a class of the policy, such as "read"; without one,
     every call is asked about. TypeError for a function without docstring or with other annotations.
     """
-
-    def made(function: Callable[..., Any]) -> ClientTool:
-        return _tool_of(
-            function,
-            effect=effect,
-            example=example,
-            idempotent=idempotent,
-            timeout_seconds=timeout_seconds,
-        )
-
+    made = partial(
+        _tool_of, effect=effect, example=example, idempotent=idempotent, timeout_seconds=timeout_seconds
+    )
     return made if function is None else made(function)
 
 

@@ -152,9 +152,7 @@ class ToolStream:
                 self._lost_at = math.inf
                 if self._accepted:
                     with self._lock:
-                        for (
-                            result
-                        ) in self._results:  # the daemon may lack them, and ignores those that it has
+                        for result in self._results:  # ignored by a daemon that has them
                             self._queue.put(result)
                 self._accepted = True
                 self._settled.set()

@@ -14,7 +14,6 @@ from aeond.capabilities.journal.readers import read_open_questions
 from aeond.capabilities.journal.schema import EVENT_BYTES, RUN_BYTES
 from aeond.domain.runs.events import RunEnded, RunParked, RunSuspended
 from aeond.domain.runs.run import RunState
-from aeond.frozen import frozen
 
 # Event kinds written even if the disk is full: the last event of a run, for which space is reserved.
 LAST_WORDS_BYTES = 8_192
@@ -125,57 +124,50 @@ class Append:
             raise request_id_taken(line.request_id, taken)
 
 
-@frozen
-class Probe:
-    """An empty durable commit."""
+class _Repeatable:
+    """Common part of changes that are always possible, and may be written again if their commit failed."""
 
-    size: int = 0
-    may_use_reserve: bool = False
-    stored: tuple[tuple[int, int], ...] = ()
+    may_use_reserve = False
+    stored: Sequence[tuple[int, int]] = ()
 
     def check(self, cursor: apsw.Cursor) -> None:
         pass
+
+    def is_written(self, cursor: apsw.Cursor) -> bool:
+        return False
+
+
+@dataclass
+class Probe(_Repeatable):
+    """An empty durable commit."""
+
+    size: int = 0
 
     def write(self, cursor: apsw.Cursor) -> int:
         cursor.execute("UPDATE probes SET count = count + 1")
         return 0
 
-    def is_written(self, cursor: apsw.Cursor) -> bool:
-        return False
 
-
-@frozen
-class Room:
+@dataclass
+class Room(_Repeatable):
     """Extends the log in advance: overwriting existing blocks takes half the time of allocating new ones, in
     every commit.
     """
 
     size: int
-    may_use_reserve: bool = False
-    stored: tuple[tuple[int, int], ...] = ()
-
-    def check(self, cursor: apsw.Cursor) -> None:
-        pass
 
     def write(self, cursor: apsw.Cursor) -> int:
         cursor.execute("UPDATE room SET content = zeroblob(?)", (self.size,))
         return 0
 
-    def is_written(self, cursor: apsw.Cursor) -> bool:
-        return False
 
-
-@dataclass(slots=True)
-class Prune:
-    """Deletes ended runs with all their events. Idempotent."""
+@dataclass
+class Prune(_Repeatable):
+    """Deletes ended runs with all their events."""
 
     run_ids: tuple[str, ...]
     size: int = 0
-    may_use_reserve: bool = False
     stored: list[tuple[int, int]] = field(default_factory=list)
-
-    def check(self, cursor: apsw.Cursor) -> None:
-        pass
 
     def write(self, cursor: apsw.Cursor) -> int:
         self.stored.clear()
@@ -184,6 +176,3 @@ class Prune:
             self.stored += [(uid, -size) for uid, size in rows]
             cursor.execute("DELETE FROM events WHERE run_id = ?", (run_id,))
         return len(self.stored)
-
-    def is_written(self, cursor: apsw.Cursor) -> bool:
-        return False

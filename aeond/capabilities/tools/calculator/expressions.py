@@ -16,9 +16,10 @@ taking off a bare percentage means that share of the value before it, as on a po
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from fractions import Fraction
+from functools import partial
 from typing import Final, NamedTuple
 
-from aeond.capabilities.tools.calculator.arithmetic import CONSTANTS
+from aeond.capabilities.tools.calculator.arithmetic import CONSTANTS, floor_divide, power, remainder
 from aeond.capabilities.tools.calculator.functions import (
     FUNCTION_NAMES,
     called,
@@ -31,14 +32,12 @@ from aeond.capabilities.tools.calculator.tokens import Token, invalid, tokens_of
 from aeond.capabilities.tools.calculator.values import (
     Value,
     add,
-    modulo,
     moment,
     multiply,
     negative,
+    of_numbers,
     quotient,
-    raised,
     subtract,
-    whole_quotient,
 )
 from aeond.errors import ToolError
 
@@ -49,8 +48,8 @@ _OPERATIONS: Final[Mapping[str, Callable[[Value, Value], Value]]] = {
     "*": multiply,
     "of": multiply,
     "/": quotient,
-    "//": whole_quotient,
-    "%": modulo,
+    "//": partial(of_numbers, floor_divide, "divide"),
+    "%": partial(of_numbers, remainder, "divide"),
 }
 
 
@@ -123,7 +122,7 @@ class _Reading:
         if not self._take("**", "^"):
             return term
         self._descend()
-        value = raised(term.value, self._signed().value)
+        value = of_numbers(power, "raise", term.value, self._signed().value)
         self._nesting -= 1
         return _Term(value)
 

@@ -14,9 +14,6 @@ from aeond.capabilities.tools.calculator.arithmetic import (
     as_number,
     bounded,
     divide,
-    floor_divide,
-    power,
-    remainder,
 )
 from aeond.errors import ToolError
 from aeond.frozen import frozen
@@ -125,18 +122,6 @@ def quotient(left: Value, right: Value) -> Value:
             raise _unfit("divide", left, right)
 
 
-def whole_quotient(left: Value, right: Value) -> Value:
-    return _of_numbers(floor_divide, "divide", left, right)
-
-
-def modulo(left: Value, right: Value) -> Value:
-    return _of_numbers(remainder, "divide", left, right)
-
-
-def raised(left: Value, right: Value) -> Value:
-    return _of_numbers(power, "raise", left, right)
-
-
 def negative(value: Value) -> Value:
     match value:
         case Fraction():
@@ -220,9 +205,10 @@ def _later(start: datetime, months: int) -> datetime:
     return start.replace(year=year, month=month + 1, day=min(start.day, last))
 
 
-def _of_numbers(
+def of_numbers(
     operation: Callable[[Fraction, Fraction], Fraction], verb: str, left: Value, right: Value
 ) -> Fraction:
+    """The result of an operation that only numbers have."""
     if isinstance(left, Fraction) and isinstance(right, Fraction):
         return operation(left, right)
     raise _unfit(verb, left, right)

@@ -61,7 +61,7 @@ def writing_tools(changes: FileChanges) -> Sequence[FunctionTool]:
 
 
 def write_file_tool(changes: FileChanges) -> FunctionTool:
-    change = _Rewriting(changes, _same_or_new, _written)
+    change = _Rewriting(changes, partial(_or_new, PathMatching.find_same), _written)
 
     @tool(
         effect=Effect.WRITE_CONTAINED,
@@ -99,7 +99,7 @@ def edit_file_tool(changes: FileChanges) -> FunctionTool:
 
 
 def append_file_tool(changes: FileChanges) -> FunctionTool:
-    change = _Rewriting(changes, _existing_or_new, _appended)
+    change = _Rewriting(changes, partial(_or_new, _existing), _appended)
 
     @tool(
         effect=Effect.WRITE_CONTAINED,
@@ -177,17 +177,8 @@ def _existing(matching: PathMatching, path: str, workspace: str, stopped: Stoppe
     return matching.find(path, workspace, Wanted.FILE, stopped)
 
 
-def _existing_or_new(matching: PathMatching, path: str, workspace: str, stopped: Stopped) -> str:
-    """The existing file that the path means, or else the path of a new one."""
-    return _or_new(_existing, matching, path, workspace, stopped)
-
-
-def _same_or_new(matching: PathMatching, path: str, workspace: str, stopped: Stopped) -> str:
-    """The existing file with this path, or else the path of a new one."""
-    return _or_new(PathMatching.find_same, matching, path, workspace, stopped)
-
-
 def _or_new(meant: Meaning, matching: PathMatching, path: str, workspace: str, stopped: Stopped) -> str:
+    """The existing file that the path means, or else the path of a new one."""
     try:
         return meant(matching, path, workspace, stopped)
     except ToolError as error:

@@ -30,6 +30,7 @@ from aeond.domain.undo import Change, ChangeKind
 from aeond.errors import ToolError
 from aeond.ports import Clock
 from aeond.ports.undo import UndoLog
+from aeond.thread_rights import holds_rights
 
 Transform = Callable[[bytes | None], Edit]
 """Computes an edit from the content of a file; None stands for a file that does not exist."""
@@ -108,25 +109,40 @@ class FileChanges:
         async with self._alone(root, below):
             if (made := await self.made(context, transform)) is not None:
                 return made
-            state, folders = await self.threads.run(lambda _stopped: self._found(root, below))
-            edit = _edited(state, path, transform)
-            if state is not None and state.content == edit.content:
-                return ToolOutput(FileChange(path=_shown(root, below, context), change="unchanged"))
-            change = self._change(
-                ChangeKind.FILE_WRITTEN, context, root, below, state, identity_of(edit.content), folders
+            edit, change, made_now = await self.threads.run(
+                lambda stopped: self._rewrite(root, below, path, context, transform, stopped)
             )
-            await self._write(change, edit.content, context)
+            if change is None:
+                return ToolOutput(FileChange(path=_shown(root, below, context), change="unchanged"))
+            if not made_now:
+                await self._make(change, self._writing(change, edit.content, context))
             return _rewritten(change, context, edit.change, len(edit.content))
 
-    async def _write(self, change: Change, content: bytes, context: ToolContext) -> None:
-        """Records the change and makes it."""
+    def _rewrite(
+        self, root: str, below: str, path: str, context: ToolContext, transform: Transform, stopped: Stopped
+    ) -> tuple[Edit, Change | None, bool]:
+        """Blocking. The edit of the file, its record (None if it changes nothing), and whether it was recorded and made: a
+        thread that took the rights of the run's user for the look at the file cannot write the record any more.
+        """
+        state, folders = self._found(root, below)
+        edit = _edited(state, path, transform)
+        if state is not None and state.content == edit.content:
+            return edit, None, False
+        change = self._change(
+            ChangeKind.FILE_WRITTEN, context, root, below, state, identity_of(edit.content), folders
+        )
+        if holds_rights():
+            return edit, change, False
+        self._log.record_now(change)
+        self._writing(change, edit.content, context)(stopped)
+        return edit, change, True
+
+    def _writing(self, change: Change, content: bytes, context: ToolContext) -> Callable[[Stopped], None]:
+        """Puts the content of a recorded change in place; blocking."""
         mark = f"{context.run_id}/{context.step_id}/{context.call_id}"
         root = Workspace.again(change.root, context.workspace)
-        await self._make(
-            change,
-            lambda stopped: self.files.write_file(
-                change.path, root, content, mark, stopped, expected=change.found
-            ),
+        return lambda stopped: self.files.write_file(
+            change.path, root, content, mark, stopped, expected=change.found
         )
 
     async def _make(self, change: Change, make: Callable[[Stopped], None]) -> None:

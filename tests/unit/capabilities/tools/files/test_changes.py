@@ -1,17 +1,23 @@
 """Changes of files: recorded before they are made, and made once per call."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import pytest
 
+from aeond.capabilities.tools.files.changes import FileChanges
+from aeond.capabilities.tools.files.text_edits import Edit
+from aeond.capabilities.tools.worker_threads import Begun, Stopped, WorkerThreads
 from aeond.domain.undo import Change, ChangeKind
 from aeond.errors import StoreError
+from tests.support.doubles import ManualClock
 from tests.support.file_tools import FileTools
 from tests.support.undo import InMemoryUndoLog
+
+T = TypeVar("T")
 
 CALLS: dict[str, dict[str, Any]] = {
     "write_file": {"path": "a.txt", "content": "new"},
@@ -159,6 +165,25 @@ async def test_changes_of_one_file_wait_for_each_other(tools: FileTools) -> None
                 group.start_soon(append, number)
     lines = (tools.folder / "a.txt").read_text().splitlines()
     assert sorted(lines[3:]) == sorted(f"line {number}" for number in range(20))
+
+
+async def test_a_rewrite_is_one_piece_of_work(tools: FileTools) -> None:
+    """The look at the file, the record and the change are made by a thread without the event loop in between."""
+
+    class CountedThreads(WorkerThreads):
+        count = 0
+
+        async def begin(self, work: Callable[[Stopped], T]) -> Begun[T]:
+            self.count += 1
+            return await super().begin(work)
+
+    threads = CountedThreads()
+    changes = FileChanges(tools.files, tools.log, threads, ManualClock())
+    for number, content in enumerate((b"new", b"newer", b"newer"), start=1):
+        await changes.rewrite("a.txt", tools.context(f"c{number}"), lambda _, now=content: Edit(now, "done"))  # type: ignore[misc]
+        assert threads.count == number
+        assert (tools.folder / "a.txt").read_bytes() == content
+        assert len(await recorded(tools, f"c{number}")) == (number < 3)
 
 
 async def test_a_file_that_changes_during_the_call_is_not_replaced(tools: FileTools) -> None:

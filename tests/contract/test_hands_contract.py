@@ -18,12 +18,10 @@ from aeond.capabilities.tools.tool_check import tool_problems
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.policy import Origin, Verdict
 from aeond.domain.tools import ToolCall
-from aeond.schemas.compiled import CompiledSchema
-from tests.contract.test_tool_contract import CORE_KEYWORDS, all_tools, schemas_in
+from tests.contract.test_tool_contract import all_tools, require_argument_checks, require_small_schemas
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.documents import pdf
 from tests.support.hands import Hands, repository
-from tests.support.tools import invoker_of
 
 NAMES = (
     "git_commit",
@@ -77,37 +75,13 @@ async def test_every_tool_keeps_the_rules(tools: Sequence[FunctionTool], name: s
 
 async def test_arguments_are_checked(tools: Sequence[FunctionTool], workspace: Path) -> None:
     """Missing, unknown and wrong arguments are refused by name before anything is run."""
-    invoker, context = invoker_of(*tools), Hands(workspace).context
-    for tool in tools:
-        example, name = dict(tool.spec.example or {}), tool.spec.name
-        result = await invoker.invoke(ToolCall(name, {**example, "surprise": 1}), context)
-        assert (result.reason, "surprise" in result.error) == ("ARGUMENTS_INVALID", True)
-        for argument in example:
-            result = await invoker.invoke(ToolCall(name, {**example, argument: None}), context)
-            assert (result.reason, f"/{argument}" in result.error) == ("ARGUMENTS_INVALID", True)
+    await require_argument_checks(tools, Hands(workspace).context)
 
 
 def test_schemas_and_descriptions_suit_small_models(tools: Sequence[FunctionTool]) -> None:
     """Schemas keep to what every engine enforces, what a model writes is bounded, descriptions are short, and examples
     share no long word with those of other tools."""
-    words: dict[str, str] = {}
-    for tool in (*all_tools(), *tools):
-        spec = tool.spec
-        assert spec.example is not None
-        assert CompiledSchema(spec.input_schema).problems(spec.example) == ()
-        assert len(spec.description) < 100
-        for schema in (*schemas_in(spec.input_schema), *schemas_in(spec.output_schema)):
-            assert set(schema) <= CORE_KEYWORDS
-        for schema in schemas_in(spec.input_schema):
-            assert schema.get("type") != "string" or "maxLength" in schema or "enum" in schema
-            assert schema.get("type") != "array" or "maxItems" in schema
-        text = "".join(
-            character if character.isalpha() else " "
-            for value in spec.example.values()
-            for character in str(value)
-        )
-        for word in {word for word in text.lower().split() if len(word) > 3}:
-            assert words.setdefault(word, spec.name) == spec.name, word
+    require_small_schemas((*all_tools(), *tools))
 
 
 ESCAPES = {

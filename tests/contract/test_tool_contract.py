@@ -1,6 +1,6 @@
 """Guarantees of every built-in tool."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,6 +119,40 @@ def schemas_in(schema: Any) -> Iterator[Mapping[str, Any]]:
     for keyword in ("items", "additionalProperties"):
         if isinstance(schema.get(keyword), Mapping):
             yield from schemas_in(schema[keyword])
+
+
+async def require_argument_checks(tools: Sequence[Tool], context: ToolContext) -> None:
+    """Each tool refuses an unknown argument and each wrong one by its name."""
+    invoker = invoker_of(*tools)
+    for tool in tools:
+        example, name = dict(tool.spec.example or {}), tool.spec.name
+        result = await invoker.invoke(ToolCall(name, {**example, "surprise": 1}), context)
+        assert (result.reason, "surprise" in result.error) == ("ARGUMENTS_INVALID", True)
+        for argument in example:
+            result = await invoker.invoke(ToolCall(name, {**example, argument: None}), context)
+            assert (result.reason, f"/{argument}" in result.error) == ("ARGUMENTS_INVALID", True)
+
+
+def require_small_schemas(tools: Sequence[Tool]) -> None:
+    """Schemas keep to the core and are bounded, descriptions are short, and examples share no long word."""
+    words: dict[str, str] = {}
+    for tool in tools:
+        spec = tool.spec
+        assert spec.example is not None
+        assert CompiledSchema(spec.input_schema).problems(spec.example) == ()
+        assert len(spec.description) < 100
+        for schema in (*schemas_in(spec.input_schema), *schemas_in(spec.output_schema)):
+            assert set(schema) <= CORE_KEYWORDS
+        for schema in schemas_in(spec.input_schema):
+            assert schema.get("type") != "string" or "maxLength" in schema or "enum" in schema
+            assert schema.get("type") != "array" or "maxItems" in schema
+        text = "".join(
+            character if character.isalpha() else " "
+            for value in spec.example.values()
+            for character in str(value)
+        )
+        for word in {word for word in text.lower().split() if len(word) > 3}:
+            assert words.setdefault(word, spec.name) == spec.name, word
 
 
 def test_every_tool_is_under_contract() -> None:

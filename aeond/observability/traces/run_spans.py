@@ -7,7 +7,6 @@ requests, prompts, arguments, results or answers.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, ClassVar, Final
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
@@ -36,6 +35,7 @@ from aeond.observability.traces.recurring_parts import (
     step_attributes,
     tool_attributes,
 )
+from aeond.observability.traces.span_ids import RUN, SpanIds, id_number, span_id
 from aeond.trace_context import TraceParent
 
 MAX_SPANS: Final = 4_096  # of one run
@@ -43,23 +43,11 @@ MAX_WAITING: Final = 256  # events of a run
 INTERRUPTED: Final = "interrupted"
 WAITS: Final = "waits_for_approval"
 _FAILED_STEPS: Final = (StepState.FAILED, StepState.INVALID, StepState.UNKNOWN)
-RUN: Final = "run"
 CALL_ID: Final = "gen_ai.tool.call.id"
 
-# The ids of the spans that an event begins: multiples of an odd number differ, up to as many as there are ids.
-_IDS_OF_EVENT: Final = 4
-_SPREAD: Final = 0x9E37_79B9_7F4A_7C15
-_LARGEST_ID: Final = (1 << 64) - 1
-
-
-def span_id(run_id: str, name: str) -> bytes:
-    """The id of a span of a run; `name` is RUN for the run itself."""
-    return sha256(f"{run_id} {name}".encode()).digest()[:8]
-
-
-def trace_id(run_id: str) -> bytes:
-    """The id of the trace of a run that no other trace asked for."""
-    return sha256(run_id.encode()).digest()[:16]
+# The number and time of the event that began it and of the one that ended it, step, attempt, tool and call. A plain tuple
+# of plain values: the garbage collector does not follow it.
+_ToolStep = tuple[int, float, int, float, str, int, str, str]
 
 
 @dataclass(slots=True)
@@ -90,12 +78,12 @@ class RunSpans:
         self._parent_run_id = ""
         self._trace_parent: TraceParent | None = None
         self._dropped = 0
-        self._root = _number(span_id(run_id, RUN))
-        self._first_id = _number(sha256(run_id.encode()).digest()[16:24])
+        self._ids = SpanIds(run_id)
         self._model = ""  # the one that the request names
         self._usual_model = model
         self._provider = provider
         self._spans: list[bytes] = []
+        self._tool_steps: list[_ToolStep] = []  # those that succeeded: encoded when the spans are asked for
         self._top: bytes | None = None  # the span of the run itself
         self._open: dict[str, _Open] = {}  # by a key that begins with what it is
         self._asking: set[str] = set()  # the ids of the steps that wait for an answer
@@ -143,11 +131,17 @@ class RunSpans:
         self.take()
         return self._dropped
 
+    @property
+    def _count(self) -> int:
+        return len(self._spans) + 2 * len(self._tool_steps)
+
     def spans(self, trace: bytes, parent: bytes = b"") -> list[bytes]:
         """The encoded spans of an ended run, as parts of this trace; `parent` is the span that asked for the run."""
         self.take()
         of_trace = Span(trace_id=trace).SerializeToString()
         spans = [of_trace + span for span in self._spans]
+        for step in self._tool_steps:
+            spans += self._encoded(step, of_trace)
         if self._top is not None:
             spans.append(of_trace + self._top + Span(parent_span_id=parent).SerializeToString())
         return spans
@@ -167,8 +161,8 @@ class RunSpans:
             attributes += unique_attribute("aeond.run.forked_from", ancestry.forked_run_id)
             self._copied_time = event.time
         kind_of_span = Span.SPAN_KIND_INTERNAL if ancestry.parent_run_id else Span.SPAN_KIND_SERVER
-        start = _nanoseconds(event)
-        self._open[RUN] = _Open(self._root, None, f"invoke_agent {AGENT}", start, attributes, kind_of_span)
+        start = _nanoseconds(event.time)
+        self._open[RUN] = _Open(self._ids.run, None, f"invoke_agent {AGENT}", start, attributes, kind_of_span)
 
     def _ended(self, event: e.Event, kind: e.RunEnded) -> None:
         for key in [key for key in self._open if key != RUN]:
@@ -193,8 +187,8 @@ class RunSpans:
     # ------------------------------------------------------------ steps
 
     def _step_done(self, begun: e.Event, started: e.StepStarted, event: e.Event, ended: e.StepEnded) -> bool:
-        """Adds the spans of a step that called a tool and succeeded, and whose events follow each other: those that
-        `_step_started` and `_step_ended` add, in half the time. False, with nothing done, for any other step."""
+        """Takes a step that called a tool and succeeded, and whose events follow each other. Its spans are those that
+        `_step_started` and `_step_ended` add, in a fraction of the time. False, with nothing done, for any other step."""
         call, step_id = started.step.tool_call, ended.step_id
         if (
             call is None
@@ -204,17 +198,23 @@ class RunSpans:
             or ended.model_use is not None
             or step_id in self._asking
             or _step(step_id) in self._open
-            or len(self._spans) + 2 > MAX_SPANS
+            or self._count + 2 > MAX_SPANS
         ):
             return False
-        own, start, kind = self._id(begun), _nanoseconds(begun), Span.SPAN_KIND_INTERNAL
-        end = max(start, _nanoseconds(event))
-        tool = frame(self._id(event, 1), own, kind, start, end) + rest_of_tool(call.tool)
-        if call.call_id:
-            tool += unique_attribute(CALL_ID, call.call_id)
-        step = frame(own, self._root, kind, start, end) + rest_of_step(step_id, started.attempt)
-        self._spans += (tool, step)
+        self._tool_steps.append(
+            (begun.seq, begun.time, event.seq, event.time, step_id, started.attempt, call.tool, call.call_id)
+        )
         return True
+
+    def _encoded(self, step: _ToolStep, of_trace: bytes) -> tuple[bytes, bytes]:
+        """The spans of a step's call and of the step."""
+        seq, begun, end_seq, ended, step_id, attempt, tool, call_id = step
+        own, start, kind = self._ids.of_event(seq), _nanoseconds(begun), Span.SPAN_KIND_INTERNAL
+        end = max(start, _nanoseconds(ended))
+        call = of_trace + frame(self._ids.of_event(end_seq, 1), own, kind, start, end) + rest_of_tool(tool)
+        if call_id:
+            call += unique_attribute(CALL_ID, call_id)
+        return call, of_trace + frame(own, self._ids.run, kind, start, end) + rest_of_step(step_id, attempt)
 
     def _step_started(self, event: e.Event, kind: e.StepStarted) -> None:
         step = kind.step
@@ -276,7 +276,7 @@ class RunSpans:
         key, child = f"child {kind.child.child_run_id}", kind.child.child_run_id
         attributes = unique_attribute("aeond.child_run.id", child)
         open_ = self._begin(key, event, "child run", attributes, _step(kind.step_id))
-        open_.span_id = _number(span_id(child, "caller"))
+        open_.span_id = id_number(span_id(child, "caller"))
 
     def _child_ended(self, event: e.Event, kind: e.ChildRunEnded) -> None:
         self._close(f"child {kind.child_run_id}", event, kind.state)
@@ -286,12 +286,11 @@ class RunSpans:
     def _begin(self, key: str, event: e.Event, name: str, attributes: bytes, inside: str = RUN) -> _Open:
         self._close(key, event, INTERRUPTED)  # by a crash: it starts again
         above = self._open.get(inside)
-        parent = self._root if above is None else above.span_id
-        open_ = self._open[key] = _Open(self._id(event), parent, name, _nanoseconds(event), attributes)
+        parent = self._ids.run if above is None else above.span_id
+        open_ = self._open[key] = _Open(
+            self._ids.of_event(event.seq), parent, name, _nanoseconds(event.time), attributes
+        )
         return open_
-
-    def _id(self, event: e.Event, of_event: int = 0) -> int:
-        return (self._first_id + (event.seq * _IDS_OF_EVENT + of_event) * _SPREAD) & _LARGEST_ID
 
     def _close(self, key: str, event: e.Event, state: str = "", error: str = "") -> None:
         open_ = self._open.pop(key, None)
@@ -311,7 +310,7 @@ class RunSpans:
         if step.call_id:
             attributes += unique_attribute(CALL_ID, step.call_id)
         name = f"execute_tool {step.tool}"
-        self._add(self._id(event, 1), step.span_id, name, step.start, event, attributes, error)
+        self._add(self._ids.of_event(event.seq, 1), step.span_id, name, step.start, event, attributes, error)
 
     def _model_span(self, above: _Open, event: e.Event, use: ModelUse | None, calls: int) -> None:
         """One span for the calls of an operation or a step: the journal has their sums."""
@@ -330,7 +329,7 @@ class RunSpans:
             "aeond.model.first_token_seconds": use.first_token_seconds,
         }
         self._add(
-            *(self._id(event, 2), above.span_id, f"chat {model}", above.start),
+            *(self._ids.of_event(event.seq, 2), above.span_id, f"chat {model}", above.start),
             *(event, attributes_of(attributes), "", Span.SPAN_KIND_CLIENT),
         )
 
@@ -346,10 +345,10 @@ class RunSpans:
         kind: "Span.SpanKind.ValueType" = Span.SPAN_KIND_INTERNAL,
     ) -> None:
         """Adds a span that ends with this event."""
-        end = max(start, _nanoseconds(event))  # the wall clock may be set back
+        end = max(start, _nanoseconds(event.time))  # the wall clock may be set back
         if parent is None:
             self._top = encoded_span(own, parent, kind, start, end, name, attributes, error)
-        elif len(self._spans) < MAX_SPANS:
+        elif self._count < MAX_SPANS:
             self._spans.append(encoded_span(own, parent, kind, start, end, name, attributes, error))
         else:
             self._dropped += 1
@@ -382,9 +381,5 @@ def _question(step_id: str) -> str:
     return f"question {step_id}"
 
 
-def _number(id_: bytes) -> int:
-    return int.from_bytes(id_, "little")
-
-
-def _nanoseconds(event: e.Event) -> int:
-    return int(event.time * 1_000_000_000)
+def _nanoseconds(seconds: float) -> int:
+    return int(seconds * 1_000_000_000)

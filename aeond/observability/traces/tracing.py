@@ -9,7 +9,8 @@ import anyio
 from aeond.domain.runs import events as e
 from aeond.errors import AeondError
 from aeond.observability.families import Export
-from aeond.observability.traces.run_spans import RunSpans, span_id, trace_id
+from aeond.observability.traces.run_spans import RunSpans
+from aeond.observability.traces.span_ids import span_id, trace_id
 from aeond.ports import Clock, Journal
 from aeond.trace_context import TraceParent
 

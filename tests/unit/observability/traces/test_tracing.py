@@ -10,7 +10,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from aeond.domain.runs import events as e
 from aeond.domain.runs.run import Ancestry
 from aeond.observability.families import Export
-from aeond.observability.traces.run_spans import RUN, RunSpans, span_id, trace_id
+from aeond.observability.traces.run_spans import RunSpans
+from aeond.observability.traces.span_ids import RUN, span_id, trace_id
 from aeond.observability.traces.tracing import BATCH_SPANS, MAX_ENDED, Tracing
 from tests.support.doubles import EagerClock, ManualClock
 from tests.support.golden import golden_journals

@@ -1,0 +1,37 @@
+"""The ids of spans and traces: they follow from the id of the run and the numbers of its events."""
+
+from hashlib import sha256
+from typing import Final
+
+RUN: Final = "run"
+# Multiples of an odd number differ, up to as many as there are ids.
+_IDS_OF_EVENT: Final = 4
+_SPREAD: Final = 0x9E37_79B9_7F4A_7C15
+_LARGEST: Final = (1 << 64) - 1
+
+
+def span_id(run_id: str, name: str) -> bytes:
+    """The id of a span of a run that other runs know, too; `name` is RUN for the run itself."""
+    return sha256(f"{run_id} {name}".encode()).digest()[:8]
+
+
+def trace_id(run_id: str) -> bytes:
+    """The id of the trace of a run that no other trace asked for."""
+    return sha256(run_id.encode()).digest()[:16]
+
+
+def id_number(id_: bytes) -> int:
+    """The id of a span as the number that is encoded."""
+    return int.from_bytes(id_, "little")
+
+
+class SpanIds:
+    """The ids of the spans of one run, as numbers."""
+
+    def __init__(self, run_id: str) -> None:
+        self.run = id_number(span_id(run_id, RUN))
+        self._first = id_number(sha256(run_id.encode()).digest()[16:24])
+
+    def of_event(self, seq: int, which: int = 0) -> int:
+        """The id of one of the spans that begin or end with this event."""
+        return (self._first + (seq * _IDS_OF_EVENT + which) * _SPREAD) & _LARGEST
